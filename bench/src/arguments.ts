@@ -7,6 +7,7 @@ export const names: readonly string[] = [
   'policies',
   'orchestrator',
   'modules',
+  'facts',
   'local',
   'import',
   'size',
@@ -14,7 +15,7 @@ export const names: readonly string[] = [
 ];
 
 /** The parts of `call-path`, in the order in which they run. */
-export const parts = ['one-call', 'turn', 'loop', 'state-size', 'peers', 'memory'] as const;
+export const parts = ['goals', 'one-call', 'turn', 'loop', 'state-size', 'peers', 'memory'] as const;
 
 export type Part = (typeof parts)[number];
 

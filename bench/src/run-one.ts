@@ -1,5 +1,6 @@
 // Measures one benchmark in a process of its own, on the built packages as users get them, and prints its reports as JSON.
 import { measureCallPath, partMeasures } from './call-path/measure.ts';
+import { measureFacts } from './facts.ts';
 import { measureImport } from './import.ts';
 import { measureInstall } from './install.ts';
 import { measureLoader } from './loader/measure.ts';
@@ -15,6 +16,7 @@ import { measureStores } from './stores/measure.ts';
 const alone = new Map<string, () => Promise<Report>>([
   ...partMeasures,
   ['render', measureRender],
+  ['facts', measureFacts],
   ['import', measureImport],
   ['size', measureSize],
   ['install', measureInstall],

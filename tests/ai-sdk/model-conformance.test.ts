@@ -14,7 +14,8 @@ function provider(version: Version, replies: readonly ProviderReply[]): AiSdkMod
     sent,
     async doStream({ prompt, tools, responseFormat }) {
       const reply = replies[sent.length];
-      sent.push({ prompt, tools, responseFormat });
+      // As it is now: the list grows with the conversation.
+      sent.push(structuredClone({ prompt, tools, responseFormat }));
       if (reply === undefined) throw new Error('There is no further reply.');
       if ('throw' in reply) throw reply.throw;
       return { stream: ReadableStream.from(partsOf(version, reply)) };

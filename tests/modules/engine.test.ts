@@ -304,7 +304,7 @@ test('LOOP-34: a tool that is registered while another one runs is offered from 
   const offers = model.requests.map(({ messages }) => JSON.stringify(messages.at(-1)).includes('Counts gold.'));
   expect(offers).toEqual([false, true, true]);
   expect(() => engine?.registerTool(getGold)).toThrow(expect.objectContaining({ code: 'modules.tool_duplicate' }));
-  expect(engine.toolset.get('get_gold')).toBe(getGold);
+  expect(engine.catalog.get('get_gold')).toBe(getGold);
 });
 
 test('invokeWithTools takes the limit of the engine, and says how it ended', async () => {

@@ -1,6 +1,6 @@
 import { ask, definePolicy, defineTool, type JsonObject, type ToolCall } from '@holdfast/core';
 import { answerApproval, createBudget } from '@holdfast/executor';
-import { createToolset, type ReactOptions, react } from '@holdfast/modules';
+import { createToolCatalog, type ReactOptions, react } from '@holdfast/modules';
 import { createSession } from '@holdfast/session';
 import { manualClock, type ScriptStep, scriptedModel } from '@holdfast/testing';
 import { expect, test } from 'vitest';
@@ -253,20 +253,20 @@ test('calls of a message that was cut are not run, and it is no answer', async (
 });
 
 test('a tool that is registered meanwhile is offered in the next round', async () => {
-  const toolset = createToolset();
+  const catalog = createToolCatalog();
   const late = defineTool({ name: 'late', description: 'Comes late.', effects: 'none', execute: () => 'there' });
-  toolset.register(
+  catalog.register(
     defineTool({
       name: 'teach',
       description: 'Makes a tool.',
       effects: 'none',
       execute: () => {
-        toolset.register(late);
+        catalog.register(late);
         return 'done';
       },
     }),
   );
-  const { model, predictor } = setUp([calls(call('teach')), calls(call('late')), calls(submit())], { tools: toolset });
+  const { model, predictor } = setUp([calls(call('teach')), calls(call('late')), calls(submit())], { tools: catalog });
   const { calls: made } = await predictor.run(input);
   expect(model.requests.map(({ tools }) => tools.map(({ name }) => name))).toEqual([
     ['teach', 'submit'],
@@ -279,9 +279,9 @@ test('a tool that is registered meanwhile is offered in the next round', async (
 test('a tool that is called as the submit is, is refused', async () => {
   const taken = defineTool({ name: 'submit', description: 'Mine.', effects: 'none', execute: () => null });
   expect(() => setUp([], { tools: [taken] })).toThrow(expect.objectContaining({ code: 'modules.tool_reserved' }));
-  const toolset = createToolset();
-  const { predictor } = setUp([], { tools: toolset });
-  toolset.register(taken);
+  const catalog = createToolCatalog();
+  const { predictor } = setUp([], { tools: catalog });
+  catalog.register(taken);
   expect(await codeOf(predictor.run(input))).toBe('modules.tool_reserved');
 });
 
@@ -457,15 +457,15 @@ function fail(): never {
 
 test('a tool that takes the name of the submit meanwhile is not offered', async () => {
   const taken = defineTool({ name: 'submit', description: 'Mine.', effects: 'none', execute: () => 'mine' });
-  const toolset = createToolset();
+  const catalog = createToolCatalog();
   const taking = defineTool({
     name: 'taking',
     description: 'Takes it.',
     effects: 'none',
-    execute: () => toolset.register(taken) ?? 'done',
+    execute: () => catalog.register(taken) ?? 'done',
   });
-  toolset.register(taking);
-  const { model, predictor } = setUp([calls(call('taking')), calls(submit())], { tools: toolset });
+  catalog.register(taking);
+  const { model, predictor } = setUp([calls(call('taking')), calls(submit())], { tools: catalog });
   expect(await predictor.run(input)).toMatchObject({ reason: 'submit', output: right });
   expect(model.requests[1]?.tools.map(({ name }) => name)).toEqual(['taking', 'submit']);
 });

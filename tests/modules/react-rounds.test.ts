@@ -1,6 +1,6 @@
 import { ask, definePolicy, defineTool, type JsonObject, jsonSchema, type ToolCall } from '@holdfast/core';
 import { answerApproval, createBudget } from '@holdfast/executor';
-import { createToolset, defineSignature, type ReactOptions, react } from '@holdfast/modules';
+import { createToolCatalog, defineSignature, type ReactOptions, react } from '@holdfast/modules';
 import { createSession } from '@holdfast/session';
 import { manualClock, type ScriptStep, scriptedModel } from '@holdfast/testing';
 import { describe, expect, test } from 'vitest';
@@ -176,16 +176,16 @@ describe.each(['native', 'text'] as const)('%s', (protocol) => {
 });
 
 test('a tool that has taken the name of the submit meanwhile is not named among the tools', async () => {
-  const toolset = createToolset();
+  const catalog = createToolCatalog();
   const taken = defineTool({ name: 'submit', description: 'Mine.', effects: 'none', execute: () => 'mine' });
   const taking = defineTool({
     name: 'taking',
     description: 'Takes it.',
     effects: 'none',
-    execute: () => toolset.register(taken) ?? 'done',
+    execute: () => catalog.register(taken) ?? 'done',
   });
-  toolset.register(taking);
-  const { predictor } = setUp([calls(call('taking')), calls(call('none')), calls(submit())], { tools: toolset });
+  catalog.register(taking);
+  const { predictor } = setUp([calls(call('taking')), calls(call('none')), calls(submit())], { tools: catalog });
   const { calls: made } = await predictor.run(input);
   expect(made[1]?.text.match(/`submit`/g)).toHaveLength(1);
 });
@@ -261,11 +261,11 @@ describe('text', () => {
   });
 
   test('a tool that is registered meanwhile can be called in the next step', async () => {
-    const toolset = createToolset();
+    const catalog = createToolCatalog();
     const late = defineTool({ name: 'late', description: 'Comes late.', effects: 'none', execute: () => 'there' });
-    const execute = (): string => toolset.register(late) ?? 'done';
-    toolset.register(defineTool({ name: 'teach', description: 'Makes a tool.', effects: 'none', execute }));
-    const { predictor } = setUp([step('teach'), step('late'), finish, extracted()], { ...options, tools: toolset });
+    const execute = (): string => catalog.register(late) ?? 'done';
+    catalog.register(defineTool({ name: 'teach', description: 'Makes a tool.', effects: 'none', execute }));
+    const { predictor } = setUp([step('teach'), step('late'), finish, extracted()], { ...options, tools: catalog });
     const { calls: made } = await predictor.run(input);
     expect(made.map(({ name, outcome }) => [name, outcome?.kind])).toEqual([
       ['teach', 'ok'],
@@ -274,11 +274,11 @@ describe('text', () => {
   });
 
   test('a tool that has taken the name of the last step meanwhile is not listed', async () => {
-    const toolset = createToolset();
+    const catalog = createToolCatalog();
     const taken = defineTool({ name: 'finish', description: 'Mine.', effects: 'none', execute: () => 'mine' });
-    const execute = (): string => toolset.register(taken) ?? 'done';
-    toolset.register(defineTool({ name: 'taking', description: 'Takes it.', effects: 'none', execute }));
-    const { model, predictor } = setUp([step('taking'), finish, extracted()], { ...options, tools: toolset });
+    const execute = (): string => catalog.register(taken) ?? 'done';
+    catalog.register(defineTool({ name: 'taking', description: 'Takes it.', effects: 'none', execute }));
+    const { model, predictor } = setUp([step('taking'), finish, extracted()], { ...options, tools: catalog });
     expect(await predictor.run(input)).toMatchObject({ reason: 'submit', output: right });
     expect(model.requests[1]?.messages[0]?.text.match(/\(\d\) `finish`/g)).toHaveLength(1);
   });

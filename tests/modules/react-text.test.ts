@@ -1,6 +1,6 @@
 import { ask, definePolicy, defineTool, type JsonObject, jsonSchema, toolOk } from '@holdfast/core';
 import { answerApproval, createBudget } from '@holdfast/executor';
-import { createToolset, defineSignature, type ReactOptions, react } from '@holdfast/modules';
+import { createToolCatalog, defineSignature, type ReactOptions, react } from '@holdfast/modules';
 import { createSession } from '@holdfast/session';
 import { manualClock, type ScriptStep, scriptedModel } from '@holdfast/testing';
 import { expect, test } from 'vitest';
@@ -182,18 +182,18 @@ test('a step may come as JSON', async () => {
 });
 
 test('the instruction lists the tools in order, finish last; those that come meanwhile are listed in the next step', async () => {
-  const toolset = createToolset([goldTool().tool]);
+  const catalog = createToolCatalog([goldTool().tool]);
   const teach = defineTool({
     name: 'teach',
     description: 'Makes a tool.',
     effects: 'none',
     execute: () => {
-      toolset.register(boom);
+      catalog.register(boom);
       return 'done';
     },
   });
-  toolset.register(teach);
-  const { model, predictor } = setUp([step('teach'), finish, extracted()], { tools: toolset });
+  catalog.register(teach);
+  const { model, predictor } = setUp([step('teach'), finish, extracted()], { tools: catalog });
   await predictor.run(input);
   const listed = model.requests.map(({ messages }) => messages[0]?.text.match(/^\(\d+\) `\w+`/gm));
   expect(listed[0]).toEqual(['(1) `gold`', '(2) `teach`', '(3) `finish`']);

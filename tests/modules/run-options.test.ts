@@ -1,7 +1,7 @@
 import { definePolicy } from '@holdfast/core';
 import {
   createModuleEngine,
-  createToolset,
+  createToolCatalog,
   defineSignature,
   type LoopRunOptions,
   memoryModules,
@@ -36,11 +36,11 @@ const submits = { calls: [call('submit', { answer: 'no' })] };
 const answers = { text: '[[ ## answer ## ]]\nno\n\n[[ ## completed ## ]]' };
 
 describe('an option of a run that is undefined was not given', () => {
-  test('wrapTools keeps its policies, and those of its toolset', async () => {
+  test('wrapTools keeps its policies, and those of its catalog', async () => {
     const { tool, keys } = noting('pay');
     for (const options of [
       { tools: [tool], policies },
-      { ...nothing, tools: createToolset([tool], { policies }) },
+      { ...nothing, tools: createToolCatalog([tool], { policies }) },
     ]) {
       const loop = wrapTools(predict(signature, { model: scriptedModel([asks, answers]) }), options);
       const { calls } = await loop.invoke(input, nothing);
@@ -49,11 +49,11 @@ describe('an option of a run that is undefined was not given', () => {
     expect(keys).toEqual([]);
   });
 
-  test('react keeps its policies, and those of its toolset', async () => {
+  test('react keeps its policies, and those of its catalog', async () => {
     const { tool, keys } = noting('pay');
     for (const options of [
       { tools: [tool], policies },
-      { ...nothing, tools: createToolset([tool], { policies }) },
+      { ...nothing, tools: createToolCatalog([tool], { policies }) },
     ]) {
       const predictor = react(signature, { ...options, model: scriptedModel([asks, submits]) });
       const { calls } = await predictor.run(input, nothing);
@@ -89,9 +89,9 @@ describe('an option of a run that is undefined was not given', () => {
   });
 });
 
-test('react rejects with the reason of the signal that its toolset has', async () => {
+test('react rejects with the reason of the signal that its catalog has', async () => {
   const reason = new Error('enough');
-  const tools = createToolset([], { signal: AbortSignal.abort(reason) });
+  const tools = createToolCatalog([], { signal: AbortSignal.abort(reason) });
   const predictor = react(signature, { model: scriptedModel([submits]), tools });
   await expect(predictor.invoke(input)).rejects.toBe(reason);
   expect(await codeOf(predictor.invoke(input, { signal: new AbortController().signal }))).toBe('none');

@@ -1,6 +1,6 @@
 import { type Clock, type Deadline, HoldfastError, type JsonObject, jsonSchema, toolError } from '@holdfast/core';
 import { answerApproval, createBudget } from '@holdfast/executor';
-import { predict as ask, createToolset, defineSignature, wrapTools } from '@holdfast/modules';
+import { predict as ask, createToolCatalog, defineSignature, wrapTools } from '@holdfast/modules';
 import { requireApproval } from '@holdfast/policy';
 import { createSession } from '@holdfast/session';
 import { manualClock, type ScriptStep, scriptedModel } from '@holdfast/testing';
@@ -44,14 +44,14 @@ test('a failure of a tool that calls itself a budget is none', async () => {
 });
 
 /** Registers a tool each time it is run. */
-function learning(options: Parameters<typeof createToolset>[1]) {
-  const toolset = createToolset([], options);
+function learning(options: Parameters<typeof createToolCatalog>[1]) {
+  const catalog = createToolCatalog([], options);
   const learn = noting('learn', () => {
-    toolset.register(noting(`more${toolset.tools.length}`).tool);
+    catalog.register(noting(`more${catalog.tools.length}`).tool);
     return null;
   });
-  toolset.register(learn.tool);
-  return toolset;
+  catalog.register(learn.tool);
+  return catalog;
 }
 
 test('the predictor hears that the time is over, also after tools were registered', async () => {

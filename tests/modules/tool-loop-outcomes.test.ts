@@ -13,7 +13,7 @@ import {
 } from '@holdfast/core';
 import { createBudget } from '@holdfast/executor';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
-import { predict as ask, createToolset, defineSignature, wrapTools } from '@holdfast/modules';
+import { predict as ask, createToolCatalog, defineSignature, wrapTools } from '@holdfast/modules';
 import { callBudget, requireApproval, sequentialDependency } from '@holdfast/policy';
 import { createSession, memoryStore } from '@holdfast/session';
 import { manualClock, type ScriptStep, scriptedModel } from '@holdfast/testing';
@@ -251,16 +251,16 @@ describe('what ends a loop', () => {
   });
 
   test('its time, which goes on when tools are registered meanwhile', async () => {
-    const toolset = createToolset([], { clock, timeoutMs: 100 });
-    toolset.register(
+    const catalog = createToolCatalog([], { clock, timeoutMs: 100 });
+    catalog.register(
       noting('learn', () => {
-        toolset.register(noting(`more${toolset.tools.length}`).tool);
+        catalog.register(noting(`more${catalog.tools.length}`).tool);
         clock.advance(40);
         return null;
       }).tool,
     );
     const predict = playing(calls('learn'), calls('learn'), calls('learn'), calls('learn'));
-    const result = await wrapTools(predict, { tools: toolset }).invoke({});
+    const result = await wrapTools(predict, { tools: catalog }).invoke({});
     expect(result).toMatchObject({ reason: 'deadline', iterations: 3 });
     expect(clock.pending).toBe(0);
   });
@@ -317,7 +317,7 @@ describe('what ends a loop', () => {
   });
 });
 
-test('several loops of one toolset at once have their own course', async () => {
+test('several loops of one catalog at once have their own course', async () => {
   const act = noting('act');
   const store = memoryStore();
   const session = createSession({ id: 's', store });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isHoldfastError, type Json, type JsonObject, type Outcome, type Tool } from '@holdfast/core';
 import { answerApproval, pendingApprovals, resumeToolCall } from '@holdfast/executor';
-import { createToolset, type ToolLoopResult, wrapTools } from '@holdfast/modules';
+import { createToolCatalog, type ToolLoopResult, wrapTools } from '@holdfast/modules';
 import { requireApproval } from '@holdfast/policy';
 import { createSession, memoryStore, replay, type Session } from '@holdfast/session';
 import { jsonlStore, openJsonlLog } from '@holdfast/session/jsonl';
@@ -254,13 +254,13 @@ test('a limit that is lower by now is one', async () => {
   expect(runs()).toEqual([1, 1, 1]);
 });
 
-test('without a session of its own the toolset has one that goes on', async () => {
+test('without a session of its own the catalog has one that goes on', async () => {
   const { tools, runs } = world();
   const predict = playing(calls('pay'), { response: 'Paid.' });
-  const toolset = createToolset(tools, asking);
-  const loop = wrapTools(predict, { tools: toolset });
+  const catalog = createToolCatalog(tools, asking);
+  const loop = wrapTools(predict, { tools: catalog });
   const first = await loop.invoke({});
-  const session = toolset.callOptions().session as Session;
+  const session = catalog.callOptions().session as Session;
   expect(pendingApprovals(session)).toEqual(suspended(first).pending);
   await answerApproval(session, suspended(first).pending[0] ?? '', approve);
   expect(await loop.resume(kept(first))).toMatchObject({ reason: 'completed', output: { response: 'Paid.' } });
@@ -297,31 +297,28 @@ describe('what is no state', () => {
     place[path.at(-1) ?? ''] = value;
     return copy as JsonObject;
   };
-  test.each<{ readonly path: readonly (string | number)[]; readonly value: Json }>(
-    [
-      { path: ['type'], value: 'react' },
-      { path: ['version'], value: 2 },
-      { path: ['signature'], value: 'merchant' },
-      { path: ['loop'], value: -1 },
-      { path: ['loop'], value: 'x' },
-      { path: ['loop'], value: 7 },
-      { path: ['round'], value: 0.5 },
-      { path: ['round'], value: 3 },
-      { path: ['input'], value: null },
-      { path: ['output'], value: [] },
-      { path: ['lines'], value: [1] },
-      { path: ['calls'], value: {} },
-      { path: ['calls', 0, 'id'], value: 5 },
-      { path: ['calls', 0, 'outcome'], value: null },
-      { path: ['calls', 0, 'outcome', 'text'], value: null },
-      { path: ['calls', 0, 'outcome', 'code'], value: 5 },
-      { path: ['waiting'], value: [] },
-      { path: ['waiting', 0, 'callId'], value: 'direct_1' },
-
-      { path: ['waiting', 0, 'sameAs'], value: 1 },
-      { path: ['usage'], value: { inputTokens: 'a', outputTokens: 0 } },
-    ].filter(({ path }) => path[2] !== 'args'),
-  )('$path of $value is refused', async ({ path, value }) => {
+  test.each<{ readonly path: readonly (string | number)[]; readonly value: Json }>([
+    { path: ['type'], value: 'react' },
+    { path: ['version'], value: 2 },
+    { path: ['signature'], value: 'merchant' },
+    { path: ['loop'], value: -1 },
+    { path: ['loop'], value: 'x' },
+    { path: ['loop'], value: 7 },
+    { path: ['course', 'iterations'], value: 0.5 },
+    { path: ['course', 'iterations'], value: 3 },
+    { path: ['input'], value: null },
+    { path: ['course', 'partial'], value: [] },
+    { path: ['lines'], value: [1] },
+    { path: ['course', 'calls'], value: {} },
+    { path: ['course', 'calls', 0, 'id'], value: 5 },
+    { path: ['course', 'calls', 0, 'outcome'], value: null },
+    { path: ['course', 'calls', 0, 'outcome', 'text'], value: null },
+    { path: ['course', 'calls', 0, 'outcome', 'code'], value: 5 },
+    { path: ['turn', 'calls'], value: [] },
+    { path: ['turn', 'calls', 0, 'callId'], value: 'direct_1' },
+    { path: ['turn', 'calls', 0, 'sameAs'], value: 1 },
+    { path: ['course', 'usage'], value: { inputTokens: 'a', outputTokens: 0 } },
+  ])('$path of $value is refused', async ({ path, value }) => {
     const { tools, session, state, runs } = await waiting();
     await answerApproval(session, 'loop_1_0_1', approve);
     const { loop } = loopOf({ tools, session });

@@ -1,6 +1,6 @@
 import { defineTool, type JsonObject, jsonSchema } from '@holdfast/core';
 import { answerApproval } from '@holdfast/executor';
-import { createToolset, defineSignature, predict, type ToolLoopResult, wrapTools } from '@holdfast/modules';
+import { createToolCatalog, defineSignature, predict, type ToolLoopResult, wrapTools } from '@holdfast/modules';
 import { requireApproval } from '@holdfast/policy';
 import { createSession, memoryStore, replay } from '@holdfast/session';
 import { createRedactor } from '@holdfast/session/redact';
@@ -117,13 +117,13 @@ test('loops of several models wait at once, and each goes on from its own state'
     }),
   });
   const session = createSession({ id: 's' });
-  const toolset = createToolset([pay.tool], { session, policies: [requireApproval({ tools: ['pay'] })] });
+  const catalog = createToolCatalog([pay.tool], { session, policies: [requireApproval({ tools: ['pay'] })] });
   const loops = Array.from({ length: 5 }, (_, n) => {
     const model = scriptedModel([
       { text: '[[ ## tool_call ## ]]\n{"name":"pay"}', usage: { inputTokens: 10 + n, outputTokens: 1 } },
       { text: `[[ ## answer ## ]]\nPaid ${n}.`, usage: { inputTokens: 20, outputTokens: 2 } },
     ]);
-    return wrapTools(predict(signature, { model }), { tools: toolset });
+    return wrapTools(predict(signature, { model }), { tools: catalog });
   });
   const waiting = await Promise.all(loops.map((loop, n) => loop.invoke({ n })));
   const questions = waiting.flatMap((result) => suspended(result).pending);

@@ -37,6 +37,7 @@ export const guideMenu: DefaultTheme.SidebarItem[] = [
     ['Policies', '/policies'],
     ['Policy packs', '/packs'],
     ['Our packs', '/our-packs'],
+    ['What a call does', '/facts'],
     ['Plugins and the registry', '/plugins'],
     ['Configuration', '/configuration'],
   ]),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { measureGoals } from './goals.ts';
 import { measureLoop } from './loop.ts';
 import { measureOneCall } from './one-call.ts';
 import { measurePeers } from './peers.ts';
@@ -6,7 +7,7 @@ import { measureStateSize } from './state-size.ts';
 import { measureTurn } from './turn.ts';
 
 // What the figures are is not tested: subjects fail by themselves when a call, a loop or a peer does not do its work.
-test.each([measureOneCall, measureTurn, measureLoop, measureStateSize, measurePeers])(
+test.each([measureGoals, measureOneCall, measureTurn, measureLoop, measureStateSize, measurePeers])(
   '%o still works',
   async (measure) => {
     const { name, rows } = await measure({ largest: 10, rounds: 1 });

@@ -1,5 +1,6 @@
 import { type Part, parts } from '../arguments.ts';
 import type { Report } from '../report.ts';
+import { measureGoals } from './goals.ts';
 import { measureLoop } from './loop.ts';
 import { measureMemory } from './memory.ts';
 import { measureOneCall } from './one-call.ts';
@@ -8,6 +9,7 @@ import { measureStateSize } from './state-size.ts';
 import { measureTurn } from './turn.ts';
 
 const measures: Readonly<Record<Part, () => Promise<Report>>> = {
+  goals: measureGoals,
   'one-call': measureOneCall,
   turn: measureTurn,
   loop: measureLoop,

@@ -32,7 +32,7 @@ async function measureOne(count: number, options: CompareOptions): Promise<TimeR
         operations: 1,
         prepare: () => () => {
           for (const path of project.files) if (!lstatSync(path).isFile()) throw new Error(`no file \`${path}\``);
-          return JSON.parse(readFileSync(registry, 'utf8'));
+          return [registry, project.lock].map((path): unknown => JSON.parse(readFileSync(path, 'utf8')));
         },
       },
       {
@@ -45,7 +45,7 @@ async function measureOne(count: number, options: CompareOptions): Promise<TimeR
     options,
   );
   const notes = [
-    'stat and read: of every file its state, and registry.json parsed. warm start: `loadTools` with a lock, until the tools are there.',
+    'stat and read: of every file its state, and registry.json and the lock parsed. warm start: `loadTools` with a lock, until the tools are there.',
   ];
   return { name: `loader: ${count.toLocaleString('en')} files, warm`, notes, rows };
 }

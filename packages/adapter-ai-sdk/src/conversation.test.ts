@@ -14,7 +14,7 @@ const anyMessage: fc.Arbitrary<Message> = fc.oneof(
   fc.record({ role: fc.constant('tool' as const), callId: id, name: id, success: fc.boolean(), text: fc.string() }),
 );
 
-test('a conversation that grew in any steps is the one that came at once, and old prompts stay as they were', () => {
+test('a conversation that grew in any steps is the one that came at once, and messages that were given out stay as they were', () => {
   fc.assert(
     fc.property(fc.array(fc.array(anyMessage, { maxLength: 4 }), { maxLength: 6 }), (steps) => {
       const conversation = new Conversation('p');
@@ -24,7 +24,8 @@ test('a conversation that grew in any steps is the one that came at once, and ol
         messages.push(...step);
         const prompt = conversation.toPrompt(messages);
         expect(prompt).toEqual(new Conversation('p').toPrompt([...messages]));
-        seen.push({ prompt, copy: structuredClone(prompt) });
+        // The list grows with the conversation; what is in it is never changed.
+        seen.push({ prompt: [...prompt], copy: structuredClone(prompt) });
       }
       for (const { prompt, copy } of seen) expect(prompt).toEqual(copy);
     }),

@@ -25,7 +25,7 @@ export class Conversation {
     this.#provider = provider;
   }
 
-  /** A list of its own for each request, so that nobody sees it grow. */
+  /** The conversation's own list, which grows with it: a copy for each request would take time that grows with the square of the turns. */
   toPrompt(messages: readonly Message[]): readonly object[] {
     const converted = this.#known(messages);
     for (; converted.count < messages.length; converted.count += 1) {
@@ -36,7 +36,7 @@ export class Conversation {
       if (next.content.length > 0 || next.role === 'system') append(converted.prompt, next);
       converted.last = message;
     }
-    return converted.prompt.slice();
+    return converted.prompt;
   }
 
   #known(messages: readonly Message[]): Converted {

@@ -29,7 +29,7 @@ export function fakeModel(
     requests,
     async doStream(options) {
       const reply = replies[requests.length];
-      requests.push(options);
+      requests.push({ ...options, prompt: [...options.prompt] });
       if (reply === undefined) throw new Error('The fake model has no further reply.');
       if ('throws' in reply) throw reply.throws;
       return { stream: ReadableStream.from(reply) };

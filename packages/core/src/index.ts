@@ -19,6 +19,7 @@ export {
   type JsonLimits,
   type JsonObject,
 } from './basics/json.ts';
+export { forModel } from './basics/model-text.ts';
 export { nearestNames } from './basics/nearest-names.ts';
 export { modelJsonLimits, type ParsedJson, parseJson, type TextLimits } from './basics/parse-json.ts';
 export { toPrintable, toPrintableBlock, unprintable } from './basics/printable.ts';
@@ -31,6 +32,7 @@ export {
   type StandardResult,
   type StandardSchema,
 } from './basics/schema.ts';
+export { sha256 } from './basics/sha256.ts';
 export type { Budget, BudgetLimits } from './call/budget.ts';
 export {
   type Allow,
@@ -44,6 +46,19 @@ export {
   type PolicyDecision,
 } from './call/decision.ts';
 export { readExpansion, visibilityExpansionRequired } from './call/expansion.ts';
+export type {
+  CallFacts,
+  Command,
+  DescribedCall,
+  Describer,
+  Disk,
+  DiskEntry,
+  Host,
+  Place,
+  PlaceView,
+  Recursion,
+  Unclear,
+} from './call/facts.ts';
 export type {
   Completion,
   CompletionChecker,
@@ -80,14 +95,18 @@ export type { Prompt, PromptView, RenderedPrompt } from './call/prompt.ts';
 export {
   cutMiddle,
   isMaxResultChars,
+  isToolResult,
   maxResultCharsOf,
   minResultChars,
   type RecordedOutcome,
   readOutcome,
   renderJson,
   renderPlainly,
+  type ToolResult,
   toOutcomeText,
-} from './call/recorded-outcome.ts';
+  toolError,
+  toolOk,
+} from './call/result.ts';
 export { findRetryProblem, retryDelayMs, type ToolRetry, toRetry } from './call/retry.ts';
 export type {
   FeedbackEvent,
@@ -123,7 +142,6 @@ export {
   toEnvironmentVariables,
 } from './call/tool-environment.ts';
 export { checkToolName, findToolNameProblem } from './call/tool-name.ts';
-export { isToolResult, type ToolResult, toolError, toolOk } from './call/tool-result.ts';
 export type { ConversationFormat, PromptPart } from './model/conversation-format.ts';
 export type {
   CutReason,

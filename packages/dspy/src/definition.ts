@@ -7,8 +7,7 @@ import type {
   PredictorType,
   Signature,
   SignatureField,
-  Toolset,
-  Tuning,
+  ToolCatalog,
 } from '@holdfast/modules';
 import { compileSchema, describeIssues } from '@holdfast/schema';
 import {
@@ -20,7 +19,7 @@ import {
   placeholder,
   squeeze,
 } from './fields.ts';
-import { type DspyFindings, ignore, joinPath, quote, quoteAll } from './findings.ts';
+import { type DspyFindings, joinPath, quote, quoteAll } from './findings.ts';
 import { type DspyPair, namesOf, stripEnd } from './modules.ts';
 import type { DspyPredictorState } from './state.ts';
 
@@ -29,7 +28,7 @@ export interface DefinitionParts {
   /** Of the file. */
   readonly digest: string;
   readonly versions: Readonly<Record<string, string>>;
-  readonly tools: readonly Tool[] | Toolset;
+  readonly tools: readonly Tool[] | ToolCatalog;
   readonly findings: DspyFindings;
 }
 
@@ -102,7 +101,7 @@ function hasReasoning(demo: Json): boolean {
 }
 
 interface Tuned {
-  readonly tuning: Tuning & { readonly demos: readonly Demo[] };
+  readonly tuning: Pick<ModuleDefinition, 'instruction' | 'descriptions' | 'demos'>;
   readonly prefixes: Readonly<Record<string, string>>;
 }
 
@@ -143,17 +142,13 @@ function checkTools(
   for (const name of new Set(listed ?? [])) {
     if (!isUnknown(name)) continue;
     const message = `The instruction lists the tool ${quote(name)}, which is not registered; registered: ${known}.`;
-    findings.problems.push({ code: 'dspy.tool_unknown', path: place, message });
+    findings.refuse('dspy.tool_unknown', place, message);
   }
   for (const [index, { outputs }] of demos.entries()) {
     const name = outputs['next_tool_name'];
     if (typeof name !== 'string' || !isUnknown(name)) continue;
     const message = `The demo calls the tool ${quote(name)}, which is not registered; registered: ${known}.`;
-    findings.problems.push({
-      code: 'dspy.tool_unknown',
-      path: `${joinPath(path, 'demos')}[${index}].next_tool_name`,
-      message,
-    });
+    findings.refuse('dspy.tool_unknown', `${joinPath(path, 'demos')}[${index}].next_tool_name`, message);
   }
   const untold = listed === undefined ? [...registered] : [...registered].filter((name) => !listed.includes(name));
   if (untold.length > 0 || listed === undefined) {
@@ -161,7 +156,7 @@ function checkTools(
       listed === undefined
         ? 'The instruction lists no tools in the form in which DSPy writes them; which ones it tells of could not be checked.'
         : `The instruction does not list ${quoteAll(untold)}, so the model is not told of it.`;
-    findings.warnings.push({ code: 'dspy.tools_unlisted', path: place, message });
+    findings.warn('dspy.tools_unlisted', place, message);
   }
 }
 
@@ -191,39 +186,30 @@ function splitDspyDemos(
   return demos.flatMap((demo, index) => {
     const place = `${path}[${index}]`;
     if (!isPlainObject(demo)) {
-      findings.problems.push({
-        code: 'dspy.demo_invalid',
-        path: place,
-        message: 'A demo must be an object of fields.',
-      });
+      findings.refuse('dspy.demo_invalid', place, 'A demo must be an object of fields.');
       return [];
     }
-    for (const key of Object.keys(demo)) if (!names.has(key)) ignore(findings, `${path}[].${key.slice(0, 100)}`);
+    for (const key of Object.keys(demo)) if (!names.has(key)) findings.ignore(`${path}[].${key.slice(0, 100)}`);
     const values = { inputs: new Map<string, Json>(), outputs: new Map<string, Json>() };
     for (const { name, side, check } of checks) {
       if (!Object.hasOwn(demo, name)) continue;
       const value = demo[name] as Json;
       const checked = check.validate(value);
       if (checked.ok) values[side].set(name, value);
-      else if (value === null) ignore(findings, `${path}[].${name}`);
-      else findings.problems.push(wrongValue(`${place}.${name}`, value, describeIssues(checked.issues)));
+      else if (value === null) findings.ignore(`${path}[].${name}`);
+      else {
+        const problem = describeIssues(checked.issues).slice(0, 500);
+        const message = `The demo has ${quote(JSON.stringify(value))}, which the signature does not take: ${problem}`;
+        findings.refuse('dspy.demo_invalid', `${place}.${name}`, message);
+      }
     }
     if (values.inputs.size === 0 || values.outputs.size === 0) {
       const missing = values.outputs.size === 0 ? 'output' : 'input';
       const message = `The demo has no ${missing} of this predictor, so it is not shown to the model.`;
-      findings.warnings.push({ code: 'dspy.demo_not_rendered', path: place, message });
+      findings.warn('dspy.demo_not_rendered', place, message);
     }
-    return [{ inputs: toObject(values.inputs), outputs: toObject(values.outputs) }];
+    return [{ inputs: Object.fromEntries(values.inputs), outputs: Object.fromEntries(values.outputs) }];
   });
-}
-
-function toObject(values: ReadonlyMap<string, Json>): JsonObject {
-  return Object.fromEntries(values);
-}
-
-function wrongValue(path: string, value: Json, problem: string): DspyFindings['problems'][number] {
-  const message = `The demo has ${quote(JSON.stringify(value))}, which the signature does not take: ${problem.slice(0, 500)}`;
-  return { code: 'dspy.demo_invalid', path, message };
 }
 
 /**

@@ -77,7 +77,7 @@ export function compareDspyFields(
   const namesOf = quoteAll(fields.map(({ name }) => name));
   if (states.length !== fields.length) {
     const message = `The file has ${states.length} fields (${prefixesOf}), the signature has ${fields.length} (${namesOf}).`;
-    findings.problems.push({ code: 'dspy.fields_mismatch', path, message });
+    findings.refuse('dspy.fields_mismatch', path, message);
     return { descriptions: {}, prefixes: {} };
   }
   const descriptions: [string, string][] = [];
@@ -85,10 +85,14 @@ export function compareDspyFields(
   for (const [index, state] of states.entries()) {
     const field = fields[index];
     if (field === undefined) continue;
-    const place = { path: `${path}[${index}]`, prefixesOf, namesOf };
+    const place = `${path}[${index}]`;
     const judged = judgeField(state, field, fields);
-    if (judged === 'other') findings.problems.push(otherField(state, field, place));
-    if (judged === 'custom') findings.warnings.push(customPrefix(state, field, place.path));
+    if (judged === 'other')
+      findings.refuse('dspy.field_other', place, describeOther(state, field, { prefixesOf, namesOf }));
+    if (judged === 'custom') {
+      const message = `The prefix ${quote(state.prefix)} of ${quote(field.name)} has no effect: fields go by their names. It is kept for an export.`;
+      findings.warn('dspy.prefix_custom', place, message);
+    }
     const described = state.description.trim();
     if (described !== '' && described !== placeholder(field.name) && described !== field.description)
       descriptions.push([field.name, described]);
@@ -134,27 +138,16 @@ function isPlaceholder(description: string): boolean {
   return /^\s*\$\{[^{}]*\}\s*$/.test(description);
 }
 
-interface FieldPlace {
-  readonly path: string;
-  readonly prefixesOf: string;
-  readonly namesOf: string;
-}
-
-function otherField(
+function describeOther(
   { prefix, description }: DspyFieldState,
   { name }: DspyField,
-  { path, prefixesOf, namesOf }: FieldPlace,
-): DspyFindings['problems'][number] {
+  { prefixesOf, namesOf }: { readonly prefixesOf: string; readonly namesOf: string },
+): string {
   const described = isPlaceholder(description) ? ` (${quote(description)})` : '';
-  const message =
+  return (
     `Stands where the signature has ${quote(name)}, and is another field by its prefix ${quote(prefix)}${described}. The file has ` +
-    `${prefixesOf}, the signature ${namesOf}. Give the signature the same fields in the same order.`;
-  return { code: 'dspy.field_other', path, message };
-}
-
-function customPrefix({ prefix }: DspyFieldState, { name }: DspyField, path: string): DspyFindings['warnings'][number] {
-  const message = `The prefix ${quote(prefix)} of ${quote(name)} has no effect: fields go by their names. It is kept for an export.`;
-  return { code: 'dspy.prefix_custom', path, message };
+    `${prefixesOf}, the signature ${namesOf}. Give the signature the same fields in the same order.`
+  );
 }
 
 /**

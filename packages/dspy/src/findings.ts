@@ -8,24 +8,28 @@ export interface DspyProblem {
   readonly message: string;
 }
 
-/** What is found out on the way through a file, so that all of it can be said at once. */
-export interface DspyFindings {
-  readonly problems: DspyProblem[];
-  readonly warnings: DspyProblem[];
-  /** How often what stands at a path was left out; items of a list count together, as `demos[]`. */
-  readonly ignored: Map<string, number>;
-}
-
-export function createFindings(): DspyFindings {
-  return { problems: [], warnings: [], ignored: new Map() };
-}
-
 /** A file may have a million keys that nobody knows; beyond this many they are counted together. */
 const maxIgnored = 1_000;
 
-export function ignore({ ignored }: DspyFindings, path: string): void {
-  const place = ignored.has(path) || ignored.size < maxIgnored ? path : '…';
-  ignored.set(place, (ignored.get(place) ?? 0) + 1);
+/** What is found out on the way through a file, so that all of it can be said at once. */
+export class DspyFindings {
+  readonly problems: DspyProblem[] = [];
+  readonly warnings: DspyProblem[] = [];
+  /** How often what stands at a path was left out; items of a list count together, as `demos[]`. */
+  readonly ignored: Map<string, number> = new Map();
+
+  refuse(code: string, path: string, message: string): void {
+    this.problems.push({ code, path, message });
+  }
+
+  warn(code: string, path: string, message: string): void {
+    this.warnings.push({ code, path, message });
+  }
+
+  ignore(path: string): void {
+    const place = this.ignored.has(path) || this.ignored.size < maxIgnored ? path : '…';
+    this.ignored.set(place, (this.ignored.get(place) ?? 0) + 1);
+  }
 }
 
 /** `a.b`; paths of DSPy may be empty. */

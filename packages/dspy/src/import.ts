@@ -7,17 +7,17 @@ import {
   parseModule,
   type Signature,
   stringifyModule,
-  type Toolset,
+  type ToolCatalog,
 } from '@holdfast/modules';
 import { type PlacedModule, placeDspyModule, toDefinition } from './definition.ts';
-import { createFindings, type DspyFindings, type DspyProblem, joinPath } from './findings.ts';
+import { DspyFindings, type DspyProblem, joinPath } from './findings.ts';
 import { type DspyPair, groupDspyPredictors, pairDspyModules, pairOneModule } from './modules.ts';
 import { type DspyFormat, type DspyPredictorState, type DspyState, readDspyState } from './state.ts';
 import { readDspyText } from './text.ts';
 
 interface ImportOptions {
   /** Which a ReAct may call; its instruction names them. Default none. */
-  readonly tools?: readonly Tool[] | Toolset;
+  readonly tools?: readonly Tool[] | ToolCatalog;
   /** Default: the signature's name. Of several modules the ids begin with it, followed by the path; default: the path alone. */
   readonly moduleId?: string;
   /** Predictors that no signature is given for are left out with a warning. Default: they refuse the file. */
@@ -78,7 +78,7 @@ export async function importDspy(source: string | Uint8Array, options: ImportDsp
   if (idProblem !== undefined) throw new HoldfastError('options.invalid', `\`moduleId\`: ${idProblem}`);
   const text = await readDspyText(source);
   if (!text.ok) return deepFreeze({ type: 'refused', problems: [text.problem] });
-  const findings = createFindings();
+  const findings = new DspyFindings();
   const state = readDspyState(text.state, findings);
   const { tools = [] } = options;
   const placed = pairModules(state, options, findings).map(placeDspyModule);
@@ -138,8 +138,7 @@ async function checkDefinition(
   const text = stringifyModule(definition);
   const parsed = parseModule(text);
   if (parsed.type === 'invalid') {
-    for (const { code, place, message } of parsed.problems)
-      findings.problems.push({ code, path: joinPath(path, place), message });
+    for (const { code, place, message } of parsed.problems) findings.refuse(code, joinPath(path, place), message);
     return;
   }
   const modules = { [definition.module_id]: { path: 'module.json', hash: null, tags: [] } };

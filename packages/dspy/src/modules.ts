@@ -49,7 +49,7 @@ export function groupDspyPredictors(
     if (missing === undefined) return [{ path, names: namesOf(path), step }];
     if (paths.has(missing)) return [];
     const message = `${quote(path)} is one half of a ReAct; the other one, ${quote(missing)}, is missing.`;
-    findings.problems.push({ code: 'dspy.predictor_missing', path: missing, message });
+    findings.refuse('dspy.predictor_missing', missing, message);
     return [];
   });
 }
@@ -149,9 +149,8 @@ export function pairDspyModules(
 function reportExtra(extra: readonly DspyModule[], { allowExtra, findings }: DspyPairing): void {
   for (const { path, step } of extra) {
     const message = `The file has a predictor ${quote(step.path)}, and no signature is given for ${quote(path)}.`;
-    if (allowExtra)
-      findings.warnings.push({ code: 'dspy.predictor_extra', path, message: `${message} It was left out.` });
-    else findings.problems.push({ code: 'dspy.predictor_extra', path, message });
+    if (allowExtra) findings.warn('dspy.predictor_extra', path, `${message} It was left out.`);
+    else findings.refuse('dspy.predictor_extra', path, message);
   }
 }
 
@@ -159,21 +158,15 @@ function reportExtra(extra: readonly DspyModule[], { allowExtra, findings }: Dsp
 function reportOthers(named: ReadonlySet<string>, { others, allowExtra, findings }: DspyPairing): void {
   for (const path of others) {
     const message = `${quote(path)} is no state of a predictor`;
-    if (allowExtra && !named.has(path))
-      findings.warnings.push({ code: 'dspy.predictor_extra', path, message: `${message}. It was left out.` });
-    else
-      findings.problems.push({
-        code: 'dspy.invalid',
-        path,
-        message: `${message}; \`allowExtra\` leaves such things out.`,
-      });
+    if (allowExtra && !named.has(path)) findings.warn('dspy.predictor_extra', path, `${message}. It was left out.`);
+    else findings.refuse('dspy.invalid', path, `${message}; \`allowExtra\` leaves such things out.`);
   }
 }
 
-function reportMissing(path: string, { problems }: DspyFindings, has: string): void {
+function reportMissing(path: string, findings: DspyFindings, has: string): void {
   const message =
     path === ''
       ? `The signature is for a program of one predictor, and the file is of another: ${has}.`
       : `A signature is given for ${quote(path)}, and the file has no such predictor; ${has}.`;
-  problems.push({ code: 'dspy.predictor_missing', path, message });
+  findings.refuse('dspy.predictor_missing', path, message);
 }

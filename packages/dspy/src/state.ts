@@ -1,5 +1,5 @@
 import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
-import { type DspyFindings, ignore, joinPath, quote } from './findings.ts';
+import { type DspyFindings, joinPath, quote } from './findings.ts';
 import { isPickle, pickled } from './text.ts';
 
 /** One field of a predictor's signature; states name none, their place says which they are. */
@@ -64,7 +64,7 @@ export function readDspyState(top: JsonObject, findings: DspyFindings): DspyStat
     : Object.entries(top).filter(([path]) => path !== 'metadata');
   if (Object.hasOwn(top, 'dependency_versions')) {
     const message = `This is the \`metadata.json\` beside a \`program.pkl\`. ${pickled}`;
-    report(findings, { code: 'dspy.pickle', path: '', message });
+    findings.refuse('dspy.pickle', '', message);
     return { format: 'dspy', predictors: [], paths: new Set(), others: [], versions };
   }
   const paths = new Set(states.map(([path]) => path));
@@ -81,17 +81,16 @@ function readAll(
   findings: DspyFindings,
   read: ReadPredictor,
 ): readonly DspyPredictorState[] {
-  if (states.length === 0)
-    report(findings, { code: 'dspy.invalid', path: '', message: 'The state has no predictors.' });
+  if (states.length === 0) findings.refuse('dspy.invalid', '', 'The state has no predictors.');
   if (states.length > maxPredictors) {
     const message = `The program has ${states.length} predictors; ${maxPredictors} is the limit.`;
-    report(findings, { code: 'dspy.too_large', path: '', message });
+    findings.refuse('dspy.too_large', '', message);
     return [];
   }
   return states.flatMap(([path, state]) => {
     if (path.length <= maxPathLength) return read(path, state, findings) ?? [];
     const message = `The path ${quote(path)} of a predictor has ${path.length} characters; ${maxPathLength} is the limit.`;
-    report(findings, { code: 'dspy.too_large', path: path.slice(0, maxPathLength), message });
+    findings.refuse('dspy.too_large', path.slice(0, maxPathLength), message);
     return [];
   });
 }
@@ -105,16 +104,16 @@ function isPredictor(value: Json | Readonly<Record<string, unknown>>): boolean {
 }
 
 function readPredictor(path: string, state: Json, findings: DspyFindings): DspyPredictorState | undefined {
-  if (refersToPickle(state)) report(findings, { code: 'dspy.pickle', path, message: pickled });
+  if (refersToPickle(state)) findings.refuse('dspy.pickle', path, pickled);
   if (!isPlainObject(state) || !isPredictor(state)) return undefined;
   const old = oldKeys.filter((key) => Object.hasOwn(state, key));
   if (old.length > 0) {
     const named = old.map((key) => `\`${key}\``).join(', ');
     const message = `This is the format of DSPy 2.5 and earlier (${named}). Load it there, and save it again with DSPy 2.6 or newer.`;
-    report(findings, { code: 'dspy.format_old', path, message });
+    findings.refuse('dspy.format_old', path, message);
     return undefined;
   }
-  for (const key of quietKeys) if (hasContents(state[key])) ignore(findings, joinPath(path, key));
+  for (const key of quietKeys) if (hasContents(state[key])) findings.ignore(joinPath(path, key));
   ignoreOthers(path, state as JsonObject, { known: knownKeys, findings });
   const signature = readSignature(state['signature'], joinPath(path, 'signature'), findings);
   const demos = readDemos(state['demos'], joinPath(path, 'demos'), findings);
@@ -131,16 +130,16 @@ function ignoreOthers(
   const others = Object.entries(state).filter(([key]) => !known.includes(key));
   for (const [key, value] of others) {
     const place = joinPath(path, key.slice(0, maxPathLength));
-    if (refersToPickle(value)) report(findings, { code: 'dspy.pickle', path: place, message: pickled });
-    ignore(findings, place);
+    if (refersToPickle(value)) findings.refuse('dspy.pickle', place, pickled);
+    findings.ignore(place);
   }
   for (const [key] of others.slice(0, maxWarnings)) {
     const message = `${quote(key)} has no meaning here; it was ignored.`;
-    findings.warnings.push({ code: 'dspy.key_ignored', path: joinPath(path, key.slice(0, maxPathLength)), message });
+    findings.warn('dspy.key_ignored', joinPath(path, key.slice(0, maxPathLength)), message);
   }
   if (others.length > maxWarnings) {
     const message = `${others.length - maxWarnings} more keys have no meaning here; they were ignored.`;
-    findings.warnings.push({ code: 'dspy.key_ignored', path, message });
+    findings.warn('dspy.key_ignored', path, message);
   }
 }
 
@@ -159,14 +158,14 @@ function readSignature(
   }
   const message =
     'A signature has `instructions` (text) and `fields`, each with a `prefix` and a `description` (text).';
-  report(findings, { code: 'dspy.invalid', path, message });
+  findings.refuse('dspy.invalid', path, message);
   return undefined;
 }
 
 function isTooLong(instruction: unknown, path: string, findings: DspyFindings): boolean {
   if (typeof instruction !== 'string' || instruction.length <= maxInstructionLength) return false;
   const message = `The instruction has ${instruction.length} characters; ${maxInstructionLength} is the limit.`;
-  report(findings, { code: 'dspy.too_large', path, message });
+  findings.refuse('dspy.too_large', path, message);
   return true;
 }
 
@@ -176,12 +175,12 @@ function isFieldState(value: unknown): value is DspyFieldState {
 
 function readDemos(value: unknown, path: string, findings: DspyFindings): readonly Json[] | undefined {
   if (!Array.isArray(value)) {
-    report(findings, { code: 'dspy.invalid', path, message: '`demos` must be a list.' });
+    findings.refuse('dspy.invalid', path, '`demos` must be a list.');
     return undefined;
   }
   if (value.length > maxDemos) {
     const message = `There are ${value.length} demos; ${maxDemos} is the limit for one predictor.`;
-    report(findings, { code: 'dspy.too_large', path, message });
+    findings.refuse('dspy.too_large', path, message);
     return undefined;
   }
   return value;
@@ -193,7 +192,7 @@ function readRust(top: JsonObject, predictors: JsonObject, findings: DspyFinding
     const override = isPlainObject(state) ? (state['instruction_override'] ?? undefined) : undefined;
     if (!isPlainObject(state) || (override !== undefined && typeof override !== 'string')) {
       const message = `${quote(path)} must have \`demos\` (a list) and \`instruction_override\` (text or null).`;
-      report(findings, { code: 'dspy.invalid', path, message });
+      findings.refuse('dspy.invalid', path, message);
       return undefined;
     }
     if (isTooLong(override, path, findings)) return undefined;
@@ -227,7 +226,7 @@ function readVersions(metadata: unknown, findings: DspyFindings): Readonly<Recor
     const which =
       version === undefined ? 'does not say which version of DSPy saved it' : `was saved by DSPy ${quote(version)}`;
     const message = `The state ${which}; states of DSPy 3 are what is known to be read as they are meant.`;
-    findings.warnings.push({ code: 'dspy.version_other', path: 'metadata.dependency_versions', message });
+    findings.warn('dspy.version_other', joinPath('metadata', 'dependency_versions'), message);
   }
   return versions;
 }
@@ -238,8 +237,4 @@ function refersToPickle(value: unknown): boolean {
 
 function hasContents(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null;
-}
-
-function report({ problems }: DspyFindings, problem: DspyFindings['problems'][number]): void {
-  problems.push(problem);
 }

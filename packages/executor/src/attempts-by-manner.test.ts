@@ -1,7 +1,7 @@
 import { defineTool, type Outcome, type ToolContext, type ToolRetry, toolError } from '@holdfast/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { CallManner } from './call-manner.ts';
+import type { CallManner } from './call/types.ts';
 import { createBudget, openCaller } from './index.ts';
 import { type AttemptsSetUp, broke, flaky, note, settled, setUp } from './test-attempts.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { EventStream } from './event-stream.ts';
 import { call, collect, echo, playing, say, stop, testSession, toolsPrompt } from './fixtures.ts';
 import { runAgent } from './index.ts';
+import { EventStream } from './run/event-stream.ts';
 
 async function listOf<Event>(stream: AsyncIterable<Event>): Promise<Event[]> {
   const events: Event[] = [];
@@ -82,4 +82,28 @@ test('several `next` that wait at once are served in their order', async () => {
   stream.push(2);
   stream.end();
   expect(await Promise.all(steps)).toEqual([{ done: false, value: undefined }, { done: false, value: 2 }, end]);
+});
+
+test('a slow reader of a limited stream loses the oldest events, which is counted; the others lose nothing', async () => {
+  let dropped = 0;
+  const onDrop = (): void => {
+    dropped += 1;
+  };
+  const stream = new EventStream<number>({ maxWaiting: 3, onDrop });
+  const idle = stream[Symbol.asyncIterator]();
+  const busy = stream[Symbol.asyncIterator]();
+  const seen: (number | undefined)[] = [];
+  for (let event = 0; event < 10; event += 1) {
+    stream.push(event);
+    seen.push((await busy.next()).value);
+  }
+  stream.end();
+  expect(seen).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  expect([await idle.next(), await idle.next(), await idle.next(), await idle.next()]).toEqual([
+    { done: false, value: 7 },
+    { done: false, value: 8 },
+    { done: false, value: 9 },
+    end,
+  ]);
+  expect(dropped).toBe(7);
 });

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import { defineTool, type Json, jsonSchema, type Tool, type ToolContext } from '@holdfast/core';
+import { defineTool, type Json, jsonSchema, sha256, type Tool, type ToolContext } from '@holdfast/core';
 import { createSession, type LogRecord, memoryStore, replay, type Session } from '@holdfast/session';
 import { createRedactor } from '@holdfast/session/redact';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import { call, outcomeOf, playing, say, stop, toolsPrompt } from './fixtures.ts';
 import { runAgent } from './index.ts';
-import { sha256 } from './sha256.ts';
 
 /** A tool that notes its key, and what else it does. */
 function noting(keys: string[], then: (context: ToolContext) => unknown = () => null, name = 'pay'): Tool {

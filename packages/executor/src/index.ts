@@ -1,21 +1,25 @@
-export { type AnswerOptions, answerApproval, pendingApprovals, resolveCall } from './answer-approval.ts';
-export type { Approve, HostAnswer } from './approval.ts';
-export { type Judges, readDecision } from './authorise.ts';
-export { createBudget } from './budget.ts';
-export type { CallManner } from './call-manner.ts';
-export type { CallOptions } from './call-scope.ts';
-export type { Suspended } from './conduct-call.ts';
-export type { RunResult } from './converse.ts';
-export { EventStream } from './event-stream.ts';
-export { executeToolCall } from './execute-tool-call.ts';
-export { type Grant, listGrants, withdrawGrant } from './grants.ts';
-export { isolateListener } from './isolate-listener.ts';
-export type { EndOfLife } from './lifetime.ts';
+export { type AnswerOptions, answerApproval, pendingApprovals, resolveCall } from './approval/answer.ts';
+export { type Grant, type Judges, listGrants, withdrawGrant } from './approval/grants.ts';
+export { readDecision } from './call/authorize.ts';
+export type { CallOptions } from './call/scope.ts';
+export type {
+  Approve,
+  CallManner,
+  EndOfLife,
+  HostAnswer,
+  PolicyInForce,
+  PolicySurroundings,
+  Suspended,
+} from './call/types.ts';
+export { executeToolCall } from './direct/execute-tool-call.ts';
+export { isolateListener } from './direct/listener.ts';
 export { type Caller, openCaller } from './open-caller.ts';
-export type { PolicyInForce, PolicySurroundings } from './policy-state.ts';
-export { type MessageReading, type ReadMessageOptions, readMessage } from './read-message.ts';
-export { type ReadOneMessageOptions, readOneMessage } from './read-one-message.ts';
-export type { RecoveryFailure } from './recover-resources.ts';
-export { type ResumeRunOptions, resumeRun } from './resume-run.ts';
-export { type RecoveredSession, recoverSession, resumeToolCall } from './resume-tool-call.ts';
-export { type AgentRun, type RunAgentOptions, runAgent } from './run-agent.ts';
+export { type ResumeRunOptions, resumeRun } from './recovery/resume-run.ts';
+export { type RecoveredSession, recoverSession, resumeToolCall } from './recovery/resume-tool-call.ts';
+export type { RecoveryFailure } from './resources/recover.ts';
+export { createBudget } from './run/budget.ts';
+export { EventStream } from './run/event-stream.ts';
+export { type MessageReading, type ReadMessageOptions, readMessage } from './run/read-message.ts';
+export { type ReadOneMessageOptions, readOneMessage } from './run/read-one-message.ts';
+export type { RunResult } from './run/result.ts';
+export { type AgentRun, type RunAgentOptions, runAgent } from './run/run-agent.ts';

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { type Lifetime, startLifetime } from './call/execute.ts';
+import type { EndOfLife } from './call/types.ts';
 import { testClock } from './fixtures.ts';
-import { type EndOfLife, type Lifetime, startLifetime } from './lifetime.ts';
 
 function setUp() {
   let ended: EndOfLife | undefined;

@@ -1,9 +1,8 @@
-import { defineTool } from '@holdfast/core';
+import { defineTool, forModel } from '@holdfast/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { testSession } from './fixtures.ts';
 import { executeToolCall } from './index.ts';
-import { forModel } from './model-text.ts';
 
 test.each([
   ['open:/home/bob/secret', 'open:<path>'],

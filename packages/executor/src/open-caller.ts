@@ -1,16 +1,16 @@
 import { HoldfastError, type Json, type ModelUsage, type Outcome, type ToolCall } from '@holdfast/core';
 import type { Session } from '@holdfast/session';
-import { type Judges, judgesOf } from './authorise.ts';
-import { isExhausted, spendTokens } from './budget.ts';
-import { directCallKey } from './call-key.ts';
-import { type CallManner, checkManner } from './call-manner.ts';
-import { type CallOptions, type CallScope, createCallScope } from './call-scope.ts';
-import type { Suspended } from './conduct-call.ts';
-import { executeIn } from './execute-tool-call.ts';
-import type { EndOfLife } from './lifetime.ts';
-import { recoverResources } from './recover-resources.ts';
-import { resumeIn } from './resume-tool-call.ts';
-import { learnArguments } from './secrets.ts';
+import { type Judges, judgesOf } from './approval/grants.ts';
+import { directCallKey } from './approval/key.ts';
+import { learnArguments } from './call/prepare.ts';
+import type { CallOptions, CallScope } from './call/scope.ts';
+import type { CallManner, EndOfLife, Suspended } from './call/types.ts';
+import { executeIn } from './direct/execute-tool-call.ts';
+import { openScope } from './direct/features.ts';
+import { checkManner } from './direct/options.ts';
+import { resumeIn } from './recovery/resume-tool-call.ts';
+import { recoverResources } from './resources/recover.ts';
+import { isExhausted, spendTokens } from './run/budget.ts';
 
 /** Makes direct calls that share what a runner is given: tools, policies, resources, one deadline, one signal. */
 export interface Caller {
@@ -50,56 +50,77 @@ export interface Caller {
  * @throws HoldfastError as `executeToolCall`, for a wrong configuration.
  */
 export function openCaller(options: CallOptions): Caller {
-  const scope = createCallScope(options);
-  const { session, rootSession, lifetime } = scope;
-  const scopes = new WeakMap<CallManner, CallScope>();
-  let disposed = false;
-  const inManner = (manner: CallManner | undefined): CallScope => {
+  return new OpenCaller(openScope(options));
+}
+
+class OpenCaller implements Caller {
+  readonly session: Session;
+  readonly rootSession: Session;
+  readonly judges: Judges;
+  readonly onEnd: Caller['onEnd'];
+  readonly #scope: CallScope;
+  /** One manner may be that of many calls. */
+  readonly #scopes = new WeakMap<CallManner, CallScope>();
+  #disposed = false;
+
+  constructor(scope: CallScope) {
+    this.#scope = scope;
+    this.session = scope.session;
+    this.rootSession = scope.rootSession;
+    this.judges = judgesOf(scope);
+    this.onEnd = (listener) => scope.lifetime.onEnd(listener);
+  }
+
+  get ready(): Promise<unknown> | undefined {
+    return this.#scope.parent?.counts ?? recoverResources(this.#scope);
+  }
+
+  get ended(): EndOfLife | undefined {
+    return this.#scope.lifetime.ended;
+  }
+
+  get exhausted(): boolean {
+    return isExhausted(this.#scope.budgets);
+  }
+
+  // Fields, as hosts take a caller apart.
+  readonly keyOf: Caller['keyOf'] = (callId) => directCallKey(this.session, callId);
+
+  // Not `async`, which costs every call a promise more.
+  readonly execute: Caller['execute'] = (call, manner) => {
+    try {
+      return executeIn(this.#inManner(manner), call);
+    } catch (thrown) {
+      return Promise.reject(thrown);
+    }
+  };
+
+  readonly resume: Caller['resume'] = async (callId, manner) => resumeIn(this.#inManner(manner), callId);
+
+  readonly learn: Caller['learn'] = (toolName, input) =>
+    learnArguments(this.session.redactor, this.#scope.toolset.byName.get(toolName), input);
+
+  readonly spend: Caller['spend'] = (usage) => spendTokens(usage, this.#scope.budgets);
+
+  readonly dispose: Caller['dispose'] = () => {
+    this.#disposed = true;
+    this.#scope.lifetime.dispose();
+  };
+
+  #inManner(manner: CallManner | undefined): CallScope {
     // Nothing would end it any more.
-    if (disposed) {
+    if (this.#disposed) {
       throw new HoldfastError(
         'context.closed',
         'The caller was disposed of, so it makes no more calls; open another one.',
       );
     }
-    if (manner === undefined) return scope;
-    // One manner may be that of many calls.
-    let known = scopes.get(manner);
+    if (manner === undefined) return this.#scope;
+    let known = this.#scopes.get(manner);
     if (known === undefined) {
-      known = { ...scope, manner: checkManner(manner) };
-      scopes.set(manner, known);
+      known = { ...this.#scope, manner: checkManner(manner) };
+      this.#scopes.set(manner, known);
     }
     return known;
-  };
-  return {
-    session,
-    rootSession,
-    judges: judgesOf(scope),
-    keyOf: (callId) => directCallKey(session, callId),
-    execute(call, manner) {
-      // Not `async`, which costs every call a promise more.
-      try {
-        return executeIn(inManner(manner), call);
-      } catch (thrown) {
-        return Promise.reject(thrown);
-      }
-    },
-    resume: async (callId, manner) => resumeIn(inManner(manner), callId),
-    learn: (toolName, input) => learnArguments(session.redactor, scope.toolset.byName.get(toolName), input),
-    get ready() {
-      return scope.parent?.counts ?? recoverResources(scope);
-    },
-    get ended() {
-      return lifetime.ended;
-    },
-    onEnd: lifetime.onEnd,
-    get exhausted() {
-      return isExhausted(scope.budgets);
-    },
-    spend: (usage) => spendTokens(usage, scope.budgets),
-    dispose() {
-      disposed = true;
-      lifetime.dispose();
-    },
-  };
+  }
 }

@@ -1,6 +1,6 @@
 import type { Model, ModelEvent, ModelRequest } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
-import { readMessage } from './read-message.ts';
+import { readMessage } from './run/read-message.ts';
 
 const request: ModelRequest = { messages: [], tools: [], signal: new AbortController().signal };
 

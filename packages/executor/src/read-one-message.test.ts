@@ -1,6 +1,6 @@
 import type { Model, ModelRequest } from '@holdfast/core';
 import { expect, test } from 'vitest';
-import { readOneMessage } from './read-one-message.ts';
+import { readOneMessage } from './run/read-one-message.ts';
 
 const request: Omit<ModelRequest, 'signal'> = { messages: [], tools: [] };
 

@@ -8,8 +8,8 @@ import {
 } from '@holdfast/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ResourceFailure } from './resource-disposal.ts';
-import { type CallResourceScope, createSessionResources } from './resource-scope.ts';
+import type { ResourceFailure } from './resources/disposal.ts';
+import { type CallResourceScope, createSessionResources } from './resources/scope.ts';
 
 type Asking = 'one by one' | 'at once' | 'without waiting';
 

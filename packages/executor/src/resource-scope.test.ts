@@ -4,8 +4,8 @@ import { runInNewContext } from 'node:vm';
 import { defineResource, type HoldfastError, type ResourceDefinition, type ResourceLifetime } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
 import { wordsResource } from './fixtures.ts';
-import type { ResourceFailure } from './resource-disposal.ts';
-import { type CallResourceOptions, createSessionResources } from './resource-scope.ts';
+import type { ResourceFailure } from './resources/disposal.ts';
+import { type CallResourceOptions, createSessionResources } from './resources/scope.ts';
 
 /** What happens, in order: `+a1` is made, `-a1` is disposed of; instances of one name are numbered. */
 function notebook() {

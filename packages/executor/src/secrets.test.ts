@@ -2,12 +2,13 @@ import { defineTool, type JsonObject, jsonSchema, type Redactor, type Schema, to
 import { secretsIn } from '@holdfast/session';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
-import { learnArguments, learnReturned } from './secrets.ts';
-import { type CompiledTool, toToolset } from './toolset.ts';
+import { learnReturned } from './call/ending.ts';
+import { compileTools, learnArguments } from './call/prepare.ts';
+import type { CompiledTool } from './call/types.ts';
 
 function compile(inputSchema: Schema, outputSchema: Schema = v.null()): CompiledTool {
   const tool = defineTool({ name: 'login', description: 'Logs in.', inputSchema, outputSchema });
-  const compiled = toToolset([tool]).byName.get('login');
+  const compiled = compileTools([tool]).byName.get('login');
   if (compiled === undefined) throw new Error('unreachable');
   return compiled;
 }
@@ -221,7 +222,7 @@ describe('what a redactor learns', () => {
   test('nothing of a tool that is not there, and nothing happens without a redactor', () => {
     const { redactor, learned } = learn();
     learnArguments(redactor, undefined, { password: 'a' });
-    learnReturned(redactor, undefined, { password: 'a' });
+    learnReturned(undefined, compile(plain), { password: 'a' });
     expect(learned).toEqual([]);
     const compiled = compile(jsonSchema(schema));
     const trap = {

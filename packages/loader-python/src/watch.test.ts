@@ -1,4 +1,4 @@
-import { chmod } from 'node:fs/promises';
+import { chmod, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { commandFile } from './test-commands.ts';
@@ -23,8 +23,13 @@ async function startWatch(files: Readonly<Record<string, string>>): Promise<Test
     watched,
     async edit(changes) {
       for (const [path, content] of Object.entries(changes)) {
-        if (content === null) await project.remove(path);
-        else await project.write(path, content);
+        if (content === null) {
+          await project.remove(path);
+          continue;
+        }
+        // In one step: the folder is watched for real, and a file that is empty for a moment may be a good version of its own.
+        await project.write('.aside', content);
+        await rename(join(project.root, '.aside'), join(project.root, path));
       }
       await watched.reload();
     },

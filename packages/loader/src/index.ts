@@ -22,11 +22,11 @@ export {
   compareDefinitions,
   type DefinitionComparison,
   type DefinitionLock,
+  type FileToImport,
   findDefinitionProblem,
   readDefinitionLock,
 } from './plugins/compare.ts';
 export { type DefinitionSource, definitionsOf, type PluginDefinitions } from './plugins/definitions.ts';
-export type { FileToImport } from './plugins/import-problem.ts';
 export { type LoadedPlugin, type LoadPluginOptions, loadPlugin } from './plugins/load.ts';
 export { type FolderScan, type ScannedFile, scanFolder } from './scan/folder.ts';
 export { type ReadMetadataOptions, readMetadata } from './scan/metadata.ts';

@@ -9,6 +9,7 @@ export type {
 } from './check/types.ts';
 export { findProgram } from './files/find-program.ts';
 export { type BoundedReading, readBounded, type Stamp } from './files/read-bounded.ts';
+export { findRealPath } from './files/real-path.ts';
 export { findProgramFolders } from './isolate/bubblewrap.ts';
 export { toolEnvironment } from './isolate/environment.ts';
 export type {

@@ -21,19 +21,19 @@ export { type ToPredictorOptions, toPredictor } from './files/to-predictor.ts';
 export type { PredictFunction } from './loop/predictor.ts';
 export type { LoopCall, LoopProblem, ToolLoopResult } from './loop/result.ts';
 export {
+  createToolCatalog,
+  type ToolCatalog,
+  type ToolCatalogOptions,
+  type ToolExecution,
+  type ToolListing,
+} from './loop/tool-catalog.ts';
+export {
   type LoopRunOptions,
   type ToolLoop,
   type ToolLoopOptions,
   type WrapToolsOptions,
   wrapTools,
 } from './loop/tool-loop.ts';
-export {
-  createToolset,
-  type ToolExecution,
-  type ToolListing,
-  type Toolset,
-  type ToolsetOptions,
-} from './loop/toolset.ts';
 export {
   chainOfThought,
   type InvokeOptions,

@@ -27,7 +27,7 @@ export function readPartState(part: Policy, whole: KeyedState<Json>): unknown {
     case 'list':
       return readList(part.id, whole);
     case 'keyed':
-      return readKeyed(part.id, whole);
+      return new KeyedPart(part.id, whole);
   }
 }
 
@@ -50,7 +50,7 @@ export function toWholeOperations(part: Policy, update: unknown, whole: KeyedSta
     case 'list':
       return writeList(part, relevant, readList(part.id, whole).size);
     case 'keyed':
-      return relevant.flatMap((operation) => writeKeyed(part, operation, readKeyed(part.id, whole)));
+      return relevant.flatMap((operation) => writeKeyed(part, operation, new KeyedPart(part.id, whole)));
   }
 }
 
@@ -77,20 +77,35 @@ function readList(id: string, whole: KeyedState<Json>): ListState<Json> {
   return { size, at, toArray: () => [...items()], [Symbol.iterator]: items };
 }
 
-function readKeyed(id: string, whole: KeyedState<Json>): KeyedState<Json> {
-  const prefix = `${id}/`;
-  function* entries(): Generator<readonly [string, Json]> {
-    for (const [key, item] of whole) if (key.startsWith(prefix)) yield [key.slice(prefix.length), item];
+class KeyedPart implements KeyedState<Json> {
+  readonly #prefix: string;
+  readonly #whole: KeyedState<Json>;
+
+  constructor(id: string, whole: KeyedState<Json>) {
+    this.#prefix = `${id}/`;
+    this.#whole = whole;
   }
-  return {
-    get size() {
-      return [...entries()].length;
-    },
-    get: (key) => whole.get(prefix + key),
-    has: (key) => whole.has(prefix + key),
-    toObject: () => Object.fromEntries(entries()),
-    [Symbol.iterator]: entries,
-  };
+
+  get size(): number {
+    return [...this].length;
+  }
+
+  get(key: string): Json | undefined {
+    return this.#whole.get(this.#prefix + key);
+  }
+
+  has(key: string): boolean {
+    return this.#whole.has(this.#prefix + key);
+  }
+
+  toObject(): Record<string, Json> {
+    return Object.fromEntries(this);
+  }
+
+  *[Symbol.iterator](): Generator<readonly [string, Json]> {
+    for (const [key, item] of this.#whole)
+      if (key.startsWith(this.#prefix)) yield [key.slice(this.#prefix.length), item];
+  }
 }
 
 function toOperations(part: Policy, update: unknown): readonly Operation[] {

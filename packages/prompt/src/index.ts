@@ -1,5 +1,4 @@
 export { clearSections, showSections } from './disclosure/show.ts';
-export { type ExtractedJson, extractJson } from './output/extract-json.ts';
 export { type OutputFormatOptions, parseOutput, renderOutputFormat, toOutputFormat } from './output/format.ts';
 export {
   type ExampleOverride,

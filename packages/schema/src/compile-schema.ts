@@ -5,18 +5,22 @@ import {
   type JsonObject,
   type Schema,
   type StandardIssue,
+  type StandardResult,
   type StandardSchema,
 } from '@holdfast/core';
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type { GenericSchema } from 'valibot';
-import { cutIssues, maxIssues, validateBounded } from './bounded-issues.ts';
+import { cutIssues, maxIssues } from './bounded-issues.ts';
 import { closeObjects } from './close-objects.ts';
 import type { CompiledSchema, SchemaIssue } from './compiled.ts';
 import { compileJsonSchema } from './json.ts';
-import { createUndeclaredCheck } from './undeclared.ts';
+import { createUndeclaredCheck, placeOf } from './undeclared.ts';
+import { createValidation, validateBounded } from './validate.ts';
 
 // What valibot leaves out of records and open objects.
 const droppedByValibot: ReadonlySet<string> = new Set(['__proto__', 'prototype', 'constructor']);
+
+const nothingDropped: ReadonlySet<string> = new Set();
 
 const compiled = new WeakMap<object, CompiledSchema>();
 const compiledForHosts = new WeakMap<object, CompiledSchema>();
@@ -67,27 +71,29 @@ function compile(schema: Schema, unspoken: Compiling['unspoken']): CompiledSchem
   const raw = readJsonSchema(schema, unspoken);
   const { validate: validateAll, vendor } = schema['~standard'];
   const isValibot = vendor === 'valibot' && '~run' in schema;
-  const validate = isValibot ? validateBounded(schema as unknown as GenericSchema) : validateAll;
-  const findUndeclared = createUndeclaredCheck(raw, vendor === 'valibot' ? { dropped: droppedByValibot } : {});
+  const dropped = vendor === 'valibot' ? droppedByValibot : nothingDropped;
+  const findUndeclared = createUndeclaredCheck(raw, { dropped });
   const namesInherited = mentionsInherited(raw);
-  // Filled in as it is, it would be frozen with the input.
-  const lendsDefaults = hasObjectDefault(raw);
-  return {
-    jsonSchema: deepFreeze(closeObjects(raw)),
-    validate(value) {
-      const result = validate(namesInherited ? withoutPrototypes(value) : value);
-      if (result instanceof Promise) {
-        void Promise.allSettled([result]); // So that a rejection of what nobody waits for is handled.
-        throw asyncSchema();
-      }
-      const undeclared = findUndeclared(value);
-      if (result.issues === undefined) {
-        if (undeclared.length > 0) return { ok: false, issues: undeclared };
-        return { ok: true, value: namesInherited || lendsDefaults ? withPrototypes(result.value) : result.value };
-      }
-      return { ok: false, issues: cutIssues([...undeclared, ...result.issues.slice(0, maxIssues).map(toIssue)]) };
+  const validation = createValidation({
+    run: isValibot ? validateBounded(schema as unknown as GenericSchema) : (value) => now(validateAll(value)),
+    root: raw,
+    start: placeOf([raw]),
+    dropped,
+    before: namesInherited ? withoutPrototypes : undefined,
+    // Filled in as it is, an object that is a default would be frozen with the input.
+    after: namesInherited || hasObjectDefault(raw) ? withPrototypes : undefined,
+    findIssues(value, { issues = [] }) {
+      const found = [...findUndeclared(value), ...issues.slice(0, maxIssues).map(toIssue)];
+      return issues.length === 0 ? found : cutIssues(found);
     },
-  };
+  });
+  return { jsonSchema: deepFreeze(closeObjects(raw)), ...validation };
+}
+
+function now(result: StandardResult<unknown> | Promise<StandardResult<unknown>>): StandardResult<unknown> {
+  if (!(result instanceof Promise)) return result;
+  void Promise.allSettled([result]); // So that a rejection of what nobody waits for is handled.
+  throw asyncSchema();
 }
 
 function noSchema(): HoldfastError {

@@ -4,6 +4,11 @@ import type { JsonObject } from '@holdfast/core';
 export interface CompiledSchema<Output = unknown> {
   /** Synchronous. Undeclared keys are refused, defaults are filled in; the value given is not changed. */
   validate(value: unknown): Validation<Output>;
+  /**
+   * Parses and validates text in one walk, where everything in it is plainly right. `undefined`: it has to be parsed and validated
+   * with care, which may still find nothing wrong. `decoded`: as the text has it.
+   */
+  readonly read?: ((text: string) => { readonly value: Output; readonly decoded: unknown } | undefined) | undefined;
   /** What a model is shown: closed objects say `additionalProperties: false`. Frozen. */
   readonly jsonSchema: JsonObject;
 }

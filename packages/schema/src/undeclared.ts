@@ -3,16 +3,16 @@ import { maxIssues } from './bounded-issues.ts';
 import type { SchemaIssue } from './compiled.ts';
 import { hasEqualItems } from './equal-items.ts';
 
-type Node = Readonly<Record<string, unknown>>;
+export type Node = Readonly<Record<string, unknown>>;
 
 /** Sub-schemas for one place, and their shape once somebody has asked for it. */
-interface Place {
+export interface Place {
   readonly nodes: readonly Node[];
   shape: Shape | undefined;
 }
 
 /** What the branches that apply to one place say about the keys there. */
-interface Shape {
+export interface Shape {
   /** Nothing below has keys to check. */
   readonly leaf: boolean;
   /** A list is not what is described. */
@@ -88,7 +88,7 @@ export function createUndeclaredCheck(
   };
 }
 
-function placeOf(nodes: readonly Node[]): Place {
+export function placeOf(nodes: readonly Node[]): Place {
   return { nodes, shape: undefined };
 }
 
@@ -96,7 +96,7 @@ function join(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`;
 }
 
-function readShape(nodes: readonly Node[], root: Node): Shape {
+export function readShape(nodes: readonly Node[], root: Node): Shape {
   const branches = new Set<Node>();
   for (const node of nodes) collectBranches(node, root, branches);
 

@@ -4,7 +4,7 @@ import type { Member, Repository } from './repository.ts';
 const layers = [
   ['core'],
   ['schema', 'model-*'],
-  ['session', 'policy', 'prompt', 'adapter-*'],
+  ['session', 'policy', 'prompt', 'facts', 'adapter-*'],
   ['executor', 'filesystem', 'planning', 'loader', 'registry', 'pack-*'],
   ['loader-python', 'orchestrator', 'modules', 'mcp', 'testing'],
   ['dspy'],

@@ -3,7 +3,8 @@ import type { Member, Repository } from './repository.ts';
 
 // Subpaths that may need Node.js. Every other export of a package has to run in any JavaScript runtime.
 const nodeSubpaths: ReadonlyMap<string, readonly string[]> = new Map([
-  ['@holdfast/session', ['./jsonl', './lock', './redact', './sqlite']],
+  ['@holdfast/session', ['./jsonl', './lock', './redact', './sqlite', './watch']],
+  ['@holdfast/facts', ['./node']],
   ['@holdfast/filesystem', ['./node']],
   ['@holdfast/modules', ['./node']],
   ['@holdfast/prompt', ['./node']],

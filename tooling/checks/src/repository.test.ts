@@ -6,10 +6,11 @@ import { findChangesetProblems, findDocumentProblems, findExampleProblems } from
 import { findErrorCodeProblems } from './error-codes.ts';
 import { fixture } from './fixture.ts';
 import { findDeepImports, findLayerProblems } from './layers.ts';
+import { findKeepers } from './memory.ts';
 import { findNeutralProblems } from './neutral.ts';
 import { findPackageProblems } from './packages.ts';
 import { readRepository } from './repository.ts';
-import { findFullRooms, findRoomCircles } from './rooms.ts';
+import { findCallRoomProblems, findFullRooms, findRoomCircles } from './rooms.ts';
 import { findMachinePaths, findSourceProblems } from './text.ts';
 
 const checks = {
@@ -21,6 +22,8 @@ const checks = {
   findErrorCodeProblems,
   findExampleProblems,
   findFullRooms,
+  findCallRoomProblems,
+  findKeepers,
   findLayerProblems,
   findMachinePaths,
   findNeutralProblems,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { fixture, soundPackage } from './fixture.ts';
-import { findFullRooms, findRoomCircles } from './rooms.ts';
+import { findCallRoomProblems, findFullRooms, findRoomCircles } from './rooms.ts';
 
 function withFiles(files: Readonly<Record<string, string>>) {
   const sources = Object.entries(files).map(([path, text]) => [`packages/core/src/${path}`, text]);
@@ -40,4 +40,16 @@ test('a folder with more than 25 sources is named, whatever its tests are', () =
   expect(findFullRooms(withFiles(files(26, '.ts')))).toEqual([
     'packages/core/src/a: has 26 files, give them rooms by idea; at most 25 in one',
   ]);
+});
+
+test('the room of the call path has at most ten files and imports no other', () => {
+  const path = 'packages/executor/src/call';
+  const file = (count: number): string => `${path}/f${count}.ts`;
+  const one = "import './f2.ts';\nimport type { A } from '../approval/ask.ts';\n";
+  const many = Object.fromEntries(Array.from({ length: 11 }, (_, index) => [file(index), 'export const x = 1;\n']));
+  const repository = fixture({ ...soundPackage('executor'), ...many, [file(1)]: one });
+  expect(findCallRoomProblems(repository)).toEqual([
+    `${file(1)}: imports \`../approval/ask.ts\`; what a rare call needs comes by \`CallFeatures\``,
+  ]);
+  expect(findFullRooms(repository)).toEqual([`${path}: has 11 files, give them rooms by idea; at most 10 in one`]);
 });

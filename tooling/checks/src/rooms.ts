@@ -3,8 +3,9 @@ import { isTest, type Member, type Repository } from './repository.ts';
 
 const maxFiles = 25;
 
-// Folders that have more, and how many. The numbers only go down.
-const allowed: ReadonlyMap<string, number> = new Map([['packages/executor/src', 81]]);
+/** The path of a call: whoever reads it needs no other room. */
+const callRoom = 'packages/executor/src/call';
+const maxCallFiles = 10;
 
 /** Folders of sources without their tests that nobody can overlook. */
 export function findFullRooms({ members }: Repository): string[] {
@@ -14,14 +15,23 @@ export function findFullRooms({ members }: Repository): string[] {
       if (isSource(member, path)) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
     }
     return [...counts].flatMap(([folder, count]) => {
-      const limit = allowed.get(folder);
-      if (limit !== undefined && count <= maxFiles)
-        return [`${folder}: has ${count} files now, take it out of tooling/checks/src/rooms.ts`];
-      return count > (limit ?? maxFiles)
-        ? [`${folder}: has ${count} files, give them rooms by idea; at most ${limit ?? maxFiles} in one`]
-        : [];
+      const limit = folder === callRoom ? maxCallFiles : maxFiles;
+      return count > limit ? [`${folder}: has ${count} files, give them rooms by idea; at most ${limit} in one`] : [];
     });
   });
+}
+
+/** What the room of the call path imports from beside itself: rare features are handed in. */
+export function findCallRoomProblems({ members }: Repository): string[] {
+  return members.flatMap((member) =>
+    member.sources
+      .filter(({ path }) => dirname(path) === callRoom && isSource(member, path))
+      .flatMap(({ path, imports }) =>
+        imports
+          .filter((name) => name.startsWith('../'))
+          .map((name) => `${path}: imports \`${name}\`; what a rare call needs comes by \`CallFeatures\``),
+      ),
+  );
 }
 
 /** Folders in `src` that import each other, directly or by way of others, also only for types. */

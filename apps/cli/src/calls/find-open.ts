@@ -1,7 +1,7 @@
+import { formatCount } from '@holdfast/orchestrator/text';
 import { usageError } from '../terminal/failure.ts';
 import { toPrintable } from '../terminal/text.ts';
 import { findNearest, matchCallId, quoteIds } from './ids.ts';
-import { formatCount } from './line.ts';
 
 export interface CallSearch {
   readonly session: string;

@@ -1,4 +1,5 @@
 import type { PolicyDecision } from '@holdfast/core';
+import { formatCount, formatDuration } from '@holdfast/orchestrator/text';
 import { type Colors, createColors } from '../terminal/colors.ts';
 import { describeTerminal, type Host } from '../terminal/host.ts';
 import { fitColumns, measureColumns, padColumns, toPrintable } from '../terminal/text.ts';
@@ -185,28 +186,11 @@ export function formatArguments(value: unknown): string {
     : `${toPrintable(text.slice(0, maxArgumentCharacters).toWellFormed())}…`;
 }
 
-/** `3 ms`, `1.2 s`, `2 m 05 s`, `3 h 20 m`, `2 d 3 h`. */
-export function formatDuration(durationMs: number): string {
-  if (durationMs < 1000) return `${Math.round(durationMs)} ms`;
-  if (durationMs < 59_950) return `${(durationMs / 1000).toFixed(1)} s`;
-  const seconds = Math.round(durationMs / 1000);
-  const minutes = Math.floor(seconds / 60);
-  const hours = Math.floor(minutes / 60);
-  if (hours === 0) return `${minutes} m ${String(seconds % 60).padStart(2, '0')} s`;
-  if (hours < 48) return `${hours} h ${String(minutes % 60).padStart(2, '0')} m`;
-  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
-}
-
 /** `2026-05-17 09:30:12 UTC`. */
 export function formatTime(atMs: number): string {
   // A log may hold any number; a time that no calendar has must not end the listing.
   const time = new Date(atMs);
   return Number.isNaN(time.getTime()) ? `at ${atMs} ms` : `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
-}
-
-/** `1 call`, `10,000 calls`. */
-export function formatCount(count: number, noun: string, plural = `${noun}s`): string {
-  return `${count.toLocaleString('en-GB')} ${count === 1 ? noun : plural}`;
 }
 
 /** The colour of a state, wherever one stands. */

@@ -1,5 +1,6 @@
 import type { PlanEvent } from '@holdfast/orchestrator';
-import { childRunName, formatArguments, formatDuration } from './line.ts';
+import { formatDuration } from '@holdfast/orchestrator/text';
+import { childRunName, formatArguments } from './line.ts';
 import { enterChild, type Place, toCallKey, toParentKey, toRunKey } from './nesting.ts';
 
 /** A call that has not ended yet, or a run in the session of a child. */

@@ -1,10 +1,10 @@
 import { relative } from 'node:path';
 import { describeThrown } from '@holdfast/core';
 import { compareLock, isRegistryCurrent, type LockState } from '@holdfast/loader';
-import { formatCount } from '../calls/line.ts';
+import { formatCount } from '@holdfast/orchestrator/text';
 import { toPrintable } from '../terminal/text.ts';
 import { languages } from '../workspace/languages.ts';
-import { describeGoneLock, findLock, findToolsFolder, lockName, openToolset } from '../workspace/toolset.ts';
+import { describeGoneLock, findLock, findToolsFolder, lockName, openFolderTools } from '../workspace/toolset.ts';
 
 /** A tools folder as a run would find it. */
 export interface FolderState {
@@ -40,7 +40,7 @@ export async function examineTools(
     state = { ...none, folder: folder.name };
     if (folder.path === undefined) return { state, problems: [] };
     // With the lock, copies of the tools would be made.
-    const { folderTools, diagnostics, files } = await openToolset(folder, { subfolders, lock: 'ignore' });
+    const { folderTools, diagnostics, files } = await openFolderTools(folder, { subfolders, lock: 'ignore' });
     const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
     state = { ...state, found: true, good: folderTools.length, errors, warnings: diagnostics.length - errors };
     const lock = await findLock(folder.path);

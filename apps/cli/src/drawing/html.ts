@@ -1,6 +1,5 @@
 import { type Json, toPrintable, toPrintableBlock } from '@holdfast/core';
-import { formatCount } from '../calls/line.ts';
-import { cut, toBlock } from './text.ts';
+import { cut, formatCount, toBlock } from '@holdfast/orchestrator/text';
 
 /** Text that is HTML already. Only this file makes it of what it is given. */
 export class Html {

@@ -1,8 +1,7 @@
 import type { NodeId, NodeReport, TraceReport } from '@holdfast/orchestrator';
-import { formatCount, formatDuration } from '../calls/line.ts';
+import { formatCount, formatDuration, toLine } from '@holdfast/orchestrator/text';
 import { maxDrawnNodes } from './graph.ts';
 import { type Html, html, nothing } from './html.ts';
-import { toLine } from './text.ts';
 
 const labelWidth = 220;
 /** Characters that a label has room for. */

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
+import { formatCount } from '@holdfast/orchestrator/text';
 import { type LogProblem, type LogReading, type ReadLogOptions, readLog } from '@holdfast/session/jsonl';
-import { formatCount, type LineStyle } from '../calls/line.ts';
+import type { LineStyle } from '../calls/line.ts';
 import type { Host, OutputStream } from '../terminal/host.ts';
 import { toPrintable } from '../terminal/text.ts';
 import { shortenPath } from '../workspace/folder.ts';

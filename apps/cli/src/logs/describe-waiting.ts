@@ -1,5 +1,6 @@
+import { formatCount, formatDuration } from '@holdfast/orchestrator/text';
 import { shortenCallIds } from '../calls/ids.ts';
-import { formatArguments, formatCount, formatDuration, formatTime, type LineStyle } from '../calls/line.ts';
+import { formatArguments, formatTime, type LineStyle } from '../calls/line.ts';
 import { describeQuestion } from '../calls/question.ts';
 import type { Host } from '../terminal/host.ts';
 import { fitColumns, measureColumns, padColumns, toPrintable, wrapColumns } from '../terminal/text.ts';
@@ -85,25 +86,34 @@ function describeWaitingQuestion(
   ];
 }
 
-const maxListed = 20;
+const maxListed = 12;
 
-/** Many questions, a line each: those that expire first are in front. */
+/** Many questions, a line each with its reasons below it: those that expire first are in front. */
 function listQuestions(
   calls: readonly WaitingCall[],
   idOf: (call: WaitingCall) => string,
   { style: { colors, columns }, nowMs }: Pick<WaitingView, 'style' | 'nowMs'>,
 ): readonly string[] {
   const sorted = calls.toSorted((one, other) => (one.expiresAtMs ?? 0) - (other.expiresAtMs ?? 0));
+  const fit = (line: string): string => fitColumns(line, Math.min(columns, 160) - 1);
   return [
     '',
     `${formatCount(calls.length, 'question')}; those that expire first are in front`,
-    ...sorted.slice(0, maxListed).map((call) => {
-      const name = `${toPrintable(call.name)}${call.dangerous ? ' (dangerous)' : ''}`;
-      const line = `    ${padColumns(idOf(call), 16)}  ${name}  ${describeExpiry(call, nowMs)}  ${call.digest?.slice(0, 12) ?? ''}  ${formatArguments(call.input)}`;
-      return fitColumns(line, Math.min(columns, 160) - 1);
+    ...sorted.slice(0, maxListed).flatMap((call) => {
+      const { name, dangerous, asks = [], digest = '', input } = call;
+      const shown = `${toPrintable(name)}${dangerous ? ' (dangerous)' : ''}`;
+      const reasons = asks.map(({ policy, reason = 'no reason given' }) => `${reason} (${policy})`).join('; ');
+      return [
+        fit(
+          `    ${padColumns(idOf(call), 16)}  ${shown}  ${describeExpiry(call, nowMs)}  ${digest.slice(0, 12)}  ${formatArguments(input)}`,
+        ),
+        colors.dim(fit(`      ? ${formatArguments(reasons)}`)),
+      ];
     }),
-    ...(calls.length > maxListed ? [`    … and ${calls.length - maxListed} more; \`--json\` has all`] : []),
-    colors.dim('  Reasons and arguments are cut here: `approve` shows a call whole before it is answered.'),
+    ...(calls.length > maxListed
+      ? [`    … and ${formatCount(calls.length - maxListed, 'more question')}; \`--json\` has all`]
+      : []),
+    colors.dim('  Reasons and arguments are cut here: `approve` shows a call whole first.'),
   ];
 }
 

@@ -1,10 +1,10 @@
 import type { NodeId, NodeKind, NodeTrace } from '@holdfast/orchestrator';
+import { formatCount } from '@holdfast/orchestrator/text';
 import { maxShownResultLines, quoteReason, quoteResult } from '../calls/foreign-text.ts';
 import {
   describeDecision,
   formatArguments,
   formatCallLine,
-  formatCount,
   formatLate,
   type LineStyle,
   listAttempts,

@@ -1,7 +1,8 @@
 import type { Json, Tool } from '@holdfast/core';
 import type { NodeTrace, PlanTrace } from '@holdfast/orchestrator';
+import { formatCount, formatDuration } from '@holdfast/orchestrator/text';
 import { quoteText } from '../calls/foreign-text.ts';
-import { formatCount, formatDuration, type LineStyle, paintState } from '../calls/line.ts';
+import { type LineStyle, paintState } from '../calls/line.ts';
 import { advise, createEffects, describeUnasked, describeUse, type WorkLimits } from '../run/summary.ts';
 import type { WorkSummary } from '../run/work.ts';
 import { describeMissing, missingCode } from '../settings/environment-consent.ts';

@@ -7,8 +7,9 @@ import type {
   PlanViolation,
   Reference,
 } from '@holdfast/orchestrator';
+import { formatCount } from '@holdfast/orchestrator/text';
 import { labelText } from '../calls/foreign-text.ts';
-import { formatCount, type LineStyle } from '../calls/line.ts';
+import type { LineStyle } from '../calls/line.ts';
 import { describeTerminal, type Host } from '../terminal/host.ts';
 import { formatTable, type TableRow } from '../terminal/table.ts';
 import { fitColumns, toPrintable, wrapBlock } from '../terminal/text.ts';

@@ -1,9 +1,10 @@
 import type { Budget, RunEvent, RunStatus, Tool } from '@holdfast/core';
 import type { PlanEvent } from '@holdfast/orchestrator';
+import { formatCount, formatDuration } from '@holdfast/orchestrator/text';
 import { createChangeCollector, formatChanges } from '../calls/changes.ts';
 import { formatUnfinished } from '../calls/feedback.ts';
 import { quoteText } from '../calls/foreign-text.ts';
-import { formatCount, formatDuration, type LineStyle } from '../calls/line.ts';
+import type { LineStyle } from '../calls/line.ts';
 import { describeMissing, missingCode } from '../settings/environment-consent.ts';
 import { toPrintable, wrapBlock } from '../terminal/text.ts';
 import type { WorkSummary } from './work.ts';

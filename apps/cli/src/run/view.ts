@@ -1,16 +1,10 @@
 import type { Clock } from '@holdfast/core';
 import type { PlanEvent } from '@holdfast/orchestrator';
+import { formatDuration } from '@holdfast/orchestrator/text';
 import { createLogUpdate } from 'log-update';
 import { formatFeedback } from '../calls/feedback.ts';
 import { maxShownResultLines, quoteResult, quoteText } from '../calls/foreign-text.ts';
-import {
-  formatCallEnd,
-  formatCallLine,
-  formatChildRun,
-  formatDuration,
-  formatLate,
-  type LineStyle,
-} from '../calls/line.ts';
+import { formatCallEnd, formatCallLine, formatChildRun, formatLate, type LineStyle } from '../calls/line.ts';
 import { createOpenCalls, type OpenCall } from '../calls/open.ts';
 import { CallTree, formatTold, indentOf, type Told } from '../calls/tree.ts';
 import { describeTerminal, type Host, type OutputStream } from '../terminal/host.ts';

@@ -8,7 +8,7 @@ import { toJsonText } from '../terminal/json.ts';
 import { toPrintable } from '../terminal/text.ts';
 import { toCommand } from '../terminal/words.ts';
 import { isFolder } from '../workspace/folder.ts';
-import { findLock, openToolset, type ToolsFolder, toLockOptions } from '../workspace/toolset.ts';
+import { findLock, openFolderTools, type ToolsFolder, toLockOptions } from '../workspace/toolset.ts';
 import { languageEndings, type ToolLanguage, toToolText } from './tool.ts';
 
 export interface NewToolOptions {
@@ -63,7 +63,7 @@ async function checkTaken(
   file: string,
 ): Promise<void> {
   const there = (await isFolder(folder.path)) ? folder : { name: folder.name, path: undefined };
-  const toolset = await openToolset(there, { lock: 'ignore' });
+  const toolset = await openFolderTools(there, { lock: 'ignore' });
   await toolset.close();
   const twin = [...toolset.fileTools, ...toolset.folderTools].find((tool) => foldName(tool.name) === foldName(name));
   // Of the file itself there is something plainer to say.

@@ -10,7 +10,7 @@ import { toPrintable, toPrintableBlock } from '../terminal/text.ts';
 import { importForeign } from '../trust/import-foreign.ts';
 import { describeLeftOut } from '../trust/trust.ts';
 import { isFile } from '../workspace/folder.ts';
-import { type LockUse, lockName, openToolset, type Toolset, type ToolsFolder } from '../workspace/toolset.ts';
+import { type FolderTools, type LockUse, lockName, openFolderTools, type ToolsFolder } from '../workspace/toolset.ts';
 import { filesPlugin, folderPlugin } from './builtin-plugins.ts';
 import { type EnvironmentConsent, reportUnused } from './environment-consent.ts';
 import { createPluginKeeper, type PluginKeeper } from './plugin-keeper.ts';
@@ -19,7 +19,7 @@ import type { Settings } from './settings.ts';
 /** What a run works with beside model and files: what this program, the tools folder and the configuration bring along. */
 export interface Equipment {
   readonly settings: Settings;
-  readonly toolset: Toolset;
+  readonly toolset: FolderTools;
   readonly registry: Registry;
   /** Packs in force, what guards the plugins' own tools, allowed and denied tools. */
   readonly policies: readonly Policy[];
@@ -73,7 +73,7 @@ export async function openEquipment(
   const lockPath = hasPlugins ? await findPluginLock(folder, settings) : undefined;
   // Where there is no folder, a lock can still be about plugins.
   const isAboutPlugins = folder.path === undefined && lockPath !== undefined && (await isFile(lockPath));
-  const toolset = await openToolset(folder, {
+  const toolset = await openFolderTools(folder, {
     subfolders,
     lock: forTools === 'require' && isAboutPlugins ? 'use' : forTools,
     ...isolation,

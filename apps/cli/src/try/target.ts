@@ -9,7 +9,7 @@ import type { Host } from '../terminal/host.ts';
 import { toPrintableBlock } from '../terminal/text.ts';
 import { quoteWord } from '../terminal/words.ts';
 import { isFolder } from '../workspace/folder.ts';
-import { openToolset, toolFileEndings } from '../workspace/toolset.ts';
+import { openFolderTools, toolFileEndings } from '../workspace/toolset.ts';
 
 /** A tool file to be tried, checked among the files beside it. */
 export interface TryTarget {
@@ -52,7 +52,7 @@ export async function openTarget(
   }
   const file = basename(path);
   const folder = { name: dirname(name), path: dirname(path) };
-  const toolset = await openToolset(folder, {
+  const toolset = await openFolderTools(folder, {
     lock: 'ignore',
     ...(isolation === undefined ? {} : { isolation }),
     print: (text) => host.stderr.write(toPrintableBlock(text)),

@@ -1,7 +1,8 @@
 import type { Outcome } from '@holdfast/core';
 import type { Isolation } from '@holdfast/loader';
+import { formatCount, formatDuration } from '@holdfast/orchestrator/text';
 import { formatChanges } from '../calls/changes.ts';
-import { formatArguments, formatCount, formatDuration, type LineStyle, listAttempts } from '../calls/line.ts';
+import { formatArguments, type LineStyle, listAttempts } from '../calls/line.ts';
 import { missingCode } from '../settings/environment-consent.ts';
 import { createColors } from '../terminal/colors.ts';
 import { compareTexts } from '../terminal/patch.ts';

@@ -26,7 +26,7 @@ export interface ToolsFolder {
 }
 
 /** What a model is offered, and what was left out. */
-export interface Toolset {
+export interface FolderTools {
   readonly folderTools: readonly Tool[];
   readonly fileTools: readonly Tool[];
   readonly diagnostics: readonly Diagnostic[];
@@ -82,7 +82,7 @@ export async function requireToolsFolder(
 /** Whether a lock counts for nothing, is kept to where there is one, or has to be there. */
 export type LockUse = 'ignore' | 'use' | 'require';
 
-export interface ToolsetOptions {
+export interface FolderToolsOptions {
   /** Makes errors of warnings. Default false. */
   readonly strict?: boolean;
   /** Reads the folders in the folder, too. Default false. */
@@ -103,10 +103,10 @@ export interface ToolsetOptions {
  *
  * @throws HoldfastError `usage.lock_missing`, `tools.lock.*`.
  */
-export async function openToolset(
+export async function openFolderTools(
   folder: ToolsFolder,
-  { strict = false, subfolders = false, lock: use = 'use', isolation, print, environment }: ToolsetOptions = {},
-): Promise<Toolset> {
+  { strict = false, subfolders = false, lock: use = 'use', isolation, print, environment }: FolderToolsOptions = {},
+): Promise<FolderTools> {
   const builtIn = fileTools();
   if (folder.path === undefined) {
     if (use === 'require') throw lockMissing(folder, subfolders);
@@ -148,7 +148,7 @@ export async function openToolset(
  * The tools of a folder, but for those whose names a model could mix up with that of a file tool, or of another tool of the folder,
  * which the diagnostics tell of.
  */
-function leaveOutClashes({ tools, files, diagnostics }: Omit<LoadedTools, 'close'>): {
+export function leaveOutClashes({ tools, files, diagnostics }: Omit<LoadedTools, 'close'>): {
   readonly tools: readonly Tool[];
   readonly diagnostics: readonly Diagnostic[];
 } {

@@ -7,6 +7,7 @@ import type { FilesystemReader } from '../state/filesystem.ts';
 import type { Touched } from '../state/resource.ts';
 import type { KeyedState, ListState, Operation, SessionReader, SliceKind } from '../state/slice.ts';
 import type { Decision } from './decision.ts';
+import type { CallFacts } from './facts.ts';
 import type { Tool } from './tool.ts';
 
 /** A call whose arguments have been parsed and validated. `input` is frozen. */
@@ -14,6 +15,8 @@ export interface PreparedCall {
   readonly id: string;
   readonly tool: Tool;
   readonly input: Json;
+  /** What the call would do; absent where the host makes no facts. Made when it is first looked at. */
+  readonly facts?: CallFacts;
 }
 
 /** What a policy sees. Frozen, reading only. */

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { expect, expectTypeOf, test } from 'vitest';
 import {
+  type CallFacts,
   defineTool,
   isHoldfastError,
   isToolResult,
@@ -64,6 +65,13 @@ test.each([
   ['tool.example.invalid', { examples: [{ description: 'x'.repeat(201), input: {}, output: {} }] }],
 ])('%s %j', (code, extra) => {
   expect(thrown(() => defineTool({ ...base, ...extra }))).toMatchObject({ code });
+});
+
+test('a tool keeps what says what a call of it would do', () => {
+  const nothing: CallFacts = { runs: [], reads: [], writes: [], deletes: [], hosts: [], untrusted: true, unclear: [] };
+  const tool = defineTool({ name: 'look', description: 'Looks.', facts: () => nothing });
+  expect(tool.facts?.({}, { folder: '/', workspace: '/' })).toBe(nothing);
+  expect(() => defineTool({ name: 'look', description: 'Looks.', facts: nothing as never })).toThrow('facts');
 });
 
 test('what is not declared is taken to be the dangerous half', () => {

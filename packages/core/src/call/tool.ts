@@ -2,12 +2,12 @@ import { checkOptions, type OptionRules } from '../basics/check-options.ts';
 import { HoldfastError } from '../basics/errors.ts';
 import { deepFreeze, isPlainObject, type Json } from '../basics/json.ts';
 import type { Schema } from '../basics/schema.ts';
-import { isMaxResultChars, minResultChars } from './recorded-outcome.ts';
+import type { CallFacts, PlaceView } from './facts.ts';
+import { isMaxResultChars, minResultChars, type ToolResult } from './result.ts';
 import { findRetryProblem, type ToolRetry, toRetry } from './retry.ts';
 import type { ProbeContext, ToolContext } from './tool-context.ts';
 import { findEnvironmentProblem } from './tool-environment.ts';
 import { checkToolName } from './tool-name.ts';
-import type { ToolResult } from './tool-result.ts';
 
 /** `none` only reads; `state` writes session state and staged resources only; `external` touches the world. */
 export type Effects = 'none' | 'state' | 'external';
@@ -90,6 +90,8 @@ export interface ToolDefinition<Input, Output, RawInput = unknown> {
   probe?(input: Input, context: ProbeContext): EffectCheck | Promise<EffectCheck>;
   /** Text for the model in place of compact JSON. When it throws, the model gets the JSON and the record of the call the error. */
   renderResult?(value: Output): string;
+  /** What a call would do, for policies. Synchronous; changes nothing. Added to what the host's describers say, never in place of it. */
+  facts?(input: Input, view: PlaceView): CallFacts;
 }
 
 /** A declared tool. Frozen; every default is filled in. */
@@ -121,6 +123,7 @@ export interface Tool<Input = unknown, Output = unknown> {
   probe?(input: Input, context: ProbeContext): EffectCheck | Promise<EffectCheck>;
   renderResult?(value: Output): string;
   locks?(input: Input): readonly string[];
+  facts?(input: Input, view: PlaceView): CallFacts;
 }
 
 /** A tool that has an `execute`. */
@@ -145,7 +148,18 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
   // A tool that is made anew of another one brings along what somebody has added to that.
   const isTool = isPlainObject(definition) && Object.hasOwn(definition, 'acceptsOverrides');
   checkOptions('defineTool', definition, rules, { strays: isTool ? 'misspelled' : 'refused' });
-  const { name, origin, effects = 'external', timeoutMs, retry, execute, probe, renderResult, locks } = definition;
+  const {
+    name,
+    origin,
+    effects = 'external',
+    timeoutMs,
+    retry,
+    execute,
+    probe,
+    renderResult,
+    locks,
+    facts,
+  } = definition;
   const { repeat = effects === 'none' ? 'safe' : 'never', environment, maxResultChars } = definition;
   checkToolName(name);
   if (!['none', 'state', 'external'].includes(effects)) {
@@ -206,6 +220,7 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     ...(probe === undefined ? {} : { probe }),
     ...(renderResult === undefined ? {} : { renderResult }),
     ...(locks === undefined ? {} : { locks }),
+    ...(facts === undefined ? {} : { facts }),
   });
 }
 
@@ -229,6 +244,7 @@ const rules: OptionRules = {
   execute: 'function',
   probe: 'function',
   renderResult: 'function',
+  facts: 'function',
   undeclared: 'any',
 };
 const noExamples: readonly ToolExample[] = Object.freeze([]);

@@ -14,12 +14,8 @@ export function isOwnFile(word: string): boolean {
 /** Checks `command` and `files`; whether the files are there is seen where they lie. `undefined` where there is no sound command. */
 export function checkCommand({ command, files = [] }: JsonObject, report: Report): ToolCommand | undefined {
   if (!isTexts(command) || command.length === 0 || command.length > maxWords) {
-    report({
-      code: 'tool.command.invalid',
-      path: ['command'],
-      message: `\`command\` must be a list of 1 to ${maxWords} texts: a program and its arguments.`,
-      hint: commandHint,
-    });
+    const message = `\`command\` must be a list of 1 to ${maxWords} texts: a program and its arguments.`;
+    report({ code: 'tool.command.invalid', path: ['command'], message, hint: commandHint });
     return undefined;
   }
   const problems = command.map((word, index) => findWordProblem(word, index));
@@ -28,12 +24,9 @@ export function checkCommand({ command, files = [] }: JsonObject, report: Report
     report({ code: 'tool.command.invalid', path: ['command', String(index)], message: problem, hint: commandHint });
   }
   if (!isTexts(files) || files.length > maxFiles || !files.every(isOwnPath)) {
-    report({
-      code: 'tool.command.invalid',
-      path: ['files'],
-      message: `\`files\` must be a list of at most ${maxFiles} paths that begin with \`./\` and lead to files beside this one.`,
-      hint: 'Name each file that the command needs, such as `"files": ["./words.txt"]`; folders cannot be named.',
-    });
+    const message = `\`files\` must be a list of at most ${maxFiles} paths that begin with \`./\` and lead to files beside this one.`;
+    const hint = 'Name each file that the command needs, such as `"files": ["./words.txt"]`; folders cannot be named.';
+    report({ code: 'tool.command.invalid', path: ['files'], message, hint });
     return undefined;
   }
   if (problems.some((problem) => problem !== undefined)) return undefined;

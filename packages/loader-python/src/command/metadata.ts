@@ -46,7 +46,7 @@ export async function readCommandTool(
   if (command === undefined) return { reading, parts: [] };
   const { words, files } = command;
   const parts = files.map((word) => relative(root, toCommandPath(path, word)).split(sep).join('/'));
-  const found = await readCommandFiles(path, command);
+  const found = readCommandFiles(path, command);
   if (found.type === 'read')
     return { reading, parts, commandFiles: new Map(found.files.map((one) => [one.path, one.digest])) };
   const place = words.includes(found.word) ? ['command', String(words.indexOf(found.word))] : ['files'];

@@ -237,7 +237,10 @@ test('closing ends the calls under way and refuses later ones', async () => {
   const called = callTool(loaded.tools[0], {});
   await until(() => told.length > 0);
   await loaded.close();
-  expect(await called).toEqual({ code: 'tool.process.closed', message: '`count` was ended by its host.' });
+  expect(await called).toEqual({
+    code: 'tool.process.closed',
+    message: 'The process of `count` was ended by its host.',
+  });
   expect(await callTool(loaded.tools[0], {})).toMatchObject({ code: 'tool.process.closed' });
 });
 

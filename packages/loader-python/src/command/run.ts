@@ -18,11 +18,8 @@ export async function prepareCommand(tool: PinnedTool, input: Json): Promise<Pro
   const toPlace = (word: string): string => (isOwnFile(word) ? toCommandPath(tool.entry, word) : word);
   const place = isOwnFile(program) ? toPlace(program) : findProgram(program);
   if (place === undefined) {
-    throw new HoldfastError(
-      'tool.command.missing',
-      `\`${tool.metadata.name}\` needs the program \`${program}\`, which is in no folder of the PATH: install it.`,
-      { data: { program } },
-    );
+    const message = `\`${tool.metadata.name}\` needs the program \`${program}\`, which is in no folder of the PATH: install it.`;
+    throw new HoldfastError('tool.command.missing', message, { data: { program } });
   }
   return {
     command: [place, ...parameters.map(toPlace)],

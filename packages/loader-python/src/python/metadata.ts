@@ -81,35 +81,32 @@ const ownPath: Finding = {
   hint: 'Write data into a module, and import it.',
 };
 
-/** Why a Python file cannot be read at all; `undefined`: it can. */
+/** Why a Python file cannot be read at all. */
 function findReadingProblem(reading: Exclude<PythonReading, PythonFile>): {
   readonly finding: Finding;
   readonly place: PythonPlace;
 } {
-  const start = { line: 1, column: 0 };
+  return { finding: toFinding(reading), place: reading.type === 'syntax' ? reading : { line: 1, column: 0 } };
+}
+
+function toFinding(reading: Exclude<PythonReading, PythonFile>): Finding {
   switch (reading.type) {
     case 'unavailable': {
       const message = `Only Python can read the file, and ${reading.reason}.`;
       const hint = 'Install Python 3.8 or later, so that `python3` is on the PATH.';
-      return { finding: { code: 'tool.python.unavailable', message, hint }, place: start };
+      return { code: 'tool.python.unavailable', message, hint };
     }
     case 'encoding': {
       const message = `The file says that its encoding is \`${reading.encoding}\`.`;
-      return { finding: { code: 'tool.file.encoding', message, hint: 'Save the file as UTF-8 text.' }, place: start };
+      return { code: 'tool.file.encoding', message, hint: 'Save the file as UTF-8 text.' };
     }
     case 'syntax': {
       const message = `Syntax error: ${reading.message}.`;
-      return {
-        finding: { code: 'tool.file.syntax', message, hint: 'Correct the file so that Python can parse it.' },
-        place: reading,
-      };
+      return { code: 'tool.file.syntax', message, hint: 'Correct the file so that Python can parse it.' };
     }
     case 'complex': {
       const message = 'The file cannot be parsed: it is nested too deeply, or takes too long.';
-      return {
-        finding: { code: 'tool.file.too_complex', message, hint: 'Split the file, or flatten its largest expression.' },
-        place: start,
-      };
+      return { code: 'tool.file.too_complex', message, hint: 'Split the file, or flatten its largest expression.' };
     }
   }
 }

@@ -38,46 +38,35 @@ function checkNamed(
   { properties, required }: { readonly properties: JsonObject; readonly required: readonly unknown[] },
   report: Report,
 ): void {
-  const show = (list: readonly Parameter[]): string => list.map(({ name }) => `\`${name}\``).join(', ');
-  const nameless = parameters.filter(({ kind }) => kind === 'position');
-  if (nameless.length > 0)
-    tell(report, `takes ${show(nameless)} by position only`, 'Leave the `/` out: arguments are passed by their names.');
-  const undescribed = parameters.filter(({ name, hasDefault }) => !hasDefault && !Object.hasOwn(properties, name));
-  if (undescribed.length > 0)
-    tell(
-      report,
-      `needs ${show(undescribed)}, which the schema does not describe`,
-      'Describe each parameter under `properties`, or give it a default.',
-    );
-  const unknown = Object.keys(properties).filter((name) => !parameters.some((parameter) => parameter.name === name));
-  if (unknown.length > 0 && !takesMore)
-    tell(
-      report,
-      `takes no ${unknown.map((name) => `\`${name}\``).join(', ')}, which the schema describes`,
-      'Give the function a parameter for each property.',
-    );
-  const left = parameters.filter(({ name, hasDefault }) => {
+  const isUnfilled = ({ name, hasDefault }: Parameter): boolean => {
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     const isFilled = isPlainObject(property) && property['default'] !== undefined;
     return !hasDefault && property !== undefined && !isFilled && !required.includes(name);
-  });
-  if (left.length > 0)
-    tell(
-      report,
-      `needs ${show(left)}, which a call may leave out`,
-      'Name it under `required`, or give it a default.',
-      'warning',
-    );
+  };
+  const check = (found: readonly { readonly name: string }[], problem: string, hint: string, severity?: 'warning') => {
+    const names = found.map(({ name }) => `\`${name}\``).join(', ');
+    if (names !== '')
+      tell(
+        report,
+        problem.replace('…', () => names),
+        hint,
+        severity,
+      );
+  };
+  const nameless = parameters.filter(({ kind }) => kind === 'position');
+  check(nameless, 'takes … by position only', 'Leave the `/` out: arguments are passed by their names.');
+  const undescribed = parameters.filter(({ name, hasDefault }) => !hasDefault && !Object.hasOwn(properties, name));
+  const describe = 'Describe each parameter under `properties`, or give it a default.';
+  check(undescribed, 'needs …, which the schema does not describe', describe);
+  const unknown = Object.keys(properties).filter((name) => !parameters.some((parameter) => parameter.name === name));
+  const untaken = takesMore ? [] : unknown.map((name) => ({ name }));
+  check(untaken, 'takes no …, which the schema describes', 'Give the function a parameter for each property.');
+  const name = 'Name it under `required`, or give it a default.';
+  check(parameters.filter(isUnfilled), 'needs …, which a call may leave out', name, 'warning');
 }
 
 function tell(report: Report, problem: string, hint: string, severity: 'error' | 'warning' = 'error'): void {
-  report({
-    severity,
-    code: 'tool.function.parameters',
-    path: ['function'],
-    message: `The function ${problem}.`,
-    hint,
-  });
+  report({ severity, code: 'tool.function.parameters', path: ['function'], message: `The function ${problem}.`, hint });
 }
 
 function countProperties(parameters: JsonObject | undefined): number {

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import { findProgram, toolEnvironment } from '@holdfast/loader/language';
 import { type PythonOutline, readPythonOutline } from './outline.ts';
 import { pythonOutlineProgram } from './outline-program.ts';
@@ -23,7 +24,6 @@ export const isolatedPython: readonly string[] = ['-I', '-B', '-X', 'utf8'];
 const oldestPython: readonly [number, number] = [3, 8];
 // Of a file of 1 MiB on a slow and busy machine, many times over.
 const timeoutMs = 60_000;
-const maxLineBytes = 256 * 1024 * 1024;
 
 /** To be disposed of at the end. */
 export function createPythonReader(): PythonReader {
@@ -72,18 +72,17 @@ class OneProcessReader implements PythonReader {
     });
     this.#child = child;
     let isReady = false;
-    const lines = new LineReader((line) => {
-      if (line === undefined) child.kill('SIGKILL');
-      else if (isReady) this.#answer(line);
-      else {
-        isReady = true;
-        const problem = findVersionProblem(line);
-        if (problem !== undefined) this.#giveUp(problem);
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      if (isReady) {
+        this.#answer(line);
+        return;
       }
+      isReady = true;
+      const problem = findVersionProblem(line);
+      if (problem !== undefined) this.#giveUp(problem);
     });
-    child.stdout?.on('data', (chunk: Buffer) => lines.add(chunk));
     // It tells of its end by itself.
-    child.stdin?.on('error', () => undefined);
+    child.stdin.on('error', () => undefined);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#ended = promise;
     child.on('error', (error) => {
@@ -149,30 +148,4 @@ export function findVersionProblem(line: string): string | undefined {
   const [oldestMajor, oldestMinor] = oldestPython;
   const isNew = Number(major) > oldestMajor || (Number(major) === oldestMajor && Number(minor) >= oldestMinor);
   return isNew ? undefined : `\`python3\` is ${major}.${minor}, and ${oldestMajor}.${oldestMinor} is needed`;
-}
-
-/** Cuts bytes into lines; `undefined` for one that is too long to be taken. */
-class LineReader {
-  readonly #tell: (line: string | undefined) => void;
-  #chunks: Uint8Array[] = [];
-  #bytes = 0;
-
-  constructor(tell: (line: string | undefined) => void) {
-    this.#tell = tell;
-  }
-
-  add(chunk: Buffer): void {
-    let start = 0;
-    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
-      this.#chunks.push(chunk.subarray(start, end));
-      const line = Buffer.concat(this.#chunks).toString('utf8');
-      this.#chunks = [];
-      this.#bytes = 0;
-      start = end + 1;
-      this.#tell(line);
-    }
-    this.#chunks.push(chunk.subarray(start));
-    this.#bytes += chunk.length - start;
-    if (this.#bytes > maxLineBytes) this.#tell(undefined);
-  }
 }

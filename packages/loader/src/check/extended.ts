@@ -67,12 +67,9 @@ export function checkEnvironment(environment: Json | undefined, report: Report):
   // It has been found to be a list of texts.
   if (problem === undefined) return environment as readonly string[];
   const { code, message, index } = problem;
-  report({
-    code,
-    path: index === undefined ? ['environment'] : ['environment', String(index)],
-    message,
-    hint: "Write for example `environment: ['WEATHER_API_KEY', 'WEATHER_REGION?']`; `?` marks an optional one.",
-  });
+  const path = index === undefined ? ['environment'] : ['environment', String(index)];
+  const hint = "Write for example `environment: ['WEATHER_API_KEY', 'WEATHER_REGION?']`; `?` marks an optional one.";
+  report({ code, path, message, hint });
   return undefined;
 }
 

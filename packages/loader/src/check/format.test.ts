@@ -2,7 +2,7 @@ import { jsonSchema } from '@holdfast/core';
 import { compileJsonSchema } from '@holdfast/schema/json';
 import { expect, test } from 'vitest';
 import { readMetadata } from '../scan/metadata.ts';
-import { formats } from './keywords.ts';
+import { formats } from './schema.ts';
 
 /** For each format a text that has it, and one that nearly does. */
 const samples: Readonly<Record<string, { readonly good: string; readonly bad: string }>> = {

@@ -21,30 +21,18 @@ export function checkFunction(
   const path = ['function'];
   const { write, missing, others } = words;
   if (typeof name !== 'string' || name === '') {
-    report({
-      code: 'tool.function.missing',
-      path,
-      message: '`function` must name the exported function that does the work.',
-      hint: "Add for example `function: 'runWeather'`.",
-    });
+    const message = '`function` must name the exported function that does the work.';
+    report({ code: 'tool.function.missing', path, message, hint: "Add for example `function: 'runWeather'`." });
     return undefined;
   }
   const exported = findFunction(name);
   if (exported.type === 'not-exported') {
     const names = exported.exported.map((other) => `\`${other}\``).join(', ');
-    report({
-      code: 'tool.function.not_exported',
-      path,
-      message: missing(name),
-      hint: names === '' ? `${write(name)}.` : others(names, name),
-    });
+    const hint = names === '' ? `${write(name)}.` : others(names, name);
+    report({ code: 'tool.function.not_exported', path, message: missing(name), hint });
   } else if (exported.type === 'not-function') {
-    report({
-      code: 'tool.function.not_function',
-      path,
-      message: `\`${name}\` cannot be seen to be a function: it is ${exported.found}.`,
-      hint: `${write(name)} in this file.`,
-    });
+    const message = `\`${name}\` cannot be seen to be a function: it is ${exported.found}.`;
+    report({ code: 'tool.function.not_function', path, message, hint: `${write(name)} in this file.` });
   }
   return exported;
 }
@@ -73,12 +61,8 @@ export function checkDescription(
   const { maxLength, pattern, hint } = limits[form === 'definition' ? form : 'file'];
   const documentation = exported?.type === 'function' ? exported.documentation : undefined;
   if (description !== undefined && typeof description !== 'string') {
-    report({
-      code: 'tool.description.invalid',
-      path,
-      message: '`description` must be a text.',
-      hint: 'Say in a sentence what the tool does.',
-    });
+    const message = '`description` must be a text.';
+    report({ code: 'tool.description.invalid', path, message, hint: 'Say in a sentence what the tool does.' });
     return '';
   }
   const text = (description ?? documentation ?? '').trim();
@@ -88,22 +72,16 @@ export function checkDescription(
   }
   if (description === undefined && documentation !== undefined) {
     const character = findHiddenCharacter(documentation);
-    if (character !== undefined)
-      report({
-        code: 'tool.text.hidden',
-        path,
-        message: `The doc comment holds the invisible character ${character}.`,
-        hint: 'A model reads what a person cannot see: leave it out.',
-      });
+    const message = `The doc comment holds the invisible character ${character}.`;
+    const leaveOut = 'A model reads what a person cannot see: leave it out.';
+    if (character !== undefined) report({ code: 'tool.text.hidden', path, message, hint: leaveOut });
   }
   if (text !== '') return text;
   const words = name.replace(/[_-]+/g, ' ').trim();
-  report({
-    severity: form === 'definition' ? 'error' : 'warning',
-    code: 'tool.description.missing',
-    path,
-    message: `\`description\` is missing${form === 'definition' ? '' : ': the words of the name have to do'}.`,
-    hint: 'Say in a sentence what the tool does; a model chooses by it.',
-  });
+  const [severity, what] =
+    form === 'definition' ? (['error', ''] as const) : (['warning', ': the words of the name have to do'] as const);
+  const message = `\`description\` is missing${what}.`;
+  const advice = 'Say in a sentence what the tool does; a model chooses by it.';
+  report({ severity, code: 'tool.description.missing', path, message, hint: advice });
   return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`;
 }

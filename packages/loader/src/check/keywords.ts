@@ -1,168 +1,109 @@
 import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
 import type { LiteralPath } from '../parse/literal.ts';
-import type { Finding } from '../text/diagnostic.ts';
-import { showPath } from './report.ts';
-import type { Report } from './types.ts';
-
-// Those of drafts 4 to 2020-12 that are checked, lead to others that are, or only say something to a reader.
-const known: ReadonlySet<string> = new Set(
-  `$schema $id $anchor $ref $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor $vocabulary $comment $defs definitions
-  type enum const multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern format
-  items prefixItems additionalItems unevaluatedItems maxItems minItems uniqueItems contains maxContains minContains
-  properties patternProperties additionalProperties unevaluatedProperties propertyNames required dependentRequired dependentSchemas
-  dependencies maxProperties minProperties allOf anyOf oneOf not if then else
-  title description default deprecated readOnly writeOnly examples contentEncoding contentMediaType contentSchema`.split(
-    /\s+/,
-  ),
-);
-
-/** Warns (`tool.schema.keyword`) of each key of one schema that no validator looks at, such as a misspelt one. */
-export function checkKeywordNames(schema: JsonObject, path: LiteralPath, report: Report): void {
-  for (const key of Object.keys(schema)) {
-    if (known.has(key) || key.startsWith('x-')) continue;
-    report({
-      severity: 'warning',
-      code: 'tool.schema.keyword',
-      path: [...path, key],
-      message: `\`${showPath([...path, key])}\` is no keyword of JSON Schema: nothing is checked by it.`,
-      hint: 'Correct it, or leave it out; notes for readers are called `$comment` or begin with `x-`.',
-    });
-  }
-}
-
-/** The formats that are checked at every call. */
-export const formats: readonly string[] = [
-  'date',
-  'time',
-  'date-time',
-  'duration',
-  'email',
-  'hostname',
-  'ipv4',
-  'ipv6',
-  'uri',
-  'uri-reference',
-  'uri-template',
-  'uuid',
-  'regex',
-  'json-pointer',
-  'relative-json-pointer',
-];
-
-/** Reports `tool.schema.format` for a format that nobody checks: it promises a tool what it does not get. */
-export function checkFormat({ format }: JsonObject, path: LiteralPath, report: Report): void {
-  if (typeof format !== 'string' || formats.includes(format)) return;
-  report({
-    code: 'tool.schema.format',
-    path: [...path, 'format'],
-    message: `\`${showPath(path)}.format\` is \`${format}\`, which is not checked.`,
-    hint: `Formats are ${formats.join(', ')}; for others write a \`pattern\`, \`minimum\` or \`maximum\`.`,
-  });
-}
-
-/** Why a `$ref` cannot be followed inside `root`; `undefined` when it can, or when there is none. */
-export function findUnknownReference(reference: Json | undefined, root: JsonObject): string | undefined {
-  if (reference === undefined) return undefined;
-  if (typeof reference !== 'string') return '`$ref` must be a text.';
-  if (!reference.startsWith('#')) return `\`$ref\` \`${reference}\` points outside the file; nothing is ever fetched.`;
-  return isPlainObject(resolveReference(reference, root))
-    ? undefined
-    : `\`$ref\` \`${reference}\` names nothing in this schema.`;
-}
-
-// One value is checked against no more schemas than a literal can hold, and not through more references than a stack bears.
-const maxSchemas = 20_000;
-const maxChain = 100;
 
 /**
- * The first `$ref` of `root` by which checking one value never ends, or takes for ever: it comes back to its own schema without a
- * step into a value, is the last of a long chain, or stands for thousands of schemas because references multiply.
+ * What a schema in a keyword describes: a value within the value (`value`), the value itself (`branch`), the same value, but only as a
+ * condition on it (`condition`), or something else (`other`).
  */
-export function findReferenceProblem(root: JsonObject): Pick<Finding, 'message' | 'hint'> | undefined {
-  /** Schemas that a value is checked against by each that has been looked through. */
-  const costs = new Map<Json, number>();
-  let problem: Pick<Finding, 'message' | 'hint'> | undefined;
+type Role = 'value' | 'branch' | 'condition' | 'other';
 
-  function costOf(schema: Json, open: Set<Json>): number {
-    if (!isPlainObject(schema) || problem !== undefined) return 1;
-    const known = costs.get(schema as JsonObject);
-    if (known !== undefined) return known;
-    open.add(schema as JsonObject);
-    let cost = 1;
-    const { $ref: reference } = schema;
-    const target = typeof reference === 'string' ? resolveReference(reference, root) : undefined;
-    if (target !== undefined) {
-      if (open.has(target)) problem ??= describeCircle(reference);
-      else if (open.size > maxChain) problem ??= describeChain(reference);
-      else cost += costOf(target, open);
-    }
-    for (const inner of sameValue(schema as JsonObject)) cost += costOf(inner, open);
-    if (cost > maxSchemas) problem ??= describeCost(reference);
-    open.delete(schema as JsonObject);
-    costs.set(schema as JsonObject, cost);
-    return cost;
-  }
-
-  function visit(node: Json, isMap: boolean): void {
-    if (typeof node !== 'object' || node === null) return;
-    if (!isMap) costOf(node, new Set());
-    for (const [key, inner] of Object.entries(node)) {
-      // What is only an example of a value may look like a reference.
-      if (isMap || Array.isArray(node) || !literals.includes(key)) visit(inner, !isMap && maps.includes(key));
-    }
-  }
-  visit(root, false);
-  return problem;
+/** A keyword of JSON Schema. */
+interface Keyword {
+  /** What its value has to be, for people after "must be". Schemas in it are checked by themselves. */
+  readonly expected?: string;
+  readonly fits?: (value: Json) => boolean;
+  /** Of the schemas in it: it holds one, a list of them, or (`isMap`) several by name. */
+  readonly role?: Role;
+  readonly isMap?: true;
 }
 
-const literals: readonly string[] = ['const', 'enum', 'default', 'examples'];
-const maps: readonly string[] = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
-
-function describeCircle(reference: unknown): Pick<Finding, 'message' | 'hint'> {
-  return {
-    message: `\`$ref\` \`${String(reference)}\` leads back to itself before it reaches any value.`,
-    hint: 'Let a reference to itself stand under `properties` or `items`.',
-  };
+function isTexts(value: Json): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
-function describeChain(reference: unknown): Pick<Finding, 'message' | 'hint'> {
-  return {
-    message: `\`$ref\` \`${String(reference)}\` comes at the end of more than ${maxChain} schemas, each within the one before.`,
-    hint: 'Refer to the schema that is meant.',
-  };
+const count: Keyword = {
+  expected: 'a whole number from 0',
+  fits: (value) => Number.isInteger(value) && Number(value) >= 0,
+};
+const number: Keyword = { expected: 'a number', fits: (value) => typeof value === 'number' };
+const text: Keyword = { expected: 'a text', fits: (value) => typeof value === 'string' };
+const flag: Keyword = { expected: 'true or false', fits: (value) => typeof value === 'boolean' };
+const map = { expected: 'an object of schemas', fits: isPlainObject, isMap: true } as const;
+
+function each(names: string, keyword: Keyword): readonly (readonly [string, Keyword])[] {
+  return names.split(' ').map((name) => [name, keyword]);
 }
 
-function describeCost(reference: unknown): Pick<Finding, 'message' | 'hint'> {
-  return {
-    message: `${reference === undefined ? 'A schema' : `\`$ref\` \`${String(reference)}\``} makes one value be checked against more than ${maxSchemas} schemas: references multiply.`,
-    hint: 'Refer to each schema once.',
-  };
+// Those of drafts 4 to 2020-12 that are checked, lead to others that are, or only say something to a reader.
+const keywords: ReadonlyMap<string, Keyword> = new Map([
+  ...each('minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains', count),
+  ...each('minimum maximum exclusiveMinimum exclusiveMaximum', number),
+  ...each('description title format pattern $schema $comment contentEncoding contentMediaType', text),
+  ...each('uniqueItems deprecated readOnly writeOnly', flag),
+  ['multipleOf', { expected: 'a number above 0', fits: (value) => typeof value === 'number' && value > 0 }],
+  ['enum', { expected: 'a list with at least one value', fits: (value) => Array.isArray(value) && value.length > 0 }],
+  ['examples', { expected: 'a list', fits: (value) => Array.isArray(value) }],
+  ['required', { expected: 'a list of property names', fits: isTexts }],
+  [
+    'dependentRequired',
+    {
+      expected: 'an object of lists of property names',
+      fits: (value) => isPlainObject(value) && Object.values(value as JsonObject).every(isTexts),
+    },
+  ],
+  ...each('properties patternProperties', { ...map, role: 'value' }),
+  ...each('$defs definitions dependentSchemas', { ...map, role: 'other' }),
+  ...each('items prefixItems additionalItems unevaluatedItems additionalProperties unevaluatedProperties', {
+    role: 'value',
+  }),
+  ...each('anyOf oneOf allOf', { role: 'branch' }),
+  ...each('not if then else', { role: 'condition' }),
+  ...each('contains propertyNames', { role: 'other' }),
+  ...each('type const default contentSchema dependencies $vocabulary', {}),
+  ...each('$id $anchor $ref $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor', {}),
+]);
+
+export function isKeyword(name: string): boolean {
+  return keywords.has(name);
 }
 
-function sameValue(schema: JsonObject): readonly Json[] {
-  return ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else'].flatMap((key) => {
+/** What the value of a keyword has to be, where it is something else. */
+export function findExpected(name: string, value: Json): string | undefined {
+  const { expected, fits } = keywords.get(name) ?? {};
+  return fits?.(value) === false ? expected : undefined;
+}
+
+/** Something that stands in the place of a schema within a schema. */
+export interface Subschema {
+  readonly schema: Json;
+  readonly path: LiteralPath;
+  readonly role: Role;
+}
+
+const mayBeBoolean = /^(?:additional|unevaluated)/;
+// `items` is one in older drafts.
+const mayBeList = /^(?:items|prefixItems|anyOf|oneOf|allOf|additional\w+|unevaluated\w+)$/;
+
+/** What stands in the keywords of a schema that hold schemas. */
+export function listSubschemas(schema: JsonObject): readonly Subschema[] {
+  const found: Subschema[] = [];
+  for (const key of Object.keys(schema)) {
+    const { role, isMap } = keywords.get(key) ?? {};
     const value = schema[key];
-    return value === undefined ? [] : Array.isArray(value) ? value : [value];
-  });
+    if (role === undefined || value === undefined || (typeof value === 'boolean' && mayBeBoolean.test(key))) continue;
+    const isSeveral = isMap === true ? isPlainObject(value) : Array.isArray(value) && mayBeList.test(key);
+    if (isSeveral)
+      for (const [name, inner] of Object.entries(value as JsonObject))
+        found.push({ schema: inner, path: [key, name], role });
+    else if (isMap !== true) found.push({ schema: value, path: [key], role });
+  }
+  return found;
 }
 
-function resolveReference(reference: string, root: JsonObject): Json | undefined {
-  if (reference === '#') return root;
-  if (!reference.startsWith('#/')) return undefined;
-  let node: Json | undefined = root;
-  for (const part of reference.slice(2).split('/')) {
-    const key = decodePart(part);
-    if (key === undefined || typeof node !== 'object' || node === null || !Object.hasOwn(node, key)) return undefined;
-    node = Object.getOwnPropertyDescriptor(node, key)?.value;
-  }
-  return node;
-}
-
-function decodePart(part: string): string | undefined {
-  try {
-    return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
-  } catch {
-    // A stray `%`: such a reference names nothing.
-    return undefined;
-  }
+/** A schema and all those in it. */
+export function* walkSchema(schema: Json, path: LiteralPath = []): Generator<readonly [JsonObject, LiteralPath]> {
+  if (!isPlainObject(schema)) return;
+  // What is a plain object among JSON is a JSON object.
+  yield [schema as JsonObject, path];
+  for (const inner of listSubschemas(schema as JsonObject)) yield* walkSchema(inner.schema, [...path, ...inner.path]);
 }

@@ -32,11 +32,9 @@ export function checkLiteral(
   { file, source, strict }: { readonly file: string; readonly source: string; readonly strict: boolean },
 ): MetadataReading {
   if (!isPlainObject(value)) {
-    const finding = {
-      code: 'tool.metadata.not_literal',
-      message: `${subject} is not an object.`,
-      hint: 'Write `{ name, function, description, dangerous, parameters }`.',
-    };
+    const message = `${subject} is not an object.`;
+    const hint = 'Write `{ name, function, description, dangerous, parameters }`.';
+    const finding = { code: 'tool.metadata.not_literal', message, hint };
     return { type: 'refused', diagnostics: [toDiagnostic(finding, { file, source, offset })] };
   }
   const diagnostics: Diagnostic[] = [];
@@ -58,13 +56,10 @@ export function checkLiteral(
     },
   );
   if (more > 0) {
-    const finding = {
-      severity: isGood ? ('warning' as const) : ('error' as const),
-      code: 'tool.metadata.more',
-      message: `There is more of the kind: ${more} further findings are not shown.`,
-      hint: 'Correct those that are, and look again.',
-    };
-    diagnostics.push(toDiagnostic(finding, { file, source, offset }));
+    const message = `There is more of the kind: ${more} further findings are not shown.`;
+    const hint = 'Correct those that are, and look again.';
+    const severity = isGood ? 'warning' : 'error';
+    diagnostics.push(toDiagnostic({ severity, code: 'tool.metadata.more', message, hint }, { file, source, offset }));
   }
   if (!isGood) return { type: 'refused', diagnostics };
   return { type: 'read', metadata, nameOffset: offsetOf(['name']), diagnostics };

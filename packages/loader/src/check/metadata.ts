@@ -8,27 +8,9 @@ import { showPath } from './report.ts';
 import { checkTaken } from './taken.ts';
 import type { MetadataLiteral, Report, ToolMetadata } from './types.ts';
 
-const sharedKeys: readonly string[] = [
-  'name',
-  'description',
-  'dangerous',
-  'effects',
-  'repeat',
-  'timeoutMs',
-  'retry',
-  'examples',
-  'environment',
-];
-const fileKeys: readonly string[] = [
-  ...sharedKeys,
-  'parameters',
-  'returns',
-  'resources',
-  'isolation',
-  'version',
-  'maxResultBytes',
-];
-const definitionKeys: readonly string[] = [...sharedKeys, 'inputSchema', 'outputSchema'];
+const sharedKeys = 'name description dangerous effects repeat timeoutMs retry examples environment'.split(' ');
+const fileKeys = [...sharedKeys, ...'parameters returns resources isolation version maxResultBytes'.split(' ')];
+const definitionKeys = [...sharedKeys, 'inputSchema', 'outputSchema'];
 
 /**
  * Checks a metadata literal and fills in its defaults. What is wrong goes to `report`; the answer is only good when nothing of
@@ -40,12 +22,8 @@ export function checkMetadata({ form, value, findFunction, own = {} }: MetadataL
   const keys = isDefinition ? definitionKeys : fromFile;
   for (const key of Object.keys(value)) {
     if (keys.includes(key)) continue;
-    report({
-      code: 'tool.metadata.unknown_key',
-      path: [key],
-      message: `\`${key}\` is no metadata key.`,
-      hint: `Known keys: ${keys.join(', ')}.`,
-    });
+    const hint = `Known keys: ${keys.join(', ')}.`;
+    report({ code: 'tool.metadata.unknown_key', path: [key], message: `\`${key}\` is no metadata key.`, hint });
   }
   checkTexts(value, report);
   const [parametersKey, returnsKey] = isDefinition
@@ -101,12 +79,9 @@ function checkTexts(metadata: JsonObject, report: Report): void {
     for (const text of texts) {
       const character = findHiddenCharacter(text);
       if (character === undefined) continue;
-      report({
-        code: 'tool.text.hidden',
-        path,
-        message: `\`${showPath(path) || 'METADATA'}\` holds the invisible character ${character}.`,
-        hint: 'A model reads what a person cannot see: leave it out.',
-      });
+      const message = `\`${showPath(path) || 'METADATA'}\` holds the invisible character ${character}.`;
+      const hint = 'A model reads what a person cannot see: leave it out.';
+      report({ code: 'tool.text.hidden', path, message, hint });
     }
     if (typeof node === 'object' && node !== null)
       for (const [key, inner] of Object.entries(node)) visit(inner, [...path, key]);
@@ -125,12 +100,9 @@ function hasHiddenText(node: Json): boolean {
 
 function checkName(name: Json | undefined, report: Report): string {
   if (name === undefined || name === '') {
-    report({
-      code: 'tool.name.missing',
-      path: ['name'],
-      message: '`name` is missing.',
-      hint: "Name the tool, for example `name: 'weather_fetcher'`.",
-    });
+    const message = '`name` is missing.';
+    const hint = "Name the tool, for example `name: 'weather_fetcher'`.";
+    report({ code: 'tool.name.missing', path: ['name'], message, hint });
     return '';
   }
   const problem =
@@ -145,12 +117,8 @@ function checkName(name: Json | undefined, report: Report): string {
 function isDangerous({ dangerous, effects }: JsonObject, name: string, report: Report): boolean {
   if (dangerous !== undefined) return dangerous !== false;
   if (effects !== undefined) return false;
-  report({
-    severity: 'warning',
-    code: 'tool.dangerous.missing',
-    path: [],
-    message: `\`${name}\` says neither \`dangerous\` nor \`effects\`: it may change anything outside, so each call needs approval.`,
-    hint: "Say `dangerous: false` and `effects: 'none'` when it only reads, or `dangerous: true`.",
-  });
+  const message = `\`${name}\` says neither \`dangerous\` nor \`effects\`: it may change anything outside, so each call needs approval.`;
+  const hint = "Say `dangerous: false` and `effects: 'none'` when it only reads, or `dangerous: true`.";
+  report({ severity: 'warning', code: 'tool.dangerous.missing', path: [], message, hint });
   return true;
 }

@@ -2,7 +2,7 @@ import { describeThrown, isPlainObject, type Json, type JsonObject, jsonSchema }
 import { compileJsonSchema, describeIssues } from '@holdfast/schema/json';
 import type { ExportedFunction } from '../parse/exported-function.ts';
 import type { LiteralPath } from '../parse/literal.ts';
-import { isPlainSchema } from './plain-schema.ts';
+import { walkSchema } from './keywords.ts';
 import { showPath } from './report.ts';
 import { checkSchema } from './schema.ts';
 import type { Report } from './types.ts';
@@ -28,12 +28,9 @@ export function checkParameters(
   const write = (schema: string): string =>
     key === 'parameters' ? `\`parameters: ${schema}\`` : `\`inputSchema: jsonSchema(${schema})\``;
   if (parameters !== undefined && !isPlainObject(parameters)) {
-    report({
-      code: 'tool.schema.invalid',
-      path,
-      message: `\`${key}\` must be an object schema.`,
-      hint: `Write ${write("{ type: 'object', properties: { … } }")}.`,
-    });
+    const message = `\`${key}\` must be an object schema.`;
+    const hint = `Write ${write("{ type: 'object', properties: { … } }")}.`;
+    report({ code: 'tool.schema.invalid', path, message, hint });
     return undefined;
   }
   const schema: JsonObject = parameters ?? {};
@@ -41,28 +38,19 @@ export function checkParameters(
   const takesInput = exported?.type === 'function' && exported.takesInput;
   const isEmpty = properties === undefined || (isPlainObject(properties) && Object.keys(properties).length === 0);
   if (isEmpty && emptyNames.includes(subject)) {
-    report({
-      code: 'tool.schema.vague',
-      path,
-      message: `A function named \`${subject}\` with an empty schema says nothing of what it does.`,
-      hint: 'Describe its parameters, or name the function after what it does.',
-    });
+    const message = `A function named \`${subject}\` with an empty schema says nothing of what it does.`;
+    const hint = 'Describe its parameters, or name the function after what it does.';
+    report({ code: 'tool.schema.vague', path, message, hint });
   } else if (properties === undefined && takesInput) {
-    report({
-      code: 'tool.schema.vague',
-      path,
-      message: `\`${subject}\` takes a parameter that no schema describes.`,
-      hint: `Describe it in ${write("{ type: 'object', properties: { … } }")}; with \`properties: {}\` the tool takes no arguments.`,
-    });
+    const message = `\`${subject}\` takes a parameter that no schema describes.`;
+    const hint = `Describe it in ${write("{ type: 'object', properties: { … } }")}; with \`properties: {}\` the tool takes no arguments.`;
+    report({ code: 'tool.schema.vague', path, message, hint });
   }
   if (Object.keys(schema).length === 0) return undefined;
   if (type !== 'object') {
-    report({
-      code: 'tool.schema.invalid',
-      path: [key, 'type'],
-      message: `\`${key}\` must have \`type: 'object'\`.`,
-      hint: 'Arguments are always an object: name each of them under `properties`.',
-    });
+    const message = `\`${key}\` must have \`type: 'object'\`.`;
+    const hint = 'Arguments are always an object: name each of them under `properties`.';
+    report({ code: 'tool.schema.invalid', path: [key, 'type'], message, hint });
   }
   return checkWholeSchema(schema, key, report);
 }
@@ -85,7 +73,6 @@ export function checkReturns(
 }
 
 function checkWholeSchema(schema: JsonObject, key: string, report: Report): JsonObject | undefined {
-  if (isPlainSchema(schema)) return schema;
   let isSound = true;
   const note: Report = (finding) => {
     if (finding.severity !== 'warning') isSound = false;
@@ -107,32 +94,19 @@ function checkWholeSchema(schema: JsonObject, key: string, report: Report): Json
   return isSound ? schema : undefined;
 }
 
-const literals: readonly string[] = ['const', 'enum', 'default', 'examples'];
-const maps: readonly string[] = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
-
 // A default that does not fit would fail every call that leaves the argument out.
-function checkDefaults(node: Json, path: LiteralPath, report: Report): void {
-  if (typeof node !== 'object' || node === null) return;
-  for (const [key, inner] of Object.entries(node)) {
-    if (literals.includes(key)) continue;
-    if (!maps.includes(key)) checkDefaults(inner, [...path, key], report);
-    // Here the names are anybody's choice, also those of keywords.
-    else if (isPlainObject(inner))
-      for (const [name, schema] of Object.entries(inner)) checkDefaults(schema as Json, [...path, key, name], report);
-  }
-  if (!isPlainObject(node) || !isPlainObject(node['properties'])) return;
-  for (const [name, property] of Object.entries(node['properties'] as JsonObject)) {
-    // What a reference stands for is not known here; the call will check it.
-    if (!isPlainObject(property) || property['default'] === undefined || JSON.stringify(property).includes('"$ref"'))
-      continue;
-    const checked = compileJsonSchema(jsonSchema(property as JsonObject)).validate(property['default']);
-    if (checked.ok) continue;
-    const place = [...path, 'properties', name, 'default'];
-    report({
-      code: 'tool.schema.default',
-      path: place,
-      message: `\`${showPath(place)}\` does not fit its own schema: ${describeIssues(checked.issues)}`,
-      hint: 'Correct the default, or leave it out and say in the description what happens without it.',
-    });
+function checkDefaults(root: JsonObject, start: LiteralPath, report: Report): void {
+  for (const [{ properties }, path] of walkSchema(root, start)) {
+    for (const [name, property] of Object.entries(isPlainObject(properties) ? (properties as JsonObject) : {})) {
+      // What a reference stands for is not known here; the call will check it.
+      if (!isPlainObject(property) || property['default'] === undefined || JSON.stringify(property).includes('"$ref"'))
+        continue;
+      const checked = compileJsonSchema(jsonSchema(property as JsonObject)).validate(property['default']);
+      if (checked.ok) continue;
+      const place = [...path, 'properties', name, 'default'];
+      const message = `\`${showPath(place)}\` does not fit its own schema: ${describeIssues(checked.issues)}`;
+      const hint = 'Correct the default, or leave it out and say in the description what happens without it.';
+      report({ code: 'tool.schema.default', path: place, message, hint });
+    }
   }
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@holdfast/core';
 import { expect, test } from 'vitest';
-import { findReferenceProblem } from './keywords.ts';
+import { findReferenceProblem } from './references.ts';
 
 const refer = (name: string): JsonObject => ({ $ref: `#/$defs/${name}` });
 

@@ -1,13 +1,21 @@
 import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
 import type { LiteralPath } from '../parse/literal.ts';
-import { checkFormat, checkKeywordNames, findReferenceProblem, findUnknownReference } from './keywords.ts';
-import { checkKeywordValues } from './meta-schema.ts';
+import { findExpected, isKeyword, listSubschemas } from './keywords.ts';
 import { findPatternProblem } from './pattern.ts';
+import { findReferenceProblem, findUnknownReference } from './references.ts';
 import { showPath } from './report.ts';
 import type { Report } from './types.ts';
 
+/** The formats that are checked at every call. */
+export const formats: readonly string[] =
+  'date time date-time duration email hostname ipv4 ipv6 uri uri-reference uri-template uuid regex json-pointer relative-json-pointer'.split(
+    ' ',
+  );
+
 const types: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array']);
 const typeHint = 'Types are string, number, integer, boolean, object and array, and null beside another one.';
+const branches = ['anyOf', 'oneOf', 'allOf'];
+const ranges = ['imum', 'Length', 'Items', 'Properties'].map((what) => [`min${what}`, `max${what}`] as const);
 
 /** Where a schema lies, and whether it has to say of itself what it accepts. */
 interface Place {
@@ -19,7 +27,7 @@ interface Place {
 
 /**
  * Reports where a schema breaks the conventions for tool files: `tool.schema.invalid` (malformed), `tool.schema.vague`
- * (says nothing about what it accepts), `tool.schema.ref`, `tool.schema.pattern`.
+ * (says nothing about what it accepts), `tool.schema.format`, `tool.schema.keyword`, `tool.schema.ref`, `tool.schema.pattern`.
  */
 export function checkSchema(schema: JsonObject, path: LiteralPath, report: Report): void {
   checkNode(schema, { path, root: schema, mustBeTyped: true }, report);
@@ -27,205 +35,122 @@ export function checkSchema(schema: JsonObject, path: LiteralPath, report: Repor
   if (problem !== undefined) report({ code: 'tool.schema.ref', path, ...problem });
 }
 
-function checkNode(schema: Json, place: Place, report: Report): void {
+function checkNode(node: Json, place: Place, report: Report): void {
   const { path, mustBeTyped } = place;
-  const at = showPath(path);
-  if (!isPlainObject(schema)) {
-    report({
-      code: 'tool.schema.invalid',
-      path,
-      message: `\`${at}\` must be a schema, which is an object.`,
-      hint: "Write for example `{ type: 'string' }`.",
-    });
+  if (!isPlainObject(node)) {
+    const message = `\`${showPath(path)}\` must be a schema, which is an object.`;
+    report({ code: 'tool.schema.invalid', path, message, hint: "Write for example `{ type: 'string' }`." });
     return;
   }
+  // What is a plain object among JSON is a JSON object.
+  const schema = node as JsonObject;
   checkType(schema, place, report);
-  const typed = ['type', 'enum', 'const', ...branchKeywords, '$ref'].some((key) => Object.hasOwn(schema, key));
-  if (mustBeTyped && !typed) {
-    report({
-      code: 'tool.schema.vague',
-      path,
-      message: `\`${at}\` does not say which type it has.`,
-      hint: `Give it a \`type\`, an \`enum\` or a \`const\`. ${typeHint}`,
-    });
-  }
   checkKeywords(schema, path, report);
   checkReference(schema, place, report);
-  checkObject(schema, place, report);
-  checkArray(schema, place, report);
-  for (const inner of subschemas(schema)) {
-    checkNode(
-      inner.schema,
-      {
-        ...place,
-        path: [...path, ...inner.path],
-        mustBeTyped: inner.isValue || (inner.isBranch && mustBeTyped && !Object.hasOwn(schema, 'type')),
-      },
-      report,
-    );
+  checkObject(schema, path, report);
+  if (accepts(schema, 'array') && !hasAny(schema, ['items', 'prefixItems'])) {
+    const message = `\`${showPath(path)}\` is an array without \`items\`.`;
+    const hint = "Say what it holds, for example `items: { type: 'string' }`.";
+    report({ code: 'tool.schema.invalid', path, message, hint });
+  }
+  const isOpen = mustBeTyped && !Object.hasOwn(schema, 'type');
+  for (const inner of listSubschemas(schema)) {
+    const isTyped = inner.role === 'value' || (inner.role === 'branch' && isOpen);
+    checkNode(inner.schema, { ...place, path: [...path, ...inner.path], mustBeTyped: isTyped }, report);
   }
 }
 
-function checkType({ type }: JsonObject, { path }: Place, report: Report): void {
-  if (type === undefined) return;
-  const all: readonly Json[] = Array.isArray(type) ? type : [type];
-  const wrong = all.find((one) => !types.has(one) && one !== 'null');
-  if (wrong === undefined && all.some((one) => one !== 'null')) return;
-  const message =
-    wrong === undefined
-      ? `\`${showPath(path)}\` accepts nothing but null.`
-      : `\`${showPath(path)}\` has the unknown type \`${JSON.stringify(wrong)}\`.`;
-  report({ code: 'tool.schema.invalid', path: [...path, 'type'], message, hint: typeHint });
-}
-
-function checkObject(schema: JsonObject, { path }: Place, report: Report): void {
-  const { properties, required } = schema;
-  const at = showPath(path);
-  const isOpen = Object.hasOwn(schema, 'additionalProperties') && schema['additionalProperties'] !== false;
-  const describes = ['properties', 'patternProperties', '$ref', ...branchKeywords].some((key) =>
-    Object.hasOwn(schema, key),
-  );
-  if (accepts(schema, 'object') && !describes && !isOpen && path.length > 1) {
-    report({
-      code: 'tool.schema.vague',
-      path,
-      message: `\`${at}\` is an object without \`properties\`, so nothing but \`{}\` fits it.`,
-      hint: 'List its `properties`, or say `additionalProperties: true`.',
-    });
-  }
-  if (!Array.isArray(required)) return;
-  // Only a schema that lists its own properties can be said to require one that is not there.
-  if (!isPlainObject(properties) || ['$ref', ...branchKeywords].some((key) => Object.hasOwn(schema, key))) return;
-  for (const name of required) {
-    if (Object.hasOwn(properties, String(name))) continue;
-    report({
-      code: 'tool.schema.invalid',
-      path: [...path, 'required'],
-      message: `\`${at}.required\` names \`${String(name)}\`, which is not in \`${at}.properties\`.`,
-      hint: 'Add the property, or correct the name.',
-    });
-  }
-}
-
-function checkArray(schema: JsonObject, { path }: Place, report: Report): void {
-  if (!accepts(schema, 'array') || Object.hasOwn(schema, 'items') || Object.hasOwn(schema, 'prefixItems')) return;
-  report({
-    code: 'tool.schema.invalid',
-    path,
-    message: `\`${showPath(path)}\` is an array without \`items\`.`,
-    hint: "Say what it holds, for example `items: { type: 'string' }`.",
-  });
-}
-
-function checkReference(schema: JsonObject, { path, root }: Place, report: Report): void {
-  for (const keyword of ['$id', '$anchor', '$dynamicRef', '$dynamicAnchor', '$recursiveRef']) {
-    if (!Object.hasOwn(schema, keyword)) continue;
-    report({
-      code: 'tool.schema.ref',
-      path: [...path, keyword],
-      message: `\`${showPath(path)}\` uses \`${keyword}\`.`,
-      hint: 'Refer by `$ref` to a place in the same schema, such as `#/$defs/name`.',
-    });
-  }
-  const problem = findUnknownReference(schema['$ref'], root);
-  if (problem === undefined) return;
-  report({
-    code: 'tool.schema.ref',
-    path: [...path, '$ref'],
-    message: problem,
-    hint: 'Put what is referred to under `$defs` of the same schema and write `#/$defs/name`.',
-  });
+function hasAny(schema: JsonObject, keys: readonly string[]): boolean {
+  return keys.some((key) => Object.hasOwn(schema, key));
 }
 
 function accepts({ type }: JsonObject, wanted: string): boolean {
   return type === wanted || (Array.isArray(type) && type.includes(wanted));
 }
 
-const ranges = [
-  ['minimum', 'maximum'],
-  ['minLength', 'maxLength'],
-  ['minItems', 'maxItems'],
-  ['minProperties', 'maxProperties'],
-] as const;
+function checkType(schema: JsonObject, { path, mustBeTyped }: Place, report: Report): void {
+  const { type } = schema;
+  if (mustBeTyped && !hasAny(schema, ['type', 'enum', 'const', '$ref', ...branches])) {
+    const message = `\`${showPath(path)}\` does not say which type it has.`;
+    const hint = `Give it a \`type\`, an \`enum\` or a \`const\`. ${typeHint}`;
+    report({ code: 'tool.schema.vague', path, message, hint });
+  }
+  if (type === undefined) return;
+  const all: readonly Json[] = Array.isArray(type) ? type : [type];
+  const wrong = all.find((one) => !types.has(one) && one !== 'null');
+  if (wrong === undefined && all.some((one) => one !== 'null')) return;
+  const what = wrong === undefined ? 'accepts nothing but null' : `has the unknown type \`${JSON.stringify(wrong)}\``;
+  const message = `\`${showPath(path)}\` ${what}.`;
+  report({ code: 'tool.schema.invalid', path: [...path, 'type'], message, hint: typeHint });
+}
+
+function checkObject(schema: JsonObject, path: LiteralPath, report: Report): void {
+  const { properties, required, additionalProperties = false } = schema;
+  const isElsewhere = hasAny(schema, ['$ref', ...branches]);
+  const describes = isElsewhere || hasAny(schema, ['properties', 'patternProperties']);
+  if (accepts(schema, 'object') && !describes && additionalProperties === false && path.length > 1) {
+    const message = `\`${showPath(path)}\` is an object without \`properties\`, so nothing but \`{}\` fits it.`;
+    const hint = 'List its `properties`, or say `additionalProperties: true`.';
+    report({ code: 'tool.schema.vague', path, message, hint });
+  }
+  // Only a schema that lists its own properties can be said to require one that is not there.
+  if (!Array.isArray(required) || !isPlainObject(properties) || isElsewhere) return;
+  for (const name of required) {
+    if (Object.hasOwn(properties, String(name))) continue;
+    const at = showPath(path);
+    const message = `\`${at}.required\` names \`${String(name)}\`, which is not in \`${at}.properties\`.`;
+    const hint = 'Add the property, or correct the name.';
+    report({ code: 'tool.schema.invalid', path: [...path, 'required'], message, hint });
+  }
+}
+
+function checkReference(schema: JsonObject, { path, root }: Place, report: Report): void {
+  for (const keyword of ['$id', '$anchor', '$dynamicRef', '$dynamicAnchor', '$recursiveRef']) {
+    if (!Object.hasOwn(schema, keyword)) continue;
+    const message = `\`${showPath(path)}\` uses \`${keyword}\`.`;
+    const hint = 'Refer by `$ref` to a place in the same schema, such as `#/$defs/name`.';
+    report({ code: 'tool.schema.ref', path: [...path, keyword], message, hint });
+  }
+  const message = findUnknownReference(schema['$ref'], root);
+  const hint = 'Put what is referred to under `$defs` of the same schema and write `#/$defs/name`.';
+  if (message !== undefined) report({ code: 'tool.schema.ref', path: [...path, '$ref'], message, hint });
+}
 
 function checkKeywords(schema: JsonObject, path: LiteralPath, report: Report): void {
-  const at = showPath(path);
-  checkKeywordValues(schema, path, report);
+  for (const key of Object.keys(schema)) checkKeyword(key, schema[key] ?? null, { path: [...path, key], report });
   for (const [low, high] of ranges) {
     const [least, most] = [schema[low], schema[high]];
     if (typeof least !== 'number' || typeof most !== 'number' || least <= most) continue;
-    report({
-      code: 'tool.schema.invalid',
-      path: [...path, low],
-      message: `\`${at}.${low}\` is above \`${high}\`: nothing fits.`,
-      hint: 'Swap the two, or correct one.',
-    });
+    const message = `\`${showPath(path)}.${low}\` is above \`${high}\`: nothing fits.`;
+    report({ code: 'tool.schema.invalid', path: [...path, low], message, hint: 'Swap the two, or correct one.' });
   }
-  checkFormat(schema, path, report);
-  checkKeywordNames(schema, path, report);
-  const named = isPlainObject(schema['patternProperties']) ? Object.keys(schema['patternProperties']) : [];
-  for (const pattern of [schema['pattern'], ...named]) {
-    const problem = typeof pattern === 'string' ? findPatternProblem(pattern) : undefined;
+  const { format, pattern, patternProperties } = schema;
+  if (typeof format === 'string' && !formats.includes(format)) {
+    // It would promise a tool what it does not get.
+    const message = `\`${showPath(path)}.format\` is \`${format}\`, which is not checked.`;
+    const hint = `Formats are ${formats.join(', ')}; for others write a \`pattern\`, \`minimum\` or \`maximum\`.`;
+    report({ code: 'tool.schema.format', path: [...path, 'format'], message, hint });
+  }
+  for (const one of [pattern, ...(isPlainObject(patternProperties) ? Object.keys(patternProperties) : [])]) {
+    const problem = typeof one === 'string' ? findPatternProblem(one) : undefined;
     if (problem !== undefined) report({ code: 'tool.schema.pattern', path: [...path, 'pattern'], ...problem });
   }
 }
 
-const branchKeywords = ['anyOf', 'oneOf', 'allOf'] as const;
-
-interface Subschema {
-  readonly schema: Json;
-  readonly path: LiteralPath;
-  /** Describes a value of its own. */
-  readonly isValue: boolean;
-  /** Describes the same value as the schema that it stands in. */
-  readonly isBranch: boolean;
-}
-
-function subschemas(schema: JsonObject): readonly Subschema[] {
-  const found: Subschema[] = [];
-  const add = (path: LiteralPath, inner: Json, kind: 'value' | 'branch' | 'condition'): void => {
-    found.push({ schema: inner, path, isValue: kind === 'value', isBranch: kind === 'branch' });
-  };
-  for (const [key, value] of Object.entries(schema)) {
-    switch (key) {
-      case 'properties':
-      case 'patternProperties':
-      case '$defs':
-      case 'definitions':
-      case 'dependentSchemas':
-        if (!isPlainObject(value)) break;
-        for (const [name, inner] of Object.entries(value as JsonObject))
-          add([key, name], inner, key.endsWith('roperties') ? 'value' : 'condition');
-        break;
-      case 'prefixItems':
-      case 'anyOf':
-      case 'oneOf':
-      case 'allOf':
-        if (Array.isArray(value))
-          for (const [index, inner] of value.entries())
-            add([key, String(index)], inner, key === 'prefixItems' ? 'value' : 'branch');
-        else add([key], value, 'branch');
-        break;
-      case 'items':
-      case 'additionalProperties':
-      case 'unevaluatedProperties':
-      case 'unevaluatedItems':
-      case 'additionalItems':
-        if (typeof value === 'boolean' && key !== 'items') break;
-        // The older spelling of `prefixItems`.
-        if (Array.isArray(value))
-          for (const [index, inner] of value.entries()) add([key, String(index)], inner, 'value');
-        else add([key], value, 'value');
-        break;
-      case 'not':
-      case 'if':
-      case 'then':
-      case 'else':
-      case 'contains':
-      case 'propertyNames':
-        add([key], value, 'condition');
-        break;
-    }
+function checkKeyword(
+  key: string,
+  value: Json,
+  { path, report }: { readonly path: LiteralPath; readonly report: Report },
+): void {
+  const expected = findExpected(key, value);
+  if (expected !== undefined) {
+    const message = `\`${showPath(path)}\` must be ${expected}.`;
+    const example = "Write for example `required: ['city']`.";
+    const hint = key === 'required' ? example : 'Correct the value, or leave the keyword out.';
+    report({ code: 'tool.schema.invalid', path, message, hint });
   }
-  return found;
+  if (isKeyword(key) || key.startsWith('x-')) return;
+  const message = `\`${showPath(path)}\` is no keyword of JSON Schema: nothing is checked by it.`;
+  const hint = 'Correct it, or leave it out; notes for readers are called `$comment` or begin with `x-`.';
+  report({ severity: 'warning', code: 'tool.schema.keyword', path, message, hint });
 }

@@ -33,13 +33,8 @@ export function checkTaken(
 const plainKeywords: ReadonlySet<string> = new Set(['type', 'properties', 'required', 'description', 'title']);
 
 function tell(report: Report, problem: string, hint: string): void {
-  report({
-    severity: 'warning',
-    code: 'tool.function.parameters',
-    path: ['function'],
-    message: `The function ${problem}.`,
-    hint,
-  });
+  const message = `The function ${problem}.`;
+  report({ severity: 'warning', code: 'tool.function.parameters', path: ['function'], message, hint });
 }
 
 function readProperties(parameters: JsonObject | undefined): JsonObject {

@@ -1,6 +1,6 @@
 import { HoldfastError, type Json } from '@holdfast/core';
-import type { ChildMessage, HostMessage } from './call-messages.ts';
-import { fromThrownMessage } from './call-messages.ts';
+import { fromThrownMessage, type HostMessage } from './call-messages.ts';
+import type { ChildMessage } from './child-messages.ts';
 
 /** What the host answered: a value, and bytes where it sends some. */
 export interface Reply {

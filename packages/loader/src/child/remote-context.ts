@@ -10,7 +10,8 @@ import {
   type Outcome,
   type ToolContext,
 } from '@holdfast/core';
-import { type ChildMessage, type HostMessage, maxTraceLength } from './call-messages.ts';
+import { type HostMessage, maxTraceLength } from './call-messages.ts';
+import type { ChildMessage } from './child-messages.ts';
 import type { HostRequests, Reply } from './host-requests.ts';
 
 /** What a tool has of its context outside of the host's process. To read what else a call always has throws `context.absent`. */
@@ -82,18 +83,12 @@ function explainAbsence(context: RemoteContext, isTraceTooLarge: boolean): Remot
   return new Proxy(context, {
     get(target, key, receiver) {
       if (key === 'trace' && isTraceTooLarge) {
-        throw new HoldfastError(
-          'context.absent',
-          `\`context.trace\` is longer than ${maxTraceLength} characters, and this tool runs in another process or in a thread: give it less by the inputs of its node, or load it with \`isolation: 'in-process'\`.`,
-          { data: { property: key, reason: 'too-large' } },
-        );
+        const message = `\`context.trace\` is longer than ${maxTraceLength} characters, and this tool runs in another process or in a thread: give it less by the inputs of its node, or load it with \`isolation: 'in-process'\`.`;
+        throw new HoldfastError('context.absent', message, { data: { property: key, reason: 'too-large' } });
       }
       if (!absent.has(key)) return Reflect.get(target, key, receiver);
-      throw new HoldfastError(
-        'context.absent',
-        `\`context.${String(key)}\` is only there in the host's process, and this tool runs in another one or in a thread: it can use \`context.filesystem\` and \`context.call\`, or has to be loaded with \`isolation: 'in-process'\`.`,
-        { data: { property: String(key) } },
-      );
+      const message = `\`context.${String(key)}\` is only there in the host's process, and this tool runs in another one or in a thread: it can use \`context.filesystem\` and \`context.call\`, or has to be loaded with \`isolation: 'in-process'\`.`;
+      throw new HoldfastError('context.absent', message, { data: { property: String(key) } });
     },
   });
 }
@@ -131,7 +126,7 @@ function createRemoteFilesystem(requests: HostRequests): Filesystem {
     stat: async (path: string) => ((await ask('stat', path)).value ?? undefined) as FileStat | undefined,
     read: async (path: string, { peek = false }: { readonly peek?: boolean } = {}) =>
       (await ask('read', path, peek)).body ?? new Uint8Array(),
-    readText: async (path: string) => (await ask('read-text', path)).value as string,
+    readText: async (path: string) => (await ask('readText', path)).value as string,
     list: async (path: string) => (await ask('list', path)).value as unknown as readonly FileEntry[],
     walk: (path = '') => walk(requests, path),
     write: async (path: string, content: string | Uint8Array) => {
@@ -142,14 +137,14 @@ function createRemoteFilesystem(requests: HostRequests): Filesystem {
       else await requests.ask('write', [String(path), typeof content === 'string' ? content : null]);
     },
     remove: async (path: string) => void (await ask('remove', path)),
-    makeDirectory: async (path: string) => void (await ask('make-directory', path)),
+    makeDirectory: async (path: string) => void (await ask('makeDirectory', path)),
   });
 }
 
 async function* walk(requests: HostRequests, path: string): AsyncGenerator<FileEntry, void, undefined> {
   const { value: id } = await requests.ask('walk', [String(path)]);
   for (;;) {
-    const { value: entries } = await requests.ask('walk-on', [id]);
+    const { value: entries } = await requests.ask('walkOn', [id]);
     const page = entries as unknown as readonly FileEntry[];
     if (page.length === 0) return;
     yield* page;

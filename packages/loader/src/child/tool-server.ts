@@ -4,14 +4,8 @@ import { registerHooks } from 'node:module';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { copyJson, HoldfastError, isToolResult } from '@holdfast/core';
-import {
-  type ChildMessage,
-  childLimits,
-  type Ending,
-  type HostMessage,
-  hostLimits,
-  toThrownMessage,
-} from './call-messages.ts';
+import { childLimits, type HostMessage, hostLimits, toThrownMessage } from './call-messages.ts';
+import type { ChildMessage, Ending } from './child-messages.ts';
 import { encodeFrame, FrameReader } from './frames.ts';
 import { HostRequests } from './host-requests.ts';
 import { createRemoteContext } from './remote-context.ts';
@@ -139,10 +133,8 @@ export class ToolServer {
     // No character takes more than three bytes, so that most texts need not be counted.
     const bytes = json.length * 3 <= maxJsonBytes ? 0 : Buffer.byteLength(json);
     if (bytes > maxJsonBytes || (body?.byteLength ?? 0) > maxBodyBytes) {
-      throw new HoldfastError(
-        'tool.message.too_large',
-        `A tool can send at most ${maxJsonBytes} bytes of JSON, or ${maxBodyBytes} bytes of a file, at once.`,
-      );
+      const message = `A tool can send at most ${maxJsonBytes} bytes of JSON, or ${maxBodyBytes} bytes of a file, at once.`;
+      throw new HoldfastError('tool.message.too_large', message);
     }
     this.#channel.send(encodeFrame(json, body));
   }
@@ -207,6 +199,6 @@ function toEnding(returned: unknown): Ending {
     message: String(message),
     value: copied.value,
     excluded: excludeValueFromContext === true,
-    ...(code === undefined ? {} : { code: String(code) }),
+    code: code === undefined ? undefined : String(code),
   };
 }

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
-import { lstatSync, realpathSync, statSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { readBounded } from '../files/read-bounded.ts';
+import { findRealPath } from '../files/real-path.ts';
 import { kindOf, openReaders, type ToolFileKind } from '../language/find.ts';
 import type { Language } from '../language/types.ts';
 import { listToolFiles } from '../scan/tool-files.ts';
@@ -58,7 +59,7 @@ export async function readCodeFiles(
     } else add(specifier, join(folder, 'importer.mjs'));
   }
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const path = toRealPath(next.path);
+    const path = findRealPath(next.path);
     if (path === undefined || files.has(path)) continue;
     const reading = readBounded(path, maxDataBytes);
     if (reading.type === 'missing') continue;
@@ -148,13 +149,4 @@ function isFolder(path: string): boolean {
 
 function isFile(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === false;
-}
-
-function toRealPath(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    // Missing, or a circle of links: nothing can be imported from there.
-    return undefined;
-  }
 }

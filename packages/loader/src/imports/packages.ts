@@ -4,6 +4,7 @@ import { dirname, join, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isPlainObject } from '@holdfast/core';
 import { readBounded } from '../files/read-bounded.ts';
+import { findRealPath } from '../files/real-path.ts';
 
 export type FoundPackage =
   /** `version` is empty where its manifest gives none. */
@@ -52,22 +53,24 @@ export function createPackageFinder(root: string): PackageFinder {
 }
 
 function readVersion(folder: string): string | undefined {
+  // Where there is none, Node goes on in the folder above.
+  const place = findRealPath(folder);
+  if (place === undefined || statSync(place, { throwIfNoEntry: false })?.isDirectory() !== true) return undefined;
+  const version = readManifest(join(folder, 'package.json'))?.['version'];
+  // What is no version cannot be told from another one.
+  return typeof version === 'string' && versionPattern.test(version) ? version : '';
+}
+
+/** `undefined` for what is no manifest: Node.js does not import such a package either. */
+function readManifest(path: string): Readonly<Record<string, unknown>> | undefined {
+  const reading = readBounded(path, maxManifestBytes);
+  if (reading.type !== 'read') return undefined;
   try {
-    if (!statSync(folder).isDirectory()) return undefined;
+    const fields: unknown = JSON.parse(new TextDecoder().decode(reading.bytes));
+    return isPlainObject(fields) ? fields : undefined;
   } catch {
-    // Node goes on in the folder above.
+    // Not JSON.
     return undefined;
-  }
-  const reading = readBounded(join(folder, 'package.json'), maxManifestBytes);
-  if (reading.type !== 'read') return '';
-  try {
-    const manifest: unknown = JSON.parse(new TextDecoder().decode(reading.bytes));
-    const version = isPlainObject(manifest) ? manifest['version'] : undefined;
-    // What is no version cannot be told from another one.
-    return typeof version === 'string' && versionPattern.test(version) ? version : '';
-  } catch {
-    // A manifest that nobody can read names no version.
-    return '';
   }
 }
 
@@ -83,8 +86,7 @@ export function packageOf(specifier: string): string | undefined {
 export function listOwnEntries(name: string, importer: string): readonly string[] {
   const manifest = findManifest(name, importer);
   if (manifest === undefined || !importer.startsWith(join(dirname(manifest), sep))) return [];
-  const reading = readBounded(manifest, maxManifestBytes);
-  const fields = reading.type === 'read' ? parse(reading.bytes) : undefined;
+  const fields = readManifest(manifest);
   if (fields === undefined) return [manifest];
   // Whatever the conditions: each may be met by somebody.
   const targets = listTexts([fields['exports'], fields['main'] ?? './index.js']).filter(
@@ -98,16 +100,6 @@ function findManifest(name: string, importer: string): string | undefined {
     return findPackageJSON(name, pathToFileURL(importer));
   } catch {
     // There is no such package.
-    return undefined;
-  }
-}
-
-function parse(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const fields: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    return isPlainObject(fields) ? fields : undefined;
-  } catch {
-    // Node.js does not import such a package either.
     return undefined;
   }
 }

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
-import { realpathSync } from 'node:fs';
 import { dirname, extname } from 'node:path';
 import { readBounded, type Stamp } from '../files/read-bounded.ts';
+import { findRealPath } from '../files/real-path.ts';
 import type { LanguageReaders, ToolFileKind } from '../language/find.ts';
 import type { Language } from '../language/types.ts';
 import { parseModule } from '../parse/module.ts';
+import { decodeText } from '../text/decode.ts';
 import { type Diagnostic, type Finding, toDiagnostic } from '../text/diagnostic.ts';
 import { isPlainPath } from '../text/hidden-text.ts';
 import type { PackageFinder } from './packages.ts';
@@ -72,7 +73,7 @@ export async function readPart({ path, kind, base }: PartReference, place: PartP
   const { file } = reading;
   const leaf: ClosurePart = { type: 'read', file, imports: [], packages: new Map(), source: '', warning: undefined };
   if (kind === 'data' || (kind === 'module' && extname(path) === '.json')) return leaf;
-  const source = decode(file.bytes);
+  const source = decodeText(file.bytes);
   if (source === undefined) {
     const message = `\`${place.name}\` is not UTF-8 text.`;
     return refuse({ code: 'tool.import.unreadable', message, hint: 'Save the file as UTF-8 text.' });
@@ -93,30 +94,20 @@ type BytesReading =
 async function readBytes(path: string, kind: PartKind, { name, onRead }: PartPlace): Promise<BytesReading> {
   if (!isPlainPath(name)) return refuse(oddName);
   await onRead?.(path);
-  const place = findPlace(path);
+  const place = findRealPath(path);
+  if (place === undefined) {
+    const hint = 'An import names a file with its extension.';
+    return refuse({ code: 'tool.import.missing', message: `There is no file \`${name}\`.`, hint });
+  }
   if (place !== path) {
-    return refuse(
-      place === undefined
-        ? {
-            code: 'tool.import.missing',
-            message: `There is no file \`${name}\`.`,
-            hint: 'An import names a file with its extension.',
-          }
-        : {
-            code: 'tool.import.symlink',
-            message: `\`${name}\` is, or lies behind, a symbolic link.`,
-            hint: 'Import the file where it really is.',
-          },
-    );
+    const message = `\`${name}\` is, or lies behind, a symbolic link.`;
+    return refuse({ code: 'tool.import.symlink', message, hint: 'Import the file where it really is.' });
   }
   const reading = readBounded(path, kind === 'data' ? maxDataBytes : maxFileBytes);
   if (reading.type !== 'read') {
     const why = reading.type === 'missing' ? 'it is not there any more' : reading.why;
-    return refuse({
-      code: 'tool.import.unreadable',
-      message: `\`${name}\` cannot be pinned: ${why}.`,
-      hint: 'An import is a regular file that may be read.',
-    });
+    const message = `\`${name}\` cannot be pinned: ${why}.`;
+    return refuse({ code: 'tool.import.unreadable', message, hint: 'An import is a regular file that may be read.' });
   }
   const { bytes, stamp } = reading;
   const digest = hash('sha256', bytes);
@@ -176,22 +167,3 @@ const importMeta: Finding = {
   message: '`import.meta` tells where the pinned copy lies, which holds nothing but what is imported.',
   hint: 'Import data as JSON, or read it through `context.filesystem`.',
 };
-
-function findPlace(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    // Missing, a circle of links, or not to be looked into.
-    return undefined;
-  }
-}
-
-function decode(bytes: Uint8Array): string | undefined {
-  if (bytes.includes(0)) return undefined;
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    // The decoder says no more than this.
-    return undefined;
-  }
-}

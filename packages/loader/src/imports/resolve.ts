@@ -20,40 +20,30 @@ export function resolveImport(
   specifier: string | undefined,
   { path, root, packages }: { readonly path: string; readonly root: string; readonly packages: PackageFinder },
 ): ImportTarget {
-  const refuse = (code: string, message: string, hint: string): ImportTarget => ({
-    type: 'refused',
-    finding: { code, message, hint },
-  });
   if (specifier === undefined) {
-    return refuse(
-      'tool.import.dynamic',
-      'What this `import()` loads is known only when it runs, so it cannot be pinned.',
-      'Write the path as a plain text in quotes, one `import()` for each file.',
-    );
+    const message = 'What this `import()` loads is known only when it runs, so it cannot be pinned.';
+    return refuse('dynamic', message, 'Write the path as a plain text in quotes, one `import()` for each file.');
   }
   if (isBuiltin(specifier)) return { type: 'builtin' };
   if (/^\.{1,2}\//.test(specifier)) return resolveFile(specifier, path, root);
   const name = packageOf(specifier);
   if (name === undefined) {
-    return refuse(
-      'tool.import.unsupported',
-      `\`${specifier}\` is neither a relative path nor the name of a package, so it cannot be pinned.`,
-      'Import by a path that begins with `./` or `../`, or by the name of an installed package.',
-    );
+    const message = `\`${specifier}\` is neither a relative path nor the name of a package, so it cannot be pinned.`;
+    const hint = 'Import by a path that begins with `./` or `../`, or by the name of an installed package.';
+    return refuse('unsupported', message, hint);
   }
   const found = packages.find(name, dirname(path));
   if (found.type === 'found') return { type: 'package', name, version: found.version };
-  return found.type === 'missing'
-    ? refuse(
-        'tool.import.package',
-        `The package \`${name}\` is not installed.`,
-        'Install it beside the lock, or above.',
-      )
-    : refuse(
-        'tool.import.misplaced',
-        `The package \`${name}\` is installed below the folder of the lock, where a pinned tool does not find it.`,
-        'Install it beside the lock.',
-      );
+  if (found.type === 'missing')
+    return refuse('package', `The package \`${name}\` is not installed.`, 'Install it beside the lock, or above.');
+  const message = `The package \`${name}\` is installed below the folder of the lock, where a pinned tool does not find it.`;
+  return refuse('misplaced', message, 'Install it beside the lock.');
+}
+
+type Word = 'dynamic' | 'unsupported' | 'package' | 'misplaced' | 'missing' | 'outside';
+
+function refuse(word: Word, message: string, hint: string): ImportTarget {
+  return { type: 'refused', finding: { code: `tool.import.${word}`, message, hint } };
 }
 
 function resolveFile(specifier: string, from: string, root: string): ImportTarget {
@@ -62,43 +52,20 @@ function resolveFile(specifier: string, from: string, root: string): ImportTarge
     path = fileURLToPath(new URL(specifier, pathToFileURL(from)));
   } catch {
     // A path that Node would not take either.
-    return {
-      type: 'refused',
-      finding: {
-        code: 'tool.import.missing',
-        message: `\`${specifier}\` is no path of a file.`,
-        hint: 'Name the file as it is.',
-      },
-    };
+    return refuse('missing', `\`${specifier}\` is no path of a file.`, 'Name the file as it is.');
   }
   const inside = relative(root, path);
   const names = inside.split(sep);
   if (inside === '' || names[0] === '..' || join(root, inside) !== path) {
-    return {
-      type: 'refused',
-      finding: {
-        code: 'tool.import.outside',
-        message: `\`${specifier}\` leads out of the folder of the lock.`,
-        hint: 'Move the file into that folder, or make a package of it.',
-      },
-    };
+    const hint = 'Move the file into that folder, or make a package of it.';
+    return refuse('outside', `\`${specifier}\` leads out of the folder of the lock.`, hint);
   }
   const extension = extname(path);
   if (extension === '.cjs') return { type: 'refused', finding: commonJs };
-  if (names.includes('node_modules') || (!codeExtensions.has(extension) && extension !== '.json')) {
-    return {
-      type: 'refused',
-      finding: {
-        code: 'tool.import.unsupported',
-        message: `\`${specifier}\` cannot be pinned: by path only .js, .mjs, .ts, .mts and .json are, outside of node_modules.`,
-        hint: 'Name the file with its extension; import a package by its name.',
-      },
-    };
-  }
-  return { type: 'file', path };
+  if (!names.includes('node_modules') && /^\.(?:m?[jt]s|json)$/.test(extension)) return { type: 'file', path };
+  const message = `\`${specifier}\` cannot be pinned: by path only .js, .mjs, .ts, .mts and .json are, outside of node_modules.`;
+  return refuse('unsupported', message, 'Name the file with its extension; import a package by its name.');
 }
-
-const codeExtensions: ReadonlySet<string> = new Set(['.js', '.mjs', '.ts', '.mts']);
 
 /** A file that is written for `require`. */
 export const commonJs: Finding = {

@@ -1,9 +1,10 @@
-import { realpathSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isPlainObject } from '@holdfast/core';
 import { readBounded } from '../files/read-bounded.ts';
+import { findRealPath } from '../files/real-path.ts';
 
 /** Files that an import may lead to when tsx loads the code, beside the one that Node.js would take. */
 export interface TsxFinder {
@@ -87,7 +88,7 @@ function readSettings(first: string): readonly Settings[] {
   const waiting = [first];
   for (let path = waiting.pop(); path !== undefined && settings.size < mostSettings; path = waiting.pop()) {
     if (settings.has(path)) continue;
-    const reading = readBounded(toReal(path), maxSettingsBytes);
+    const reading = readBounded(findRealPath(path) ?? path, maxSettingsBytes);
     if (reading.type !== 'read') continue;
     const { compilerOptions, extends: extended } = parseSettings(new TextDecoder().decode(reading.bytes));
     const options = isPlainObject(compilerOptions) ? compilerOptions : {};
@@ -106,15 +107,6 @@ function readSettings(first: string): readonly Settings[] {
     for (const name of toTexts(extended)) waiting.push(...listExtended(name, path));
   }
   return [...settings.values()];
-}
-
-function toReal(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    // Missing: it is not read either.
-    return path;
-  }
 }
 
 function toTexts(value: unknown): readonly string[] {

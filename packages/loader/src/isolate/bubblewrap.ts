@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { HoldfastError } from '@holdfast/core';
 import { findProgram } from '../files/find-program.ts';
-import type { Command } from '../language/types.ts';
+import type { Command, PinnedTool } from '../language/types.ts';
 
 /** Whether this machine can run the sandbox tier, and where from; or why it cannot, in a sentence. */
 export type SandboxState =
@@ -21,6 +22,21 @@ export async function findSandbox(path: string = process.env['PATH'] ?? ''): Pro
   const problem = await tryProgram(program, parameters);
   if (problem === undefined) return { available: true, program };
   return { available: false, reason: `\`bwrap\` is here, and cannot make a sandbox: ${problem}` };
+}
+
+/**
+ * Looks for `bwrap` once, when a tool first needs it, and gives its path. `path` default: `PATH`. What it gives throws HoldfastError
+ * `tool.isolation.unavailable` where this machine has no sandbox.
+ */
+export function createSandboxFinder(path?: string): (tool: PinnedTool) => Promise<string> {
+  let sandbox: Promise<SandboxState> | undefined;
+  return async ({ metadata: { name } }) => {
+    sandbox ??= findSandbox(path);
+    const state = await sandbox;
+    if (state.available) return state.program;
+    const message = `\`${name}\` may run in a sandbox only, and this machine has none. ${state.reason}`;
+    throw new HoldfastError('tool.isolation.unavailable', message);
+  };
 }
 
 // Not `/usr` and `/usr/local` as a whole: what services keep there, sockets too, is in other folders of them, such as `var`.

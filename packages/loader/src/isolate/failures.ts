@@ -1,41 +1,38 @@
 import { dirname } from 'node:path';
 import { HoldfastError, type Json, toolError, toolOk } from '@holdfast/core';
-import { type Answer, fromThrownMessage } from '../child/call-messages.ts';
+import { fromThrownMessage } from '../child/call-messages.ts';
+import type { Answer } from '../child/child-messages.ts';
 import type { PinnedTool } from '../language/types.ts';
 import { hidePaths } from '../text/hide-paths.ts';
 import type { ChildEnd } from './types.ts';
 
-/** HoldfastError `tool.file.import_failed`; `message` is what the import threw. */
-export function importFailed({ file, entry }: PinnedTool, message: string, cause?: unknown): HoldfastError {
-  return new HoldfastError(
-    'tool.file.import_failed',
-    `The tool file \`${file}\` cannot be imported: ${hidePaths(message, dirname(entry))}`,
-    { data: { file }, cause },
-  );
+/** HoldfastError `tool.file.import_failed`; `why` is what the import threw. */
+export function importFailed({ file, entry }: PinnedTool, why: string, cause?: unknown): HoldfastError {
+  const message = `The tool file \`${file}\` cannot be imported: ${hidePaths(why, dirname(entry))}`;
+  return new HoldfastError('tool.file.import_failed', message, { data: { file }, cause });
 }
 
 /** HoldfastError `tool.file.changed`. */
 export function fileChanged(file: string, cause?: unknown): HoldfastError {
-  return new HoldfastError(
-    'tool.file.changed',
-    `The tool file \`${file}\` is not the one that was verified: load the tools again.`,
-    { data: { file }, cause },
-  );
+  const message = `The tool file \`${file}\` is not the one that was verified: load the tools again.`;
+  return new HoldfastError('tool.file.changed', message, { data: { file }, cause });
 }
 
 /** HoldfastError `tool.function.not_function`. */
 export function notFunction({ file, metadata }: PinnedTool): HoldfastError {
   const name = metadata.form === 'definition' ? 'execute' : metadata.function;
-  return new HoldfastError(
-    'tool.function.not_function',
-    `\`${name}\` of the tool file \`${file}\` is no function any more: declare it once and leave it so.`,
-    { data: { file } },
-  );
+  const message = `\`${name}\` of the tool file \`${file}\` is no function any more: declare it once and leave it so.`;
+  return new HoldfastError('tool.function.not_function', message, { data: { file } });
 }
 
 /** HoldfastError `tool.process.<word>`; `what` completes `The process of ...`. */
 export function processFailure({ metadata: { name } }: PinnedTool, word: string, what: string): HoldfastError {
   return new HoldfastError(`tool.process.${word}`, `The process of \`${name}\` ${what}.`, { data: { tool: name } });
+}
+
+/** HoldfastError `tool.process.closed`, of a call after its host closed the tool. */
+export function calledTooLate({ name }: PinnedTool['metadata']): HoldfastError {
+  return new HoldfastError('tool.process.closed', `\`${name}\` was called after its host closed it.`);
 }
 
 /** HoldfastError `tool.process.exited`; `how` in words, such as `with code 3`. */

@@ -5,8 +5,7 @@ import { expect, test } from 'vitest';
 import { closeLater, testContext, testFolder, until, useTestFolder, verifyFile, writeTool } from '../test-tools.ts';
 import { findSandbox } from './bubblewrap.ts';
 import type { RemoteRunnerOptions } from './pool.ts';
-import { createSandboxRunner } from './sandbox.ts';
-import { createSubprocessRunner } from './subprocess.ts';
+import { createSandboxRunner, createSubprocessRunner } from './subprocess.ts';
 import type { ToolRunner } from './types.ts';
 import { createWorkerRunner } from './worker.ts';
 

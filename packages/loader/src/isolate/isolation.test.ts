@@ -21,8 +21,7 @@ import {
 import { findSandbox } from './bubblewrap.ts';
 import { createInProcessRunner } from './in-process.ts';
 import type { RemoteRunnerOptions } from './pool.ts';
-import { createSandboxRunner } from './sandbox.ts';
-import { createSubprocessRunner } from './subprocess.ts';
+import { createSandboxRunner, createSubprocessRunner } from './subprocess.ts';
 import { type Harm, harms, stoppedHarms } from './tiers.ts';
 import type { ToolRunner } from './types.ts';
 import { createWorkerRunner } from './worker.ts';

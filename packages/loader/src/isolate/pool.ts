@@ -1,8 +1,9 @@
-import { type Clock, HoldfastError, type Json, type ToolContext } from '@holdfast/core';
+import type { Clock, Json, ToolContext } from '@holdfast/core';
 import type { PinnedTool } from '../language/types.ts';
 import { beginWith } from './begin-with.ts';
 import type { VerifiedTool } from './call-message.ts';
 import type { GrantedEnvironment } from './environment.ts';
+import { calledTooLate } from './failures.ts';
 import { RemoteTool } from './remote-tool.ts';
 import type { LaunchChild, ToolRunner } from './types.ts';
 
@@ -97,9 +98,7 @@ class ToolPool implements ToolRunner {
     const idle = this.#takeIdle(tool);
     if (idle !== undefined) return idle;
     const sha256 = await this.#options.verify(tool);
-    if (this.#closed) {
-      throw new HoldfastError('tool.process.closed', `\`${tool.metadata.name}\` was called after its host closed it.`);
-    }
+    if (this.#closed) throw calledTooLate(tool.metadata);
     const remote = this.#start({ tool, sha256 });
     await remote.settled();
     if (remote.failure !== undefined) throw remote.failure.reason;

@@ -4,14 +4,22 @@ import { childLimits } from '../child/call-messages.ts';
 import { readBounded } from '../files/read-bounded.ts';
 import type { Language, PinnedTool, ProgramAnswer, ProgramCall } from '../language/types.ts';
 import { beginWith } from './begin-with.ts';
-import { findProject, sandboxCommand } from './bubblewrap.ts';
+import { createSandboxFinder, findProject, sandboxCommand } from './bubblewrap.ts';
 import { toolEnvironment } from './environment.ts';
-import { fileChanged, importFailed, notFunction, processExited, processFailure, unfit } from './failures.ts';
+import {
+  calledTooLate,
+  fileChanged,
+  importFailed,
+  notFunction,
+  processExited,
+  processFailure,
+  unfit,
+} from './failures.ts';
 import { backgroundClock } from './pool.ts';
 import { limitProcess, programMemoryLimit } from './process-command.ts';
 import { ProcessGroups } from './process-groups.ts';
 import { type ProgramEnd, runProgram } from './run-program.ts';
-import { createSandboxFinder, type SandboxRunnerOptions } from './sandbox.ts';
+import type { SandboxRunnerOptions } from './subprocess.ts';
 import type { ToolRunner } from './types.ts';
 
 /**
@@ -34,8 +42,8 @@ export function createProgramRunner(
     checkFiles(tool);
     const call = await language.prepare(tool, input, sha256);
     const limited = limitProcess(call.command, { memoryMb: programMemoryLimit(options.memoryMb) });
-    const command = sandbox === undefined ? limited : sandboxCommand(sandbox, limited, visibleFolders(call, tool));
-    return { ...call, command };
+    const visible = [...call.folders, findProject(tool.entry)];
+    return { ...call, command: sandbox === undefined ? limited : sandboxCommand(sandbox, limited, visible) };
   }
 
   async function run(tool: PinnedTool, input: Json, context: ToolContext): Promise<unknown> {
@@ -57,11 +65,10 @@ export function createProgramRunner(
   return {
     async run(tool, input, context) {
       if (context.signal.aborted) throw context.signal.reason;
-      if (closing.signal.aborted) throw closed(tool, 'was called after its host closed it');
+      if (closing.signal.aborted) throw calledTooLate(tool.metadata);
       const result = run(tool, input, context).catch((thrown: unknown) => {
-        throw thrown === closing.signal.reason && closing.signal.aborted
-          ? closed(tool, 'was ended by its host')
-          : thrown;
+        const isClosed = closing.signal.aborted && thrown === closing.signal.reason;
+        throw isClosed ? processFailure(tool, 'closed', 'was ended by its host') : thrown;
       });
       running.add(result);
       try {
@@ -96,12 +103,11 @@ function readEnd(end: ProgramEnd, tool: PinnedTool, language: Language): unknown
       throw end.reason;
     case 'not-started':
       throw processFailure(tool, 'not_started', `could not be started: ${end.reason}`);
-    case 'flooded':
+    case 'flooded': {
       if (end.by === 'text') throw processFailure(tool, 'flood', 'printed more than can be taken');
-      throw new HoldfastError(
-        'tool.message.too_large',
-        `A tool can send at most ${childLimits.maxJsonBytes} bytes of JSON at once.`,
-      );
+      const message = `A tool can send at most ${childLimits.maxJsonBytes} bytes of JSON at once.`;
+      throw new HoldfastError('tool.message.too_large', message);
+    }
     default:
       return end satisfies never;
   }
@@ -130,10 +136,6 @@ function readAnswer(tool: PinnedTool, answer: ProgramAnswer): unknown {
   }
 }
 
-function closed({ metadata: { name } }: PinnedTool, what: string): HoldfastError {
-  return new HoldfastError('tool.process.closed', `\`${name}\` ${what}.`);
-}
-
 /** What a program knows of its call. */
 function callEnvironment({ callId, idempotencyKey, deadline }: ToolContext): Record<string, string> {
   const remainingMs = deadline.remainingMs();
@@ -142,8 +144,4 @@ function callEnvironment({ callId, idempotencyKey, deadline }: ToolContext): Rec
     HOLDFAST_IDEMPOTENCY_KEY: idempotencyKey,
     ...(Number.isFinite(remainingMs) ? { HOLDFAST_REMAINING_MS: String(Math.floor(remainingMs)) } : {}),
   };
-}
-
-function visibleFolders({ folders }: ProgramCall, { entry }: PinnedTool): readonly string[] {
-  return [...folders, findProject(entry)];
 }

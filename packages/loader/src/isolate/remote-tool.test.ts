@@ -193,7 +193,7 @@ test('a request is served with the context of the call, and bytes are bytes', as
   expect(await running).toBe(1);
 });
 
-test.each(['constructor', '__proto__', 'dispatch', 'walk-on', ''])('a request for `%s` is refused', async (method) => {
+test.each(['constructor', '__proto__', 'dispatch', 'walkOn', ''])('a request for `%s` is refused', async (method) => {
   const { child, begin } = setUp();
   void begin();
   child.say({ ...request, method, parameters: ['toString', 5] });
@@ -242,6 +242,24 @@ test('more progress than the program on the other side ever sends ends the proce
   for (let count = 0; count < 300; count += 1) child.say({ type: 'progress', call: 1, message });
   await expect(running).rejects.toMatchObject({ code: 'tool.process.flood' });
   expect(context.told.length).toBeLessThan(210);
+});
+
+test.each(['progress', 'beat'] as const)('what a host throws when it hears of %s ends the call', async (type) => {
+  const broken = new Error('The host is broken.');
+  const context: TestContext = {
+    ...testContext(),
+    progress: () => {
+      throw broken;
+    },
+    beat: () => {
+      throw broken;
+    },
+  };
+  const { child, begin } = setUp({ context });
+  const running = begin();
+  child.say({ type, call: 1, message: 'half' });
+  await expect(running).rejects.toBe(broken);
+  expect(child.kills).toBe(1);
 });
 
 test('more printing than can be taken ends the process', async () => {

@@ -1,11 +1,6 @@
 import type { Clock, Json, ToolContext } from '@holdfast/core';
-import {
-  type ChildMessage,
-  childLimits,
-  type HostMessage,
-  type Request,
-  readChildMessage,
-} from '../child/call-messages.ts';
+import { childLimits, type HostMessage } from '../child/call-messages.ts';
+import { type ChildMessage, type Request, readChildMessage } from '../child/child-messages.ts';
 import { encodeFrame, FrameError, FrameReader } from '../child/frames.ts';
 import { Remarks } from '../child/remote-context.ts';
 import type { PinnedTool } from '../language/types.ts';
@@ -218,8 +213,9 @@ export class RemoteTool {
     try {
       if (progress === undefined) context.beat();
       else context.progress(progress);
-    } catch {
-      // The context is closed: the call has ended, and its process will be.
+    } catch (thrown) {
+      // Of a context that is closed, the call has ended; whatever else is thrown is the host's, which has to hear of it.
+      this.#kill(thrown);
     }
   }
 

@@ -1,6 +1,6 @@
 import { type FileEntry, type Filesystem, HoldfastError, type Json, type ToolContext } from '@holdfast/core';
-import type { HostMessage, Request } from '../child/call-messages.ts';
-import { toThrownMessage } from '../child/call-messages.ts';
+import { type HostMessage, toThrownMessage } from '../child/call-messages.ts';
+import type { Request } from '../child/child-messages.ts';
 import type { Reply } from '../child/host-requests.ts';
 
 // Of one call.
@@ -20,42 +20,30 @@ export class RequestServer {
   async serve(request: Request, body: Uint8Array | undefined): Promise<Reply> {
     const { method, parameters } = request;
     const [first, second] = parameters;
-    if (method === 'walk-on') return toReply(await this.#walkOn(first));
+    if (method === 'walkOn') return toReply(await this.#walkOn(first));
     if (typeof first !== 'string') throw invalid(method);
-    if (method === 'call') return toReply(toJson(await this.#context.call(first, second)));
-    const filesystem = this.#filesystem();
+    if (method === 'call') return toReply(await this.#context.call(first, second));
+    const { filesystem } = this.#context;
+    if (filesystem === undefined) throw invalid('filesystem');
     switch (method) {
       case 'resolve':
-        return toReply(await filesystem.resolve(first));
       case 'stat':
-        return toReply(toJson((await filesystem.stat(first)) ?? null));
+      case 'readText':
+      case 'list':
+      case 'remove':
+      case 'makeDirectory':
+        return toReply((await filesystem[method](first)) ?? null);
       case 'read':
         return { value: null, body: await filesystem.read(first, { peek: second === true }) };
-      case 'read-text':
-        return toReply(await filesystem.readText(first));
-      case 'list':
-        return toReply(toJson(await filesystem.list(first)));
       case 'walk':
         return toReply(this.#walk(filesystem, first, request.request));
       case 'write':
         // Text that cannot be bytes, and null for what is no content, are for the filesystem to refuse.
         await filesystem.write(first, second === undefined ? (body ?? new Uint8Array()) : (second as string));
         return toReply(null);
-      case 'remove':
-        await filesystem.remove(first);
-        return toReply(null);
-      case 'make-directory':
-        await filesystem.makeDirectory(first);
-        return toReply(null);
       default:
         throw invalid(method);
     }
-  }
-
-  #filesystem(): Filesystem {
-    const { filesystem } = this.#context;
-    if (filesystem === undefined) throw invalid('filesystem');
-    return filesystem;
   }
 
   #walk(filesystem: Filesystem, path: string, id: number): Json {
@@ -67,7 +55,7 @@ export class RequestServer {
   /** The next entries; none at the end. */
   async #walkOn(id: Json | undefined): Promise<Json> {
     const walk = typeof id === 'number' ? this.#walks.get(id) : undefined;
-    if (walk === undefined || typeof id !== 'number') throw invalid('walk-on');
+    if (walk === undefined || typeof id !== 'number') throw invalid('walkOn');
     const page: FileEntry[] = [];
     while (page.length < pageLength) {
       const { done, value } = await walk.next();
@@ -77,7 +65,8 @@ export class RequestServer {
       }
       page.push(value);
     }
-    return toJson(page);
+    // Made of JSON.
+    return page as unknown as Json;
   }
 }
 
@@ -101,11 +90,7 @@ function invalid(method: string): HoldfastError {
   return new HoldfastError('tool.request.invalid', `A tool cannot ask for \`${method.slice(0, 100)}\` like that.`);
 }
 
-function toReply(value: Json): Reply {
-  return { value, body: undefined };
-}
-
 /** Outcomes and what is known of files are made of JSON; an undefined code is left out on the way. */
-function toJson(value: object | null): Json {
-  return value as unknown as Json;
+function toReply(value: object | Json): Reply {
+  return { value: value as unknown as Json, body: undefined };
 }

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { closeLater, testContext, testFolder, useTestFolder, verifyFile, writeTool } from '../test-tools.ts';
 import { findProject, findSandbox, sandboxCommand } from './bubblewrap.ts';
-import { createSandboxRunner } from './sandbox.ts';
+import { createSandboxRunner } from './subprocess.ts';
 import { describeIsolation } from './tiers.ts';
 import type { ToolRunner } from './types.ts';
 

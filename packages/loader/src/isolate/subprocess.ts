@@ -1,12 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { dirname } from 'node:path';
 import { Duplex } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import { tagName } from '../child/tagged-programs.ts';
-import type { Command } from '../language/types.ts';
+import type { Command, PinnedTool } from '../language/types.ts';
+import { createSandboxFinder, findProject, sandboxCommand } from './bubblewrap.ts';
 import { toolEnvironment } from './environment.ts';
 import { withoutInherited } from './inherited-descriptors.ts';
 import { createToolPool, type RemoteRunnerOptions } from './pool.ts';
-import { toolCommand } from './process-command.ts';
+import { programUrl, toolCommand } from './process-command.ts';
 import { killGroup, ProcessGroups } from './process-groups.ts';
 import type { ChildEnd, ChildListener, ToolChild, ToolRunner } from './types.ts';
 
@@ -17,14 +20,40 @@ import type { ChildEnd, ChildListener, ToolChild, ToolRunner } from './types.ts'
  * it does not have the environment that it was given.
  */
 export function createSubprocessRunner(options: RemoteRunnerOptions): ToolRunner {
+  return createProcessRunner(options, (tool) => toolCommand(tool, options.memoryMb));
+}
+
+export interface SandboxRunnerOptions extends RemoteRunnerOptions {
+  /** Where `bwrap` is looked for. Default: `PATH`. */
+  readonly path?: string;
+}
+
+/**
+ * Runs each tool in a process of its own as `createSubprocessRunner` does, within a sandbox of bubblewrap: without network, and with no
+ * files in sight but those of the system's programs and of the tool's own project, read-only. Where the machine has no sandbox, every
+ * call is refused with `tool.isolation.unavailable`.
+ */
+export function createSandboxRunner(options: SandboxRunnerOptions): ToolRunner {
+  const findSandbox = createSandboxFinder(options.path);
+  const ours = [dirname(process.execPath), findProject(fileURLToPath(programUrl('tool-process-main')))];
+  let program = '';
+  return createProcessRunner(
+    {
+      ...options,
+      async verify(tool) {
+        program = await findSandbox(tool);
+        return await options.verify(tool);
+      },
+    },
+    (tool) => sandboxCommand(program, toolCommand(tool, options.memoryMb), [...ours, findProject(tool.entry)]),
+  );
+}
+
+function createProcessRunner(options: RemoteRunnerOptions, toCommand: (tool: PinnedTool) => Command): ToolRunner {
   const groups = new ProcessGroups();
   return createToolPool(
     (tool, listener) =>
-      launchProcess(
-        toolCommand(tool, options.memoryMb),
-        { environment: toolEnvironment(options.environment?.(tool)), groups },
-        listener,
-      ),
+      launchProcess(toCommand(tool), { environment: toolEnvironment(options.environment?.(tool)), groups }, listener),
     options,
   );
 }
@@ -33,7 +62,7 @@ export function createSubprocessRunner(options: RemoteRunnerOptions): ToolRunner
  * Starts a program as the leader of a process group of its own, with an environment of its own and no descriptor of this process:
  * messages go through a socket at descriptor 3, what is printed through pipes.
  */
-export function launchProcess(
+function launchProcess(
   [program, ...parameters]: Command,
   { environment, groups }: { readonly environment: Record<string, string>; readonly groups: ProcessGroups },
   listener: ChildListener,

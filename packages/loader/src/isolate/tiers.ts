@@ -5,8 +5,7 @@ import type { Language, PinnedTool } from '../language/types.ts';
 import { findSandbox } from './bubblewrap.ts';
 import { createInProcessRunner } from './in-process.ts';
 import { createProgramRunner } from './program.ts';
-import { createSandboxRunner, type SandboxRunnerOptions } from './sandbox.ts';
-import { createSubprocessRunner } from './subprocess.ts';
+import { createSandboxRunner, createSubprocessRunner, type SandboxRunnerOptions } from './subprocess.ts';
 import type { ToolRunner } from './types.ts';
 import { createWorkerRunner } from './worker.ts';
 

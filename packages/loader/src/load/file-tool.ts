@@ -72,11 +72,8 @@ function checkSize(tool: string, result: unknown, maxResultBytes: number): void 
   const counted = isToolResult(result) ? [result.message, result.value] : result;
   const bytes = Buffer.byteLength(toText(counted));
   if (bytes <= maxResultBytes) return;
-  throw new HoldfastError(
-    'tool.result.too_large',
-    `The result of \`${tool}\` has ${bytes} bytes as JSON, and ${maxResultBytes} are allowed: ask for less at once.`,
-    { data: { bytes, maxResultBytes } },
-  );
+  const message = `The result of \`${tool}\` has ${bytes} bytes as JSON, and ${maxResultBytes} are allowed: ask for less at once.`;
+  throw new HoldfastError('tool.result.too_large', message, { data: { bytes, maxResultBytes } });
 }
 
 function toText(value: unknown): string {

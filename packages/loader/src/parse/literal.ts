@@ -48,11 +48,8 @@ export function readLiteral(expression: Expression, bindings: ReadonlyMap<string
     const node = unwrapExpression(outer);
     values += 1;
     if (values > maxValues || place.depth > maxDepth) {
-      return refuse(
-        node.start,
-        'a literal that is too large',
-        `Keep it under ${maxValues} values and ${maxDepth} levels.`,
-      );
+      const message = 'a literal that is too large';
+      return refuse(node.start, message, `Keep it under ${maxValues} values and ${maxDepth} levels.`);
     }
     switch (node.type) {
       case 'Literal':

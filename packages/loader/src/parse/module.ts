@@ -39,12 +39,8 @@ export async function parseModule(source: string, file: string): Promise<Parsing
       ? toRaw(parseSync(name, source, parserOptions))
       : await parseApart(name, source);
   if (raw === undefined) {
-    return refused(
-      0,
-      'tool.file.too_complex',
-      'The file cannot be parsed: it is nested too deeply, or takes too long.',
-      'Split the file, or flatten its largest expression.',
-    );
+    const message = 'The file cannot be parsed: it is nested too deeply, or takes too long.';
+    return refused(0, 'tool.file.too_complex', message, 'Split the file, or flatten its largest expression.');
   }
   const [error] = raw.errors;
   if (error !== undefined)
@@ -59,12 +55,10 @@ export async function parseModule(source: string, file: string): Promise<Parsing
     .map((node) => (node.type === 'ExportNamedDeclaration' ? (node.declaration ?? node) : node))
     .find(isUnstrippable);
   if (unstrippable !== undefined) {
-    return refused(
-      unstrippable.start,
-      'tool.file.syntax',
-      'Node runs TypeScript by removing its types, which an enum, a namespace and `import =` do not survive.',
-      'Use a const object in place of an enum, and modules in place of a namespace.',
-    );
+    const message =
+      'Node runs TypeScript by removing its types, which an enum, a namespace and `import =` do not survive.';
+    const hint = 'Use a const object in place of an enum, and modules in place of a namespace.';
+    return refused(unstrippable.start, 'tool.file.syntax', message, hint);
   }
   return { type: 'parsed', module: raw };
 }

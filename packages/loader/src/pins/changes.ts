@@ -34,23 +34,29 @@ export function digestPin({ digest, packages }: LockedTool): string {
   return hashJson([digest, ...packages]);
 }
 
-/** In what `current` differs from what is locked; empty: in nothing. */
-export function findChanges(locked: LockedTool, current: LockedTool): readonly LockChange[] {
-  const metadata = (tool: LockedTool): ReadonlyMap<string, Json> => new Map(Object.entries(tool.metadata));
-  return [
-    ...compare('entry', new Map([['', locked.entry]]), new Map([['', current.entry]])),
-    ...compare('file', locked.files, current.files),
-    ...compare('package', locked.packages, current.packages),
-    ...compare('schema', schemasOf(locked), schemasOf(current)),
-    ...compare('metadata', metadata(locked), metadata(current)),
-  ];
+type Parts = Readonly<Record<LockChange['part'], ReadonlyMap<string, Json>>>;
+
+function partsOf({ entry, files, packages, parameters, returns, metadata }: LockedTool): Parts {
+  return {
+    entry: new Map([['', entry]]),
+    file: files,
+    package: packages,
+    schema: new Map([
+      ...(parameters === undefined ? [] : [['parameters', parameters] as const]),
+      ...(returns === undefined ? [] : [['returns', returns] as const]),
+    ]),
+    metadata: new Map(Object.entries(metadata)),
+  };
 }
 
-function schemasOf({ parameters, returns }: LockedTool): ReadonlyMap<string, Json> {
-  const schemas = new Map<string, Json>();
-  if (parameters !== undefined) schemas.set('parameters', parameters);
-  if (returns !== undefined) schemas.set('returns', returns);
-  return schemas;
+const parts = ['entry', 'file', 'package', 'schema', 'metadata'] as const;
+
+/** In what `current` differs from what is locked; empty: in nothing. Of one that is not locked everything, but for where it lies. */
+export function findChanges(locked: LockedTool | undefined, current: LockedTool): readonly LockChange[] {
+  const [before, after] = [locked === undefined ? undefined : partsOf(locked), partsOf(current)];
+  return parts
+    .filter((part) => before !== undefined || part !== 'entry')
+    .flatMap((part) => compareMembers(before?.[part] ?? new Map(), after[part]).map((change) => ({ part, ...change })));
 }
 
 /** Which parts have changed, for a message: `plugins/x.mjs, description`. */
@@ -75,16 +81,16 @@ function describeChange({ part, name, before, after }: LockChange): string {
   }
 }
 
-function compare(
-  part: LockChange['part'],
+/** The members of two objects that differ, in name order. `null`: it is not there. */
+export function compareMembers(
   before: ReadonlyMap<string, Json>,
   after: ReadonlyMap<string, Json>,
-): readonly LockChange[] {
+): readonly { readonly name: string; readonly before: Json; readonly after: Json }[] {
   const names = [...new Set([...before.keys(), ...after.keys()])].sort();
   return names.flatMap((name) => {
     const [was, is] = [before.get(name) ?? null, after.get(name) ?? null];
     const isSame = before.has(name) === after.has(name) && toCanonicalJson(was) === toCanonicalJson(is);
-    return isSame ? [] : [{ part, name, before: was, after: is }];
+    return isSame ? [] : [{ name, before: was, after: is }];
   });
 }
 

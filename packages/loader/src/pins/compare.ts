@@ -2,10 +2,9 @@ import { HoldfastError } from '@holdfast/core';
 import type { ScanFolderOptions } from '../scan/tool-files.ts';
 import type { Diagnostic } from '../text/diagnostic.ts';
 import { findChanges, type LockChange } from './changes.ts';
-import { createPinnedCopies, toShownText } from './copies.ts';
+import { createPinnedCopies, keepCopiesMs, toShownText } from './copies.ts';
 import { type CurrentTool, findLockPlace, type PinHooks, readFolderPins } from './folder.ts';
 import { type LockedTool, type LockedTools, readLock, writeLock } from './lock-file.ts';
-import { keepCopiesMs, removeOldCopies } from './old-copies.ts';
 
 /** How a tool compares with what is locked. `refused`: it is locked, and its file no longer passes. */
 export type LockState = 'same' | 'new' | 'changed' | 'gone' | 'refused';
@@ -96,13 +95,8 @@ export async function compareLockWith(
       const chosen = names.map((name) => {
         const tool = tools.find((one) => one.name === name);
         if (tool !== undefined) return tool;
-        throw new HoldfastError(
-          'tools.lock.unknown_tool',
-          `\`${name}\` is neither a good tool of the folder nor locked.`,
-          {
-            data: { name },
-          },
-        );
+        const message = `\`${name}\` is neither a good tool of the folder nor locked.`;
+        throw new HoldfastError('tools.lock.unknown_tool', message, { data: { name } });
       });
       // Somebody else may have accepted other tools in the meantime.
       const latest = readLock(place.lock);
@@ -116,10 +110,7 @@ export async function compareLockWith(
         } else if (state === 'gone') next.delete(name);
       }
       await writeLock(place.lock, { tools: next, plugins: latest?.plugins }, hooks.onWritten);
-      await removeOldCopies(place.root, {
-        named: new Set([...next.values()].map(({ digest }) => digest)),
-        beforeMs: Date.now() - keepCopiesMs,
-      });
+      await copies.removeOld(new Set([...next.values()].map(({ digest }) => digest)), Date.now() - keepCopiesMs);
     },
   };
 }
@@ -131,24 +122,10 @@ export function isIn(entry: string, prefix: string, options: ScanFolderOptions):
 }
 
 function compareTool(name: string, tool: LockedTool, locked: LockedTool | undefined): ComparedTool {
-  const { entry: file } = tool;
-  if (locked !== undefined) {
-    const changes = findChanges(locked, tool);
-    return { name, file, state: changes.length === 0 ? 'same' : 'changed', changes };
-  }
-  const changes = findChanges(nothing, tool).filter(({ part }) => part !== 'entry');
-  return { name, file, state: 'new', changes: changes.map((change) => ({ ...change, before: null })) };
+  const changes = findChanges(locked, tool);
+  const state = locked === undefined ? 'new' : changes.length === 0 ? 'same' : 'changed';
+  return { name, file: tool.entry, state, changes };
 }
-
-const nothing: LockedTool = {
-  digest: '',
-  entry: '',
-  files: new Map(),
-  packages: new Map(),
-  parameters: undefined,
-  returns: undefined,
-  metadata: {},
-};
 
 function textOf(tool: CurrentTool | undefined, path: string): string | undefined {
   const bytes = tool?.closure.files.find((file) => file.path === path)?.bytes;

@@ -1,11 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
-import { lstat, readdir, realpath, rename, rm } from 'node:fs/promises';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { lstat, readdir, rename, rm, utimes } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { describeThrown, HoldfastError } from '@holdfast/core';
 import { codeOf, readBounded } from '../files/read-bounded.ts';
+import { findRealPath } from '../files/real-path.ts';
 import type { Closure } from '../imports/closure.ts';
 import type { PinnedTool } from '../language/types.ts';
+import { decodeText } from '../text/decode.ts';
 
 /** What a copy has to hold. */
 export interface Pin {
@@ -25,6 +27,13 @@ export interface PinnedCopies {
   replace(closure: Closure): Promise<void>;
   /** Takes the copy away, as far as that is possible. */
   remove(digest: string): Promise<void>;
+  /** Says that a copy has been used: it is kept for a time from now on, whatever becomes of the lock. */
+  noteUse(digest: string): Promise<void>;
+  /**
+   * Removes the copies that `named` does not have and that nobody has made or used since `beforeMs`, and what processes have left that
+   * ended while they wrote one. It only saves room: what cannot be removed stays.
+   */
+  removeOld(named: ReadonlySet<string>, beforeMs: number): Promise<void>;
   /** Whether the copy holds the bytes of `pin`, and nothing else. */
   isWhole(pin: Pin): Promise<boolean>;
   /** Absolute path of the file to import. */
@@ -41,6 +50,9 @@ const manifest = '{ "type": "module" }\n';
 const manifestName = 'package.json';
 // As large as what is let into a closure.
 const maxFileBytes = 64 * 1024 * 1024;
+
+/** How long a copy is kept that no lock names any more: another process may still run tools from it. 30 days. */
+export const keepCopiesMs: number = 30 * 24 * 60 * 60 * 1000;
 
 export interface PinnedCopiesOptions {
   /** Of the folder of the copies. Default `tools`. */
@@ -72,7 +84,7 @@ export function createPinnedCopies(root: string, { name = 'tools', onCopy }: Pin
   function makeFolder(): void {
     mkdirSync(folder, { recursive: true });
     // A link there would have the copies lie where somebody else may write.
-    if (realpathSync.native(folder) !== folder) throw new Error('`.holdfast` is, or holds, a symbolic link');
+    if (findRealPath(folder) !== folder) throw new Error('`.holdfast` is, or holds, a symbolic link');
     const ignored = join(home, '.gitignore');
     if (existsSync(ignored)) return;
     try {
@@ -94,6 +106,13 @@ export function createPinnedCopies(root: string, { name = 'tools', onCopy }: Pin
     }
   }
 
+  async function takeAway(name: string): Promise<void> {
+    const aside = join(folder, `.old-${process.pid}-${randomUUID()}`);
+    // At once, so that nobody finds half of it.
+    await rename(placeOf(name), aside).catch(() => undefined);
+    await remove(aside);
+  }
+
   return {
     async keep(closure) {
       const place = placeOf(closure.digest);
@@ -113,16 +132,30 @@ export function createPinnedCopies(root: string, { name = 'tools', onCopy }: Pin
         await remove(damaged);
       });
     },
-    async remove(digest) {
-      const aside = join(folder, `.old-${process.pid}-${randomUUID()}`);
-      // At once, so that nobody finds half of it.
-      await rename(placeOf(digest), aside).catch(() => undefined);
-      await remove(aside);
+    remove: takeAway,
+    async noteUse(digest) {
+      const now = new Date();
+      // Where nothing can be written, nothing is removed either.
+      await utimes(placeOf(digest), now, now).catch(() => undefined);
+    },
+    async removeOld(named, beforeMs) {
+      // Where a link leads, somebody else may have their files.
+      if (findRealPath(folder) !== folder) return;
+      for (const { name, kind } of (await listFolder(folder)) ?? []) {
+        const isCopy = kind === 'folder' && /^(?:[\da-f]{64}|\.(?:new|old)-.+)$/.test(name);
+        if (!isCopy || named.has(name)) continue;
+        const changedMs = await lstat(placeOf(name)).then(
+          ({ mtimeMs }) => mtimeMs,
+          // Somebody else is at it.
+          () => Number.POSITIVE_INFINITY,
+        );
+        if (changedMs < beforeMs) await takeAway(name);
+      }
     },
     async isWhole({ digest, files }) {
       // Packages that lie there would be found before those of the project.
       for (const place of [home, folder]) if (await exists(join(place, 'node_modules'))) return false;
-      if ((await findRealPath(folder)) !== folder) return false;
+      if (findRealPath(folder) !== folder) return false;
       const wanted = new Map([...files].map(([path, own]) => [join('files', path), own]));
       wanted.set(manifestName, createHash('sha256').update(manifest).digest('hex'));
       return holdsExactly(placeOf(digest), wanted);
@@ -233,15 +266,6 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-async function findRealPath(path: string): Promise<string | undefined> {
-  try {
-    return await realpath(path);
-  } catch {
-    // There is none.
-    return undefined;
-  }
-}
-
 /** What cannot be removed means nothing to anybody. */
 async function remove(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true }).catch(() => undefined);
@@ -265,10 +289,5 @@ function hash(bytes: Uint8Array): string {
 
 /** The text of a file that people are shown; of what is no text, such as a program, a line that tells it from another one. */
 export function toShownText(bytes: Uint8Array): string {
-  try {
-    if (!bytes.includes(0)) return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    // No text: the decoder says no more than this.
-  }
-  return `(no text: ${bytes.length} bytes, SHA-256 ${hash(bytes)})\n`;
+  return decodeText(bytes) ?? `(no text: ${bytes.length} bytes, SHA-256 ${hash(bytes)})\n`;
 }

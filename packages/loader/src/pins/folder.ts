@@ -58,11 +58,8 @@ export async function findLockPlace(directory: string, lock: string): Promise<Lo
   const folder = await findReal(directory);
   const inside = relative(root, folder);
   if (inside === '..' || inside.startsWith(`..${sep}`) || resolve(inside) === inside) {
-    throw new HoldfastError(
-      'tools.lock.outside',
-      `The tools folder \`${directory}\` does not lie in the folder of the lock \`${lock}\`: put the lock there, or above.`,
-      { data: { directory, lock } },
-    );
+    const message = `The tools folder \`${directory}\` does not lie in the folder of the lock \`${lock}\`: put the lock there, or above.`;
+    throw new HoldfastError('tools.lock.outside', message, { data: { directory, lock } });
   }
   const prefix = inside === '' ? '' : `${inside.split(sep).join('/')}/`;
   return { lock: join(root, basename(path)), root, folder, prefix };
@@ -109,11 +106,8 @@ export async function readCurrent(scanned: ToolFile, reader: ClosureReader): Pro
   const { closure, warnings } = reading;
   // What was verified and what would run must be the same bytes.
   if (closure.files.find(({ path }) => path === closure.entry)?.digest !== scanned.digest) {
-    const finding = {
-      code: 'tool.file.changed',
-      message: 'The file has changed while it was read.',
-      hint: 'Load the tools again.',
-    };
+    const message = 'The file has changed while it was read.';
+    const finding = { code: 'tool.file.changed', message, hint: 'Load the tools again.' };
     return { type: 'refused', diagnostic: toDiagnostic(finding, { file: scanned.file }) };
   }
   return { type: 'read', current: { scanned, closure, tool: toLockedTool(scanned.metadata, closure), warnings } };
@@ -124,10 +118,8 @@ async function findReal(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (cause) {
-    throw new HoldfastError('tools.folder.missing', `There is no folder \`${path}\`: create it, or name another one.`, {
-      data: { directory: path },
-      cause,
-    });
+    const message = `There is no folder \`${path}\`: create it, or name another one.`;
+    throw new HoldfastError('tools.folder.missing', message, { data: { directory: path }, cause });
   }
 }
 

@@ -17,8 +17,7 @@ import {
   type ToolFile,
 } from './folder.ts';
 import { hasOwnDigest, type LockedTool, type LockedTools, parseLock, readLockBytes } from './lock-file.ts';
-import { noteCopyUse } from './old-copies.ts';
-import { draftRegistry } from './registry-file.ts';
+import { readFolderTime, writeRegisteredFolder } from './registry-file.ts';
 import { startWarm, toRegistered } from './warm-start.ts';
 
 /** A tool that may run, and what has to be done before it does. */
@@ -56,9 +55,8 @@ export async function loadLocked(
   const place = await findLockPlace(directory, lock);
   const bytes = readLockBytes(place.lock);
   if (bytes === undefined) {
-    throw new HoldfastError('tools.lock.missing', `There is no lock \`${lock}\`: make it with \`holdfast lock\`.`, {
-      data: { lock },
-    });
+    const message = `There is no lock \`${lock}\`: make it with \`holdfast lock\`.`;
+    throw new HoldfastError('tools.lock.missing', message, { data: { lock } });
   }
   const copies = createPinnedCopies(place.root, hooks);
   const warm = startWarm(place, bytes, options);
@@ -72,16 +70,17 @@ export async function loadLocked(
     };
   }
   const { tools: locked } = parseLock(bytes, place.lock);
-  await using draft = await draftRegistry(place.root);
+  const scanned = await readFolderTime(place.root);
   const { folder, current } = await scanLocked(place, { locked, options, copies, hooks });
   // A tool that is gone has no file to be looked at.
   const isAsLocked = folder.diagnostics.every(
     ({ severity, code }) => severity === 'warning' && code !== 'tool.lock.gone',
   );
-  if (draft !== undefined && isAsLocked) {
-    const found = { tools: [...current.values()], warnings: folder.diagnostics };
+  if (scanned !== undefined && isAsLocked) {
+    const found = { tools: current.values(), warnings: folder.diagnostics, scanned };
     const registered = await toRegistered(found, place, options);
-    if (registered !== undefined) await draft.write(place.prefix, registered, bytes);
+    if (registered !== undefined)
+      await writeRegisteredFolder(place.root, { prefix: place.prefix, lock: bytes, folder: registered });
   }
   return folder;
 }
@@ -140,15 +139,9 @@ function findProblem(
 }
 
 function describeGone(name: string, file: string): Diagnostic {
-  return toDiagnostic(
-    {
-      severity: 'warning',
-      code: 'tool.lock.gone',
-      message: `\`${name}\` is locked, and no file of the folder has it.`,
-      hint: `Put the file back, or take it out of the lock with \`holdfast lock --accept ${name}\`.`,
-    },
-    { file },
-  );
+  const message = `\`${name}\` is locked, and no file of the folder has it.`;
+  const hint = `Put the file back, or take it out of the lock with \`holdfast lock --accept ${name}\`.`;
+  return toDiagnostic({ severity: 'warning', code: 'tool.lock.gone', message, hint }, { file });
 }
 
 async function keepCopy({ scanned, closure }: CurrentTool, copies: PinnedCopies): Promise<Diagnostic | undefined> {
@@ -157,12 +150,8 @@ async function keepCopy({ scanned, closure }: CurrentTool, copies: PinnedCopies)
     return undefined;
   } catch (thrown) {
     if (!isHoldfastError(thrown)) throw thrown;
-    const finding = {
-      code: thrown.code,
-      message: describeThrown(thrown),
-      hint: 'Make the folder of the lock writable, or load its tools once where it is.',
-    };
-    return toDiagnostic(finding, { file: scanned.file });
+    const hint = 'Make the folder of the lock writable, or load its tools once where it is.';
+    return toDiagnostic({ code: thrown.code, message: describeThrown(thrown), hint }, { file: scanned.file });
   }
 }
 
@@ -180,7 +169,7 @@ function toReady(
   async function isWhole(): Promise<boolean> {
     // Not looked at by a warm start.
     if (!hasOwnDigest(pin) || !(await copies.isWhole(pin))) return false;
-    await noteCopyUse(root, pin.digest);
+    await copies.noteUse(pin.digest);
     return true;
   }
 
@@ -192,11 +181,8 @@ function toReady(
       await copies.replace(reading.closure);
       if (await isWhole()) return;
     }
-    throw new HoldfastError(
-      'tool.file.changed',
-      `The pinned copy of the tool file \`${file}\` is damaged, and the file is not the one that was verified: load the tools again.`,
-      { data: { file } },
-    );
+    const message = `The pinned copy of the tool file \`${file}\` is damaged, and the file is not the one that was verified: load the tools again.`;
+    throw new HoldfastError('tool.file.changed', message, { data: { file } });
   }
 
   return {

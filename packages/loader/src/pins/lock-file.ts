@@ -18,6 +18,7 @@ import {
   isPackageName,
   type LockedPlugins,
   readLockedPlugins,
+  sortMembers,
   toLockedPluginsJson,
 } from './locked-definitions.ts';
 
@@ -66,9 +67,8 @@ export function readLockBytes(path: string): Uint8Array | undefined {
   const reading = readBounded(path, maxLockBytes);
   if (reading.type === 'missing') return undefined;
   if (reading.type === 'read') return reading.bytes;
-  throw new HoldfastError('tools.lock.unreadable', `The lock \`${path}\` cannot be read: ${reading.why}.`, {
-    data: { path },
-  });
+  const message = `The lock \`${path}\` cannot be read: ${reading.why}.`;
+  throw new HoldfastError('tools.lock.unreadable', message, { data: { path } });
 }
 
 /** @throws HoldfastError `tools.lock.unwritable`. */
@@ -76,14 +76,8 @@ export async function writeLock(path: string, lock: Lock, onWritten?: OnWrite): 
   try {
     await writeAtomically(path, formatLock(lock), onWritten);
   } catch (cause) {
-    throw new HoldfastError(
-      'tools.lock.unwritable',
-      `The lock \`${path}\` cannot be written: ${describeThrown(cause)}`,
-      {
-        data: { path },
-        cause,
-      },
-    );
+    const message = `The lock \`${path}\` cannot be written: ${describeThrown(cause)}`;
+    throw new HoldfastError('tools.lock.unwritable', message, { data: { path }, cause });
   }
 }
 
@@ -98,9 +92,9 @@ export function formatLock({ tools, plugins }: Lock): string {
       {
         digest,
         file: entry,
-        files: sortMembers(Object.fromEntries(files)),
-        metadata: sortMembers(metadata),
-        packages: sortMembers(Object.fromEntries(packages)),
+        files: sortMembers(files),
+        metadata: sortMembers(Object.entries(metadata)),
+        packages: sortMembers(packages),
         ...(parameters === undefined ? {} : { parameters }),
         ...(returns === undefined ? {} : { returns }),
       },
@@ -108,14 +102,10 @@ export function formatLock({ tools, plugins }: Lock): string {
   );
   const lock = {
     ...(plugins === undefined ? {} : { plugins: toLockedPluginsJson(plugins) }),
-    tools: sortMembers(Object.fromEntries(locked)),
+    tools: sortMembers(locked),
     version,
   };
   return `${JSON.stringify(lock, undefined, 2)}\n`;
-}
-
-function sortMembers(object: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(object).sort(([left], [right]) => (left < right ? -1 : 1)));
 }
 
 /**
@@ -148,11 +138,10 @@ export function hasOwnDigest({ entry, files, digest }: Pin): boolean {
 export function toLockedTools(value: unknown, path: string): LockedTools {
   if (!isPlainObject(value)) throw invalid(path, 'it is no object');
   if (value['version'] !== version) {
-    throw new HoldfastError(
-      'tools.lock.version',
-      `The lock \`${path}\` has the version \`${makeVisible(JSON.stringify(value['version'] ?? null)).slice(0, 100)}\`, and this Holdfast reads version ${version}.`,
-      { data: { path, hint: 'Use the Holdfast that wrote it, or make it anew with `holdfast lock`.' } },
-    );
+    const found = makeVisible(JSON.stringify(value['version'] ?? null)).slice(0, 100);
+    const message = `The lock \`${path}\` has the version \`${found}\`, and this Holdfast reads version ${version}.`;
+    const hint = 'Use the Holdfast that wrote it, or make it anew with `holdfast lock`.';
+    throw new HoldfastError('tools.lock.version', message, { data: { path, hint } });
   }
   checkKeys(value, lockKeys, { path, at: '' });
   const { tools } = value;
@@ -239,11 +228,7 @@ function checkKeys(
 }
 
 function invalid(path: string, problem: string): HoldfastError {
-  return new HoldfastError(
-    'tools.lock.invalid',
-    `The lock \`${path}\` cannot be used: ${makeVisible(problem).slice(0, 300)}.`,
-    {
-      data: { path, hint: 'Take it from your version control, or make it anew with `holdfast lock`.' },
-    },
-  );
+  const message = `The lock \`${path}\` cannot be used: ${makeVisible(problem).slice(0, 300)}.`;
+  const hint = 'Take it from your version control, or make it anew with `holdfast lock`.';
+  return new HoldfastError('tools.lock.invalid', message, { data: { path, hint } });
 }

@@ -21,7 +21,7 @@ const idPattern = /^(?:plugin|pack):[a-z0-9][a-z0-9-]{0,31}$/;
 const definitionPattern =
   /^(?:plugin|pack|tool|policy|section|slice|model|resource|command):[^\p{Cc}\u2028\u2029]{1,1000}$/u;
 /** All that is locked beside the definitions. */
-export const sourceKeys: readonly ['package', 'packageVersion', 'version', 'digest'] = [
+export const sourceKeys: readonly (keyof Omit<LockedDefinitions, 'definitions'>)[] = [
   'package',
   'packageVersion',
   'version',
@@ -95,7 +95,8 @@ export function toLockedDefinitionsJson(locked: LockedDefinitions): JsonObject {
   return sortMembers([...source, ['definitions', sortMembers(sorted)]]);
 }
 
-function sortMembers(members: readonly (readonly [string, JsonObject[string]])[]): JsonObject {
+/** As an object whose keys are in order. */
+export function sortMembers(members: Iterable<readonly [string, JsonObject[string]]>): JsonObject {
   return Object.fromEntries([...members].sort(([left], [right]) => (left < right ? -1 : 1)));
 }
 

@@ -2,7 +2,7 @@ import { mkdir, readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { callTool, createProject, type TestProject, toolFile } from '../test-project.ts';
-import { keepCopiesMs, removeOldCopies } from './old-copies.ts';
+import { createPinnedCopies, keepCopiesMs } from './copies.ts';
 
 const folderOf = ({ root }: TestProject): string => join(root, '.holdfast/tools');
 const longAgo = new Date(Date.now() - keepCopiesMs - 60_000);
@@ -54,7 +54,7 @@ test('what processes have left is removed, and nothing that is no copy', async (
   await project.write('elsewhere/x', '');
   await project.link(`.holdfast/tools/${'c'.repeat(64)}`, '../../elsewhere');
   await age(project, ...others, ...copies);
-  await removeOldCopies(project.root, { named: new Set(copies), beforeMs: Date.now() - keepCopiesMs });
+  await createPinnedCopies(project.root).removeOld(new Set(copies), Date.now() - keepCopiesMs);
   expect((await readdir(folderOf(project))).sort()).toEqual(
     [...copies, 'mine', '.x', 'a'.repeat(63), 'b'.repeat(64), 'c'.repeat(64)].sort(),
   );
@@ -65,12 +65,12 @@ test('copies behind a link are not touched, and none is no matter', async () => 
   const { project, copies } = await createCopies();
   await using _ = project;
   await age(project, ...copies);
-  const options = { named: new Set<string>(), beforeMs: Date.now() };
+  const removeAll = ({ root }: TestProject): Promise<void> => createPinnedCopies(root).removeOld(new Set(), Date.now());
   await using other = await createProject();
-  await removeOldCopies(other.root, options);
+  await removeAll(other);
   await other.link('.holdfast', join(project.root, '.holdfast'));
-  await removeOldCopies(other.root, options);
+  await removeAll(other);
   expect((await readdir(folderOf(project))).length).toBe(2);
-  await removeOldCopies(project.root, options);
+  await removeAll(project);
   expect(await readdir(folderOf(project))).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -67,22 +68,17 @@ const registryOf = ({ root }: TestProject): string => join(root, '.holdfast/regi
 /** The folder `plugins/` in a registry. */
 type Folder = Record<string, unknown> & { readonly files: Record<string, number[]> };
 
-/** Changes what the registry says of the folder, and not a byte of the lock in it. */
+/** Changes what the registry says of the folder. */
 async function editRegistry(project: TestProject, edit: (folder: Folder) => void): Promise<void> {
-  const { folders } = JSON.parse(await readFile(registryOf(project), 'utf8'));
-  edit(folders['plugins/']);
-  await writeFile(registryOf(project), formatRegistry(folders, await readFile(project.lock, 'utf8')));
+  const registry = JSON.parse(await readFile(registryOf(project), 'utf8'));
+  edit(registry.folders['plugins/']);
+  await writeFile(registryOf(project), JSON.stringify(registry));
 }
 
-function formatRegistry(folders: unknown, lock: string): string {
-  return `{"folders":${JSON.stringify(folders)},"lock":${lock},"version":1}\n`;
-}
-
-test('the registry is the text of the lock, and the state of folders and files', async () => {
+test('the registry is the digest of the lock, and the state of folders and files', async () => {
   await using project = await createWarm();
-  const text = await readFile(registryOf(project), 'utf8');
-  const registry = JSON.parse(text);
-  expect(text).toBe(formatRegistry(registry.folders, await readFile(project.lock, 'utf8')));
+  const registry = JSON.parse(await readFile(registryOf(project), 'utf8'));
+  expect(registry.lock).toBe(hash('sha256', await readFile(project.lock)));
   const stamp = [expect.any(Number), expect.any(Number), expect.any(Number), expect.any(Number)];
   expect(registry.folders).toEqual({
     'plugins/': {
@@ -281,51 +277,16 @@ test.each(edits)('a registry with %s is made again', async (_, edit) => {
   expect(await load(project)).toMatchObject({ isWarm: true });
 });
 
-/** `folders` is the JSON of the folders, `lock` the text of the lock, `evil` another lock. */
-type Forge = (parts: { readonly folders: string; readonly lock: string; readonly evil: string }) => string;
-
-test.each<readonly [string, Forge]>([
-  ['another lock in place of it', ({ folders, evil }) => `{"folders":${folders},"lock":${evil},"version":1}\n`],
-  [
-    'another lock before it',
-    ({ folders, lock, evil }) => `{"folders":${folders},"lock":${evil},"x":{"a":{},"lock":${lock},"version":1}\n`,
-  ],
-  [
-    'another lock after it',
-    ({ folders, lock, evil }) => `{"folders":${folders},"lock":${lock},"lock":${evil},"version":1}\n`,
-  ],
-  [
-    'another lock, and the lock in a list',
-    ({ folders, lock, evil }) => `{"folders":${folders},"lock":${evil},"x":[{},"lock":${lock},"version":1}\n`,
-  ],
-  [
-    'another lock, and the lock in an object',
-    ({ folders, lock, evil }) => `{"folders":${folders},"lock":${evil},"x":{"y":{},"lock":${lock},"version":1}\n}`,
-  ],
-  [
-    'the lock under a key that ends like its own',
-    ({ folders, lock, evil }) => `{"folders":${folders},"lock":${evil},"x":{},"\\u007d,\\"lock":${lock},"version":1}\n`,
-  ],
-  [
-    'the lock under an escaped key',
-    ({ folders, lock, evil }) => `{"folders":${folders},"lock":${evil},"},\\"lock":${lock},"version":1}\n`,
-  ],
-  [
-    'the lock behind the text of one',
-    ({ folders, lock, evil }) => `{"folders":${folders},"lock":${evil},"x":"},"lock":${lock},"version":1}\n`,
-  ],
-  [
-    'another lock, and the lock behind the end',
-    ({ folders, lock, evil }) =>
-      `{"folders":${folders},"lock":${evil},"version":1}\n{"a":{},"lock":${lock},"version":1}\n`,
-  ],
-])('a registry with %s lets nothing in that is not locked', async (_, forge) => {
+test.each<readonly [string, (lock: string, evil: string) => unknown]>([
+  ['another lock', (_, evil) => hash('sha256', evil)],
+  ['the text of the lock', (lock) => JSON.parse(lock)],
+  ['no lock', () => undefined],
+])('a registry of %s lets nothing in that is not locked', async (_, toLock) => {
   await using project = await createWarm();
-  const registry = JSON.parse(await readFile(registryOf(project), 'utf8'));
+  const { folders } = JSON.parse(await readFile(registryOf(project), 'utf8'));
   const lock = await readFile(project.lock, 'utf8');
   const evil = lock.replaceAll('Works.', 'Works evil.');
-  expect(evil).not.toBe(lock);
-  await writeFile(registryOf(project), forge({ folders: JSON.stringify(registry.folders), lock, evil }));
+  await writeFile(registryOf(project), JSON.stringify({ folders, lock: toLock(lock, evil) }));
   const loaded = await load(project);
   expect(loaded).toMatchObject({ isWarm: false, diagnostics: [] });
   expect(loaded.tools.map(({ description }) => description)).toEqual(['Works.', 'Works.']);
@@ -338,21 +299,21 @@ test('a lock whose digest is not the one of its files lets nothing run, whatever
   const [first = '', second = ''] = [...lock.matchAll(/"digest": "(\w+)"/g)].map(([, digest]) => digest);
   const damaged = lock.replace(first, second);
   await writeFile(project.lock, damaged);
-  await writeFile(registryOf(project), formatRegistry(folders, damaged));
+  await writeFile(registryOf(project), JSON.stringify({ folders, lock: hash('sha256', damaged) }));
   const loaded = await load(project);
   expect([loaded.isWarm, await callTool(loaded.tools[0])]).toEqual([true, 'threw tool.file.changed']);
   await project.remove('.holdfast/registry.json');
   await expect(load(project)).rejects.toMatchObject({ code: 'tools.lock.invalid' });
 });
 
-test('a lock with a key that is written with a backslash is read with care each time', async () => {
+test('a lock with a key that is written with a backslash is read right', async () => {
   const key = { more: "examples: [{ description: 'x', input: { text: 'a' }, output: { '\\n': 1 } }]," };
   await using project = await createProject({ 'plugins/odd.mjs': toolFile('odd', key) });
   await project.accept();
   await passTick(project);
-  for (const _ of [1, 2]) {
+  for (const warm of [false, true]) {
     const { isWarm, tools } = await load(project);
-    expect(isWarm).toBe(false);
+    expect(isWarm).toBe(warm);
     expect(tools[0]?.examples[0]?.output).toEqual({ '\n': 1 });
   }
 });
@@ -436,8 +397,7 @@ test('a lock that has plugins, too, is as warm as any other; what is accepted of
   await using project = await createWarm();
   const compare = (said: Said): DefinitionComparison =>
     compareDefinitions([definitionsOf(makePlugin(said))], { lock: project.lock });
-  // What stands around the lock in the registry, in a text of the lock.
-  const template = 'Ends },"lock":{"tools":{}},"version":1}\\n here.';
+  const template = 'Pushes.';
   await compare({ template }).accept();
   await passTick(project);
   const cold = await load(project);

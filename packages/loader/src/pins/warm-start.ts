@@ -1,7 +1,8 @@
-import { realpathSync } from 'node:fs';
 import { sep } from 'node:path';
+import { decodeJson } from '@holdfast/core';
 import type { ToolMetadata } from '../check/types.ts';
 import { isAsStamped, readStamp, type Stamp } from '../files/read-bounded.ts';
+import { findRealPath } from '../files/real-path.ts';
 import { createPackageFinder } from '../imports/packages.ts';
 import { kindOf } from '../language/find.ts';
 import { listToolFiles, type ScanFolderOptions } from '../scan/tool-files.ts';
@@ -9,7 +10,7 @@ import type { Diagnostic } from '../text/diagnostic.ts';
 import { type CompareLockOptions, isIn } from './compare.ts';
 import { type CurrentTool, findLockPlace, type LockPlace, type ToolFile } from './folder.ts';
 import { type LockedTool, type LockedTools, parseLock, readLockBytes, toLockedTools } from './lock-file.ts';
-import { type RegisteredFolder, readRegisteredFolder, readRegistry } from './registry-file.ts';
+import { type RegisteredFolder, readRegisteredFolder } from './registry-file.ts';
 
 /** A tool as the lock knows it. */
 export interface WarmTool {
@@ -37,11 +38,10 @@ export function startWarm(
   lock: Uint8Array,
   { strict = false, subfolders = false, languages }: ScanFolderOptions,
 ): WarmStart | undefined {
-  const registry = readRegistry(place.root, lock);
-  const registered = registry === undefined ? undefined : readRegisteredFolder(registry, place.prefix);
-  if (registry === undefined || registered === undefined) return undefined;
-  if (registered.strict !== strict || registered.subfolders !== subfolders) return undefined;
-  const locked = toLockedTools(registry.lock, place.lock);
+  const registered = readRegisteredFolder(place.root, place.prefix, lock);
+  if (registered?.strict !== strict || registered.subfolders !== subfolders) return undefined;
+  // The registry was made for these bytes, so that they have been found to be a lock.
+  const locked = toLockedTools(decodeJson(new TextDecoder().decode(lock)), place.lock);
   const toPath = createPaths(place.root);
   const tools: WarmTool[] = [];
   for (const [name, pin] of locked) {
@@ -58,12 +58,19 @@ export function startWarm(
   };
 }
 
-/** What a scan without an error leaves to the registry; `undefined` where it cannot tell later whether something changed. */
+/** A scan without an error, begun at the time `scanned`. */
+export interface GoodScan {
+  readonly tools: Iterable<CurrentTool>;
+  readonly warnings: readonly Diagnostic[];
+  readonly scanned: number;
+}
+
+/** What a scan leaves to the registry; `undefined` where it cannot tell later whether something changed. */
 export async function toRegistered(
-  { tools, warnings }: { readonly tools: readonly CurrentTool[]; readonly warnings: readonly Diagnostic[] },
+  { tools, warnings, scanned: time }: GoodScan,
   place: LockPlace,
   { strict = false, subfolders = false }: ScanFolderOptions,
-): Promise<Omit<RegisteredFolder, 'scanned'> | undefined> {
+): Promise<RegisteredFolder | undefined> {
   const toPath = createPaths(place.root);
   const files = new Map<string, Stamp>();
   for (const { scanned, closure } of tools) {
@@ -79,7 +86,8 @@ export async function toRegistered(
     if (stamp === undefined) return undefined;
     folders.set(path, stamp);
   }
-  return { strict, subfolders, folders: Object.fromEntries(folders), files: Object.fromEntries(files), warnings };
+  const stamps = { folders: Object.fromEntries(folders), files: Object.fromEntries(files) };
+  return { strict, subfolders, scanned: time, ...stamps, warnings };
 }
 
 type ToPath = (path: string) => string;
@@ -134,12 +142,7 @@ function folderOf(path: string): string {
 function isReal(folder: string): boolean {
   // The root ends in a separator when nothing follows it.
   const path = folder.length > 1 && folder.endsWith(sep) ? folder.slice(0, -1) : folder;
-  try {
-    return realpathSync.native(path) === path;
-  } catch {
-    // Gone, or out of reach: the scan says which.
-    return false;
-  }
+  return findRealPath(path) === path;
 }
 
 function arePackagesSame(tools: readonly WarmTool[], root: string, toPath: ToPath): boolean {

@@ -1,4 +1,5 @@
-import { type Json, type JsonObject, toCanonicalJson } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
+import { compareMembers } from '../pins/changes.ts';
 import { type LockedDefinitions, sourceKeys } from '../pins/locked-definitions.ts';
 import { makeVisible } from '../text/hidden-text.ts';
 
@@ -21,12 +22,11 @@ export function findDefinitionChanges(
   current: LockedDefinitions,
 ): readonly DefinitionChange[] {
   const [before, after] = [locked?.definitions ?? new Map<string, JsonObject>(), current.definitions];
-  const source = compare('', locked === undefined ? {} : sourceOf(locked), sourceOf(current));
-  const names = [...new Set([...before.keys(), ...after.keys()])].sort();
-  const definitions = names.flatMap((definition): readonly DefinitionChange[] => {
-    const [was, is] = [before.get(definition), after.get(definition)];
-    if (was !== undefined && is !== undefined) return compare(definition, was, is);
-    return [{ definition, field: '', before: was ?? null, after: is ?? null }];
+  const source = compareFields('', locked === undefined ? {} : sourceOf(locked), sourceOf(current));
+  const definitions = compareMembers(before, after).flatMap(({ name, ...change }): readonly DefinitionChange[] => {
+    const [was, is] = [before.get(name), after.get(name)];
+    if (was !== undefined && is !== undefined) return compareFields(name, was, is);
+    return [{ definition: name, field: '', ...change }];
   });
   return [...source, ...definitions];
 }
@@ -40,18 +40,14 @@ function sourceOf(locked: LockedDefinitions): JsonObject {
   );
 }
 
-function compare(definition: string, before: JsonObject, after: JsonObject): readonly DefinitionChange[] {
-  const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
-  return fields.flatMap((field) => {
-    const [was, is] = [readField(before, field), readField(after, field)];
-    const isSame =
-      Object.hasOwn(before, field) === Object.hasOwn(after, field) && toCanonicalJson(was) === toCanonicalJson(is);
-    return isSame ? [] : [{ definition, field, before: was, after: is }];
-  });
+function compareFields(definition: string, before: JsonObject, after: JsonObject): readonly DefinitionChange[] {
+  const fields = compareMembers(new Map(Object.entries(before)), new Map(Object.entries(after)));
+  return fields.map(({ name: field, ...change }) => ({ definition, field, ...change }));
 }
 
-function readField(fields: JsonObject, field: string): Json {
-  return (Object.hasOwn(fields, field) ? fields[field] : undefined) ?? null;
+/** The code of why something cannot be used that is not as it is locked. */
+export function lockCode(kind: 'plugin' | 'pack', state: 'new' | 'changed'): string {
+  return kind === 'pack' ? `pack.lock.${state}` : `plugin.lock.${state}`;
 }
 
 const mostTold = 5;

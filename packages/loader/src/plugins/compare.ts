@@ -3,9 +3,9 @@ import { HoldfastError } from '@holdfast/core';
 import type { LockState } from '../pins/compare.ts';
 import { readLock, writeLock } from '../pins/lock-file.ts';
 import type { LockedDefinitions, LockedPlugins } from '../pins/locked-definitions.ts';
-import { type DefinitionChange, describeDefinitionChanges, findDefinitionChanges } from './changes.ts';
-import type { PluginDefinitions } from './definitions.ts';
-import { type FileToImport, findImportProblem } from './import-problem.ts';
+import { makeVisible } from '../text/hidden-text.ts';
+import { type DefinitionChange, describeDefinitionChanges, findDefinitionChanges, lockCode } from './changes.ts';
+import type { DefinitionSource, PluginDefinitions } from './definitions.ts';
 
 /** How a plugin or pack compares with what is locked. */
 export interface ComparedPlugin {
@@ -16,6 +16,14 @@ export interface ComparedPlugin {
   readonly state: LockState;
   /** What differs; of a new one everything, of one that is gone nothing. */
   readonly changes: readonly DefinitionChange[];
+}
+
+/** A file that a plugin or a pack is going to be imported from. */
+export interface FileToImport {
+  readonly kind: 'plugin' | 'pack';
+  /** As a configuration names it. */
+  readonly entry: string;
+  readonly source: DefinitionSource;
 }
 
 /** What a lock says of plugins and packs, read at one moment, for a host that looks at one after another. */
@@ -121,11 +129,8 @@ function toMap(current: readonly PluginDefinitions[]): ReadonlyMap<string, Plugi
     const other = byId.get(one.id);
     // A pack may be in use twice, with options of its own each time.
     if (other !== undefined && findDefinitionChanges(other, one).length > 0) {
-      throw new HoldfastError(
-        'plugin.lock.duplicate',
-        `There are two different \`${one.id}\`, the versions ${other.version} and ${one.version}: use one of them.`,
-        { data: { id: one.id } },
-      );
+      const message = `There are two different \`${one.id}\`, the versions ${other.version} and ${one.version}: use one of them.`;
+      throw new HoldfastError('plugin.lock.duplicate', message, { data: { id: one.id } });
     }
     byId.set(one.id, one);
   }
@@ -165,18 +170,35 @@ export function findDefinitionProblem({ id, kind, name, state, changes }: Compar
       // What is not there is not used.
       return undefined;
     case 'new':
-      return new HoldfastError(
-        kind === 'pack' ? 'pack.lock.new' : 'plugin.lock.new',
-        `The ${kind} \`${name}\` is not in the lock: ${look}.`,
-        { data: { [kind]: name } },
-      );
-    case 'changed':
-      return new HoldfastError(
-        kind === 'pack' ? 'pack.lock.changed' : 'plugin.lock.changed',
-        `The ${kind} \`${name}\` is not as it is locked (${describeDefinitionChanges(changes)}): ${look}.`,
-        { data: { [kind]: name } },
-      );
+    case 'changed': {
+      const how = state === 'new' ? 'in the lock' : `as it is locked (${describeDefinitionChanges(changes)})`;
+      const message = `The ${kind} \`${name}\` is not ${how}: ${look}.`;
+      return new HoldfastError(lockCode(kind, state), message, { data: { [kind]: name } });
+    }
     default:
       return state satisfies never;
   }
+}
+
+/**
+ * Why a file must not be imported, by a lock that says something of plugins and packs. Which of them it has is not known before its code
+ * has run: any that is locked from the same file of the same package will do.
+ */
+function findImportProblem({ kind, entry, source }: FileToImport, locked: LockedPlugins): HoldfastError | undefined {
+  const { package: packageName, version: packageVersion, digest } = source;
+  const known = [...locked].filter(
+    ([id, one]) => id.startsWith(`${kind}:`) && one.package === packageName && one.digest !== undefined,
+  );
+  if (known.some(([, one]) => one.digest === digest)) return undefined;
+  const [first] = known;
+  const refuse = (state: 'new' | 'changed', problem: string, accept = ''): HoldfastError => {
+    const message = `The ${kind} \`${makeVisible(entry).slice(0, 200)}\` ${problem}, and nothing of it was run. \`holdfast lock --check${accept}\` runs it, and shows what it declares; without \`--check\` it is locked as it is now.`;
+    return new HoldfastError(lockCode(kind, state), message, { data: { [kind]: makeVisible(entry) } });
+  };
+  if (first === undefined) return refuse('new', 'is not in the lock');
+  // A path may be that of any which comes from no package.
+  if (packageName === undefined) return refuse('changed', 'is no file that is locked');
+  const [id, before] = first;
+  const changes = findDefinitionChanges(before, { ...before, packageVersion, digest });
+  return refuse('changed', `is not as it is locked (${describeDefinitionChanges(changes)})`, ` --accept ${id}`);
 }

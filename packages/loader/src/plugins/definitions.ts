@@ -158,11 +158,8 @@ function each<Item, Described>(
     try {
       return toDescribed(item);
     } catch (cause) {
-      throw new HoldfastError(
-        'plugin.definition.invalid',
-        `number ${index + 1} of its \`${kind}\`: ${describeThrown(cause)}`,
-        { cause },
-      );
+      const message = `number ${index + 1} of its \`${kind}\`: ${describeThrown(cause)}`;
+      throw new HoldfastError('plugin.definition.invalid', message, { cause });
     }
   });
 }

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { createProject } from '../test-project.ts';
-import { compareDefinitions, readDefinitionLock } from './compare.ts';
+import { compareDefinitions, type FileToImport, readDefinitionLock } from './compare.ts';
 import { definitionsOf } from './definitions.ts';
-import type { FileToImport } from './import-problem.ts';
 import { makePack, makePlugin } from './test-plugins.ts';
 
 /** Whether a file may be imported, before anything of it has run. */

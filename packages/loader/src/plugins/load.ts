@@ -82,11 +82,8 @@ export async function loadPlugin(
 
 function toFolderPath(plugin: string, url: unknown): string {
   if (url instanceof URL && url.protocol === 'file:') return fileURLToPath(url).replace(/(?<=.)[/\\]+$/, '');
-  throw new HoldfastError(
-    'plugin.invalid',
-    `The plugin \`${plugin}\` has a tool folder that is no file URL: write \`new URL('./tools/', import.meta.url)\`.`,
-    { data: { plugin } },
-  );
+  const message = `The plugin \`${plugin}\` has a tool folder that is no file URL: write \`new URL('./tools/', import.meta.url)\`.`;
+  throw new HoldfastError('plugin.invalid', message, { data: { plugin } });
 }
 
 /** Where it is from is told with the plugin and the folder: two folders may hold files of one name. */

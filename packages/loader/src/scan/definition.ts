@@ -44,15 +44,8 @@ function readCall(call: CallExpression, above: number, bindings: Bindings): Defi
   const definition =
     argument === undefined || argument.type === 'SpreadElement' ? undefined : followNames(argument, bindings, above);
   if (definition?.expression.type !== 'ObjectExpression' || call.arguments.length > 1) {
-    return {
-      type: 'problem',
-      offset: call.start,
-      finding: {
-        code: 'tool.metadata.not_literal',
-        message: '`defineTool` is not given an object that is written out.',
-        hint: 'Write `export default defineTool({ name, description, inputSchema, execute });`.',
-      },
-    };
+    const hint = 'Write `export default defineTool({ name, description, inputSchema, execute });`.';
+    return notLiteral(call.start, '`defineTool` is not given an object that is written out.', hint);
   }
   const { expression: object } = definition;
   const members: ObjectPropertyKind[] = [];
@@ -61,8 +54,16 @@ function readCall(call: CallExpression, above: number, bindings: Bindings): Defi
     const key = plainKey(property);
     // Whatever is no plain member is refused where the literal is read.
     if (key === undefined) members.push(property);
-    else if (unsupported.has(key)) return unsupportedProblem(key, property.start);
-    else if (key === 'execute' && execute !== undefined) return executeTwice(property.start);
+    else if (unsupported.has(key)) {
+      const hint = unsupported.get(key) ?? elsewhere;
+      const finding = { code: 'tool.definition.unsupported', message: `\`${key}\` has no place in a tool file.`, hint };
+      return problem(property.start, finding);
+    } else if (key === 'execute' && execute !== undefined)
+      return notLiteral(
+        property.start,
+        'The definition holds the key `execute` a second time.',
+        'Keep one of the two.',
+      );
     else if (key === 'execute') execute = describeFunction((property as ObjectProperty).value, bindings);
     else if (key === 'inputSchema' || key === 'outputSchema') {
       const schema = readSchema(property as ObjectProperty, key, definition.offset, bindings);
@@ -71,7 +72,10 @@ function readCall(call: CallExpression, above: number, bindings: Bindings): Defi
     } else members.push(property);
   }
   const hidden = object.properties.find((property) => plainKey(property) === undefined);
-  if (execute === undefined && hidden !== undefined) return hiddenProblem(hidden.start);
+  if (execute === undefined && hidden !== undefined) {
+    const hint = 'Write every member as `key: value`: the file is read without running it.';
+    return notLiteral(hidden.start, 'The definition holds a member that is not written out, and no `execute`.', hint);
+  }
   if (execute?.type !== 'function') return executeProblem(execute, object.start);
   return { type: 'definition', metadata: { ...object, properties: members }, execute, offset: call.start };
 }
@@ -87,15 +91,9 @@ function readSchema(property: ObjectProperty, key: string, above: number, bindin
   if (origin === 'core' && argument !== undefined && argument.type !== 'SpreadElement') {
     return { type: 'property', property: { ...property, value: followNames(argument, bindings, offset).expression } };
   }
-  return {
-    type: 'problem',
-    offset: property.start,
-    finding: {
-      code: 'tool.definition.schema',
-      message: `\`${key}\` cannot be known without running the file.`,
-      hint: `Write \`${key}: jsonSchema({ … })\` with \`jsonSchema\` of \`@holdfast/core\`; a schema of a library is none that can be read.`,
-    },
-  };
+  const message = `\`${key}\` cannot be known without running the file.`;
+  const hint = `Write \`${key}: jsonSchema({ … })\` with \`jsonSchema\` of \`@holdfast/core\`; a schema of a library is none that can be read.`;
+  return problem(property.start, { code: 'tool.definition.schema', message, hint });
 }
 
 /** The expression that a chain of names of constants stands for, and where it stands. */
@@ -140,50 +138,26 @@ function plainKey(property: ObjectPropertyKind): string | undefined {
   return key.type === 'Literal' && typeof key.value === 'string' ? key.value : undefined;
 }
 
+function problem(offset: number, finding: Finding): Problem {
+  return { type: 'problem', offset, finding };
+}
+
+function notLiteral(offset: number, message: string, hint: string): Problem {
+  return problem(offset, { code: 'tool.metadata.not_literal', message, hint });
+}
+
 function importProblem(name: string, offset: number): Problem {
-  return {
-    type: 'problem',
-    offset,
-    finding: {
-      code: 'tool.definition.import',
-      message: `\`${name}\` is not the one of \`${core}\`, so nobody can say what it makes.`,
-      hint: `Write \`import { ${name} } from '${core}';\`.`,
-    },
-  };
-}
-
-function executeTwice(offset: number): Problem {
-  return {
-    type: 'problem',
-    offset,
-    finding: {
-      code: 'tool.metadata.not_literal',
-      message: 'The definition holds the key `execute` a second time.',
-      hint: 'Keep one of the two.',
-    },
-  };
-}
-
-function hiddenProblem(offset: number): Problem {
-  return {
-    type: 'problem',
-    offset,
-    finding: {
-      code: 'tool.metadata.not_literal',
-      message: 'The definition holds a member that is not written out, and no `execute`.',
-      hint: 'Write every member as `key: value`: the file is read without running it.',
-    },
-  };
+  const message = `\`${name}\` is not the one of \`${core}\`, so nobody can say what it makes.`;
+  const hint = `Write \`import { ${name} } from '${core}';\`.`;
+  return problem(offset, { code: 'tool.definition.import', message, hint });
 }
 
 function executeProblem(found: Extract<FoundFunction, { type: 'not-function' }> | undefined, offset: number): Problem {
   const hint = 'Write `execute(input, context) { … }` in this file.';
-  if (found === undefined) {
-    const finding = { code: 'tool.function.missing', message: 'The definition has no `execute`.', hint };
-    return { type: 'problem', offset, finding };
-  }
+  if (found === undefined)
+    return problem(offset, { code: 'tool.function.missing', message: 'The definition has no `execute`.', hint });
   const message = `\`execute\` cannot be seen to be a function: it is ${found.found}.`;
-  return { type: 'problem', offset: found.offset, finding: { code: 'tool.function.not_function', message, hint } };
+  return problem(found.offset, { code: 'tool.function.not_function', message, hint });
 }
 
 const elsewhere = 'Leave it out: a host that needs it imports the tool as code.';
@@ -194,15 +168,3 @@ const unsupported: ReadonlyMap<string, string> = new Map([
   ['acceptsOverrides', elsewhere],
   ['origin', 'Leave it out: the origin of a tool in a file is the file.'],
 ]);
-
-function unsupportedProblem(key: string, offset: number): Problem {
-  return {
-    type: 'problem',
-    offset,
-    finding: {
-      code: 'tool.definition.unsupported',
-      message: `\`${key}\` has no place in a tool file.`,
-      hint: unsupported.get(key) ?? elsewhere,
-    },
-  };
-}

@@ -55,24 +55,14 @@ function findUnsafeExport({
 }: ModuleOutline): { readonly finding: Finding; readonly offset: number } | undefined {
   const thenable = exports.get('then');
   if (thenable !== undefined) {
-    return {
-      offset: thenable.offset,
-      finding: {
-        code: 'tool.export.then',
-        message: 'The file exports `then`, which makes importing it wait for that function.',
-        hint: 'Give the export another name.',
-      },
-    };
+    const message = 'The file exports `then`, which makes importing it wait for that function.';
+    const finding = { code: 'tool.export.then', message, hint: 'Give the export another name.' };
+    return { offset: thenable.offset, finding };
   }
   if (exportsAll === undefined) return undefined;
-  return {
-    offset: exportsAll,
-    finding: {
-      code: 'tool.export.all',
-      message: 'The file exports all of another file, and what that is cannot be seen here.',
-      hint: 'Name what is exported: `export { one, two } from …`.',
-    },
-  };
+  const message = 'The file exports all of another file, and what that is cannot be seen here.';
+  const finding = { code: 'tool.export.all', message, hint: 'Name what is exported: `export { one, two } from …`.' };
+  return { offset: exportsAll, finding };
 }
 
 /** Where a module says of its tool what a host has to know. */
@@ -113,15 +103,9 @@ function findMetadata(
     };
   }
   if (definition.type !== 'none') {
-    return {
-      type: 'problem',
-      offset: definition.offset,
-      finding: {
-        code: 'tool.metadata.ambiguous',
-        message: 'The file declares a tool by `METADATA` and another one by `defineTool`.',
-        hint: 'Keep one of the two: a tool file holds one tool.',
-      },
-    };
+    const message = 'The file declares a tool by `METADATA` and another one by `defineTool`.';
+    const hint = 'Keep one of the two: a tool file holds one tool.';
+    return { type: 'problem', offset: definition.offset, finding: { code: 'tool.metadata.ambiguous', message, hint } };
   }
   const binding = exported.local === undefined ? undefined : bindings.get(exported.local);
   if (binding?.type === 'const') {
@@ -134,28 +118,16 @@ function findMetadata(
       findFunction: (name) => findExportedFunction(name, outline, text),
     };
   }
-  return {
-    type: 'problem',
-    offset: binding?.offset ?? exported.offset,
-    finding: {
-      code: 'tool.metadata.not_literal',
-      message: '`METADATA` is no `const` of this file.',
-      hint: metadataHint,
-    },
-  };
+  const message = '`METADATA` is no `const` of this file.';
+  const finding = { code: 'tool.metadata.not_literal', message, hint: metadataHint };
+  return { type: 'problem', offset: binding?.offset ?? exported.offset, finding };
 }
 
 function missing({ bindings }: ModuleOutline): FoundMetadata {
   const hint = bindings.has('METADATA')
     ? 'Put `export` before it.'
     : `${metadataHint} Or \`export default defineTool({ … });\`. A file that is no tool gets a name that begins with \`_\`.`;
-  return {
-    type: 'problem',
-    offset: bindings.get('METADATA')?.offset ?? 0,
-    finding: {
-      code: 'tool.metadata.missing',
-      message: 'The file exports no `METADATA`, and no tool as its default.',
-      hint,
-    },
-  };
+  const message = 'The file exports no `METADATA`, and no tool as its default.';
+  const finding = { code: 'tool.metadata.missing', message, hint };
+  return { type: 'problem', offset: bindings.get('METADATA')?.offset ?? 0, finding };
 }

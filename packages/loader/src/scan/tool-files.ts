@@ -1,10 +1,13 @@
 import { hash } from 'node:crypto';
-import { closeSync, constants, type Dirent, fstatSync, lstatSync, openSync, readSync, realpathSync } from 'node:fs';
+import { type Dirent, lstatSync } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
+import { type BoundedReading, codeOf, readBounded } from '../files/read-bounded.ts';
+import { findRealPath } from '../files/real-path.ts';
 import { isToolFileName } from '../language/find.ts';
 import type { Language, ToolSource } from '../language/types.ts';
+import { decodeText } from '../text/decode.ts';
 import type { Finding } from '../text/diagnostic.ts';
 import type { ReadMetadataOptions } from './metadata.ts';
 
@@ -20,7 +23,7 @@ const maxFileBytes = 1024 * 1024;
 
 export type ToolFileReading =
   | ({ readonly type: 'read' } & ToolSource)
-  | { readonly type: 'refused'; readonly file: string; readonly finding: Finding };
+  | { readonly type: 'refused'; readonly finding: Finding };
 
 /** What a folder holds that counts as tool files. */
 export interface ToolFileList {
@@ -86,26 +89,15 @@ async function readFolder(root: string, folder: string): Promise<Dirent[] | Find
 }
 
 function toFolderError(directory: string, cause: unknown): HoldfastError {
-  const options = { data: { directory }, cause };
+  const toError = (problem: string, message: string): HoldfastError =>
+    new HoldfastError(`tools.folder.${problem}`, message, { data: { directory }, cause });
   switch (codeOf(cause)) {
     case 'ENOENT':
-      return new HoldfastError(
-        'tools.folder.missing',
-        `There is no tools folder \`${directory}\`: create it, or name another one.`,
-        options,
-      );
+      return toError('missing', `There is no tools folder \`${directory}\`: create it, or name another one.`);
     case 'ENOTDIR':
-      return new HoldfastError(
-        'tools.folder.not_directory',
-        `\`${directory}\` is no folder: name the folder that holds the tool files.`,
-        options,
-      );
+      return toError('not_directory', `\`${directory}\` is no folder: name the folder that holds the tool files.`);
     default:
-      return new HoldfastError(
-        'tools.folder.unreadable',
-        `Cannot read the tools folder \`${directory}\`: check its permissions.`,
-        options,
-      );
+      return toError('unreadable', `Cannot read the tools folder \`${directory}\`: check its permissions.`);
   }
 }
 
@@ -121,95 +113,43 @@ export function isToolFolderName(name: string): boolean {
  * @param root - absolute, without symlinks.
  */
 export function readToolFile(root: string, file: string): ToolFileReading {
-  try {
-    const place = join(root, file);
-    const state = lstatSync(place);
-    // What lies in the folder itself, and is no link, is where its name says.
-    const path = state.isSymbolicLink() || file.includes('/') ? realpathSync.native(place) : place;
-    if (!path.startsWith(root.endsWith(sep) ? root : root + sep)) {
-      return refuse(
-        file,
-        'tool.file.symlink',
-        'The file is a symlink that leaves the tools folder.',
-        'Put the file itself into the folder.',
-      );
+  const refuse = (code: string, message: string, hint: string): ToolFileReading => {
+    return { type: 'refused', finding: { code: `tool.file.${code}`, message, hint } };
+  };
+  const path = findPlace(join(root, file), file.includes('/'));
+  if (path !== undefined && !path.startsWith(root.endsWith(sep) ? root : root + sep)) {
+    const message = 'The file is a symlink that leaves the tools folder.';
+    return refuse('symlink', message, 'Put the file itself into the folder.');
+  }
+  const reading: BoundedReading = path === undefined ? { type: 'missing' } : readBounded(path, maxFileBytes);
+  if (path !== undefined && reading.type === 'read') {
+    const { bytes } = reading;
+    const source = decodeText(bytes);
+    if (source !== undefined) return { type: 'read', file, path, source, digest: digestOf(bytes) };
+    const message = bytes.includes(0) ? 'The file holds a NUL byte.' : 'The file is not UTF-8.';
+    return refuse('encoding', message, 'Save the file as UTF-8 text.');
+  }
+  switch (reading.type === 'refused' ? reading.reason : 'unreadable') {
+    case 'not-regular':
+      return refuse('not_regular', 'This is no regular file.', 'A tool is a text file; remove whatever this is.');
+    case 'too-large': {
+      const hint = 'Keep data out of the tool file, or import it from a file that begins with `_`.';
+      return refuse('too_large', `The file is larger than ${maxFileBytes} bytes.`, hint);
     }
-    if (!(path === place ? state : lstatSync(path)).isFile()) return notRegular(file);
-    const bytes = readRegularFile(path);
-    if (bytes === 'not-regular') return notRegular(file);
-    if (bytes === 'too-large') {
-      return refuse(
-        file,
-        'tool.file.too_large',
-        `The file is larger than ${maxFileBytes} bytes.`,
-        'Keep data out of the tool file, or import it from a file that begins with `_`.',
-      );
+    default: {
+      const why = reading.type === 'refused' ? reading.why : 'it is missing';
+      return refuse('unreadable', `The file cannot be used: ${why}.`, 'Check that it exists and may be read.');
     }
-    return decode(file, path, bytes);
-  } catch (cause) {
-    return refuse(
-      file,
-      'tool.file.unreadable',
-      `The file cannot be read (${codeOf(cause)}).`,
-      'Check that it exists and may be read.',
-    );
   }
 }
 
-function readRegularFile(path: string): Uint8Array | 'not-regular' | 'too-large' {
-  // Never waits for a FIFO, never follows a symlink that has just taken the file's place.
-  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
-  try {
-    const state = fstatSync(descriptor);
-    if (!state.isFile()) return 'not-regular';
-    if (state.size > maxFileBytes) return 'too-large';
-    // One byte more than there should be: a file may grow while it is read, so its size is no bound.
-    let buffer = Buffer.allocUnsafe(state.size + 1);
-    let total = 0;
-    for (;;) {
-      const count = readSync(descriptor, buffer, total, buffer.length - total, null);
-      total += count;
-      if (count === 0) return buffer.subarray(0, total);
-      if (total > maxFileBytes) return 'too-large';
-      if (total === buffer.length) buffer = Buffer.concat([buffer], Math.min(total * 2, maxFileBytes + 1));
-    }
-  } finally {
-    closeSync(descriptor);
-  }
+/** Where a file really lies; `undefined`: out of reach. What lies in the folder itself, and is no link, is where its name says. */
+function findPlace(path: string, isDeep: boolean): string | undefined {
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  return isDeep || isLink ? findRealPath(path) : path;
 }
 
 /** SHA-256 of a file's bytes in hexadecimal. */
 export function digestOf(bytes: Uint8Array): string {
   return hash('sha256', bytes);
-}
-
-const decoder = new TextDecoder('utf-8', { fatal: true });
-
-function decode(file: string, path: string, bytes: Uint8Array): ToolFileReading {
-  const hint = 'Save the file as UTF-8 text.';
-  if (bytes.includes(0)) return refuse(file, 'tool.file.encoding', 'The file holds a NUL byte.', hint);
-  try {
-    const source = decoder.decode(bytes);
-    return { type: 'read', file, path, source, digest: digestOf(bytes) };
-  } catch {
-    // The decoder says no more than this.
-    return refuse(file, 'tool.file.encoding', 'The file is not UTF-8.', hint);
-  }
-}
-
-function notRegular(file: string): ToolFileReading {
-  return refuse(
-    file,
-    'tool.file.not_regular',
-    'This is no regular file.',
-    'A tool is a text file; remove whatever this is.',
-  );
-}
-
-function refuse(file: string, code: string, message: string, hint: string): ToolFileReading {
-  return { type: 'refused', file, finding: { code, message, hint } };
-}
-
-function codeOf(cause: unknown): string {
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
 }

@@ -30,37 +30,20 @@ export function findNameTwins(
     toTwinKey(name).replaceAll('1', 'l').replaceAll('0', 'o').replaceAll('rn', 'm').replaceAll('vv', 'w'),
   );
   const [isSame, isSeparated] = [same, separated].map((twins) => new Set(twins.map(({ index }) => index)));
-  const describe = (others: readonly number[]): string => list(others, show);
+  const describe = (problem: string, words: string, severity: 'error' | 'warning' = 'error') => {
+    return ({ index, at }: Twin): TwinFinding => {
+      const message = `${show(index)} ${words.replace('…', list(at, show))}.`;
+      return { index, finding: { severity, code: `tool.name.${problem}`, message, hint } };
+    };
+  };
   return [
-    ...same.map(({ index, at }) => ({
-      index,
-      finding: {
-        code: 'tool.name.duplicate',
-        message: `${show(index)} has the same name as ${describe(at)}: all of them are refused.`,
-        hint,
-      },
-    })),
+    ...same.map(describe('duplicate', 'has the same name as …: all of them are refused')),
     ...separated
       .filter(({ index }) => isSame?.has(index) !== true)
-      .map(({ index, at }) => ({
-        index,
-        finding: {
-          code: 'tool.name.twin',
-          message: `${show(index)} is hard to tell from ${describe(at)}: all of them are refused.`,
-          hint,
-        },
-      })),
+      .map(describe('twin', 'is hard to tell from …: all of them are refused')),
     ...alike
       .filter(({ index }) => isSeparated?.has(index) !== true)
-      .map(({ index, at }) => ({
-        index,
-        finding: {
-          severity: 'warning' as const,
-          code: 'tool.name.lookalike',
-          message: `${show(index)} looks like ${describe(at)}.`,
-          hint,
-        },
-      })),
+      .map(describe('lookalike', 'looks like …', 'warning')),
   ];
 }
 
@@ -124,10 +107,7 @@ function isPlain(found: ToolReading | undefined): boolean {
 }
 
 function toFinding(part: string, strict: boolean): Finding {
-  return {
-    severity: strict ? 'error' : 'warning',
-    code: 'tool.command.hides',
-    message: `\`${part}\` is a tool itself, and as a file of this command it is none.`,
-    hint: 'Take its METADATA away, or do not name it here.',
-  };
+  const message = `\`${part}\` is a tool itself, and as a file of this command it is none.`;
+  const hint = 'Take its METADATA away, or do not name it here.';
+  return { severity: strict ? 'error' : 'warning', code: 'tool.command.hides', message, hint };
 }

@@ -2,9 +2,8 @@ import { hash, randomUUID } from 'node:crypto';
 import { access, constants, readdir, realpath, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { HoldfastError } from '@holdfast/core';
 import { codeOf } from '../files/read-bounded.ts';
-import { fileChanged } from '../isolate/failures.ts';
+import { calledTooLate, fileChanged } from '../isolate/failures.ts';
 import type { RunnableTool } from '../load/tool-host.ts';
 import { createPinnedCopies, toCopiedTool } from '../pins/copies.ts';
 import type { CurrentTool } from '../pins/folder.ts';
@@ -77,9 +76,7 @@ export async function createWatchCopies(root: string): Promise<WatchCopies> {
       const { digest } = pin;
       const prepare = (): Promise<void> =>
         inTurn(async () => {
-          if (closed) {
-            throw new HoldfastError('tool.process.closed', `\`${metadata.name}\` was called after its host closed it.`);
-          }
+          if (closed) throw calledTooLate(metadata);
           if (await copies.isWhole(pin)) return;
           written.add(digest);
           if (!(await copies.keep(closure))) await copies.replace(closure);

@@ -243,21 +243,13 @@ function keyOf({ runnable }: ToolVersion): string {
 }
 
 function describeKept({ runnable: { tool } }: ToolVersion): Diagnostic {
-  const finding = {
-    severity: 'warning' as const,
-    code: 'tool.watch.kept',
-    message: `\`${tool.metadata.name}\` stays in use as it was when it was last good.`,
-    hint: 'Correct what is wrong, or remove the file: then the tool goes, too.',
-  };
-  return toDiagnostic(finding, { file: tool.file });
+  const message = `\`${tool.metadata.name}\` stays in use as it was when it was last good.`;
+  const hint = 'Correct what is wrong, or remove the file: then the tool goes, too.';
+  return toDiagnostic({ severity: 'warning', code: 'tool.watch.kept', message, hint }, { file: tool.file });
 }
 
 function describeUnkept({ runnable: { tool } }: ToolVersion, reason: string): Diagnostic {
-  const finding = {
-    severity: 'warning' as const,
-    code: 'tool.watch.unkept',
-    message: `\`${tool.metadata.name}\` runs where it lies, and no version of it is kept. ${reason}`,
-    hint: 'While its file is wrong, the tool is not there; what it imports is not watched.',
-  };
-  return toDiagnostic(finding, { file: tool.file });
+  const message = `\`${tool.metadata.name}\` runs where it lies, and no version of it is kept. ${reason}`;
+  const hint = 'While its file is wrong, the tool is not there; what it imports is not watched.';
+  return toDiagnostic({ severity: 'warning', code: 'tool.watch.unkept', message, hint }, { file: tool.file });
 }

@@ -13,8 +13,8 @@ import { type LoadedModule, toSignatureMap } from '../files/load-module.ts';
 import { listDiagnostics, type ModuleShelf } from '../files/shelf.ts';
 import type { ModuleSource } from '../files/source.ts';
 import type { ToolLoopResult } from '../loop/result.ts';
+import { createToolCatalog, type ToolCatalog, type ToolCatalogOptions } from '../loop/tool-catalog.ts';
 import { checkCount, type LoopRunOptions } from '../loop/tool-loop.ts';
-import { createToolset, type Toolset, type ToolsetOptions } from '../loop/toolset.ts';
 import type { Prediction } from '../predict/predict.ts';
 import { type ModuleDiagnostic, type ModuleError, moduleError } from '../signature/problems.ts';
 import type { Signature } from '../signature/signature.ts';
@@ -22,7 +22,7 @@ import { ModuleRuns } from './runs.ts';
 import { ModuleReloads, type ModuleWatch, startWatch } from './watch.ts';
 
 /** What calls of tools take (session, policies, approvals, limits) is in force for every run that does not bring its own. */
-export interface ModuleEngineOptions extends ToolsetOptions {
+export interface ModuleEngineOptions extends ToolCatalogOptions {
   readonly source: ModuleSource;
   /** What modules may be of, found by name. */
   readonly signatures: readonly Signature[];
@@ -58,12 +58,12 @@ export interface ModuleEngine {
   readonly moduleIds: readonly string[];
   /** What is wrong now: of the manifest, then of modules in its order. A module of which there is one may be in force in its last good version. */
   readonly diagnostics: readonly ModuleDiagnostic[];
-  readonly toolset: Toolset;
+  readonly catalog: ToolCatalog;
   /** The version in force. */
   getModule(moduleId: string): LoadedModule | undefined;
   /** Those that the manifest has tagged so, in its order. */
   findByTag(tag: string): readonly LoadedModule[];
-  /** Offers one more tool from the next round on, also to what is running. @throws HoldfastError as `Toolset.register`. */
+  /** Offers one more tool from the next round on, also to what is running. @throws HoldfastError as `ToolCatalog.register`. */
   registerTool(tool: Tool): void;
   /**
    * Asks a module once; one of type `react` takes the rounds it needs. Rejects as `Predictor.invoke` does, and with
@@ -102,23 +102,23 @@ export interface ModuleEngine {
  * Loads the modules that the source's manifest lists. One that is broken is a diagnostic.
  *
  * Rejects with HoldfastError `modules.load_failed` (with `strict`; `data.diagnostics` has all of them), `modules.signature_duplicate`,
- * `options.invalid`, and what `createToolset` throws.
+ * `options.invalid`, and what `createToolCatalog` throws.
  */
 export async function createModuleEngine(options: ModuleEngineOptions): Promise<ModuleEngine> {
-  const { source, signatures, model, tools = [], maxIterations, strict = false, ...toolsetOptions } = options;
+  const { source, signatures, model, tools = [], maxIterations, strict = false, ...callOptions } = options;
   if (maxIterations !== undefined) checkCount('maxIterations', maxIterations);
-  const toolset = createToolset(tools, toolsetOptions);
-  const runs = new ModuleRuns({ toolset, model, maxIterations });
+  const catalog = createToolCatalog(tools, callOptions);
+  const runs = new ModuleRuns({ catalog, model, maxIterations });
   const reloads = new ModuleReloads({ source, signatures: toSignatureMap(signatures) });
   await reloads.run(() => ({ change: { type: 'all' } }));
-  const engine = new Engine({ source, toolset, runs, reloads, clock: toolsetOptions.clock ?? systemClock });
+  const engine = new Engine({ source, catalog, runs, reloads, clock: callOptions.clock ?? systemClock });
   if (strict) checkLoaded(source, engine.diagnostics);
   return engine;
 }
 
 interface EngineParts {
   readonly source: ModuleSource;
-  readonly toolset: Toolset;
+  readonly catalog: ToolCatalog;
   readonly runs: ModuleRuns;
   readonly reloads: ModuleReloads;
   readonly clock: Clock;
@@ -140,8 +140,8 @@ class Engine implements ModuleEngine {
     return listDiagnostics(this.#parts.reloads.shelf);
   }
 
-  get toolset(): Toolset {
-    return this.#parts.toolset;
+  get catalog(): ToolCatalog {
+    return this.#parts.catalog;
   }
 
   get #modules(): ReadonlyMap<string, LoadedModule> {
@@ -157,7 +157,7 @@ class Engine implements ModuleEngine {
   }
 
   registerTool(tool: Tool): void {
-    this.#parts.toolset.register(tool);
+    this.#parts.catalog.register(tool);
   }
 
   async invoke<Output, Input>(

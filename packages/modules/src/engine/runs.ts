@@ -10,13 +10,13 @@ import type { LoadedModule } from '../files/load-module.ts';
 import { toPredictor } from '../files/to-predictor.ts';
 import { type LoopCaller, openLoopCaller } from '../loop/caller.ts';
 import type { ToolLoopResult } from '../loop/result.ts';
+import type { ToolCatalog } from '../loop/tool-catalog.ts';
 import { type LoopRunOptions, wrapTools } from '../loop/tool-loop.ts';
-import type { Toolset } from '../loop/toolset.ts';
 import type { Prediction, Predictor } from '../predict/predict.ts';
 
 /** What all runs of an engine share. */
 export interface ModuleRunParts {
-  readonly toolset: Toolset;
+  readonly catalog: ToolCatalog;
   readonly model: Model;
   /** Default: that of the kind of loop. */
   readonly maxIterations: number | undefined;
@@ -54,9 +54,8 @@ export class ModuleRuns {
   }
 }
 
-function createRunner(module: LoadedModule, { toolset, model, maxIterations }: ModuleRunParts): Runner {
-  const limit = maxIterations === undefined ? {} : { maxIterations };
-  const predictor = toPredictor(module, { model, tools: toolset, ...limit });
+function createRunner(module: LoadedModule, { catalog, model, maxIterations }: ModuleRunParts): Runner {
+  const predictor = toPredictor(module, { model, tools: catalog, maxIterations });
   if ('run' in predictor) {
     const { run, resume, invoke } = predictor;
     return {
@@ -69,38 +68,38 @@ function createRunner(module: LoadedModule, { toolset, model, maxIterations }: M
       },
     };
   }
-  const make = (more: { readonly toolResultKey?: string }): RunnerLoop => {
-    const { invoke: run, resume } = wrapTools(predictor, { tools: toolset, ...limit, ...more });
+  const make = (toolResultKey?: string): RunnerLoop => {
+    const { invoke: run, resume } = wrapTools(predictor, { tools: catalog, maxIterations, toolResultKey });
     return { run, resume };
   };
   let made: RunnerLoop | undefined;
   return {
-    invoke: (input, options) => askWithin(predictor, input, { toolset, options }),
+    invoke: (input, options) => askWithin(predictor, input, { catalog, options }),
     loop(toolResultKey) {
-      if (toolResultKey !== undefined) return make({ toolResultKey });
-      made ??= make({});
+      if (toolResultKey !== undefined) return make(toolResultKey);
+      made ??= make();
       return made;
     },
   };
 }
 
 /**
- * Asks a predictor that calls no tools, within the signal, the time and the budget of `options`, or else of the toolset. Rejects as
+ * Asks a predictor that calls no tools, within the signal, the time and the budget of `options`, or else of the catalog. Rejects as
  * `Predictor.invoke`, and with HoldfastError `modules.deadline`, `modules.budget`. An answer that took more than remained is one.
  */
 async function askWithin(
   predictor: Predictor,
   input: unknown,
   {
-    toolset,
+    catalog,
     // It is asked once.
     options: { model = predictor.model, maxIterations: _limit, ...options },
-  }: { readonly toolset: Toolset; readonly options: LoopRunOptions },
+  }: { readonly catalog: ToolCatalog; readonly options: LoopRunOptions },
 ): Promise<Prediction> {
-  const { signal, timeoutMs, budget } = toolset.callOptions(options);
+  const { signal, timeoutMs, budget } = catalog.callOptions(options);
   if (timeoutMs === undefined && budget === undefined)
     return predictor.invoke(input, { model, ...(signal === undefined ? {} : { signal }) });
-  const limits = openLoopCaller(toolset, options);
+  const limits = openLoopCaller(catalog, options);
   const counted = new CountedModel(model, limits);
   try {
     return await predictor.invoke(input, { signal: limits.signal, model: counted });

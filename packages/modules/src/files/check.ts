@@ -1,6 +1,6 @@
 import { isHoldfastError, isPlainObject, type JsonObject } from '@holdfast/core';
 import { resolvePointer } from '@holdfast/schema';
-import { createTextPrograms, type TextTuning } from '../react/step.ts';
+import { createTextPrograms } from '../react/step.ts';
 import { findDemoProblems } from '../signature/demos.ts';
 import { cutProblems, type FileProblem, problemAt } from '../signature/problems.ts';
 import {
@@ -33,7 +33,10 @@ export function checkModule(definition: ModuleDefinition, signatures: ReadonlyMa
   try {
     const program = toProgram(signature, definition.predictor_type, definition);
     // Steps have fields, for which the signature may have no room.
-    if (definition.tool_protocol === 'text') createTextPrograms(signature, toTextTuning(definition));
+    if (definition.tool_protocol === 'text') {
+      const { lists_tools: listsTools = false, extract = {} } = definition;
+      createTextPrograms(signature, { ...definition, listsTools, extract });
+    }
     return { program, problems };
   } catch (thrown) {
     // The signature has no room for what the predictor adds.
@@ -43,20 +46,10 @@ export function checkModule(definition: ModuleDefinition, signatures: ReadonlyMa
   }
 }
 
-function toTextTuning({ instruction, demos, descriptions, extract, lists_tools }: ModuleDefinition): TextTuning {
-  return {
-    demos,
-    listsTools: lists_tools ?? false,
-    extract: extract ?? {},
-    ...(instruction === undefined ? {} : { instruction }),
-    ...(descriptions === undefined ? {} : { descriptions }),
-  };
-}
-
 function findProblems(definition: ModuleDefinition, signature: Signature): readonly FileProblem[] {
   const { signature: declared, demos, descriptions, extract } = definition;
-  const extra = extraNamesOf(definition);
-  const extraOfDemos = extraNamesOfDemos(definition);
+  const extra = extraNamesOf(definition.predictor_type);
+  const extraOfDemos = extraNamesOfDemos(definition.predictor_type, definition.tool_enabled);
   const ofExtraction = { signature, extra: extraNamesOfExtraction };
   return [
     ...(declared === undefined ? [] : compareSignature(declared, signature, extraOfDemos)),

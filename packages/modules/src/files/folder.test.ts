@@ -2,8 +2,9 @@ import { watch as watchPath } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { FolderEvents } from '@holdfast/session/watch';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createFollowedFiles, folderModules, type PathEvents, type WatchPath, watchFolder } from './folder.ts';
+import { createFollowedFiles, folderModules, watchFolder } from './folder.ts';
 import type { ModuleSourceWatch } from './source.ts';
 
 let around: string;
@@ -203,71 +204,31 @@ test('a path that is refused is not followed', async () => {
   expect(told).toEqual([]);
 });
 
-/** The system's own, which fails for some paths. */
-function watches(fails: (path: string) => boolean) {
-  const opened = new Set<PathEvents>();
-  const open: WatchPath = (path, listener) => {
-    if (fails(path)) throw new Error('no more watches');
-    const events = watchPath(path, listener);
-    const close = (): void => {
-      opened.delete(own);
-      events.close();
-    };
-    const own: PathEvents = { on: (_, told) => events.on('error', told), close };
-    opened.add(own);
-    return own;
-  };
-  return { opened, watchPath: open };
-}
-
 test('where the system watches no more folders at the start, nothing is left open', async () => {
   await mkdir(root);
+  const opened = new Set<FolderEvents>();
   let hasOpened = false;
-  const state = watches((path) => {
-    hasOpened ||= state.opened.size > 0;
-    return path === around;
+  const watching = watchFolder(root, {
+    followed: createFollowedFiles(),
+    changed: () => undefined,
+    watchFolder(path, listener) {
+      hasOpened ||= opened.size > 0;
+      if (path === around) throw new Error('no more watches');
+      const events = watchPath(path, listener);
+      const own: FolderEvents = {
+        on: (_, told) => events.on('error', told),
+        close() {
+          opened.delete(own);
+          events.close();
+        },
+      };
+      opened.add(own);
+      return own;
+    },
   });
-  const followed = createFollowedFiles();
-  const watching = watchFolder(root, { followed, changed: () => undefined, watchPath: state.watchPath });
   await expect(watching).rejects.toMatchObject({
     code: 'modules.watch_failed',
     message: expect.stringContaining('no more watches'),
   });
-  expect([hasOpened, state.opened.size]).toEqual([true, 0]);
-});
-
-test('where it does so later, it is asked again', async () => {
-  await mkdir(root);
-  let failures = 3;
-  const { watchPath: flaky } = watches((path) => path.endsWith('deep') && failures-- > 0);
-  const followed = createFollowedFiles();
-  const { changed, next } = listen();
-  open.push(await watchFolder(root, { followed, changed, watchPath: flaky, retryMs: 1 }));
-  await mkdir(join(root, 'deep'));
-  followed.add('deep/m.json');
-  while (failures >= 0) await next(any);
-  await writeFile(join(root, 'deep/m.json'), '1');
-  await next('deep/m.json');
-  expect(failures).toBe(-1);
-});
-
-test('a watch that ends by itself is opened again', async () => {
-  await mkdir(root);
-  const errors: (() => void)[] = [];
-  let calls = 0;
-  const noting: WatchPath = (path, listener) => {
-    const events = watchPath(path, listener);
-    calls += 1;
-    return { on: (_, told) => errors.push(told), close: () => events.close() };
-  };
-  const followed = createFollowedFiles();
-  followed.add('m.json');
-  const { changed, next } = listen();
-  open.push(await watchFolder(root, { followed, changed, watchPath: noting }));
-  const before = calls;
-  for (const tell of [...errors]) tell();
-  await next(any);
-  expect(calls).toBe(2 * before);
-  await writeFile(join(root, 'm.json'), '1');
-  await next('m.json');
+  expect([hasOpened, opened.size]).toEqual([true, 0]);
 });

@@ -1,8 +1,8 @@
-import { watch } from 'node:fs';
-import { lstat, stat } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { lstat } from 'node:fs/promises';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { dirname as posixDirname } from 'node:path/posix';
 import { describeThrown, HoldfastError } from '@holdfast/core';
+import { type WatchFoldersOptions, watchFolders } from '@holdfast/session/watch';
 import { readContained } from './contained.ts';
 import { findPathProblem, pendingFolder } from './manifest.ts';
 import type { ModuleSource, ModuleSourceWatch } from './source.ts';
@@ -33,171 +33,58 @@ export function folderModules(directory: string): ModuleSource & Required<Pick<M
   };
 }
 
-/** What `node:fs` does, as far as it is needed. Tests pass one that fails. */
-export type WatchPath = (path: string, listener: (event: string, name: string | null) => void) => PathEvents;
-
-export interface PathEvents {
-  on(event: 'error', listener: () => void): unknown;
-  close(): void;
-}
-
-export interface FolderWatching {
+export interface FolderWatching extends Pick<WatchFoldersOptions, 'watchFolder'> {
   readonly followed: FollowedFiles;
   /** Told which file may have changed, or `undefined` where any may have. */
   readonly changed: (path: string | undefined) => void;
-  readonly watchPath?: WatchPath;
-  /** How long to wait where the system watches no more folders. Milliseconds, default 1,000. */
-  readonly retryMs?: number;
-}
-
-interface OpenWatch {
-  readonly identity: string;
-  readonly events: PathEvents;
-  isStale: boolean;
 }
 
 /**
- * Watches the folders in which followed files lie, each by itself, and the one around them all: each of them may come, go and be
- * replaced. Resolves when nothing can be missed any more.
- *
- * Not by a library: chokidar, the usual one, makes a watch or a poll of whatever lies in a tree, while here the files are known.
+ * Watches the folders in which followed files lie, each by itself, and the one around them all. Resolves when nothing can be missed any
+ * more.
  *
  * @throws HoldfastError `modules.watch_failed`.
  */
 export async function watchFolder(
   root: string,
-  { followed, changed, watchPath = watch, retryMs = 1000 }: FolderWatching,
+  { followed, changed, ...options }: FolderWatching,
 ): Promise<ModuleSourceWatch> {
-  const watches = new Map<string, OpenWatch>();
-  let wanted: ReadonlySet<string> = new Set();
-  let state: 'idle' | 'arranging' | 'again' | 'closed' = 'idle';
-  let retry: NodeJS.Timeout | undefined;
+  const watch = watchFolders({
+    ...options,
+    // With the folder around it: the folder may be put in the place of another one.
+    folders: () => [dirname(root), ...[...followed.folders()].map((folder) => join(root, folder))],
+    changed(path) {
+      if (path === undefined) changed(undefined);
+      else notice(path);
+    },
+  });
 
-  function open(path: string, identity: string): void {
-    const events = watchPath(path, (_event, name) => {
-      if (name === null) rearrange();
-      else notice(own, path, name);
-    });
-    const own: OpenWatch = { identity, events, isStale: false };
-    watches.set(path, own);
-    events.on('error', () => {
-      own.isStale = true;
-      rearrange();
-    });
-  }
-
-  function notice(own: OpenWatch, folder: string, name: string): void {
-    const path = join(folder, name);
-    // Said of the folder itself when it is moved or removed, and another may take its place.
-    if (name === basename(folder)) own.isStale = true;
-    if (own.isStale || wanted.has(path)) {
-      rearrange();
-      return;
-    }
+  function notice(path: string): void {
     const place = relative(root, path).split(sep).join('/');
     const names = followed.namesOf(place);
     for (const one of names) changed(one);
     // Files may lie behind it, as behind the `..data` of a volume of Kubernetes, which is replaced as a whole.
     if (names.length === 0 && !place.startsWith('../')) {
       void isLink(path).then((is) => {
-        if (is) rearrange();
+        if (is && !isClosed) changed(undefined);
       });
     }
   }
 
-  /** What has to be watched now, with what each folder is. */
-  async function identifyFolders(): Promise<ReadonlyMap<string, string>> {
-    const inside = [...followed.folders()].map((folder) => join(root, folder));
-    wanted = new Set(inside);
-    const found = new Map<string, string>();
-    for (const path of [...inside, dirname(root)]) {
-      const identity = await findIdentity(path);
-      if (identity !== undefined) found.set(path, identity);
-    }
-    // Up to a folder that is there, and in which the next one may come.
-    const missing = new Set(wanted);
-    for (let path = dirname(root); !found.has(path) && dirname(path) !== path; ) {
-      missing.add(path);
-      path = dirname(path);
-      const identity = await findIdentity(path);
-      if (identity !== undefined) found.set(path, identity);
-    }
-    wanted = missing;
-    return found;
-  }
-
-  /** Answers what kept folders from being watched. */
-  async function arrange(): Promise<readonly unknown[]> {
-    for (;;) {
-      const found = await identifyFolders();
-      if (is(state, 'closed')) return [];
-      for (const [path, { identity, isStale, events }] of watches) {
-        if (!isStale && found.get(path) === identity) continue;
-        events.close();
-        watches.delete(path);
-      }
-      let isMore = false;
-      const failures: unknown[] = [];
-      for (const [path, identity] of found) {
-        if (watches.has(path)) continue;
-        try {
-          open(path, identity);
-          isMore = true;
-        } catch (thrown) {
-          failures.push(thrown);
-        }
-      }
-      // In a folder that nobody has watched another one may have come meanwhile.
-      if (!isMore) return failures;
-    }
-  }
-
-  function rearrange(): void {
-    if (state === 'arranging') state = 'again';
-    if (state !== 'idle') return;
-    state = 'arranging';
-    void arrangeUntilQuiet();
-  }
-
-  async function arrangeUntilQuiet(): Promise<void> {
-    const failures = await arrange();
-    if (state === 'closed') return;
-    const isAgain = state === 'again';
-    state = 'idle';
-    if (isAgain) {
-      rearrange();
-      return;
-    }
-    clearTimeout(retry);
-    // The system has no room for a watch now, or the folder was gone a moment ago.
-    if (failures.length > 0) retry = setTimeout(rearrange, retryMs);
-    changed(undefined);
-  }
-
-  const stopFollowing = followed.onFolder(rearrange);
+  let isClosed = false;
+  const stopFollowing = followed.onFolder(() => void watch.update());
   const close = (): void => {
-    state = 'closed';
+    isClosed = true;
     stopFollowing();
-    clearTimeout(retry);
-    for (const { events } of watches.values()) events.close();
-    watches.clear();
+    watch.close();
   };
-  state = 'arranging';
-  const [failure] = await arrange();
+  const [failure] = await watch.update();
   if (failure !== undefined) {
     close();
     const message = `The modules in \`${root}\` cannot be watched: ${describeThrown(failure)}. The system may allow more watches.`;
     throw new HoldfastError('modules.watch_failed', message, { cause: failure });
   }
-  const isAgain = is(state, 'again');
-  state = 'idle';
-  if (isAgain) rearrange();
   return { close };
-}
-
-/** The compiler does not know that functions that ran meanwhile have set it. */
-function is<Value>(value: Value, other: Value): boolean {
-  return value === other;
 }
 
 async function isLink(path: string): Promise<boolean> {
@@ -206,16 +93,6 @@ async function isLink(path: string): Promise<boolean> {
     (found) => found.isSymbolicLink(),
     () => false,
   );
-}
-
-/** `undefined` for what is not there or cannot be asked for: it may come. */
-async function findIdentity(path: string): Promise<string | undefined> {
-  try {
-    const found = await stat(path, { bigint: true });
-    return found.isDirectory() ? `${found.dev} ${found.ino} ${found.birthtimeNs}` : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** The files that somebody has asked a folder for, and where they really lie. Paths are relative to the folder, with `/`. */

@@ -118,11 +118,14 @@ async function openPlace(root: string, path: string): Promise<Place> {
   const names = path.split('/');
   const folder = await openFolder(root, names.slice(0, -1));
   const own = join(folder.path, names.at(-1) ?? '');
-  // Mostly there is none yet; what cannot be looked at cannot be replaced either, which the rename then says.
-  const found = await lstat(own).catch(() => undefined);
-  if (found?.isDirectory()) {
-    await folder[Symbol.asyncDispose]();
-    throw unwritable(`\`${path}\` is a folder`);
+  try {
+    if ((await lstat(own)).isDirectory()) throw unwritable(`\`${path}\` is a folder`);
+  } catch (thrown) {
+    // Mostly there is none yet.
+    if (codeOf(thrown) !== 'ENOENT') {
+      await folder[Symbol.asyncDispose]();
+      throw thrown;
+    }
   }
   return { folder, path: own, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
 }

@@ -1,5 +1,5 @@
 import { isPlainObject, type Model, type Tool } from '@holdfast/core';
-import type { Toolset } from '../loop/toolset.ts';
+import type { ToolCatalog } from '../loop/tool-catalog.ts';
 import { createPredictor, type Predictor } from '../predict/predict.ts';
 import { type ReactPredictor, react } from '../react/react.ts';
 import { moduleError, refusal } from '../signature/problems.ts';
@@ -15,9 +15,9 @@ export interface ToPredictorOptions {
   /** One of them is the module's, by name. Not asked for where the module has been loaded. */
   readonly signatures?: readonly Signature[];
   /** What a `react` module may call; default none. Other kinds call nothing by themselves: `wrapTools` gives them tools. */
-  readonly tools?: readonly Tool[] | Toolset;
+  readonly tools?: readonly Tool[] | ToolCatalog;
   /** Of a `react` module. Integer, default that of `react`. */
-  readonly maxIterations?: number;
+  readonly maxIterations?: number | undefined;
 }
 
 /**
@@ -37,12 +37,12 @@ export function toPredictor(
     model,
     tools,
     demos,
-    ...(instruction === undefined ? {} : { instruction }),
-    ...(descriptions === undefined ? {} : { descriptions }),
-    ...(extract === undefined ? {} : { extract }),
-    ...(protocol === undefined ? {} : { protocol }),
-    ...(listsTools === undefined ? {} : { listsTools }),
-    ...(maxIterations === undefined ? {} : { maxIterations }),
+    instruction,
+    descriptions,
+    extract,
+    protocol,
+    listsTools,
+    maxIterations,
   });
 }
 

@@ -1,7 +1,7 @@
 import { type Deadline, systemClock } from '@holdfast/core';
 import { type Caller, type CallOptions, type EndOfLife, openCaller } from '@holdfast/executor';
 import type { Session } from '@holdfast/session';
-import type { Toolset, ToolsetOptions } from './toolset.ts';
+import type { ToolCatalog, ToolCatalogOptions } from './tool-catalog.ts';
 
 /** Makes the calls of one loop, with one time and one budget for all of it. */
 export interface LoopCaller {
@@ -25,9 +25,9 @@ export interface LoopCaller {
 const maxResultChars = 8_000;
 
 /** `loop`: of one that is gone on with. @throws HoldfastError as `executeToolCall`, for a wrong configuration. */
-export function openLoopCaller(toolset: Toolset, options: ToolsetOptions, resumed?: number): LoopCaller {
+export function openLoopCaller(catalog: ToolCatalog, options: ToolCatalogOptions, resumed?: number): LoopCaller {
   const callOptions = (): CallOptions => {
-    const given = toolset.callOptions(options);
+    const given = catalog.callOptions(options);
     return { ...given, maxResultChars: given.maxResultChars ?? maxResultChars };
   };
   const first = callOptions();

@@ -4,7 +4,7 @@ import type { Predictor } from '../predict/predict.ts';
 import type { Program } from '../signature/program.ts';
 import type { SignatureField } from '../signature/signature.ts';
 import { callKey, type LoopPredictor, toolsKey } from './predictor.ts';
-import { readToolCall } from './read-tool-call.ts';
+import { own, readToolCall } from './read-tool-call.ts';
 import { toLoopProblem } from './result.ts';
 
 const toolsField: SignatureField = deepFreeze({
@@ -103,10 +103,6 @@ function listAsText(tools: Json): string {
   const text = texts.get(tools) ?? JSON.stringify(tools);
   texts.set(tools, text);
   return text;
-}
-
-function own(object: JsonObject, key: string): Json | undefined {
-  return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
 /** Without what is undefined in it, which is no JSON. */

@@ -48,7 +48,7 @@ export interface LoopPredictor {
   readonly ask: (input: RoundInput, options: AskOptions) => Promise<RoundAnswer>;
 }
 
-export const noUsage: ModelUsage = Object.freeze({ inputTokens: 0, outputTokens: 0 });
+const noUsage: ModelUsage = Object.freeze({ inputTokens: 0, outputTokens: 0 });
 
 /** The names under which a loop and its predictor meet. */
 export const toolsKey = 'available_tools';

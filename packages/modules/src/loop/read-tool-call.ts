@@ -132,7 +132,7 @@ function readArguments(call: JsonObject, keys: readonly string[]): Json | undefi
   return found ?? noArguments;
 }
 
-function own(object: JsonObject, key: string): Json | undefined {
+export function own(object: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 

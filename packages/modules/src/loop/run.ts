@@ -1,221 +1,140 @@
-import type { Json, JsonObject, Model, ModelUsage, Outcome } from '@holdfast/core';
-import { type LoopCaller, openLoopCaller } from './caller.ts';
-import { leaveCalls, leaveWaiting, type NamedCall, nameCalls, runCalls, toContextLines } from './calls.ts';
-import { type LoopPredictor, noUsage, type RoundAnswer } from './predictor.ts';
+import type { Json, JsonObject, Model, Outcome } from '@holdfast/core';
+import { leaveCalls, type NamedCall, nameCalls, runCalls, toContextLines } from './calls.ts';
+import { addUsage, type LoopEnd, type LoopTurn, toResult } from './course.ts';
+import type { LoopPredictor, RoundAnswer } from './predictor.ts';
 import { type AskedCall, readToolCall } from './read-tool-call.ts';
-import {
-  cutText,
-  iterationsProblem,
-  type LoopCall,
-  type LoopProblem,
-  type Stop,
-  stopProblem,
-  type ToolLoopResult,
-} from './result.ts';
-import { type LoopState, readEnds, recordResume, writeState } from './state.ts';
-import type { Toolset, ToolsetOptions } from './toolset.ts';
+import { cutText, iterationsProblem, type ToolLoopResult } from './result.ts';
+import { type LoopRun, openRun, type Protocol, runRounds, stopped } from './rounds.ts';
+import { createStateFormat, type LoopState, listOf, objectOf, type StateFormat, shapes, text } from './state.ts';
+import type { ToolCatalog, ToolCatalogOptions } from './tool-catalog.ts';
 
 /** What all runs of a loop share. */
 export interface LoopSettings {
-  readonly toolset: Toolset;
+  readonly catalog: ToolCatalog;
   readonly predictor: LoopPredictor;
   readonly maxIterations: number;
 }
 
-export interface RunOptions extends ToolsetOptions {
-  readonly model?: Model;
+/** Where a loop is that waits for a person. */
+interface WrappedState extends LoopState {
+  /** What the predictor is told of the calls that have ended. */
+  readonly lines: readonly string[];
 }
 
+export const wrappedState: StateFormat<WrappedState> = createStateFormat<WrappedState>('tool-loop', {
+  lines: listOf(text),
+  turn: objectOf({ calls: shapes.turnCalls }),
+});
+
 /** What a run begins with. */
-export interface LoopInput {
+export interface LoopStart {
   readonly input: JsonObject;
   /** In it; `''` for none. */
   readonly context: string;
+  /** Of a run that is resumed. */
+  readonly state?: WrappedState;
 }
 
-export async function startLoop(
-  settings: LoopSettings,
-  given: LoopInput,
-  options: RunOptions,
+export async function runLoop(
+  { catalog, predictor, maxIterations }: LoopSettings,
+  { input, context, state }: LoopStart,
+  { model, ...options }: ToolCatalogOptions & { readonly model?: Model },
 ): Promise<ToolLoopResult> {
-  const { model, ...callOptions } = options;
-  const live = openLoopCaller(settings.toolset, callOptions);
-  try {
-    return await new LoopRun(settings, { ...given, model, live }).goOn();
-  } finally {
-    live.dispose();
-  }
+  return await openRun(catalog, { options, maxIterations, state }, async (run) => {
+    const { course, live } = run;
+    const lines = [...(state?.lines ?? [])];
+    const taken = new Set([...course.calls, ...(state?.turn.calls ?? [])].map(({ id }) => id));
+    const end = await runRounds(run, new Wrapped({ run, predictor, model, input, context, lines, taken }), state?.turn);
+    const { signature } = predictor;
+    return Object.freeze(
+      toResult(end, course, (turn) => wrappedState.write({ signature, loop: live.loop, input, course, lines, turn })),
+    );
+  });
 }
 
-export async function goOnWithLoop(
-  settings: LoopSettings,
-  { context, state }: { readonly context: string; readonly state: LoopState },
-  options: RunOptions,
-): Promise<ToolLoopResult> {
-  const { model, ...callOptions } = options;
-  const live = openLoopCaller(settings.toolset, callOptions, state.loop);
-  try {
-    return await new LoopRun(settings, { input: state.input, context, model, live }).resume(state);
-  } finally {
-    live.dispose();
-  }
-}
-
-interface RunParts extends LoopInput {
+interface WrappedParts extends Omit<LoopStart, 'state'> {
+  readonly run: LoopRun;
+  readonly predictor: LoopPredictor;
   readonly model: Model | undefined;
-  readonly live: LoopCaller;
+  readonly lines: string[];
+  /** Ids of calls. */
+  readonly taken: Set<string>;
 }
 
-/** One run of a loop, and how far it has come. */
-class LoopRun {
-  readonly #settings: LoopSettings;
-  readonly #parts: RunParts;
-  #iterations = 0;
-  readonly #lines: string[] = [];
-  readonly #calls: LoopCall[] = [];
-  /** Ids of calls. */
-  readonly #taken = new Set<string>();
-  #output: JsonObject = {};
-  #usage: ModelUsage = noUsage;
+/** The predictor says in `tool_call` what is to be called, and is told in its context what came of it. */
+class Wrapped implements Protocol<LoopTurn> {
+  readonly #parts: WrappedParts;
 
-  constructor(settings: LoopSettings, parts: RunParts) {
-    this.#settings = settings;
+  constructor(parts: WrappedParts) {
     this.#parts = parts;
   }
 
-  /** Asks the predictor until it, or something else, ends the loop. */
-  async goOn(): Promise<ToolLoopResult> {
-    const { live } = this.#parts;
-    const { maxIterations } = this.#settings;
-    for (;;) {
-      const over = live.whyOver();
-      if (over !== undefined) return this.#stop(over, stopProblem(over));
-      // Only where fewer are allowed than when the loop was suspended.
-      if (this.#iterations >= maxIterations) return this.#stop('max-iterations', iterationsProblem(this.#iterations));
-      live.refresh();
-      const answer = await this.#ask();
-      const ended = await this.#take(answer);
-      if (ended !== undefined) return ended;
-    }
-  }
-
-  /** As `goOn`, once the calls have ended that the state waits for. */
-  async resume(state: LoopState): Promise<ToolLoopResult> {
-    this.#iterations = state.round + 1;
-    for (const line of state.lines) this.#lines.push(line);
-    for (const call of state.calls) this.#calls.push(call);
-    for (const { id } of [...state.calls, ...state.waiting]) this.#taken.add(id);
-    this.#output = state.output;
-    this.#usage = state.usage;
-    const { session } = this.#parts.live;
-    const earlier = readEnds(session, state);
-    const ended = await this.#runCalls(state.waiting, state.round, earlier);
-    if (ended?.reason === 'suspended') return ended;
-    recordResume(session, state);
-    return ended ?? (await this.goOn());
-  }
-
-  #ask(): Promise<RoundAnswer> {
-    const { input, context, model, live } = this.#parts;
-    this.#iterations += 1;
-    const { signal, deadline, caller } = live;
-    const told = [...(context === '' ? [] : [context]), ...this.#lines].join('\n');
-    // Frozen, and JSON; an interface does not say so to the compiler.
-    const tools = this.#settings.toolset.toJSON() as unknown as Json;
-    return this.#settings.predictor.ask(
-      { input, tools, context: told },
-      { signal, deadline, model, onEnd: caller.onEnd },
-    );
-  }
-
-  /** What an answer comes to; `undefined`: the predictor is asked again. */
-  async #take(answer: RoundAnswer): Promise<ToolLoopResult | undefined> {
-    const { live } = this.#parts;
-    const { usage } = answer;
-    this.#usage = {
-      inputTokens: this.#usage.inputTokens + usage.inputTokens,
-      outputTokens: this.#usage.outputTokens + usage.outputTokens,
-    };
-    const overspent = live.caller.spend(usage);
-    if (answer.type === 'ended') {
-      const by = live.whyOver() ?? 'aborted';
-      return this.#stop(by, stopProblem(by));
-    }
+  async ask(): ReturnType<Protocol<LoopTurn>['ask']> {
+    const { run, lines } = this.#parts;
+    const { course, live, maxIterations } = run;
+    const answer = await this.#askPredictor();
+    course.usage = addUsage(course.usage, answer.usage);
+    const overspent = live.caller.spend(answer.usage);
+    if (answer.type === 'ended') return stopped(run);
     // What failed without any leaves those of the answer before.
-    if (answer.type === 'answer' || Object.keys(answer.output).length > 0) this.#output = answer.output;
-    if (answer.type === 'failed') return this.#stop('failed', answer.error);
+    if (answer.type === 'answer' || Object.keys(answer.output).length > 0) course.partial = answer.output;
+    if (answer.type === 'failed') return { type: 'unanswered', reason: 'failed', error: answer.error };
     const reading = readToolCall(answer.toolCall);
-    if (reading.type === 'none') return this.#complete(answer);
+    if (reading.type === 'none') {
+      const { output, reasoning } = answer;
+      return { type: 'answered', reason: 'completed', output, reasoning };
+    }
     const asked = reading.type === 'calls' ? reading.calls : [];
     const problem = reading.type === 'calls' ? reading.problem : reading.message;
-    const { maxIterations } = this.#settings;
-    if (this.#iterations >= maxIterations) {
+    if (course.iterations >= maxIterations) {
       this.#leave(asked, `Not run: the limit of ${maxIterations} iterations was reached.`);
-      return this.#stop('max-iterations', iterationsProblem(maxIterations));
+      return await this.conclude();
     }
     if (overspent) {
       this.#leave(asked, 'Not run: the answer that asked for it used up the tokens of the budget.');
-      return this.#stop('budget', stopProblem('budget'));
+      return { type: 'stopped', reason: 'budget' };
     }
-    if (problem !== undefined) this.#lines.push(correction(problem));
-    if (asked.length === 0) return undefined;
-    const round = this.#iterations - 1;
-    return await this.#runCalls(this.#name(asked, live.loop), round);
+    if (problem !== undefined) lines.push(correction(problem));
+    return asked.length === 0 ? undefined : { type: 'turn', turn: { calls: this.#name(asked, live.loop) } };
   }
 
-  /** Runs calls of a round; `undefined`: they have ended. */
-  async #runCalls(
-    named: readonly NamedCall[],
-    round: number,
-    earlier?: ReadonlyMap<string, Outcome>,
-  ): Promise<ToolLoopResult | undefined> {
-    const { live, input } = this.#parts;
-    const { predictor } = this.#settings;
-    const resumed = earlier === undefined ? {} : { earlier };
-    const result = await runCalls(named, { caller: live.caller, ...resumed });
-    const { calls, waiting, pending, outOfCalls } = result;
-    this.#calls.push(...calls);
-    this.#lines.push(...toContextLines(calls));
-    if (waiting.length === 0) return outOfCalls ? this.#stop('budget', stopProblem('budget')) : undefined;
-    const state = writeState({
-      signature: predictor.signature,
-      loop: live.loop,
-      round,
-      input,
-      lines: this.#lines,
-      calls: this.#calls,
-      waiting,
-      output: this.#output,
-      usage: this.#usage,
-    });
-    this.#calls.push(...leaveWaiting(waiting));
-    const error = stopProblem('suspended');
-    return Object.freeze({ ...this.#course, reason: 'suspended', output: this.#output, error, pending, state });
+  async take({ calls }: LoopTurn, earlier?: ReadonlyMap<string, Outcome>): Promise<LoopEnd | undefined> {
+    const { run, lines } = this.#parts;
+    const { caller } = run.live;
+    const result = await runCalls(calls, { caller, ...(earlier === undefined ? {} : { earlier }) });
+    const { waiting, pending } = result;
+    run.course.calls.push(...result.calls);
+    lines.push(...toContextLines(result.calls));
+    if (waiting.length > 0) return { type: 'suspended', pending, waiting, turn: { calls: waiting } };
+    return result.outOfCalls ? { type: 'stopped', reason: 'budget' } : undefined;
+  }
+
+  async conclude(): Promise<LoopEnd> {
+    const { iterations } = this.#parts.run.course;
+    return { type: 'unanswered', reason: 'max-iterations', error: iterationsProblem(iterations) };
+  }
+
+  #askPredictor(): Promise<RoundAnswer> {
+    const { run, predictor, input, context, model, lines } = this.#parts;
+    run.course.iterations += 1;
+    const { signal, deadline, caller } = run.live;
+    const told = [...(context === '' ? [] : [context]), ...lines].join('\n');
+    // Frozen, and JSON; an interface does not say so to the compiler.
+    const tools = run.catalog.toJSON() as unknown as Json;
+    return predictor.ask({ input, tools, context: told }, { signal, deadline, model, onEnd: caller.onEnd });
   }
 
   /** Names calls that no round has had, by their place in this one. */
   #name(asked: readonly AskedCall[], loop: number): readonly NamedCall[] {
-    const named = nameCalls(asked, { loop, round: this.#iterations - 1, taken: this.#taken });
-    for (const { id } of named) this.#taken.add(id);
+    const { run, taken } = this.#parts;
+    const named = nameCalls(asked, { loop, round: run.course.iterations - 1, taken });
+    for (const { id } of named) taken.add(id);
     return named;
   }
 
-  #leave(asked: readonly AskedCall[], text: string): void {
+  #leave(asked: readonly AskedCall[], told: string): void {
     // They are in no session, so the number is none.
-    this.#calls.push(...leaveCalls(this.#name(asked, 0), text));
-  }
-
-  get #course(): Pick<ToolLoopResult, 'iterations' | 'calls' | 'usage'> {
-    return { iterations: this.#iterations, calls: Object.freeze([...this.#calls]), usage: Object.freeze(this.#usage) };
-  }
-
-  #complete({ output, reasoning }: Extract<RoundAnswer, { readonly type: 'answer' }>): ToolLoopResult {
-    const written = reasoning === undefined ? {} : { reasoning };
-    return Object.freeze({ ...this.#course, reason: 'completed', output, ...written });
-  }
-
-  #stop(reason: Exclude<Stop, 'suspended'> | 'failed' | 'max-iterations', error: LoopProblem): ToolLoopResult {
-    return Object.freeze({ ...this.#course, reason, output: this.#output, error });
+    this.#parts.run.course.calls.push(...leaveCalls(this.#name(asked, 0), told));
   }
 }
 

@@ -1,7 +1,7 @@
 import { defineTool, type JsonObject, type Tool, toolError, toolOk } from '@holdfast/core';
 import { createSession, memoryStore, replay } from '@holdfast/session';
 import { describe, expect, test } from 'vitest';
-import { createToolset, wrapTools } from '../index.ts';
+import { createToolCatalog, wrapTools } from '../index.ts';
 import { object, playing } from './test-playing.ts';
 
 const none = { effects: 'none', repeat: 'safe' } as const;
@@ -232,14 +232,14 @@ test('a result is cut between characters, and where the host says', async () => 
 });
 
 test('LOOP-34: a tool that a running tool registers is offered in the next round, and can be called', async () => {
-  const toolset = createToolset();
-  toolset.register(
+  const catalog = createToolCatalog();
+  catalog.register(
     defineTool({
       name: 'learn',
       description: 'Learns.',
       ...none,
       execute: () => {
-        toolset.register(counting('get_gold'));
+        catalog.register(counting('get_gold'));
         return 'learned';
       },
     }),
@@ -249,7 +249,7 @@ test('LOOP-34: a tool that a running tool registers is offered in the next round
     { tool_call: { name: 'get_gold' } },
     { response: 'Yes.' },
   );
-  const result = await wrapTools(predict, { tools: toolset }).invoke({});
+  const result = await wrapTools(predict, { tools: catalog }).invoke({});
   const offered = predict.inputs.map(({ available_tools: tools }) =>
     (tools as { name: string }[]).map(({ name }) => name),
   );

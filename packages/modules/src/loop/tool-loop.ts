@@ -3,27 +3,26 @@ import type { Predictor } from '../predict/predict.ts';
 import { fromPredictor } from './model.ts';
 import { callKey, fromFunction, type PredictFunction, readInput, toolsKey } from './predictor.ts';
 import type { ToolLoopResult } from './result.ts';
-import { goOnWithLoop, type LoopSettings, startLoop } from './run.ts';
-import { readState } from './state.ts';
-import { createToolset, putOver, type Toolset, type ToolsetOptions } from './toolset.ts';
+import { type LoopSettings, runLoop, wrappedState } from './run.ts';
+import { createToolCatalog, putOver, type ToolCatalog, type ToolCatalogOptions } from './tool-catalog.ts';
 
 /** A run's own session, signal, time, approvals and so on, over those of the loop. */
-export interface LoopRunOptions extends ToolsetOptions {
+export interface LoopRunOptions extends ToolCatalogOptions {
   /** Default: the predictor's own. */
   readonly model?: Model;
   /** In place of the loop's own. */
   readonly maxIterations?: number;
 }
 
-export interface ToolLoopOptions extends ToolsetOptions {
-  readonly tools: readonly Tool[] | Toolset;
+export interface ToolLoopOptions extends ToolCatalogOptions {
+  readonly tools: readonly Tool[] | ToolCatalog;
   /** How often the predictor is called at most. Integer, default 5. */
-  readonly maxIterations?: number;
+  readonly maxIterations?: number | undefined;
 }
 
 export interface WrapToolsOptions extends ToolLoopOptions {
   /** The input in which the predictor finds what came of its calls, behind what the caller has put there. Default `context`. */
-  readonly toolResultKey?: string;
+  readonly toolResultKey?: string | undefined;
 }
 
 /** A predictor that is called until it answers without asking for a tool. */
@@ -49,7 +48,7 @@ export interface ToolLoop<Input = unknown, Output = unknown> {
  * answers without a `tool_call`. Calls run one after another, at most 16 of one answer; tools that are registered meanwhile are
  * offered from the next time on. A call that fails is told like any other.
  *
- * @throws HoldfastError `options.invalid`, and as `createToolset`.
+ * @throws HoldfastError `options.invalid`, and as `createToolCatalog`.
  */
 export function wrapTools(predict: PredictFunction, options: WrapToolsOptions): ToolLoop<JsonObject, JsonObject>;
 export function wrapTools<Input, Output>(
@@ -62,20 +61,20 @@ export function wrapTools(
 ): ToolLoop<never, never> {
   checkCount('maxIterations', maxIterations);
   checkKey(toolResultKey);
-  const toolset = isToolset(tools) ? tools : createToolset(tools, options);
+  const catalog = isToolCatalog(tools) ? tools : createToolCatalog(tools, options);
   const predictor =
     typeof predict === 'function' ? fromFunction(predict, toolResultKey) : fromPredictor(predict, toolResultKey);
   const toSettings = (limit: number = maxIterations): LoopSettings => {
     checkCount('maxIterations', limit);
-    return { toolset, predictor, maxIterations: limit };
+    return { catalog, predictor, maxIterations: limit };
   };
   const loop: ToolLoop<unknown> = {
     invoke: async (input, { maxIterations: limit, ...run } = {}) =>
-      startLoop(toSettings(limit), readInput(input, toolResultKey), putOver(options, run)),
+      runLoop(toSettings(limit), readInput(input, toolResultKey), putOver(options, run)),
     async resume(given, { maxIterations: limit, ...run } = {}) {
-      const state = readState(given, predictor.signature);
+      const state = wrappedState.read(given, predictor.signature);
       const { context } = readInput(state.input, toolResultKey);
-      return await goOnWithLoop(toSettings(limit), { context, state }, putOver(options, run));
+      return await runLoop(toSettings(limit), { input: state.input, context, state }, putOver(options, run));
     },
   };
   // Input and output are those of the predictor.
@@ -99,6 +98,6 @@ function checkKey(key: unknown): void {
   );
 }
 
-export function isToolset(tools: readonly Tool[] | Toolset): tools is Toolset {
+export function isToolCatalog(tools: readonly Tool[] | ToolCatalog): tools is ToolCatalog {
   return !Array.isArray(tools) && typeof tools === 'object';
 }

@@ -488,9 +488,15 @@ const lines: readonly Row[] = [
   {
     what: 'keys of what is no JSON',
     fields: scored,
-    text: '{\n  answer: "Paris",\n  score: 5\n}',
+    text: '{\n  answer: "Paris"\n  score: 5\n}',
     values: {},
     missing: ['answer', 'score'],
+  },
+  {
+    what: 'keys without quotes',
+    fields: scored,
+    text: '{\n  answer: "Paris", // sure\n  score: 5\n}',
+    values: { answer: 'Paris', score: 5 },
   },
   {
     what: 'keys of what is no JSON, further down',

@@ -1,5 +1,5 @@
 import { isPlainObject, type Json, type JsonObject, toPrintable } from '@holdfast/core';
-import { extractJson } from '@holdfast/prompt';
+import { extractJson } from '@holdfast/prompt/json';
 import { coerceValue, isListed } from '../signature/coerce.ts';
 import { readLiteral } from '../signature/literal.ts';
 import type { SignatureField } from '../signature/signature.ts';

@@ -1,81 +1,22 @@
-import {
-  HoldfastError,
-  isHoldfastError,
-  type JsonObject,
-  type Message,
-  type Model,
-  type ModelUsage,
-  type Outcome,
-  type PendingApproval,
-  type ToolDeclaration,
-} from '@holdfast/core';
+import { HoldfastError, isHoldfastError, type Message, type Model, type ToolDeclaration } from '@holdfast/core';
 import { type MessageReading, readMessage } from '@holdfast/executor';
-import type { LoopCaller } from '../loop/caller.ts';
-import type { NamedCall } from '../loop/calls.ts';
-import type { LoopCall, Stop } from '../loop/result.ts';
-import type { Toolset } from '../loop/toolset.ts';
+import { addUsage, type LoopEnd } from '../loop/course.ts';
+import { type LoopRun, stopped } from '../loop/rounds.ts';
+import type { ToolCatalog } from '../loop/tool-catalog.ts';
 import { modelFailed, withheld } from '../predict/ask.ts';
 import type { Program } from '../signature/program.ts';
 import type { Conversation } from './conversation.ts';
 
-/** How far a loop has come. JSON. */
-export interface Course {
-  /** Rounds, without the last request for an answer. */
-  iterations: number;
-  /** How often the model was asked. */
-  requests: number;
-  usage: ModelUsage;
-  readonly calls: LoopCall[];
-  /** What the last answer had of the outputs, where it was not taken. */
-  partial: JsonObject;
-}
-
-export function newCourse(): Course {
-  return { iterations: 0, requests: 0, usage: { inputTokens: 0, outputTokens: 0 }, calls: [], partial: {} };
-}
-
-/** What one run of a loop works with. */
-export interface ReactRun {
+/** What one run of `react` works with, beside what every loop does. */
+export interface ReactRun extends LoopRun {
   readonly program: Program;
   readonly model: Model;
-  readonly toolset: Toolset;
-  readonly loop: LoopCaller;
-  readonly course: Course;
   /** What was said until now. */
   readonly conversation: Conversation;
-  readonly maxIterations: number;
-  /** Of a run that is gone on with: how calls of the round have ended, by their ids in the session. */
-  readonly earlier: ReadonlyMap<string, Outcome> | undefined;
-  /** Records that the state is of no use any more; for a run that begins, nothing. */
-  readonly noteResumed: () => void;
-}
-
-/** How a run ended. `turn`: what is known of the round that waits, as JSON; `waiting`: those of its calls that have not ended. */
-export type ReactEnd =
-  | {
-      readonly type: 'answered';
-      readonly reason: 'submit' | 'forced-submit';
-      readonly output: unknown;
-      readonly reasoning?: string;
-    }
-  | { readonly type: 'unanswered'; readonly reason: 'max-iterations' | 'failed'; readonly error: HoldfastError }
-  | { readonly type: 'stopped'; readonly reason: Exclude<Stop, 'suspended'> }
-  | {
-      readonly type: 'suspended';
-      readonly pending: readonly PendingApproval[];
-      readonly waiting: readonly NamedCall[];
-      readonly turn: JsonObject;
-    };
-
-export function addUsage(usage: ModelUsage, more: ModelUsage | undefined): ModelUsage {
-  return {
-    inputTokens: usage.inputTokens + (more?.inputTokens ?? 0),
-    outputTokens: usage.outputTokens + (more?.outputTokens ?? 0),
-  };
 }
 
 /** That the model has no such tool, and which it has. */
-export function listNames(text: string, { tools }: Toolset, own: string): string {
+export function listNames(text: string, { tools }: ToolCatalog, own: string): string {
   const names = tools.map(({ name }) => name).filter((name) => name !== own);
   const shown = names.slice(0, maxNames).map((name) => `\`${name}\``);
   const more = names.length > maxNames ? ` and ${names.length - maxNames} more` : '';
@@ -99,19 +40,13 @@ export interface Question {
   readonly tools: readonly ToolDeclaration[];
 }
 
-export interface AskOptions {
-  readonly model: Model;
-  readonly loop: LoopCaller;
-  readonly course: Course;
-}
-
 /** A longer message is a failure, and is not read to its end. */
 const maxCharacters = 1_000_000;
 
 /** Asks for one message, and counts it. Whatever the model does is a reply. */
 export async function ask(
   { messages, tools }: Question,
-  { model, loop: { caller, signal, deadline }, course }: AskOptions,
+  { model, live: { caller, signal, deadline }, course }: ReactRun,
 ): Promise<Reply> {
   course.requests += 1;
   const request = { messages, tools, signal, deadline };
@@ -134,6 +69,11 @@ export async function ask(
     default:
       return reading satisfies never;
   }
+}
+
+/** How a run ends with a reply that is no message. */
+export function endOf(reply: Exclude<Reply, { readonly type: 'message' }>, run: ReactRun): LoopEnd<never> {
+  return reply.type === 'ended' ? stopped(run) : { type: 'unanswered', reason: 'failed', error: reply.error };
 }
 
 /** How often one question is made shorter. */

@@ -8,16 +8,17 @@ import {
   type ToolDeclaration,
 } from '@holdfast/core';
 import { leaveCalls, type NamedCall, nameCalls, overLimit, runCalls } from '../loop/calls.ts';
+import type { LoopEnd, LoopTurn } from '../loop/course.ts';
 import type { AskedCall } from '../loop/read-tool-call.ts';
 import type { LoopCall } from '../loop/result.ts';
-import type { ToolListing, Toolset } from '../loop/toolset.ts';
+import type { Protocol } from '../loop/rounds.ts';
+import type { ToolCatalog, ToolListing } from '../loop/tool-catalog.ts';
 import { moduleError } from '../signature/problems.ts';
-import { ask, askFitting, listNames, type ReactEnd, type ReactRun, type Reply } from './course.ts';
+import { ask, askFitting, endOf, listNames, type ReactRun, type Reply } from './course.ts';
 import { declareSubmit, readSubmit, type SubmitReading, submitName } from './submit.ts';
 
-/** The calls of one message, and how many of those that are no submit have ended: the last ones of the course. JSON. */
-export interface NativeTurn extends JsonObject {
-  readonly calls: readonly (NamedCall & JsonObject)[];
+/** The calls of one message, and how many of those that are no submit have ended: the last ones of the course. */
+export interface NativeTurn extends LoopTurn {
   readonly done: number;
   /** Nothing more may be asked for. */
   readonly overspent: boolean;
@@ -25,62 +26,53 @@ export interface NativeTurn extends JsonObject {
 
 /**
  * Lets the model call tools, which it is offered with `submit`, until it submits the outputs. At the limit it is asked once more, with
- * `submit` alone. `open`: the turn that waited.
+ * `submit` alone.
  *
  * Source of the manner: DSPy `dspy/predict/react_v2.py`. There a message without a call ends the loop.
  */
-export async function runNative(run: ReactRun, open?: NativeTurn): Promise<ReactEnd> {
-  const { course, conversation, loop, maxIterations } = run;
+export function nativeProtocol(run: ReactRun): Protocol<NativeTurn> {
+  const { course, conversation, live } = run;
   const taken = new Set(
     conversation.history.flatMap((message) => (message.role === 'assistant' ? message.calls.map(({ id }) => id) : [])),
   );
   const submit = declareSubmit(run.program);
-  const offer = createOffer(run.toolset, submit);
+  const offer = createOffer(run.catalog, submit);
   const nextReply = (tools: readonly ToolDeclaration[]): Promise<Reply> =>
     askFitting<Reply>(
       () => ask({ messages: conversation.sent, tools }, run),
       () => conversation.leaveOutOldest(),
     );
   /** Puts the message into the conversation, and names its calls. */
-  const take = ({ text, calls, providerMetadata }: Message, round: number): readonly NamedCall[] => {
-    const named = nameCalls(calls.map(toAskedCall), { loop: loop.loop, round, taken });
+  const take = (message: Message, round: number): readonly NamedCall[] => {
+    const { text, calls, providerMetadata } = message;
+    const named = nameCalls(calls.map(toAskedCall), { loop: live.loop, round, taken });
     for (const { id } of named) taken.add(id);
     const asked = named.map(({ id, name, args }) => Object.freeze({ id, name, arguments: args }));
     // No provider takes an empty message.
     const shown = text === '' && calls.length === 0 ? '(no text)' : text;
     conversation.begin(Object.freeze({ role: 'assistant', text: shown, calls: asked, providerMetadata }));
-    return named;
+    return refuse(named, message);
   };
-
-  if (open !== undefined) {
-    const ended = await takeTurn(run, open, run.earlier);
-    if (ended?.type !== 'suspended') run.noteResumed();
-    if (ended !== undefined) return ended;
-  }
-  while (course.iterations < maxIterations) {
-    const over = loop.whyOver();
-    if (over !== undefined) return { type: 'stopped', reason: over };
-    loop.refresh();
-    const reply = await nextReply(offer());
-    course.iterations += 1;
-    if (reply.type !== 'message') return endOf(reply, run);
-    const { overspent } = reply;
-    const named = take(reply, course.iterations - 1);
-    const calls = refuse(named, reply);
-    if (calls.length === 0) {
+  return {
+    async ask() {
+      const reply = await nextReply(offer());
+      course.iterations += 1;
+      if (reply.type !== 'message') return endOf(reply, run);
+      const { overspent } = reply;
+      const calls = take(reply, course.iterations - 1);
+      if (calls.length > 0) return { type: 'turn', turn: { calls, done: 0, overspent } };
       if (overspent) return { type: 'stopped', reason: 'budget' };
       conversation.add({ role: 'user', text: withoutCall });
-      continue;
-    }
-    const ended = await takeTurn(run, { calls, done: 0, overspent });
-    if (ended !== undefined) return ended;
-  }
-  const over = loop.whyOver();
-  if (over !== undefined) return { type: 'stopped', reason: over };
-  conversation.add({ role: 'user', text: lastRequest });
-  const reply = await nextReply([submit]);
-  if (reply.type !== 'message') return endOf(reply, run);
-  return forceSubmit(run, refuse(take(reply, maxIterations), reply));
+      return undefined;
+    },
+    take: (turn, earlier) => takeTurn(run, turn, earlier),
+    async conclude() {
+      conversation.add({ role: 'user', text: lastRequest });
+      const reply = await nextReply([submit]);
+      if (reply.type !== 'message') return endOf(reply, run);
+      return forceSubmit(run, take(reply, course.iterations));
+    },
+  };
 }
 
 type Message = Extract<Reply, { readonly type: 'message' }>;
@@ -99,15 +91,15 @@ async function takeTurn(
   run: ReactRun,
   { calls: asked, done, overspent }: NativeTurn,
   earlier?: ReadonlyMap<string, Outcome>,
-): Promise<ReactEnd | undefined> {
-  const { course, loop, toolset } = run;
+): Promise<LoopEnd<NativeTurn> | undefined> {
+  const { course, live, catalog } = run;
   const calls = refuseAfterSubmit(asked, run);
   const others = calls.filter(isOther);
   const before = course.calls.slice(course.calls.length - done);
-  const { caller } = loop;
+  const { caller } = live;
   const result = await runCalls(others.slice(done), { caller, ...(earlier === undefined ? {} : { earlier }) });
   const made = result.calls.map((call) =>
-    call.outcome?.kind === 'unknown-tool' ? { ...call, text: listNames(call.text, toolset, submitName) } : call,
+    call.outcome?.kind === 'unknown-tool' ? { ...call, text: listNames(call.text, catalog, submitName) } : call,
   );
   course.calls.push(...made);
   if (result.waiting.length > 0) {
@@ -131,7 +123,7 @@ function refuseAfterSubmit(calls: NativeTurn['calls'], { program }: ReactRun): N
 }
 
 /** Takes what was submitted in the last message; other calls of it are not run. */
-function forceSubmit(run: ReactRun, calls: readonly NamedCall[]): ReactEnd {
+function forceSubmit(run: ReactRun, calls: readonly NamedCall[]): LoopEnd<NativeTurn> {
   const left = leaveCalls(calls.filter(isOther), onlySubmit);
   run.course.calls.push(...left);
   const answer = answerAll(run, calls, left);
@@ -142,7 +134,7 @@ function forceSubmit(run: ReactRun, calls: readonly NamedCall[]): ReactEnd {
 
 type Taken = Exclude<SubmitReading, { readonly type: 'refused' }>;
 
-function toEnd(taken: Taken, reason: 'submit' | 'forced-submit'): ReactEnd {
+function toEnd(taken: Taken, reason: 'submit' | 'forced-submit'): LoopEnd<NativeTurn> {
   return taken.type === 'accepted'
     ? { type: 'answered', reason, output: taken.output }
     : { type: 'unanswered', reason: 'failed', error: taken.error };
@@ -185,7 +177,7 @@ function isOther({ name }: NamedCall): boolean {
 }
 
 /** Why calls of a message do not count: all of one that was cut; those that cost more of one that took too much. */
-function refuse(calls: readonly NamedCall[], { reason, overspent }: Message): readonly (NamedCall & JsonObject)[] {
+function refuse(calls: readonly NamedCall[], { reason, overspent }: Message): readonly NamedCall[] {
   return calls.map((call) => {
     const { refusal, ...rest } = call;
     // Of the calls of which a message may have so many, a submit is none.
@@ -213,11 +205,11 @@ function toArguments(raw: unknown): Json {
 }
 
 /** What a model is offered: the same list as long as no tool is added. */
-function createOffer(toolset: Toolset, submit: ToolDeclaration): () => readonly ToolDeclaration[] {
+function createOffer(catalog: ToolCatalog, submit: ToolDeclaration): () => readonly ToolDeclaration[] {
   let listed: readonly ToolListing[] | undefined;
   let offered: readonly ToolDeclaration[] = [];
   return () => {
-    const listings = toolset.toJSON();
+    const listings = catalog.toJSON();
     if (listings !== listed) {
       listed = listings;
       // One that was registered meanwhile under the name of the submit cannot be called.
@@ -232,9 +224,4 @@ const noArguments: JsonObject = Object.freeze({ type: 'object', properties: {}, 
 
 function toDeclaration({ name, description, args_schema: inputSchema }: ToolListing): ToolDeclaration {
   return Object.freeze({ name, description, inputSchema: inputSchema ?? noArguments });
-}
-
-function endOf(reply: Exclude<Reply, Message>, { loop }: ReactRun): ReactEnd {
-  if (reply.type === 'ended') return { type: 'stopped', reason: loop.whyOver() ?? 'aborted' };
-  return { type: 'unanswered', reason: 'failed', error: reply.error };
 }

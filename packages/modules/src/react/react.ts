@@ -1,10 +1,9 @@
-import { HoldfastError, type JsonObject, type Message, type Model, type Tool } from '@holdfast/core';
-import { openLoopCaller } from '../loop/caller.ts';
-import { leaveWaiting } from '../loop/calls.ts';
-import { stopProblem, type ToolLoopResult, toLoopProblem } from '../loop/result.ts';
-import { readEnds, recordResume } from '../loop/state.ts';
-import { checkCount, isToolset, type LoopRunOptions } from '../loop/tool-loop.ts';
-import { createToolset, putOver, type Toolset, type ToolsetOptions } from '../loop/toolset.ts';
+import { HoldfastError, isHoldfastError, type JsonObject, type Message, type Model, type Tool } from '@holdfast/core';
+import { type LoopEnd, toResult } from '../loop/course.ts';
+import type { ToolLoopResult } from '../loop/result.ts';
+import { openRun, runRounds } from '../loop/rounds.ts';
+import { createToolCatalog, putOver, type ToolCatalog, type ToolCatalogOptions } from '../loop/tool-catalog.ts';
+import { checkCount, isToolCatalog, type LoopRunOptions } from '../loop/tool-loop.ts';
 import { readInput } from '../predict/ask.ts';
 import type { Prediction, Predictor } from '../predict/predict.ts';
 import { renderProgram } from '../predict/render.ts';
@@ -12,27 +11,27 @@ import { checkDemos } from '../signature/demos.ts';
 import { extraNamesOfCode, type Tuning, toProgram } from '../signature/program.ts';
 import type { Signature } from '../signature/signature.ts';
 import { Conversation } from './conversation.ts';
-import { newCourse, type ReactEnd, type ReactRun } from './course.ts';
-import { type NativeTurn, runNative } from './native.ts';
-import { type ReactState, readState, waitingCalls, writeState } from './state.ts';
-import { createTextPrograms, finishName, type Step, type TextPrograms } from './step.ts';
+import type { ReactRun } from './course.ts';
+import { nativeProtocol } from './native.ts';
+import { type ReactState, reactState } from './state.ts';
+import { createTextPrograms, finishName, type TextPrograms } from './step.ts';
 import { renderNative, submitName } from './submit.ts';
-import { runText, type TextTurn } from './text.ts';
+import { textProtocol } from './text.ts';
 
 /** How a model asks for calls. `native`: it is offered tools. `text`: a call is written in fields of its answer. */
 export type ReactProtocol = 'native' | 'text';
 
-export interface ReactOptions extends Tuning, ToolsetOptions {
+export interface ReactOptions extends Tuning, ToolCatalogOptions {
   readonly model: Model;
-  readonly tools: readonly Tool[] | Toolset;
+  readonly tools: readonly Tool[] | ToolCatalog;
   /** Rounds; the one request for the answer behind them is none. Integer, default 20. */
-  readonly maxIterations?: number;
+  readonly maxIterations?: number | undefined;
   /** Default: `native`, or `text` where the model cannot be offered tools (`callsTools` is false). */
-  readonly protocol?: ReactProtocol;
+  readonly protocol?: ReactProtocol | undefined;
   /** `instruction` says itself which tools there are and how a step is written, so `text` uses it as it is. Default false. */
-  readonly listsTools?: boolean;
+  readonly listsTools?: boolean | undefined;
   /** Of the last request of `text`, which takes the answer from the steps and may be corrected once. Default: the instruction, without demos. */
-  readonly extract?: Tuning;
+  readonly extract?: Tuning | undefined;
 }
 
 /**
@@ -69,7 +68,7 @@ export interface ReactPredictor<Input = unknown, Output = unknown> extends Predi
  * Source: `ReAct` and `ReActV2` of DSPy, `dspy/predict/react.py` and `dspy/predict/react_v2.py`.
  *
  * @throws HoldfastError `options.invalid`, `modules.tool_reserved`, `modules.signature_invalid` (with `text`, a field has the name of one
- * of a step), and as `predict` and `createToolset`.
+ * of a step), and as `predict` and `createToolCatalog`.
  */
 export function react<Input, Output>(
   signature: Signature<Input, Output>,
@@ -87,12 +86,8 @@ export function react<Input, Output>(
   }: ReactOptions,
 ): ReactPredictor<Input, Output> {
   checkCount('maxIterations', maxIterations);
-  const toolset = isToolset(tools) ? tools : createToolset(tools, options);
-  const tuning: Tuning = {
-    ...(instruction === undefined ? {} : { instruction }),
-    ...(demos === undefined ? {} : { demos }),
-    ...(descriptions === undefined ? {} : { descriptions }),
-  };
+  const catalog = isToolCatalog(tools) ? tools : createToolCatalog(tools, options);
+  const tuning: Tuning = { instruction, demos, descriptions };
   const program = checkDemos(toProgram(signature, 'react', tuning), extraNamesOfCode('react'));
   let made: TextPrograms | undefined;
   const textPrograms = (): TextPrograms => {
@@ -103,48 +98,44 @@ export function react<Input, Output>(
   const renderFirst = (how: ReactProtocol, input: JsonObject): readonly Message[] =>
     how === 'native'
       ? renderNative(program, input)
-      : renderProgram(textPrograms().step(toolset.toJSON()), { ...input, trajectory: '' });
+      : renderProgram(textPrograms().step(catalog.toJSON()), { ...input, trajectory: '' });
   // What is wrong with the signature or the tools is wrong now.
-  checkReserved(toolset, protocolOf(model));
+  checkReserved(catalog, protocolOf(model));
   if (protocolOf(model) === 'text') textPrograms();
 
-  const conduct = async (
-    start: Start,
+  const conduct = (
+    { protocol: how, input, state }: Start,
     { model: other, maxIterations: limit = maxIterations, ...over }: LoopRunOptions,
   ): Promise<Conducted<Output>> => {
     checkCount('maxIterations', limit);
-    checkReserved(toolset, start.protocol);
-    const loop = openLoopCaller(toolset, putOver(options, over), start.state?.loop);
-    try {
-      const { state } = start;
-      const earlier =
-        state === undefined ? undefined : readEnds(loop.session, { ...roundOf(state), ...callsOf(state) });
-      const run: ReactRun = {
-        program,
-        model: other ?? model,
-        toolset,
-        loop,
-        course: state?.course ?? newCourse(),
-        conversation: state?.conversation ?? new Conversation(renderFirst(start.protocol, start.input)),
-        maxIterations: limit,
-        earlier,
-        noteResumed: () => state && recordResume(loop.session, roundOf(state)),
-      };
+    checkReserved(catalog, how);
+    return openRun(catalog, { options: putOver(options, over), maxIterations: limit, state }, async (shared) => {
+      const conversation = state?.conversation ?? new Conversation(renderFirst(how, input));
+      const run: ReactRun = { ...shared, program, model: other ?? model, conversation };
+      const { course, live } = run;
+      const kept = { signature: signature.name, loop: live.loop, input, course, conversation };
+      const conclude = <Turn>(end: LoopEnd<Turn>, toState: (turn: Turn) => ReactState): Conducted<Output> => ({
+        // Outputs are validated by the signature's schema.
+        result: Object.freeze({
+          ...(toResult(end, course, (turn) => reactState.write(toState(turn))) as ToolLoopResult<Output>),
+          requests: course.requests,
+          history: conversation.history,
+        }),
+        error: end.type === 'unanswered' && isHoldfastError(end.error) ? end.error : undefined,
+      });
+      if (how === 'native') {
+        const open = state?.protocol === 'native' ? state.turn : undefined;
+        const end = await runRounds(run, nativeProtocol(run), open);
+        return conclude(end, (turn) => ({ ...kept, protocol: 'native', turn }));
+      }
       const steps = state?.protocol === 'text' ? [...state.steps] : [];
-      const end =
-        start.protocol === 'native'
-          ? await runNative(run, state?.protocol === 'native' ? state.turn : undefined)
-          : await runText(
-              { ...run, programs: textPrograms(), input: start.input, steps },
-              state?.protocol === 'text' ? state.turn : undefined,
-            );
-      return conclude<Output>(end, { run, start, steps, name: signature.name });
-    } finally {
-      loop.dispose();
-    }
+      const open = state?.protocol === 'text' ? state.turn : undefined;
+      const end = await runRounds(run, textProtocol({ ...run, programs: textPrograms(), input, steps }), open);
+      return conclude(end, (turn) => ({ ...kept, protocol: 'text', turn, steps }));
+    });
   };
-  const begin = (input: Input, run: LoopRunOptions): Promise<Conducted<Output>> =>
-    conduct({ protocol: protocolOf(run.model ?? model), input: readInput(program, input) }, run);
+  const begin = async (input: Input, run: LoopRunOptions): Promise<Conducted<Output>> =>
+    conduct({ protocol: protocolOf(run.model ?? model), input: readInput(program, input), state: undefined }, run);
 
   return Object.freeze<ReactPredictor<Input, Output>>({
     signature,
@@ -154,7 +145,7 @@ export function react<Input, Output>(
     render: (input) => renderFirst(protocolOf(model), readInput(program, input)),
     run: async (input, run = {}) => (await begin(input, run)).result,
     async resume(given, run = {}) {
-      const state = readState(given, signature.name);
+      const state = reactState.read(given, signature.name);
       const { protocol: how, input } = state;
       return (await conduct({ protocol: how, input, state }, run)).result;
     },
@@ -164,7 +155,7 @@ export function react<Input, Output>(
         const { output, reasoning, usage, requests } = result;
         return Object.freeze({ output, ...(reasoning === undefined ? {} : { reasoning }), usage, requests });
       }
-      const { signal } = toolset.callOptions(putOver(options, run));
+      const { signal } = catalog.callOptions(putOver(options, run));
       if (result.reason === 'aborted' && signal?.aborted === true) throw signal.reason;
       throw error ?? new HoldfastError(result.error.code, result.error.message);
     },
@@ -174,7 +165,8 @@ export function react<Input, Output>(
 interface Start {
   readonly protocol: ReactProtocol;
   readonly input: JsonObject;
-  readonly state?: ReactState;
+  /** Of a run that is resumed. */
+  readonly state: ReactState | undefined;
 }
 
 interface Conducted<Output> {
@@ -183,66 +175,12 @@ interface Conducted<Output> {
   readonly error: HoldfastError | undefined;
 }
 
-interface Concluding {
-  readonly run: ReactRun;
-  readonly start: Start;
-  readonly steps: readonly Step[];
-  readonly name: string;
-}
-
-function conclude<Output>(end: ReactEnd, { run, start, steps, name }: Concluding): Conducted<Output> {
-  const { course, conversation, loop } = run;
-  const { iterations, requests, usage } = course;
-  const calls = Object.freeze([...course.calls]);
-  const common = { iterations, requests, usage: Object.freeze(usage), calls, history: conversation.history };
-  // What was read of it, and is said to be no more than that.
-  const output = Object.freeze(course.partial) as Partial<Output>;
-  const toConducted = (result: ReactResult<Output>, error?: HoldfastError): Conducted<Output> => ({
-    result: Object.freeze(result),
-    error,
-  });
-  switch (end.type) {
-    case 'answered': {
-      const { reason, reasoning } = end;
-      const shown = reasoning === undefined ? {} : { reasoning };
-      // Validated by the signature's schema.
-      return toConducted({ ...common, reason, output: end.output as Output, ...shown });
-    }
-    case 'unanswered':
-      return toConducted({ ...common, reason: end.reason, output, error: toLoopProblem(end.error) }, end.error);
-    case 'stopped':
-      return toConducted({ ...common, reason: end.reason, output, error: stopProblem(end.reason) });
-    case 'suspended': {
-      const kept = { signature: name, loop: loop.loop, input: start.input, course, conversation };
-      const state = writeState(
-        start.protocol === 'native'
-          ? { ...kept, protocol: 'native', turn: end.turn as NativeTurn }
-          : { ...kept, protocol: 'text', turn: end.turn as TextTurn, steps },
-      );
-      const { pending } = end;
-      const error = stopProblem('suspended');
-      const asked = Object.freeze([...calls, ...leaveWaiting(end.waiting)]);
-      return toConducted({ ...common, calls: asked, reason: 'suspended', output, error, pending, state });
-    }
-    default:
-      return end satisfies never;
-  }
-}
-
-function checkReserved(toolset: Toolset, protocol: ReactProtocol): void {
+function checkReserved(catalog: ToolCatalog, protocol: ReactProtocol): void {
   const reserved = protocol === 'native' ? submitName : finishName;
-  if (toolset.get(reserved) === undefined) return;
+  if (catalog.get(reserved) === undefined) return;
   throw new HoldfastError(
     'modules.tool_reserved',
     `A tool is called \`${reserved}\`, as \`react\` calls its own; give it another name.`,
     { data: { name: reserved } },
   );
-}
-
-function roundOf({ loop, course }: ReactState): { readonly loop: number; readonly round: number } {
-  return { loop, round: course.iterations - 1 };
-}
-
-function callsOf(state: ReactState): Pick<Parameters<typeof readEnds>[1], 'calls' | 'waiting'> {
-  return { calls: state.course.calls, waiting: waitingCalls(state) };
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from '@holdfast/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Conversation } from './conversation.ts';
-import { readState, writeState } from './state.ts';
+import { reactState } from './state.ts';
 
 const call = { id: 'a', callId: 'loop_7_0_0', name: 'gold', args: { player: 1 } };
 const outcome = { kind: 'ok', callId: 'loop_7_0_1', name: 'gold', message: '', value: 1, rendered: '1', text: '1' };
@@ -20,12 +20,17 @@ const conversation = new Conversation(
   [[{ role: 'assistant', text: '', calls: [{ id: 'a', name: 'gold', arguments: '{}' }] }]],
 );
 const common = { signature: 'sum', loop: 7, input: { words: 'a b' }, course, conversation };
-const native = writeState({ ...common, protocol: 'native', turn: { calls: [call], done: 1, overspent: false } });
-const text = writeState({ ...common, protocol: 'text', steps: [], turn: { call, thought: '', overspent: false } });
+const native = reactState.write({ ...common, protocol: 'native', turn: { calls: [call], done: 1, overspent: false } });
+const text = reactState.write({
+  ...common,
+  protocol: 'text',
+  steps: [],
+  turn: { calls: [call], thought: '', overspent: false },
+});
 
 test.each([native, text])('what is written is read as it was', (state) => {
-  const read = readState(structuredClone(state), 'sum');
-  expect(writeState(read)).toEqual(state);
+  const read = reactState.read(structuredClone(state), 'sum');
+  expect(reactState.write(read)).toEqual(state);
   expect(read.conversation.history).toEqual(conversation.history);
   // As a call path makes it, although JSON has left it out.
   expect(Object.hasOwn(read.course.calls[0]?.outcome ?? {}, 'code')).toBe(true);
@@ -40,7 +45,7 @@ function withMessage(message: JsonObject): JsonObject {
 test('input that is nested as deep as it may be is read again', () => {
   let words: JsonObject = {};
   for (let depth = 1; depth < 62; depth += 1) words = { words };
-  expect(readState({ ...native, input: { words } }, 'sum').input).toEqual({ words });
+  expect(reactState.read({ ...native, input: { words } }, 'sum').input).toEqual({ words });
 });
 
 test.each<[title: string, state: unknown]>([
@@ -72,7 +77,7 @@ test.each<[title: string, state: unknown]>([
   ['with a call of no arguments', withMessage({ role: 'assistant', text: '', calls: [{ id: 'a', name: 'gold' }] })],
   ['that is no JSON', { ...native, input: { now: new Date() } }],
 ])('a state %s is refused', (_, state) => {
-  expect(() => readState(state, 'sum')).toThrow(invalid);
+  expect(() => reactState.read(state, 'sum')).toThrow(invalid);
 });
 
 test('whatever is in place of a part of it, it is read or refused', () => {
@@ -91,7 +96,7 @@ test('whatever is in place of a part of it, it is read or refused', () => {
   fc.assert(
     fc.property(fc.constantFrom(...cases), fc.jsonValue(), ({ state, path }, by) => {
       try {
-        const read = readState(replace(state, path, by), 'sum');
+        const read = reactState.read(replace(state, path, by), 'sum');
         expect(read.conversation.sent.length).toBeGreaterThanOrEqual(0);
       } catch (thrown) {
         expect(thrown).toEqual(invalid);

@@ -1,5 +1,5 @@
 import { deepFreeze, HoldfastError, type Json, type JsonObject, jsonSchema } from '@holdfast/core';
-import type { ToolListing } from '../loop/toolset.ts';
+import type { ToolListing } from '../loop/tool-catalog.ts';
 import { parseAnswer } from '../predict/parse-answer.ts';
 import { type Program, type Tuning, toProgram } from '../signature/program.ts';
 import type { Signature, SignatureField } from '../signature/signature.ts';

@@ -12,10 +12,10 @@ export interface Demo {
 /** What has been written for a signature, by a person or a tuner. */
 export interface Tuning {
   /** Default: the signature's. */
-  readonly instruction?: string;
-  readonly demos?: readonly Demo[];
+  readonly instruction?: string | undefined;
+  readonly demos?: readonly Demo[] | undefined;
   /** By field, in place of what the signature's schemas say. */
-  readonly descriptions?: Readonly<Record<string, string>>;
+  readonly descriptions?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A signature with what has been written for it: all that a prompt is made of, beside the input. Frozen. */
@@ -38,9 +38,6 @@ const reasoning: SignatureField = deepFreeze({
   required: true,
 });
 
-/** Fields of the steps of a `react` program, which its signature does not have. */
-const stepFields: ReadonlySet<string> = new Set(['trajectory', 'next_thought', 'next_tool_name', 'next_tool_args']);
-
 /**
  * @throws HoldfastError `modules.description_unknown`, `modules.demo_invalid` (no JSON), and `modules.signature_invalid` where an input
  * has the name of the field that `chain_of_thought` adds.
@@ -53,8 +50,9 @@ export function toProgram<Input, Output>(
   const outputs = predictorType === 'chain_of_thought' ? withReasoning(signature) : signature.outputs;
   const written = new Map(Object.entries(descriptions));
   const known = new Set([...signature.inputs, ...outputs].map(({ name }) => name));
+  const extra = predictorType === 'react' ? [...step.inputs, ...step.outputs] : [];
   for (const name of written.keys()) {
-    if (known.has(name) || (predictorType === 'react' && stepFields.has(name))) continue;
+    if (known.has(name) || extra.includes(name)) continue;
     throw new HoldfastError(
       'modules.description_unknown',
       `\`${name.slice(0, 100)}\` is described, and \`${signature.name}\` has no such field; it has ${listNames(known)}.`,
@@ -108,39 +106,31 @@ export interface ExtraNames {
   readonly outputs: readonly string[];
 }
 
-interface OfModule {
-  readonly predictor_type: PredictorType;
-}
-
-const noExtra: ExtraNames = { inputs: [], outputs: [] };
-const extraOfThought: ExtraNames = { inputs: [], outputs: ['reasoning'] };
+const none: ExtraNames = { inputs: [], outputs: [] };
+const tools: ExtraNames = { inputs: ['available_tools', 'context'], outputs: ['tool_call'] };
+const thought: ExtraNames = { inputs: [], outputs: ['reasoning'] };
 // Of DSPy: `dspy/predict/react.py` of stanfordnlp/dspy.
-const extraOfStep: ExtraNames = {
-  inputs: ['trajectory'],
-  outputs: ['next_thought', 'next_tool_name', 'next_tool_args'],
-};
+const step: ExtraNames = { inputs: ['trajectory'], outputs: ['next_thought', 'next_tool_name', 'next_tool_args'] };
+const ofType: Readonly<Record<PredictorType, ExtraNames>> = { predict: none, chain_of_thought: thought, react: step };
 
 /** The fields that a predictor has beside those of its signature. */
-export function extraNamesOf({ predictor_type: predictorType }: OfModule): ExtraNames {
-  if (predictorType === 'react') return extraOfStep;
-  return predictorType === 'chain_of_thought' ? extraOfThought : noExtra;
+export function extraNamesOf(predictorType: PredictorType): ExtraNames {
+  return ofType[predictorType];
 }
 
 /** As `extraNamesOf`, with the fields by which a tool loop tells of tools and is asked for calls: demos may show them. */
-export function extraNamesOfDemos(definition: OfModule & { readonly tool_enabled: boolean }): ExtraNames {
-  const own = extraNamesOf(definition);
-  return definition.tool_enabled && definition.predictor_type !== 'react' ? withTools(own) : own;
+export function extraNamesOfDemos(predictorType: PredictorType, takesTools: boolean): ExtraNames {
+  return takesTools && predictorType !== 'react' ? join(ofType[predictorType], tools) : ofType[predictorType];
 }
 
 /** As `extraNamesOfDemos`, for a predictor that is made in code: it may get tools later, and either protocol of `react` its demos. */
 export function extraNamesOfCode(predictorType: PredictorType): ExtraNames {
-  const own = extraNamesOf({ predictor_type: predictorType });
-  return predictorType === 'react' ? { ...own, outputs: [...own.outputs, 'reasoning'] } : withTools(own);
-}
-
-function withTools({ inputs, outputs }: ExtraNames): ExtraNames {
-  return { inputs: [...inputs, 'available_tools', 'context'], outputs: [...outputs, 'tool_call'] };
+  return join(ofType[predictorType], predictorType === 'react' ? thought : tools);
 }
 
 /** Of the second step of a `react` module. */
-export const extraNamesOfExtraction: ExtraNames = { inputs: ['trajectory'], outputs: ['reasoning'] };
+export const extraNamesOfExtraction: ExtraNames = { inputs: step.inputs, outputs: thought.outputs };
+
+function join(one: ExtraNames, other: ExtraNames): ExtraNames {
+  return { inputs: [...one.inputs, ...other.inputs], outputs: [...one.outputs, ...other.outputs] };
+}

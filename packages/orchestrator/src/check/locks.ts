@@ -1,4 +1,4 @@
-import type { Tool } from '@holdfast/core';
+import { describeThrown, type Tool } from '@holdfast/core';
 import type { DraftNode, Reports } from '../plan/draft.ts';
 import { show } from '../plan/violations.ts';
 import type { PlanGraph } from './graph.ts';
@@ -55,9 +55,13 @@ function readLocks(
   { warnings }: Reports,
 ): ReadonlySet<string> {
   if (tool.effects !== 'external' || tool.locks === undefined || inputs.input === undefined) return none;
-  const names = lockNamesOf(tool, inputs.input);
+  let problem = '';
+  const onProblem = (what: string): void => {
+    problem = what;
+  };
+  const names = lockNamesOf(tool, inputs.input, onProblem);
   if (names !== undefined) return new Set(names);
-  const message = `The locks of \`${tool.name}\` cannot be told for these inputs: the node runs alone.`;
+  const message = `The locks of \`${tool.name}\` are unknown for these inputs, so the node runs alone: ${problem}.`;
   warnings.add('plan.locks.failed', { path, node: id, index }, message);
   return none;
 }
@@ -87,15 +91,23 @@ function findUnordered(
   return unordered;
 }
 
-/** What a call of `tool`, which has locks, works on: each name once. `undefined`: it cannot tell, so that nothing may run beside it. */
-export function lockNamesOf(tool: Tool, input: unknown): readonly string[] | undefined {
+/**
+ * What a call of `tool`, which has locks, works on: each name once. `undefined`: it cannot tell, so that nothing may run beside it;
+ * `onProblem` is told why.
+ */
+export function lockNamesOf(
+  tool: Tool,
+  input: unknown,
+  onProblem?: (problem: string) => void,
+): readonly string[] | undefined {
   try {
     const locks: unknown = tool.locks?.(input);
     if (Array.isArray(locks) && locks.every((lock) => typeof lock === 'string')) return [...new Set<string>(locks)];
     // A promise comes too late. Nobody hears of its rejection, which must not end the process.
     void Promise.allSettled([locks]);
-  } catch {
-    // That it cannot tell is all there is to it, whatever it throws.
+    onProblem?.('`locks` did not return a list of strings');
+  } catch (thrown) {
+    onProblem?.(`\`locks\` threw: ${describeThrown(thrown)}`);
   }
   return undefined;
 }

@@ -57,11 +57,6 @@ test.each([
   },
   { what: 'with a dependency twice', plan: { ...present, nodes: [first, { ...second, depends_on: [0, 0] }] } },
   { what: 'with keys in another order', plan: Object.fromEntries(Object.entries(present).reverse()) },
-  { what: 'with steps', plan: drop({ ...present, nodes: undefined, steps: present.nodes }) },
-  {
-    what: 'with args',
-    plan: { ...present, nodes: present.nodes.map(({ inputs, ...node }) => ({ ...node, args: inputs })) },
-  },
   {
     what: 'with a thought',
     plan: { ...present, nodes: [first, drop({ ...second, metadata: undefined, thought: 'Look' })] },

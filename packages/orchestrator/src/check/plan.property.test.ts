@@ -226,11 +226,9 @@ test('paths and references are read as they are written', () => {
 test('whatever is given: an answer, and no error', async () => {
   const word = fc.constantFrom(
     'nodes',
-    'steps',
     'id',
     'tool',
     'inputs',
-    'args',
     'depends_on',
     '$from',
     'path',

@@ -66,7 +66,7 @@ export type PlanCheck =
     };
 
 /**
- * Reads a plan, from JSON text or a value, in the present form or an older one, and checks it as a whole. Reports everything that is
+ * Reads a plan, from JSON text or a value and checks it as a whole. Reports everything that is
  * wrong at once, at most 1,000 things. Nothing of any tool runs but its schemas and its `locks`. Policies are asked when all else is
  * right; `session` is read, and left as it is.
  *

@@ -1,4 +1,4 @@
-import { HoldfastError, type Json, type JsonObject, jsonSchema, type Tool } from '@holdfast/core';
+import { HoldfastError, isHoldfastError, type Json, type JsonObject, jsonSchema, type Tool } from '@holdfast/core';
 import { type CompiledSchema, compileSchema } from '@holdfast/schema';
 
 /** What a check needs to know of a tool, made ready once. */
@@ -61,8 +61,9 @@ function createFacts(tool: Tool, functionName: string): ToolFacts {
 function compileRelaxed(schema: Readonly<Record<string, Json>>): CompiledSchema | undefined {
   try {
     return compileSchema(jsonSchema(schema));
-  } catch {
+  } catch (thrown) {
     // A reference into a part that was left open, say. Nothing is lost: every call is checked against the whole schema.
-    return undefined;
+    if (isHoldfastError(thrown)) return undefined;
+    throw thrown;
   }
 }

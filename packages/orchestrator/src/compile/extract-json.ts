@@ -1,9 +1,8 @@
 import { isPlainObject, parseJson } from '@holdfast/core';
+import { findTextEnd, type Repair, readLenientJson, type StepBudget } from '@holdfast/prompt/json';
 import { jsonLimits } from '../plan/draft.ts';
 import { readPlan } from '../plan/read.ts';
 import type { PlanViolation } from '../plan/types.ts';
-import { findTextEnd, type StepBudget } from './find-end.ts';
-import { type Repair, readLenientObject } from './repair-json.ts';
 
 /** What was found in a text that somebody wrote around a plan. `steps`: how many characters were looked at, some of them twice. */
 export type Extraction =
@@ -54,19 +53,24 @@ const tag = /<(\/?)(think|thinking|thought|reasoning|reflection|scratchpad)>/iy;
 const closingTag = /<\/(?:think|thinking|thought|reasoning|reflection|scratchpad)>/gi;
 const onlyFences = /^[\s`]*$/;
 
+/** What a text has been found to hold so far. */
+interface Finds {
+  readonly plans: Found[];
+  /** Meant to be a plan, and none. */
+  draft?: Found;
+  object?: Found;
+  broken?: string;
+  hasBrace: boolean;
+  /** Where a reasoning tag was opened that is never closed. */
+  openReasoning?: number;
+}
+
 class Search {
   readonly #text: string;
   readonly #budget: StepBudget;
   readonly #unwrapped: number;
-  #plans: Found[] = [];
-  /** Meant to be a plan, and none. */
-  #draft: Found | undefined;
-  #object: Found | undefined;
-  #broken: string | undefined;
-  #hasBrace = false;
+  #finds: Finds = { plans: [], hasBrace: false };
   #candidates = 0;
-  /** Where a reasoning tag was opened that is never closed. */
-  #openReasoning: number | undefined;
 
   constructor(text: string, budget: StepBudget, unwrapped = 0) {
     this.#text = text;
@@ -94,21 +98,18 @@ class Search {
     const steps = allowed - this.#budget.left;
     const found = this.best();
     if (found !== undefined) return { type: 'found', json: found.json, warnings: found.warnings, steps };
-    if (!this.#hasBrace) return { type: 'none', steps };
-    const reason =
-      this.#openReasoning !== undefined
-        ? 'a reasoning block was opened and never closed'
-        : (this.#broken ?? 'there is no complete JSON object in it');
+    const { hasBrace, openReasoning, broken = 'there is no complete JSON object in it' } = this.#finds;
+    if (!hasBrace) return { type: 'none', steps };
+    const reason = openReasoning === undefined ? broken : 'a reasoning block was opened and never closed';
     const message = `No plan can be read: ${reason}. Answer with one JSON object and nothing else.`;
     return { type: 'malformed', violation: violation('plan.json.invalid', message), steps };
   }
 
   best(): Found | undefined {
-    const [first] = this.#plans;
-    if (this.#openReasoning === undefined)
-      return first ?? this.#draft ?? (this.#broken === undefined ? this.#object : undefined);
-    if (first === undefined) return undefined;
-    if (first.end <= this.#openReasoning) return first;
+    const { plans, draft, object, broken, openReasoning } = this.#finds;
+    const [first] = plans;
+    if (openReasoning === undefined) return first ?? draft ?? (broken === undefined ? object : undefined);
+    if (first === undefined || first.end <= openReasoning) return first;
     // The closing tag may have been forgotten. Only a plan that is the last word is no thought.
     if (!onlyFences.test(this.#text.slice(first.end))) return undefined;
     return { ...first, warnings: [...first.warnings, repaired('a reasoning block before it was never closed')] };
@@ -116,36 +117,31 @@ class Search {
 
   /** Reads what begins with a brace, and answers where to go on. */
   #readObject(start: number): number {
-    this.#hasBrace = true;
-    const reading = readLenientObject(this.#text, start, this.#budget);
+    this.#finds.hasBrace = true;
+    const reading = readLenientJson(this.#text, start, this.#budget);
     if (reading.type === 'other') return start + 1;
     if (reading.type === 'broken') {
       // What comes after the beginning of an object that never ends may be a part of it. So may what a quote of a thought that broke off
       // has made a part of it, together with the end of that thought.
       if (reading.end === undefined || this.#hasClosingTag(start, reading.end))
         return this.#stop(`it is cut off, or ${reading.problem}`, start);
-      this.#broken ??= reading.problem;
+      this.#finds.broken ??= reading.problem;
       return reading.end;
     }
     const { json, keys, end } = reading;
-    this.#take({ json, end, warnings: toWarnings(reading.repairs) }, keys);
+    const found = { json, end, warnings: toWarnings(reading.repairs) };
+    const meant =
+      keys.length === 1 && keys[0] === 'plan' ? this.#unwrap(found) : looksLikePlan(keys) ? found : undefined;
+    if (meant === undefined) this.#finds.object ??= found;
+    else this.#add(meant);
     return end;
-  }
-
-  #take(found: Found, keys: readonly string[]): void {
-    if (keys.length === 1 && keys[0] === 'plan') {
-      const inner = this.#unwrap(found);
-      if (inner !== undefined) this.#add(inner);
-      else this.#object ??= found;
-    } else if (looksLikePlan(keys)) this.#add(found);
-    else this.#object ??= found;
   }
 
   #add(found: Found): void {
     this.#candidates += 1;
     if (this.#candidates > maxCandidates) return;
-    if (readPlan(found.json).type === 'invalid') this.#draft ??= found;
-    else this.#plans.push(found);
+    if (readPlan(found.json).type === 'invalid') this.#finds.draft ??= found;
+    else this.#finds.plans.push(found);
   }
 
   /** The plan in an object whose only member is `plan`. */
@@ -155,36 +151,39 @@ class Search {
     if (!parsed.ok || !isPlainObject(parsed.value)) return undefined;
     const { plan } = parsed.value;
     const text = typeof plan === 'string' ? plan : isPlainObject(plan) ? JSON.stringify(plan) : undefined;
-    const inner = text === undefined ? undefined : this.#searchIn(text);
-    if (inner === undefined) return undefined;
-    return {
-      ...inner,
-      warnings: [...warnings, ...inner.warnings, repaired('it was the member `plan` of an object')],
-      end,
-    };
+    const how = repaired('it was the member `plan` of an object');
+    return text === undefined ? undefined : this.#searchIn(text, { end, before: warnings, how });
   }
 
   /** Reads a JSON text with an object in it, as one gets who encodes twice. */
   #readQuoted(start: number): number {
     quotedObject.lastIndex = start;
     if (!quotedObject.test(this.#text)) return start + 1;
-    this.#hasBrace = true;
+    this.#finds.hasBrace = true;
     const end = findTextEnd(this.#text, start);
     this.#budget.left -= (end ?? this.#text.length) - start;
     if (end === undefined) return start + 1;
     const parsed = parseJson(this.#text.slice(start, end), jsonLimits);
-    const inner = parsed.ok && typeof parsed.value === 'string' ? this.#searchIn(parsed.value) : undefined;
+    const how = repaired('it was JSON in a JSON text');
+    const inner =
+      parsed.ok && typeof parsed.value === 'string'
+        ? this.#searchIn(parsed.value, { end, before: [], how })
+        : undefined;
     if (inner === undefined) return start + 1;
-    this.#add({ ...inner, warnings: [...inner.warnings, repaired('it was JSON in a JSON text')], end });
+    this.#add(inner);
     return end;
   }
 
-  #searchIn(text: string): Found | undefined {
+  #searchIn(
+    text: string,
+    { end, before, how }: { readonly end: number; readonly before: Found['warnings']; readonly how: PlanViolation },
+  ): Found | undefined {
     if (this.#unwrapped >= maxUnwrapped) return undefined;
     const search = new Search(text, this.#budget, this.#unwrapped + 1);
     search.scan();
     const found = search.best();
-    return found !== undefined && search.#object !== found ? found : undefined;
+    if (found === undefined || search.#finds.object === found) return undefined;
+    return { ...found, warnings: [...before, ...found.warnings, how], end };
   }
 
   #readTag(start: number): number {
@@ -192,16 +191,13 @@ class Search {
     const found = tag.exec(this.#text);
     if (found === null) return start + 1;
     const end = start + found[0].length;
-    if (found[1] === '/') {
-      this.#forget();
-      return end;
-    }
-    if (this.#openReasoning !== undefined) return end;
+    if (found[1] === '/') this.#forget();
+    if (found[1] === '/' || this.#finds.openReasoning !== undefined) return end;
     closingTag.lastIndex = end;
     const closed = closingTag.exec(this.#text);
     this.#budget.left -= (closed === null ? this.#text.length : closingTag.lastIndex) - end;
     if (closed !== null) return closingTag.lastIndex;
-    this.#openReasoning = start;
+    this.#finds.openReasoning = start;
     return end;
   }
 
@@ -215,24 +211,19 @@ class Search {
   #stop(problem: string, start: number): number {
     closingTag.lastIndex = start;
     if (closingTag.test(this.#text)) this.#forget();
-    this.#hasBrace = true;
-    this.#broken ??= problem;
+    this.#finds.hasBrace = true;
+    this.#finds.broken ??= problem;
     return this.#text.length;
   }
 
   /** All that was found was thought. */
   #forget(): void {
-    this.#plans = [];
-    this.#draft = undefined;
-    this.#object = undefined;
-    this.#broken = undefined;
-    this.#hasBrace = false;
-    this.#openReasoning = undefined;
+    this.#finds = { plans: [], hasBrace: false };
   }
 }
 
 function looksLikePlan(keys: readonly string[]): boolean {
-  return keys.includes('nodes') || keys.includes('steps') || (keys.includes('status') && keys.includes('error'));
+  return keys.includes('nodes') || (keys.includes('status') && keys.includes('error'));
 }
 
 function toWarnings(repairs: ReadonlyMap<Repair, number>): readonly PlanViolation[] {

@@ -6,7 +6,7 @@ import {
   type PlannerRequest,
   type PlannerTool,
 } from '@holdfast/core';
-import { cut } from '../plan/text.ts';
+import { shorten } from '../plan/text.ts';
 
 /**
  * What a model is sent to write a plan: always the same for the same request. The tools are in the first message, before anything
@@ -88,9 +88,9 @@ const maxSchemaDescription = 200;
 function describeTool({ name, description, inputSchema, outputSchema, effects, dangerous }: PlannerTool): JsonObject {
   return {
     tool: name,
-    does: shortenText(description, maxDescription),
-    inputs: shorten(inputSchema),
-    ...(outputSchema === undefined ? {} : { result: shorten(outputSchema) }),
+    does: shorten(description, maxDescription),
+    inputs: condense(inputSchema),
+    ...(outputSchema === undefined ? {} : { result: condense(outputSchema) }),
     ...(effects === 'none' ? {} : { changes: effects === 'external' ? 'the world' : 'the session' }),
     ...(dangerous ? { dangerous } : {}),
   };
@@ -109,24 +109,20 @@ const named: ReadonlySet<string> = new Set([
 /** Whose value is data, not a schema. */
 const literal: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'required']);
 
-function shorten(schema: Json): Json {
-  if (Array.isArray(schema)) return (schema as readonly Json[]).map(shorten);
+function condense(schema: Json): Json {
+  if (Array.isArray(schema)) return (schema as readonly Json[]).map(condense);
   if (!isPlainObject(schema)) return schema;
   const kept: [string, Json][] = [];
   for (const [key, value] of Object.entries(schema as JsonObject)) {
     // That nothing may be added is one of the rules.
     if (dropped.has(key) || (key === 'additionalProperties' && value === false)) continue;
-    if (key === 'description' && typeof value === 'string') kept.push([key, shortenText(value, maxSchemaDescription)]);
-    else if (named.has(key) && isPlainObject(value)) kept.push([key, shortenAll(value as JsonObject)]);
-    else kept.push([key, literal.has(key) ? value : shorten(value)]);
+    if (key === 'description' && typeof value === 'string') kept.push([key, shorten(value, maxSchemaDescription)]);
+    else if (named.has(key) && isPlainObject(value)) kept.push([key, condenseAll(value as JsonObject)]);
+    else kept.push([key, literal.has(key) ? value : condense(value)]);
   }
   return Object.fromEntries(kept);
 }
 
-function shortenAll(schemas: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, shorten(schema)]));
-}
-
-function shortenText(text: string, maxLength: number): string {
-  return text.length <= maxLength ? text : `${cut(text, maxLength - 1).text}…`;
+function condenseAll(schemas: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, condense(schema)]));
 }

@@ -1,5 +1,5 @@
 import { type Clock, HoldfastError, isPlainObject } from '@holdfast/core';
-import { PositionHeap } from '../plan/positions.ts';
+import { PositionQueue } from '../plan/positions.ts';
 
 /** How often a tool may be started: at most `calls` times within any `perMs` milliseconds, wherever they begin. */
 export interface RateLimit {
@@ -86,7 +86,7 @@ function invalid(message: string): HoldfastError {
 }
 
 interface Waiting {
-  readonly positions: PositionHeap;
+  readonly positions: PositionQueue;
   stopTimer: (() => void) | undefined;
 }
 
@@ -123,7 +123,7 @@ export class RateQueue {
   add(position: number, tool: string, delayMs: number): void {
     let waiting = this.#byTool.get(tool);
     if (waiting === undefined) {
-      waiting = { positions: new PositionHeap(), stopTimer: undefined };
+      waiting = { positions: new PositionQueue(), stopTimer: undefined };
       this.#byTool.set(tool, waiting);
     }
     waiting.positions.push(position);

@@ -1,8 +1,8 @@
 import type { Clock } from '@holdfast/core';
 import type { Caller } from '@holdfast/executor';
-import type { Session } from '@holdfast/session';
 import { toCallId } from '../trace/facts.ts';
 import { createLockTable, type LockTable } from './lock-table.ts';
+import { perSession } from './per-session.ts';
 import { createRateLimits, type RateLimit, type RateLimits } from './rates.ts';
 
 /** What runs that are nested in each other have in common. */
@@ -21,8 +21,8 @@ interface Sharing {
   readonly rates: readonly RateLimits[];
 }
 
-const underWay = new WeakMap<Session, Set<Sharing>>();
-const tables = new WeakMap<Session, LockTable>();
+const underWay = perSession(() => new Set<Sharing>());
+const tableOf = perSession(createLockTable);
 
 export interface OwnLimits {
   readonly locks: LockTable | undefined;
@@ -38,8 +38,7 @@ export interface OwnLimits {
  */
 export function shareLimits(caller: Caller, run: number, { locks, rateLimits, clock }: OwnLimits): SharedLimits {
   const { rootSession, session } = caller;
-  const shared = underWay.get(rootSession) ?? new Set<Sharing>();
-  underWay.set(rootSession, shared);
+  const shared = underWay(rootSession);
   const outer = [...shared].filter(({ prefix }) => session.id.startsWith(prefix));
   const own = rateLimits === undefined ? [] : [createRateLimits(rateLimits, clock)];
   const sharing: Sharing = {
@@ -49,12 +48,4 @@ export function shareLimits(caller: Caller, run: number, { locks, rateLimits, cl
   };
   shared.add(sharing);
   return { locks: sharing.locks, rates: sharing.rates, release: () => void shared.delete(sharing) };
-}
-
-function tableOf(session: Session): LockTable {
-  const known = tables.get(session);
-  if (known !== undefined) return known;
-  const table = createLockTable();
-  tables.set(session, table);
-  return table;
 }

@@ -13,10 +13,11 @@ import {
   toolOk,
 } from '@holdfast/core';
 import { type Caller, openCaller } from '@holdfast/executor';
-import type { Session } from '@holdfast/session';
 import type { PlanLimits } from '../check/plan.ts';
 import { type CompiledPlan, compilePlan } from '../compile/compile.ts';
+import { perSession } from '../limits/per-session.ts';
 import type { RateLimit } from '../limits/rates.ts';
+import { shorten } from '../plan/text.ts';
 import type { NodeId } from '../plan/types.ts';
 import { missingNodes, toneOf } from '../report/report.ts';
 import { realOutputOf } from '../run/perform.ts';
@@ -80,51 +81,22 @@ export async function runSubPlan(
   options: SubRunOptions,
   toolsAt: (hasRoom: boolean) => readonly Tool[] = () => options.tools,
 ): Promise<ToolResult<SubRunReport>> {
-  const { policies, functions, limits, maxRounds, maxDepth = 3, clock } = options;
+  const { maxDepth = 3, clock } = options;
   const session = context.child();
   const caller = openCaller({ tools: [], session, ...(clock === undefined ? {} : { clock }) });
+  let leave: (() => void) | undefined;
   try {
     const level = enterSubRun(caller, maxDepth);
-    try {
-      const tools = toolsAt(level.hasRoom);
-      const shared = {
-        tools,
-        session,
-        ...(policies === undefined ? {} : { policies }),
-        ...(functions === undefined ? {} : { functions }),
-        ...(limits === undefined ? {} : { limits }),
-        ...(clock === undefined ? {} : { clock }),
-      };
-      const compiled = await compileWithin(caller, options.planner, (planner, signal) =>
-        compilePlan({
-          ...shared,
-          request,
-          planner,
-          signal: AbortSignal.any([signal, context.signal]),
-          ...(maxRounds === undefined ? {} : { maxRounds }),
-        }),
-      );
-      const trace = await runPlan(compiled, { ...shared, ...pickLimits(options) });
-      return toResult(trace, compiled.usage);
-    } finally {
-      level.leave();
-    }
+    ({ leave } = level);
+    const own = { ...options, tools: toolsAt(level.hasRoom), session };
+    const compiled = await compileWithin(caller, options.planner, (planner, signal) =>
+      compilePlan({ ...own, request, planner, signal: AbortSignal.any([signal, context.signal]) }),
+    );
+    return toResult(await runPlan(compiled, own), compiled.usage);
   } finally {
+    leave?.();
     caller.dispose();
   }
-}
-
-/** What remains of `options` when a plan is run. */
-function pickLimits({
-  maxConcurrency,
-  rateLimits,
-  lockTimeoutMs,
-}: SubRunOptions): Pick<SubRunOptions, 'maxConcurrency' | 'rateLimits' | 'lockTimeoutMs'> {
-  return {
-    ...(maxConcurrency === undefined ? {} : { maxConcurrency }),
-    ...(rateLimits === undefined ? {} : { rateLimits }),
-    ...(lockTimeoutMs === undefined ? {} : { lockTimeoutMs }),
-  };
 }
 
 /** Has `compile` ask a planner whose tokens are spent from the budgets of `caller`. The answer that goes over them is the last one. */
@@ -183,7 +155,7 @@ function toReport(trace: PlanTrace, missing: readonly NodeTrace[], usage: ModelU
       tool,
       kind,
       code,
-      message: shorten(message),
+      message: shorten(message, maxMessage),
     })),
     usage: usage ?? null,
     session: trace.sessionId,
@@ -196,22 +168,8 @@ function describeEnd({ status, nodes, succeeded }: SubRunReport, missing: readon
   const cause = missing.find(({ kind }) => toneOf(kind) !== 'skipped') ?? missing[0];
   const why =
     cause &&
-    ` Node \`${cause.node}\` (\`${cause.tool}\`) is ${cause.kind}${cause.code === undefined ? '' : `, \`${cause.code}\``}: ${shorten(cause.message)}`;
+    ` Node \`${cause.node}\` (\`${cause.tool}\`) is ${cause.kind}${cause.code === undefined ? '' : `, \`${cause.code}\``}: ${shorten(cause.message, maxMessage)}`;
   return `The plan ${how}: ${succeeded} of ${nodes} ${nodes === 1 ? 'node' : 'nodes'} succeeded.${why ?? ''}`;
-}
-
-function shorten(message: string): string {
-  return message.length <= maxMessage ? message : `${message.slice(0, maxMessage - 1)}…`;
-}
-
-/** A sub-run under way. */
-export interface SubRunLevel {
-  /** Counted from 1. */
-  readonly depth: number;
-  /** Another one may be within it. */
-  readonly hasRoom: boolean;
-  /** It has ended. */
-  leave(): void;
 }
 
 interface Level {
@@ -221,15 +179,19 @@ interface Level {
   readonly maxDepth: number;
 }
 
-const underWay = new WeakMap<Session, Set<Level>>();
+const underWay = perSession(() => new Set<Level>());
 
 /**
- * Counts how deep sub-runs are within each other. The least that any of them allows holds for all that are within it.
+ * Counts how deep sub-runs are within each other, until the answer's `leave` is called. The least that any of them allows holds for all
+ * within it. `hasRoom`: another one may be within this one.
  *
  * @throws HoldfastError `plan.depth`.
  */
-function enterSubRun({ rootSession, session }: Caller, maxDepth: number): SubRunLevel {
-  const levels = underWay.get(rootSession) ?? new Set<Level>();
+function enterSubRun(
+  { rootSession, session }: Caller,
+  maxDepth: number,
+): { readonly hasRoom: boolean; readonly leave: () => void } {
+  const levels = underWay(rootSession);
   let around: Level | undefined;
   for (const level of levels) {
     if (session.id.startsWith(level.prefix) && level.depth > (around?.depth ?? 0)) around = level;
@@ -241,6 +203,6 @@ function enterSubRun({ rootSession, session }: Caller, maxDepth: number): SubRun
     throw new HoldfastError('plan.depth', message, { data: { depth, maxDepth: least } });
   }
   const level: Level = { prefix: `${session.id}/`, depth, maxDepth: least };
-  underWay.set(rootSession, levels.add(level));
-  return { depth, hasRoom: depth < least, leave: () => void levels.delete(level) };
+  levels.add(level);
+  return { hasRoom: depth < least, leave: () => void levels.delete(level) };
 }

@@ -41,10 +41,7 @@ export interface Reports {
 // Ten thousand nodes of a thousand characters each, and some room. Deeper nesting no model writes and no tool takes.
 export const jsonLimits: Required<JsonLimits> = { maxDepth: 64, maxKeys: 2_000_000, maxLength: 33_554_432 };
 
-/** Under which names older plans have what is called otherwise now. */
-const planAliases: ReadonlyMap<string, string> = new Map([['steps', 'nodes']]);
 const planKeys: ReadonlySet<string> = new Set(['version', 'status', 'nodes', 'final_output_node']);
-const nodeAliases: ReadonlyMap<string, string> = new Map([['args', 'inputs']]);
 const nodeKeys: ReadonlySet<string> = new Set([
   'id',
   'tool',
@@ -58,7 +55,7 @@ const nodeKeys: ReadonlySet<string> = new Set([
   'thought',
 ]);
 
-/** Reads a plan from JSON text, or from a value that is JSON, in the present form or an older one. */
+/** Reads a plan from JSON text, or from a value that is JSON. */
 export function readDraft(source: unknown, reports: Reports): DraftReading {
   const { violations } = reports;
   const taken = takeJson(source, violations);
@@ -80,13 +77,13 @@ export function readDraft(source: unknown, reports: Reports): DraftReading {
     const message = `\`status\` is \`success\`, or \`error\` with an \`error\`; got ${show(status)}.`;
     violations.add('plan.status.unknown', { path: 'status' }, message);
   }
-  const plan = renameKeys(json, { aliases: planAliases, keys: planKeys, place: { path: '' }, report: violations });
+  const plan = readKeys(json, planKeys, { path: '' }, violations);
   const version = plan.get('version');
   if (version !== undefined && version !== 1) {
     const message = `\`version\` is 1 or left out, got ${show(version)}: a later version of the format cannot be read.`;
     violations.add('plan.version.unknown', { path: 'version' }, message);
   }
-  return { type: 'plan', plan: { nodes: readNodes(plan, json, reports), final: readFinal(plan, violations) } };
+  return { type: 'plan', plan: { nodes: readNodes(plan, reports), final: readFinal(plan, violations) } };
 }
 
 function takeJson(source: unknown, report: Report): { readonly value: Json } | undefined {
@@ -105,41 +102,33 @@ function takeJson(source: unknown, report: Report): { readonly value: Json } | u
   return undefined;
 }
 
-interface Renaming {
-  readonly aliases: ReadonlyMap<string, string>;
-  readonly keys: ReadonlySet<string>;
-  readonly place: Place;
-  readonly report: Report;
-}
-
-/** The members of `json` by their present names. Keys that begin with `_` are nobody's. */
-function renameKeys(json: JsonObject, { aliases, keys, place, report }: Renaming): ReadonlyMap<string, Json> {
-  const members = new Map<string, Json>();
-  for (const [key, value] of Object.entries(json)) {
-    if (key.startsWith('_')) continue;
-    const name = aliases.get(key) ?? key;
-    const path = joinKey(place.path, key);
-    if (!keys.has(name)) {
-      const known = [...keys].map((known) => `\`${known}\``).join(', ');
-      report.add('plan.key.unknown', { ...place, path }, `There is no key ${show(key)}; there are ${known}.`);
-    } else if (members.has(name)) {
-      const message = `\`${key}\` is here beside \`${name}\`, which is another name for the same: keep one of them.`;
-      report.add('plan.key.twice', { ...place, path }, message);
-    } else members.set(name, value);
+/** The members of `json`. Keys that begin with `_` are nobody's. */
+function readKeys(
+  json: JsonObject,
+  keys: ReadonlySet<string>,
+  place: Place,
+  report: Report,
+): ReadonlyMap<string, Json> {
+  const members = Object.entries(json).filter(([key]) => !key.startsWith('_'));
+  for (const [key] of members) {
+    if (keys.has(key)) continue;
+    const known = [...keys].map((name) => `\`${name}\``).join(', ');
+    const message = `There is no key ${show(key)}; there are ${known}.`;
+    report.add('plan.key.unknown', { ...place, path: joinKey(place.path, key) }, message);
   }
-  return members;
+  return new Map(members);
 }
 
-function readNodes(plan: ReadonlyMap<string, Json>, json: JsonObject, reports: Reports): readonly DraftNode[] {
-  const nodes = plan.get('nodes');
-  const key = Object.hasOwn(json, 'nodes') || nodes === undefined ? 'nodes' : 'steps';
-  if (nodes !== undefined && !Array.isArray(nodes)) {
-    reports.violations.add('plan.nodes.type', { path: key }, `\`${key}\` is a list of nodes, got ${show(nodes)}.`);
+function readNodes(plan: ReadonlyMap<string, Json>, reports: Reports): readonly DraftNode[] {
+  const nodes = plan.has('nodes') ? plan.get('nodes') : [];
+  const place = { path: 'nodes' };
+  if (!Array.isArray(nodes)) {
+    reports.violations.add('plan.nodes.type', place, `\`nodes\` is a list of nodes, got ${show(nodes)}.`);
     return [];
   }
-  const list = (nodes ?? []) as readonly Json[];
-  if (list.length === 0) reports.violations.add('plan.nodes.empty', { path: key }, 'A plan has at least one node.');
-  return list.map((node, index) => readNode(node, index, { key, reports })).filter((node) => node !== undefined);
+  const list = nodes as readonly Json[];
+  if (list.length === 0) reports.violations.add('plan.nodes.empty', place, 'A plan has at least one node.');
+  return list.map((node, index) => readNode(node, index, reports)).filter((node) => node !== undefined);
 }
 
 function readFinal(plan: ReadonlyMap<string, Json>, report: Report): NodeId | undefined {
@@ -158,14 +147,9 @@ function readFinal(plan: ReadonlyMap<string, Json>, report: Report): NodeId | un
   return undefined;
 }
 
-interface NodeReading {
-  readonly key: string;
-  readonly reports: Reports;
-}
-
-function readNode(json: Json, index: number, { key, reports }: NodeReading): DraftNode | undefined {
+function readNode(json: Json, index: number, reports: Reports): DraftNode | undefined {
   const { violations } = reports;
-  const path = `${key}[${index}]`;
+  const path = `nodes[${index}]`;
   if (!isPlainObject(json)) {
     violations.add('plan.node.type', { path, index }, `A node is an object, got ${show(json)}.`);
     return undefined;
@@ -173,7 +157,7 @@ function readNode(json: Json, index: number, { key, reports }: NodeReading): Dra
   const { id } = json as JsonObject;
   const known = isNodeId(id) ? id : undefined;
   const place: Place = { path, index, node: known };
-  const node = renameKeys(json as JsonObject, { aliases: nodeAliases, keys: nodeKeys, place, report: violations });
+  const node = readKeys(json as JsonObject, nodeKeys, place, violations);
   if (id === undefined) violations.add('plan.node.id.missing', at(place, 'id'), `A node has an \`id\`: ${nodeIdRule}.`);
   else if (known === undefined) {
     const message = `\`id\` must be ${nodeIdRule}; got ${show(id)}.${adviseOnNumber(id)}`;
@@ -185,7 +169,7 @@ function readNode(json: Json, index: number, { key, reports }: NodeReading): Dra
     id: known,
     tool: readTool(node, place, violations),
     functionName: readFunction(node, place, violations),
-    inputs: readInputs(node, { place, json: json as JsonObject, report: violations }),
+    inputs: readInputs(node, place, violations),
     dependencies: readDependencies(node, place, violations),
     retry: readNumber(node, 'retry', { standard: 0, place, report: reports.warnings }),
     timeout: readNumber(node, 'timeout', { standard: 60, place, report: reports.warnings }),
@@ -215,12 +199,9 @@ function readFunction(node: ReadonlyMap<string, Json>, place: Place, report: Rep
   return undefined;
 }
 
-function readInputs(
-  node: ReadonlyMap<string, Json>,
-  { place, json, report }: { readonly place: Place; readonly json: JsonObject; readonly report: Report },
-): ParsedInputs | undefined {
+function readInputs(node: ReadonlyMap<string, Json>, place: Place, report: Report): ParsedInputs | undefined {
   const inputs = node.get('inputs') ?? (node.has('inputs') ? null : {});
-  const inner = at(place, Object.hasOwn(json, 'inputs') || !Object.hasOwn(json, 'args') ? 'inputs' : 'args');
+  const inner = at(place, 'inputs');
   if (isPlainObject(inputs) && !Object.hasOwn(inputs, '$from')) return parseInputs(inputs as JsonObject, inner, report);
   const got = isPlainObject(inputs) ? 'a reference' : show(inputs);
   report.add('plan.inputs.type', inner, `The inputs of a node are an object with a value for each, got ${got}.`);
@@ -270,7 +251,7 @@ function readOnFail(node: ReadonlyMap<string, Json>, place: Place, report: Repor
   return 'halt';
 }
 
-/** What older plans call `thought` is the purpose. */
+/** `thought` is another name for the purpose. */
 function readMetadata(node: ReadonlyMap<string, Json>, place: Place, report: Report): JsonObject {
   const metadata = node.get('metadata') ?? (node.has('metadata') ? null : {});
   const thought = node.get('thought');

@@ -61,7 +61,8 @@ export function toEdges(parents: readonly (readonly number[])[]): Edges {
 }
 
 /** Places of nodes in their plan, of which the first comes out first. */
-export class PositionHeap {
+export class PositionQueue {
+  /** The last one first. */
   readonly #items: number[] = [];
 
   get size(): number {
@@ -70,39 +71,16 @@ export class PositionHeap {
 
   push(position: number): void {
     const items = this.#items;
-    let index = items.length;
-    items.push(position);
-    while (index > 0) {
-      const above = (index - 1) >> 1;
-      const other = items[above] ?? position;
-      if (other <= position) break;
-      items[index] = other;
-      index = above;
+    let low = 0;
+    for (let high = items.length; low < high; ) {
+      const middle = (low + high) >> 1;
+      if ((items[middle] ?? 0) > position) low = middle + 1;
+      else high = middle;
     }
-    items[index] = position;
+    items.splice(low, 0, position);
   }
 
   pop(): number | undefined {
-    const items = this.#items;
-    const first = items[0];
-    const last = items.pop();
-    if (last === undefined || items.length === 0) return first;
-    let index = 0;
-    for (;;) {
-      let below = 2 * index + 1;
-      const left = items[below];
-      if (left === undefined) break;
-      const right = items[below + 1] ?? left;
-      let least = left;
-      if (right < left) {
-        below += 1;
-        least = right;
-      }
-      if (last <= least) break;
-      items[index] = least;
-      index = below;
-    }
-    items[index] = last;
-    return first;
+    return this.#items.pop();
   }
 }

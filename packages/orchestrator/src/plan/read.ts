@@ -16,7 +16,7 @@ export type PlanReading =
     };
 
 /**
- * Reads a plan from JSON text or a value, in the present form or an older one, and gives it in its normal form. Only the form is
+ * Reads a plan from JSON text or a value and gives it in its normal form. Only the form is
  * checked: whether the plan makes sense, and fits any tools, says `checkPlan`, which reads by itself.
  */
 export function readPlan(source: unknown): PlanReading {

@@ -48,8 +48,8 @@ const node: JsonObject = {
 };
 
 /**
- * Version 1 of the format as JSON Schema 2020-12, for models and editors: the present form, without what older plans have. It says
- * what a plan looks like; whether one is good is more than a schema can say, and is said by `checkPlan`.
+ * Version 1 of the format as JSON Schema 2020-12, for models and editors. It says what a plan looks like; whether
+ * one is good, `checkPlan` says.
  */
 export const planSchema: JsonObject = deepFreeze({
   $schema: 'https://json-schema.org/draft/2020-12/schema',

@@ -1,6 +1,7 @@
-import type { Json } from '@holdfast/core';
+import { type Json, parseJson } from '@holdfast/core';
+import { readLenientJson } from '@holdfast/prompt/json';
 import { isNodeId, type Reference } from './types.ts';
-import { formatPath, readPath, readQuoted } from './value-path.ts';
+import { formatPath, readPath } from './value-path.ts';
 import { show } from './violations.ts';
 
 /** A text taken apart: what stands in it as it is, and what it refers to. */
@@ -15,7 +16,6 @@ export interface TextReading {
 const head = /\{\{\s*steps\s*(?=[.[|}])/iy;
 const blank = /\s*/y;
 const idText = /[A-Za-z0-9_-]+/y;
-const bareDefault = /[A-Za-z0-9.+-]+/y;
 
 /**
  * Finds `{{STEPS.id.path | default: "…"}}` in a text, in one pass: linear in its length. `STEPS` in any letter case, spaces inside the
@@ -92,37 +92,11 @@ function readId(text: string, start: number): { readonly id: number | string; re
 }
 
 function readDefault(text: string, start: number): { readonly value: Json; readonly end: number } | string {
-  if (text[start] === '"' || text[start] === "'") {
-    const quoted = text[start] === '"' ? readQuoted(text, start) : readSingleQuoted(text, start);
-    if (quoted === undefined) return 'the default is no JSON text';
-    return holdsReference(quoted.value) ? 'a default holds no references' : quoted;
-  }
-  bareDefault.lastIndex = start;
-  const written = bareDefault.exec(text)?.[0] ?? '';
-  try {
-    // Numbers, `true`, `false` and `null` are all that is JSON and of these characters.
-    const value: unknown = JSON.parse(written);
-    if (typeof value !== 'number' || Number.isFinite(value))
-      return { value: value as Json, end: start + written.length };
-  } catch {
-    // What is wrong is said below.
-  }
-  return 'a default is a JSON text in quotes, a number, `true`, `false` or `null`';
-}
-
-const singleQuoted = /'([^'\\]*(?:\\.[^'\\]*)*)'/y;
-
-/** A text as older plans have it: with the escapes of JSON, and `\\'`. */
-function readSingleQuoted(text: string, start: number): { readonly value: string; readonly end: number } | undefined {
-  singleQuoted.lastIndex = start;
-  const [written = '', inner = ''] = singleQuoted.exec(text) ?? [];
-  // Both quotes change places; what is escaped otherwise stays.
-  const json = inner.replaceAll(/\\.|"/g, (found) => (found === "\\'" ? "'" : found === '"' ? '\\"' : found));
-  try {
-    return written === '' ? undefined : { value: JSON.parse(`"${json}"`) as string, end: start + written.length };
-  } catch {
-    return undefined;
-  }
+  const reading = /["'\w.+-]/.test(text[start] ?? '') ? readLenientJson(text, start) : undefined;
+  const parsed = reading?.type === 'value' ? parseJson(reading.json) : undefined;
+  if (reading?.type !== 'value' || parsed?.ok !== true)
+    return 'a default is a JSON text in quotes, a number, `true`, `false` or `null`';
+  return holdsReference(parsed.value) ? 'a default holds no references' : { value: parsed.value, end: reading.end };
 }
 
 /** Whether something in `value` looks like a reference of either form. */

@@ -9,7 +9,7 @@ export type NodeId = number | string;
  */
 export type OnFail = 'halt' | 'continue' | 'skip_dependents';
 
-/** A plan of tool calls in the present format, with every default filled in. Frozen JSON, as it is written. */
+/** A plan of tool calls with every default filled in. Frozen JSON, as it is written. */
 export interface Plan {
   readonly version: 1;
   readonly status: 'success';

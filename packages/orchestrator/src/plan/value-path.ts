@@ -1,3 +1,6 @@
+import { parseJson } from '@holdfast/core';
+import { findTextEnd } from '@holdfast/prompt/json';
+
 /** A path into a value, parsed: keys, and places in lists. */
 export type ValuePath = readonly (string | number)[];
 
@@ -69,17 +72,10 @@ function readBracket(text: string, start: number): Step | string {
 }
 
 /** The JSON text that begins with the quote at `start`, and where it ends; `undefined`: it does not, or is none. */
-export function readQuoted(text: string, start: number): { readonly value: string; readonly end: number } | undefined {
-  let at = start + 1;
-  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
-  if (at >= text.length) return undefined;
-  try {
-    const value: unknown = JSON.parse(text.slice(start, at + 1));
-    return typeof value === 'string' ? { value, end: at + 1 } : undefined;
-  } catch {
-    // What is no JSON text is told by whoever asked.
-    return undefined;
-  }
+function readQuoted(text: string, start: number): { readonly value: string; readonly end: number } | undefined {
+  const end = findTextEnd(text, start);
+  const parsed = end === undefined ? undefined : parseJson(text.slice(start, end));
+  return end !== undefined && parsed?.ok === true ? { value: parsed.value as string, end } : undefined;
 }
 
 /** The path as `parsePath` reads it; always the same text for the same path. */

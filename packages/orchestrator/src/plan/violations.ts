@@ -1,4 +1,5 @@
 import type { Json } from '@holdfast/core';
+import { shorten } from './text.ts';
 import type { NodeId, PlanViolation } from './types.ts';
 
 /** Where something is wrong. */
@@ -35,9 +36,9 @@ export function createReport(): Report {
       }
       const violation = Object.freeze({
         code,
-        path: cut(path, maxPath),
+        path: shorten(path, maxPath),
         ...(node === undefined ? {} : { node }),
-        message: cut(message, maxMessage),
+        message: shorten(message, maxMessage),
       });
       found.push({ index, violation });
     },
@@ -57,7 +58,7 @@ export function createReport(): Report {
 
 /** A value from outside, in backticks, short and on one line. */
 export function show(value: Json | undefined): string {
-  if (typeof value === 'string') return `\`${cut(JSON.stringify(value.slice(0, 61)).slice(1, -1), 60)}\``;
+  if (typeof value === 'string') return `\`${shorten(JSON.stringify(value.slice(0, 61)).slice(1, -1), 60)}\``;
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object' && value !== null) return 'an object';
   return `\`${String(value)}\``;
@@ -82,8 +83,4 @@ export function createNearestList(names: readonly string[]): (wanted: string) =>
     lists.set(start, list);
     return list;
   };
-}
-
-function cut(text: string, maxLength: number): string {
-  return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
 }

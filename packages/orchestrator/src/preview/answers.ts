@@ -1,4 +1,4 @@
-import type { Policy, Slice, Tool } from '@holdfast/core';
+import { isHoldfastError, type Policy, type Slice, type Tool } from '@holdfast/core';
 import type { Session } from '@holdfast/session';
 import { type Answer, isCertainDenial, type PolicyQuestions, succeed, unanswered } from './questions.ts';
 import { findStates } from './states.ts';
@@ -26,8 +26,7 @@ export async function foreseeAnswers(
   const isSteady = policy.timed !== true && policy.onResult === undefined;
   const answers: ForeseenAnswer[] = [];
   for (const call of calls) {
-    const asked = questions.ask(call, undefined);
-    const answer = asked instanceof Promise ? await asked : asked;
+    const answer = await questions.ask(call, undefined);
     answers.push({ answer, isCertain: isSteady && isCertainDenial(answer) });
   }
   return answers;
@@ -37,9 +36,10 @@ function hasState(session: Session, slice: Slice): boolean {
   try {
     session.read(slice);
     return true;
-  } catch {
+  } catch (thrown) {
     // The session has something else under the policy's key. Every call says so, when it is made.
-    return false;
+    if (isHoldfastError(thrown)) return false;
+    throw thrown;
   }
 }
 
@@ -83,10 +83,8 @@ async function walk(calls: readonly NamedCall[], { questions, session, slice }: 
   const byCall = new Set<Tool>();
   let isConstant = true;
   for (const call of calls) {
-    const asked = questions.ask(call, transaction.read(slice));
-    answers.push(asked instanceof Promise ? await asked : asked);
-    const succeeding = succeed(call, { questions, slice, transaction });
-    const { type, own } = succeeding instanceof Promise ? await succeeding : succeeding;
+    answers.push(await questions.ask(call, transaction.read(slice)));
+    const { type, own } = await succeed(call, { questions, slice, transaction });
     if (own) byCall.add(call.tool);
     if (type !== 'same') isConstant = false;
   }
@@ -111,8 +109,7 @@ async function deniedInAll(
   const isDenied = async (call: NamedCall, state: unknown): Promise<boolean> => {
     const known = byTool.get(state)?.get(call.tool);
     if (known !== undefined) return known;
-    const asked = questions.ask(call, state);
-    const answer = asked instanceof Promise ? await asked : asked;
+    const answer = await questions.ask(call, state);
     const denied = isCandidate(answer);
     if (!answer.own) {
       const tools = byTool.get(state) ?? new Map<Tool, boolean>();

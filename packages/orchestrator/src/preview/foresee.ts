@@ -2,7 +2,7 @@ import { type Ask, systemClock, type Tool } from '@holdfast/core';
 import { type Caller, type CallOptions, openCaller, type PolicySurroundings } from '@holdfast/executor';
 import { createSession } from '@holdfast/session';
 import { type ForeseenAnswer, foreseeAnswers } from './answers.ts';
-import { PolicyQuestions, type PolicyTime } from './questions.ts';
+import { PolicyQuestions } from './questions.ts';
 import { type ExpectedCall, freezeInput, type NamedCall, unknownFilesystem } from './watch.ts';
 
 export interface ForeseeOptions
@@ -46,32 +46,25 @@ export async function foreseeCalls(
     ...(resources === undefined ? {} : { resources }),
     session: session ?? createSession(options.clock === undefined ? {} : { clock: options.clock }),
   });
-  const { clock = systemClock, policyTimeoutMs = 5_000 } = options;
-  // What is within a call has what that call has.
-  const knowsResources = resources !== undefined || caller.session !== caller.rootSession;
   try {
     for (const { input } of calls) freezeInput(input);
     const named = calls.map((call, place) => ({ ...call, id: `ahead_${place}` }));
-    return await foresee(named, { caller, time: { clock, policyTimeoutMs, onEnd: caller.onEnd }, knowsResources });
+    return named.length === 0 ? [] : await foresee(named, caller, { resources, ...options });
   } finally {
     caller.dispose();
   }
 }
 
-interface Foreseeing {
-  readonly caller: Caller;
-  readonly time: PolicyTime;
-  readonly knowsResources: boolean;
-}
-
 async function foresee(
   calls: readonly NamedCall[],
-  { caller, time, knowsResources }: Foreseeing,
+  caller: Caller,
+  { resources, clock = systemClock, policyTimeoutMs = 5_000 }: ForeseeOptions,
 ): Promise<readonly ForeseenCall[]> {
-  if (calls.length === 0) return [];
   const { judges } = caller;
   // Also what is read leaves a trace in a session: a slice that it has not met before.
   const fork = caller.session.fork();
+  // What is within a call has what that call has.
+  const knowsResources = resources !== undefined || caller.session !== caller.rootSession;
   const surroundings: PolicySurroundings = {
     ...judges.surroundings,
     session: Object.freeze({ read: fork.read.bind(fork) }),
@@ -79,7 +72,7 @@ async function foresee(
   };
   const answers = await Promise.all(
     judges.policies.map(async (bound) => {
-      const questions = new PolicyQuestions(bound, surroundings, time);
+      const questions = new PolicyQuestions(bound, surroundings, { clock, policyTimeoutMs, onEnd: caller.onEnd });
       try {
         return await foreseeAnswers(calls, questions, fork);
       } finally {
@@ -88,27 +81,17 @@ async function foresee(
     }),
   );
   const grants = new Map<Tool, boolean>();
-  const isGranted = async (tool: Tool): Promise<boolean> => {
-    const known = grants.get(tool);
-    if (known !== undefined) return known;
-    const granted = await judges.isGranted(tool);
-    grants.set(tool, granted);
-    return granted;
-  };
   const foreseen: ForeseenCall[] = [];
   for (const [at, { tool }] of calls.entries()) {
-    const denials: { readonly policy: string; readonly reason: string }[] = [];
-    const ofCall: ForeseenAnswer[] = [];
-    for (const [index, bound] of judges.policies.entries()) {
-      const own = answers[index]?.[at];
-      if (own === undefined) continue;
-      ofCall.push(own);
-      const { decision } = own.answer;
-      if (own.isCertain && decision?.type === 'deny') denials.push({ policy: bound.key, reason: decision.reason });
-    }
+    const ofCall = answers.flatMap((ofPolicy) => ofPolicy[at] ?? []);
+    const denials = judges.policies.flatMap(({ key }, index) => {
+      const { answer, isCertain } = ofCall[index] ?? {};
+      return isCertain && answer?.decision?.type === 'deny' ? [{ policy: key, reason: answer.decision.reason }] : [];
+    });
     const asks = listAsks(ofCall, judges.gate(tool));
-    const granted = asks.some(isGrantable) && (await isGranted(tool));
-    foreseen.push({ denials, asks: asks.filter((ask) => !(granted && isGrantable(ask))).map(({ reason }) => reason) });
+    if (asks.some(isGrantable) && !grants.has(tool)) grants.set(tool, await judges.isGranted(tool));
+    const open = grants.get(tool) === true ? asks.filter((ask) => !isGrantable(ask)) : asks;
+    foreseen.push({ denials, asks: open.map(({ reason }) => reason) });
   }
   return foreseen;
 }

@@ -13,10 +13,8 @@ import {
 } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
 import { createSession } from '@holdfast/session';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type ForeseeOptions, foreseeCalls } from './foresee.ts';
-import { findFirst } from './states.ts';
 import { notes, testSession } from './test-session.ts';
 import type { ExpectedCall } from './watch.ts';
 
@@ -245,60 +243,4 @@ test('what a person has granted for the session holds for the sessions within it
   await executeToolCall({ name: 'around', arguments: {} }, { tools: [around], session });
   expect(await Promise.all(foretold)).toEqual([['-']]);
   expect(await foretell([known(wipe)], [], { session: createSession() })).toEqual(['asks']);
-});
-
-describe('which calls come before all of some', () => {
-  const byHand = (calls: readonly ExpectedCall[], members: readonly number[]) => {
-    const before = calls.map(({ after }, call): ReadonlySet<number> => new Set([call, ...after]));
-    const reach = (call: number): ReadonlySet<number> => {
-      const reached = new Set<number>([call]);
-      for (const next of reached) for (const other of before[next] ?? []) reached.add(other);
-      return reached;
-    };
-    const reached = members.map(reach);
-    return calls.map((_, call) => reached.every((ancestors) => ancestors.has(call)));
-  };
-
-  test('of any graph, as by hand', () => {
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 90 }).chain((size) =>
-          fc.record({
-            ofEach: fc.array(fc.array(fc.nat({ max: 1_000 }), { maxLength: 3 }), { minLength: size, maxLength: size }),
-            chosen: fc.uniqueArray(fc.nat({ max: size - 1 }), { minLength: 1, maxLength: size }),
-          }),
-        ),
-        ({ ofEach, chosen }) => {
-          const calls = ofEach.map((places, call) => ({
-            tool: build,
-            // Some begin with the first one, so that there is one before all.
-            after: call === 0 ? [] : [...new Set([...places.map((place) => place % call), ...(call % 2 ? [0] : [])])],
-          }));
-          const isFirst = findFirst(calls, chosen);
-          expect(calls.map((_, call) => isFirst(call))).toEqual(byHand(calls, chosen));
-        },
-      ),
-    );
-  });
-
-  test('of many that wait for one, and for each other', () => {
-    const star = [known(build), known(build), ...Array.from({ length: 500 }, (_, at) => known(build, at < 40 ? 1 : 0))];
-    const members = Array.from({ length: 500 }, (_, at) => at + 2);
-    const isFirst = findFirst(star, members);
-    expect([isFirst(0), isFirst(1)]).toEqual([false, false]);
-    const joined = [known(build), known(build, 0), ...star.slice(2).map(() => known(build, 1))];
-    const isJoined = findFirst(joined, members);
-    expect([isJoined(0), isJoined(1), isJoined(2)]).toEqual([true, true, false]);
-    // As many as are followed at once wait for the first alone.
-    const late = [known(build), known(build, 0), ...members.map((member) => known(build, member < 34 ? 0 : 1))];
-    const isLate = findFirst(late, members);
-    expect([isLate(0), isLate(1)]).toEqual([true, false]);
-    // Every other one of a chain: one of them comes before the rest, however many there are.
-    const chain = Array.from({ length: 5_000 }, (_, at) => known(build, ...(at === 0 ? [] : [at - 1])));
-    const isHead = findFirst(
-      chain,
-      Array.from({ length: 2_400 }, (_, at) => 2 * at + 1),
-    );
-    expect([isHead(0), isHead(1), isHead(2)]).toEqual([true, true, false]);
-  });
 });

@@ -1,7 +1,7 @@
 import { type Clock, type Decision, deny, describeThrown, type Slice } from '@holdfast/core';
 import { type EndOfLife, type PolicyInForce, type PolicySurroundings, readDecision } from '@holdfast/executor';
 import type { SessionTransaction } from '@holdfast/session';
-import { type Looks, type NamedCall, type Watched, watch } from './watch.ts';
+import { type Looks, type NamedCall, watch } from './watch.ts';
 
 /** What a policy says of a call that nobody has made. */
 export interface Answer extends Looks {
@@ -60,25 +60,21 @@ export class PolicyQuestions {
     }
   }
 
-  /** Answers at once where the policy does. */
-  ask(call: NamedCall, state: unknown): Answer | Promise<Answer> {
+  async ask(call: NamedCall, state: unknown): Promise<Answer> {
     if (this.isOver) return unanswered;
     const watched = watch(call, this.surroundings);
     try {
       const decision = this.timed(() => readDecision(this.bound.policy.check(watched.call, watched.context(state))));
-      if (decision instanceof Promise) return this.#wait(decision, watched);
+      if (decision instanceof Promise) {
+        this.#over ??= this.#startTime();
+        // Whatever was asked outside may answer the next time: a fault is not known to be one again, and the call itself meets it.
+        const answered = decision.catch(() => undefined);
+        return { decision: await Promise.race([answered, this.#over]), threw: false, ...watched.looks() };
+      }
       return { decision, threw: false, ...watched.looks() };
     } catch (thrown) {
       return { decision: deny(`The policy failed: ${describeThrown(thrown)}`), threw: true, ...watched.looks() };
     }
-  }
-
-  async #wait(deciding: Promise<Decision>, watched: Watched): Promise<Answer> {
-    this.#over ??= this.#startTime();
-    // Whatever was asked outside may answer the next time: a fault is not known to be one again, and the call itself meets it.
-    const answered = deciding.catch(() => undefined);
-    const decision = await Promise.race([answered, this.#over]);
-    return { decision, threw: false, ...watched.looks() };
   }
 
   #startTime(): Promise<undefined> {
@@ -117,7 +113,7 @@ export interface Success {
 }
 
 /** Tells a policy of a success that has not been, and stages in `transaction` what comes of it, which nobody ever commits. */
-export function succeed(call: NamedCall, { questions, slice, transaction }: Succeeding): Success | Promise<Success> {
+export async function succeed(call: NamedCall, { questions, slice, transaction }: Succeeding): Promise<Success> {
   const { bound, surroundings } = questions;
   const { policy } = bound;
   if (policy.onResult === undefined) return { type: 'same', own: false };
@@ -141,12 +137,8 @@ export function succeed(call: NamedCall, { questions, slice, transaction }: Succ
   if (unknown || around) return { type: 'unknown', own };
   if (!threw) return { type: Object.is(before, transaction.read(slice)) ? 'same' : 'changed', own };
   // A call that the policy denies anyway never gets there.
-  const conclude = (answer: Answer): Success => ({
-    type: isCertainDenial(answer) && !answer.threw ? 'same' : 'unknown',
-    own: own || answer.own,
-  });
-  const asked = questions.ask(call, before);
-  return asked instanceof Promise ? asked.then(conclude) : conclude(asked);
+  const answer = await questions.ask(call, before);
+  return { type: isCertainDenial(answer) && !answer.threw ? 'same' : 'unknown', own: own || answer.own };
 }
 
 export interface Succeeding {

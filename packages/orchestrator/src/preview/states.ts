@@ -1,12 +1,12 @@
 import { type Json, type KeyedState, type ListState, type Slice, type Tool, toCanonicalJson } from '@holdfast/core';
 import type { SessionTransaction } from '@holdfast/session';
 import { type PolicyQuestions, succeed } from './questions.ts';
-import type { ExpectedCall, NamedCall } from './watch.ts';
+import type { NamedCall } from './watch.ts';
 
 const maxStates = 256;
 const maxSuccesses = 50_000;
-/** Bits of a mask. */
-const maxKinds = 30;
+/** How many calls and edges are looked at, over all questions of one policy: about two seconds. */
+const maxSteps = 500_000_000;
 
 /** Calls whose successes do the same to the state of a policy. */
 interface Kind {
@@ -50,8 +50,7 @@ export async function findStates(
     if (states.length > maxStates || successes > maxSuccesses) return undefined;
     for (const { example, members } of kinds) {
       const transaction = state.transaction.begin();
-      const succeeding = succeed(example, { questions, slice, transaction });
-      const { type, own } = succeeding instanceof Promise ? await succeeding : succeeding;
+      const { type, own } = await succeed(example, { questions, slice, transaction });
       if (type === 'unknown' || (own && members.length > 1)) {
         state.next.push(undefined);
         continue;
@@ -92,47 +91,31 @@ function toKinds(calls: readonly NamedCall[], byCall: ReadonlySet<Tool>): readon
 }
 
 /** Leaves out, for each call, what can only happen after it. */
-function restrict(
-  states: readonly State[],
-  kinds: readonly Kind[],
-  calls: readonly NamedCall[],
-): PossibleStates | undefined {
-  const moving = groupMoving(states, kinds);
-  if (moving.length > maxKinds) return undefined;
-  const isFirst = moving.map(({ members }) => findFirst(calls, members));
-  const byMask = new Map<number, readonly unknown[] | undefined>();
+function restrict(states: readonly State[], kinds: readonly Kind[], calls: readonly NamedCall[]): PossibleStates {
+  const reached = new Map<string, readonly unknown[] | undefined>();
+  const edges = calls.reduce((sum, { after }) => sum + 1 + after.length, 0);
+  let steps = 0;
   return {
     before(call) {
-      let mask = 0;
-      for (const [bit, isBefore] of isFirst.entries()) if (!isBefore(call)) mask |= 1 << bit;
-      if (!byMask.has(mask)) {
-        const allowed = moving.flatMap(({ kind }, bit) => ((mask & (1 << bit)) === 0 ? [] : [kind]));
-        byMask.set(mask, reach(states, allowed));
-      }
-      return byMask.get(mask);
+      steps += edges;
+      if (steps > maxSteps) return undefined;
+      const isLater = markLater(calls, call);
+      const allowed = [...kinds.keys()].filter((kind) => kinds[kind]?.members.some((member) => isLater[member] !== 1));
+      const key = allowed.join();
+      if (!reached.has(key)) reached.set(key, reach(states, allowed));
+      return reached.get(key);
     },
   };
 }
 
-interface Moving {
-  /** One of those that do the same. */
-  readonly kind: number;
-  readonly members: readonly number[];
-}
-
-/** The kinds that change the state somewhere; those that do the same everywhere together. */
-function groupMoving(states: readonly State[], kinds: readonly Kind[]): readonly Moving[] {
-  const followed = states.filter(({ next }) => next.length > 0);
-  const places = new Map(states.map((state, place) => [state, place]));
-  const groups = new Map<string, { readonly kind: number; readonly members: number[] }>();
-  for (const [kind, { members }] of kinds.entries()) {
-    if (followed.every((state) => state.next[kind] === state)) continue;
-    const text = followed.map(({ next: { [kind]: next } }) => (next === undefined ? '?' : places.get(next))).join();
-    const same = groups.get(text);
-    if (same === undefined) groups.set(text, { kind, members: [...members] });
-    else for (const member of members) same.members.push(member);
+/** Has 1 for the call itself and each that waits for it, directly or through others. */
+function markLater(calls: readonly NamedCall[], call: number): Uint8Array {
+  const isLater = new Uint8Array(calls.length);
+  isLater[call] = 1;
+  for (let later = call + 1; later < calls.length; later += 1) {
+    for (const before of calls[later]?.after ?? []) if (isLater[before] === 1) isLater[later] = 1;
   }
-  return [...groups.values()];
+  return isLater;
 }
 
 function reach([first]: readonly State[], kinds: readonly number[]): readonly unknown[] | undefined {
@@ -160,45 +143,4 @@ function toText({ kind }: Slice, state: unknown): string {
     case 'keyed':
       return toCanonicalJson((state as KeyedState<Json>).toObject());
   }
-}
-
-type Waiting = Pick<ExpectedCall, 'after'>;
-
-/** As many calls as an integer has bits are followed in one pass. */
-const bits = 32;
-const maxPasses = 32;
-
-/**
- * For each call, whether none of `members` can end before it begins: each of them is the call itself, or waits for it. Where more than
- * 1,024 members wait for no other one, that is said of no call.
- */
-export function findFirst(calls: readonly Waiting[], members: readonly number[]): (call: number) => boolean {
-  const foremost = findForemost(calls, members);
-  if (foremost.length > bits * maxPasses) return () => false;
-  let first: Uint8Array | undefined;
-  for (let start = 0; start < foremost.length; start += bits) {
-    const batch = foremost.slice(start, start + bits);
-    const whole = batch.length === bits ? -1 : (1 << batch.length) - 1;
-    const reached = new Int32Array(calls.length);
-    for (const [bit, member] of batch.entries()) reached[member] = 1 << bit;
-    // Whoever waits comes later, and has been counted.
-    for (let call = calls.length - 1; call >= 0; call -= 1) {
-      const mask = reached[call] ?? 0;
-      if (mask !== 0) for (const before of calls[call]?.after ?? []) reached[before] = (reached[before] ?? 0) | mask;
-    }
-    const kept = first;
-    first = Uint8Array.from(reached, (mask, call) => (mask === whole && kept?.[call] !== 0 ? 1 : 0));
-    if (!first.includes(1)) return () => false;
-  }
-  return (call) => first?.[call] === 1;
-}
-
-/** The members that wait for no other: whoever comes before these comes before all. */
-function findForemost(calls: readonly Waiting[], members: readonly number[]): readonly number[] {
-  const isMember = new Set(members);
-  const waits = new Uint8Array(calls.length);
-  for (const [call, { after }] of calls.entries()) {
-    if (after.some((before) => waits[before] === 1 || isMember.has(before))) waits[call] = 1;
-  }
-  return members.filter((member) => waits[member] === 0);
 }

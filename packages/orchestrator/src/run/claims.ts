@@ -1,18 +1,15 @@
 import { HoldfastError } from '@holdfast/core';
 import type { Session } from '@holdfast/session';
 import type { CheckedPlan } from '../check/plan.ts';
+import { perSession } from '../limits/per-session.ts';
 import type { SettledNode } from './inputs.ts';
 
 /** Runs of plans that this process is at. */
-const claims = new WeakMap<Session, Set<number>>();
+const claims = perSession(() => new Set<number>());
 
 /** Keeps everybody else in this process from the run until the answer is called. @throws HoldfastError `plan.under_way`. */
 export function claimPlan(session: Session, run: number): () => void {
-  let claimed = claims.get(session);
-  if (claimed === undefined) {
-    claimed = new Set();
-    claims.set(session, claimed);
-  }
+  const claimed = claims(session);
   if (claimed.has(run)) {
     throw new HoldfastError(
       'plan.under_way',
@@ -30,20 +27,18 @@ export interface KeptPlan {
   readonly settled: readonly (SettledNode | undefined)[];
 }
 
-/** Of runs that wait for people. For as long as the process has the session. */
-const kept = new WeakMap<Session, Map<number, KeptPlan>>();
+/** Of runs that wait for people. */
+const kept = perSession(() => new Map<number, KeptPlan>());
 
 /** Keeps what who goes on with the run in this process needs. */
 export function keepPlan(session: Session, run: number, plan: KeptPlan): void {
-  if (session.redactor === undefined) return;
-  const plans = kept.get(session) ?? new Map<number, KeptPlan>();
-  kept.set(session, plans.set(run, plan));
+  if (session.redactor !== undefined) kept(session).set(run, plan);
 }
 
 export function findKeptPlan(session: Session, run: number): KeptPlan | undefined {
-  return kept.get(session)?.get(run);
+  return kept(session).get(run);
 }
 
 export function dropPlan(session: Session, run: number): void {
-  kept.get(session)?.delete(run);
+  kept(session).delete(run);
 }

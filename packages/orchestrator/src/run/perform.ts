@@ -156,29 +156,12 @@ export function startPlanRun(run: (stream: PlanStream) => Promise<PlanTrace>): P
   const result = Promise.resolve().then(() => runObserved(run, stream));
   // Who only iterates gets the error there; the same promise must not also end as an unhandled rejection.
   void Promise.allSettled([result]);
-  return new StartedRun(stream, result);
-}
-
-class StartedRun implements PlanRun {
-  readonly result: Promise<PlanTrace>;
-  readonly #stream: PlanStream;
-
-  constructor(stream: PlanStream, result: Promise<PlanTrace>) {
-    this.#stream = stream;
-    this.result = result;
-  }
-
-  [Symbol.asyncIterator](): AsyncIterator<PlanEvent> {
-    return this.#stream[Symbol.asyncIterator]();
-  }
-
-  // biome-ignore lint/suspicious/noThenProperty: a run is awaited for its trace.
-  then<Fulfilled = PlanTrace, Rejected = never>(
-    onFulfilled?: ((trace: PlanTrace) => Fulfilled | PromiseLike<Fulfilled>) | null,
-    onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
-  ): Promise<Fulfilled | Rejected> {
-    return this.result.then(onFulfilled, onRejected);
-  }
+  return {
+    result,
+    // biome-ignore lint/suspicious/noThenProperty: a run is awaited for its trace.
+    then: (onFulfilled, onRejected) => result.then(onFulfilled, onRejected),
+    [Symbol.asyncIterator]: () => stream[Symbol.asyncIterator](),
+  };
 }
 
 async function runObserved(run: (stream: PlanStream) => Promise<PlanTrace>, stream: PlanStream): Promise<PlanTrace> {

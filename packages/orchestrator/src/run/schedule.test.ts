@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { PositionHeap, toEdges } from '../plan/positions.ts';
+import { PositionQueue, toEdges } from '../plan/positions.ts';
 import { blockedError, Schedule } from './schedule.ts';
 
 const scheduleOf = (parents: readonly (readonly number[])[]): Schedule => new Schedule(toEdges(parents));
@@ -106,20 +106,20 @@ describe('Schedule', () => {
   });
 });
 
-test('a heap gives what was put in, smallest first', () => {
+test('a queue gives what was put in, smallest first', () => {
   fc.assert(
     fc.property(fc.array(fc.option(fc.nat({ max: 50 }))), (steps) => {
-      const heap = new PositionHeap();
+      const queue = new PositionQueue();
       const plain: number[] = [];
       for (const step of steps) {
         if (step === null) {
           plain.sort((left, right) => left - right);
-          expect(heap.pop()).toBe(plain.shift());
+          expect(queue.pop()).toBe(plain.shift());
         } else {
-          heap.push(step);
+          queue.push(step);
           plain.push(step);
         }
-        expect(heap.size).toBe(plain.length);
+        expect(queue.size).toBe(plain.length);
       }
     }),
   );

@@ -68,19 +68,13 @@ export function traceNode(node: PlanNode, facts: NodeFacts | undefined): NodeTra
   }
 }
 
-// Every field is always there, in one order: objects of one shape are cheaper.
 function traceCall(node: PlanNode, event: ToolCallEndEvent): NodeTrace {
   const { outcome, startedAtMs, durationMs, waitedMs = 0 } = event;
   return {
-    node: node.id,
-    tool: node.tool,
-    kind: outcome.kind,
+    ...traceWaiting(node, outcome.kind),
     code: outcome.code,
     message: outcome.message,
     value: outcome.kind === 'ok' ? outcome.value : null,
-    purpose: purposeOf(node),
-    dependsOn: node.depends_on,
-    because: none,
     callId: event.callId,
     input: event.input,
     attempts: countAttempts(event),
@@ -93,6 +87,7 @@ function traceCall(node: PlanNode, event: ToolCallEndEvent): NodeTrace {
   };
 }
 
+// Every field is always there, in one order: objects of one shape are cheaper.
 function traceWaiting(node: PlanNode, kind: NodeKind): NodeTrace {
   return {
     node: node.id,

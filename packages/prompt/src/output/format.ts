@@ -10,7 +10,7 @@ import {
   type Schema,
 } from '@holdfast/core';
 import { type CompiledSchema, compileSchema, type SchemaIssue } from '@holdfast/schema';
-import { extractJson } from './extract-json.ts';
+import { extractJson } from '../json/extract-json.ts';
 import { describesObject, toNativeList } from './schema.ts';
 
 export interface OutputFormatOptions {

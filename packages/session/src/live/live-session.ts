@@ -114,7 +114,7 @@ export class LiveSession implements Session, TransactionRoot {
   }
 
   record(entry: LogEntry): void {
-    checkEntry(entry);
+    if (!changesNothing(entry)) checkEntry(entry);
     this.write(entry);
   }
 
@@ -136,7 +136,7 @@ export class LiveSession implements Session, TransactionRoot {
   }
 
   openCall(place: CallPlace): OpenCall | undefined {
-    return this.#openWork.find(place);
+    return this.#openWork.calls.size === 0 ? undefined : this.#openWork.find(place);
   }
 
   records(fromSeq?: number): Iterable<LogRecord> {
@@ -207,7 +207,7 @@ export class LiveSession implements Session, TransactionRoot {
 
   /** Appends a record, then lets `apply` change state, then tells subscribers. */
   write(entry: LogEntry, apply?: () => void): void {
-    const noted = this.append(maskRecord(entry, this.redactor));
+    const noted = this.append(this.redactor === undefined ? entry : maskRecord(entry, this.redactor));
     apply?.();
     this.notify(noted);
   }
@@ -223,7 +223,7 @@ export class LiveSession implements Session, TransactionRoot {
     for (let slice = unnoted[0]; slice !== undefined; slice = unnoted[0]) {
       const entry = this.#appendOne(maskRecord({ type: 'slice', ...toDeclaration(slice) }, this.redactor));
       unnoted.shift();
-      if (this.#listeners.size > 0) this.#untold.push(toLogRecord(entry, this.#seq - 1, this.#lastAtMs));
+      if (this.#listeners.all.size > 0) this.#untold.push(toLogRecord(entry, this.#seq - 1, this.#lastAtMs));
     }
   }
 
@@ -232,7 +232,9 @@ export class LiveSession implements Session, TransactionRoot {
     const noted = this.content === 'none' ? withoutContent(entry, this.redactor) : entry;
     this.#lastAtMs = this.#clock.now();
     this.#store.append(noted, this.#seq, this.#lastAtMs);
-    this.#openWork.note(noted, this.#seq, this.#lastAtMs);
+    // Most records are the ends of calls that left nothing open.
+    if (noted.type !== 'tool-call-end' || this.#openWork.calls.size > 0)
+      this.#openWork.note(noted, this.#seq, this.#lastAtMs);
     this.#seq += 1;
     return noted;
   }
@@ -243,7 +245,7 @@ export class LiveSession implements Session, TransactionRoot {
 
   /** Follows a record whose change of state is made. */
   notify(entry: LogEntry): void {
-    if (this.#listeners.size > 0) this.#tellAll(entry);
+    if (this.#listeners.all.size > 0) this.#tellAll(entry);
     // Without content a log has no states, and nothing goes on from it.
     if (this.#store.snapshotDue === true && this.content !== 'none') this.#writeSnapshot();
   }
@@ -285,4 +287,11 @@ export class LiveSession implements Session, TransactionRoot {
       // session, and says so.
     }
   }
+}
+
+/** Of the end of most calls that much is seen at once. */
+function changesNothing(entry: LogEntry): boolean {
+  if (entry.type !== 'tool-call-end' || entry['changes'] !== undefined) return false;
+  const { events } = entry;
+  return Array.isArray(events) && events.length === 0 && !('seq' in entry || 'prev' in entry || 'atMs' in entry);
 }

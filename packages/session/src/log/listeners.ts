@@ -3,15 +3,14 @@ import type { LogEntry, LogRecord } from './log.ts';
 
 /** Those who are told of every record. What they throw breaks nothing, and is noted. */
 export class RecordListeners {
+  /** Those that are told. */
+  readonly all: ReadonlySet<(record: LogRecord) => void>;
   readonly #listeners = new Set<(record: LogRecord) => void>();
   readonly #note: (failure: LogEntry) => void;
 
   constructor(note: (failure: LogEntry) => void) {
     this.#note = note;
-  }
-
-  get size(): number {
-    return this.#listeners.size;
+    this.all = this.#listeners;
   }
 
   /** The answer removes it again: true once. */

@@ -43,17 +43,16 @@ type Written = Omit<OpenWork, 'plans'> & Partial<Pick<OpenWork, 'plans'>>;
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 type Call = Omit<Writable<OpenCall>, 'approvals'> & { approvals: OpenApproval[] };
 
-const nothingOpen: OpenWork = Object.freeze({
-  runs: Object.freeze([]),
-  plans: Object.freeze([]),
-  calls: Object.freeze([]),
-});
+const none: readonly never[] = Object.freeze([]);
+const nothingOpen: OpenWork = Object.freeze({ runs: none, plans: none, calls: none });
 
 /** Keeps account of what is open from record to record; takes as long as a look at the record's type for most of them. */
 export class OpenWorkLedger {
   readonly #runs = new Map<number, OpenRun>();
   readonly #plans = new Map<number, OpenPlan>();
   readonly #calls = new Map<string, Call>();
+  /** That have not ended. */
+  readonly calls: ReadonlyMap<string, unknown> = this.#calls;
 
   /** @throws Error for what `toJson` has not made. */
   static fromJson(json: Json | undefined): OpenWorkLedger {

@@ -47,3 +47,16 @@ export class SnapshotGauge {
     this.#bytes = 0;
   }
 }
+
+/** What a store says of snapshots. A class: V8 keeps what a getter of an object literal sees beyond the life of the object. */
+export class Gauged {
+  readonly isDue: () => boolean;
+
+  constructor(isDue: () => boolean) {
+    this.isDue = isDue;
+  }
+
+  get snapshotDue(): boolean {
+    return this.isDue();
+  }
+}

@@ -1,10 +1,11 @@
 import { confirm } from '@clack/prompts';
 import { type ApprovalAnswer, HoldfastError, type PendingApproval } from '@holdfast/core';
 import { answerApproval, pendingApprovals } from '@holdfast/executor';
+import { formatCount } from '@holdfast/orchestrator/text';
 import type { Session } from '@holdfast/session';
 import type { Command } from 'commander';
 import { findOpenCall } from '../../calls/find-open.ts';
-import { describeStyle, formatCount } from '../../calls/line.ts';
+import { describeStyle } from '../../calls/line.ts';
 import { type CallPreview, openPreviews } from '../../calls/preview.ts';
 import { describeQuestion } from '../../calls/question.ts';
 import { openSession } from '../../logs/open-session.ts';

@@ -178,7 +178,7 @@ test('what a model wrote cannot act on the terminal, fake our lines or flood the
   });
 });
 
-test('200 questions stay readable: a line each, those that expire first in front, and all of them with --json', async () => {
+test('200 questions stay readable: a line each with its reasons, those that expire first in front, and all of them with --json', async () => {
   await using folder = await createFolder();
   const questions = Array.from({ length: 200 }, (_, index) =>
     question(`call_1_${index}`, {
@@ -192,11 +192,33 @@ test('200 questions stay readable: a line each, those that expire first in front
   const lines = stdout.trimEnd().split('\n');
   expect(lines.length).toBeLessThan(40);
   expect(stdout).toMatch(
-    /\n200 questions; those that expire first are in front\n {4}call_1_199 {8}wipe \(dangerous\) {2}expires in .+\n/,
+    /\n200 questions; those that expire first are in front\n {4}call_1_199 {8}wipe \(dangerous\) {2}expires in .+\n {6}\? `wipe` is marked as dangerous\. \(holdfast\/dangerous\)\n {4}call_1_198 /,
   );
-  expect(stdout).toContain('… and 180 more; `--json` has all');
+  expect(stdout).toContain('… and 188 more questions; `--json` has all');
   const [{ calls }] = await readJson(folder);
   expect(calls).toHaveLength(200);
+});
+
+test('one of many questions cannot act on the terminal or take more than its two rows', async () => {
+  await using folder = await createFolder();
+  const hostile = '\x1b[2J\u202e\n  approved: yes '.repeat(1000);
+  const forged = question('forged', {
+    name: hostile,
+    input: hostile,
+    asks: [{ policy: hostile, type: 'ask', reason: hostile }],
+    expiresAtMs: Date.UTC(2126, 0),
+  });
+  const others = ['c1', 'c2', 'c3'].map((callId) => question(callId, { expiresAtMs: Date.UTC(2126, 1) }));
+  await writeLog(folder.path, 'one', [runStart, forged, ...others, suspended]);
+  const { stdout } = await pending(folder, [], { terminals: ['stdout'] });
+  const lines = stdout.split('\n');
+  const from = lines.findIndex((line) => line.startsWith('    forged '));
+  expect(lines[from + 1]).toMatch(/^ {6}\? \\x1b\[2J.*…$/);
+  expect(lines[from + 2]).toMatch(/^ {4}c1 /);
+  for (const line of lines) {
+    expect(line).not.toMatch(/[\p{Cc}\p{Cf}]|^\s*approved/u);
+    expect(measureColumns(line)).toBeLessThan(80);
+  }
 });
 
 test('it works while somebody has the session open, and says so', async () => {

@@ -1,8 +1,9 @@
 import { HoldfastError } from '@holdfast/core';
+import { formatCount } from '@holdfast/orchestrator/text';
 import type { ExportedSlice } from '@holdfast/session';
 import type { LogReading } from '@holdfast/session/jsonl';
 import type { Command } from 'commander';
-import { describeStyle, formatArguments, formatCount, type LineStyle } from '../../calls/line.ts';
+import { describeStyle, formatArguments, type LineStyle } from '../../calls/line.ts';
 import type { CommandContext } from '../../flags/command.ts';
 import { addSessionOptions, type SessionOptions } from '../../flags/session.ts';
 import { readSeq } from '../../flags/values.ts';

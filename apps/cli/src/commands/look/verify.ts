@@ -1,8 +1,9 @@
 import { isHoldfastError } from '@holdfast/core';
+import { formatCount } from '@holdfast/orchestrator/text';
 import { type LogRecord, type SnapshotVerification, verifySnapshots } from '@holdfast/session';
 import type { LogReading } from '@holdfast/session/jsonl';
 import type { Command } from 'commander';
-import { describeStyle, formatCount, type LineStyle } from '../../calls/line.ts';
+import { describeStyle, type LineStyle } from '../../calls/line.ts';
 import type { CommandContext } from '../../flags/command.ts';
 import { addSessionOptions, type SessionOptions } from '../../flags/session.ts';
 import { describeIntegrity, isDamaged, readSession } from '../../logs/damage.ts';

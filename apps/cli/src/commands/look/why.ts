@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
+import { formatCount } from '@holdfast/orchestrator/text';
 import { type CallExplanation, explainCall } from '@holdfast/session';
 import type { Command } from 'commander';
 import { describeCallUse } from '../../calls/describe.ts';
 import { findNearest, listCallIds, matchCallId, quoteIds } from '../../calls/ids.ts';
-import { describeStyle, formatCount } from '../../calls/line.ts';
+import { describeStyle } from '../../calls/line.ts';
 import type { CommandContext } from '../../flags/command.ts';
 import { addWorkspaceOption, type SessionOptions } from '../../flags/session.ts';
 import { describeIntegrity, isDamaged, type ReadSession, readSession, warnOfDamage } from '../../logs/damage.ts';

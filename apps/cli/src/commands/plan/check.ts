@@ -1,4 +1,5 @@
-import { describeStyle, formatCount } from '../../calls/line.ts';
+import { formatCount } from '@holdfast/orchestrator/text';
+import { describeStyle } from '../../calls/line.ts';
 import { adviseOnTools } from '../../plan/problems.ts';
 import { openWorkshop } from '../../plan/setup.ts';
 import { readPlanText } from '../../plan/source.ts';

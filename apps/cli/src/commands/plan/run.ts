@@ -1,6 +1,7 @@
 import { HoldfastError } from '@holdfast/core';
 import { type CheckedPlan, checkPlan, type PlanCheck } from '@holdfast/orchestrator';
-import { describeStyle, formatCount } from '../../calls/line.ts';
+import { formatCount } from '@holdfast/orchestrator/text';
+import { describeStyle } from '../../calls/line.ts';
 import { conductPlan } from '../../plan/conduct.ts';
 import { adviseOnTools, reportDeclined, reportViolations } from '../../plan/problems.ts';
 import { openWorkshop, type PlanWorkshop } from '../../plan/setup.ts';

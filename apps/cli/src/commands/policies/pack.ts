@@ -1,9 +1,10 @@
 import { relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describeThrown } from '@holdfast/core';
+import { formatCount } from '@holdfast/orchestrator/text';
 import { type ConformanceCheck, measurePack, type PackCases, type PackRule, packTester } from '@holdfast/testing';
 import type { Command } from 'commander';
-import { describeStyle, formatCount } from '../../calls/line.ts';
+import { describeStyle } from '../../calls/line.ts';
 import type { CommandContext } from '../../flags/command.ts';
 import { addTrustOption } from '../../flags/config.ts';
 import { findCases, findPack, openCases, openPack } from '../../policies/pack.ts';

@@ -1,6 +1,7 @@
+import { formatCount } from '@holdfast/orchestrator/text';
 import { listObserved, type ObservedPolicy } from '@holdfast/testing';
 import type { Command } from 'commander';
-import { describeStyle, formatCount } from '../../calls/line.ts';
+import { describeStyle } from '../../calls/line.ts';
 import type { CommandContext } from '../../flags/command.ts';
 import { isDamaged } from '../../logs/damage.ts';
 import { readSessions, type SessionChoice } from '../../policies/sessions.ts';

@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
 import { defaultIsolation, describeIsolation, type TierState } from '@holdfast/loader';
 import { findPython } from '@holdfast/loader-python';
+import { formatCount } from '@holdfast/orchestrator/text';
 import type { Command } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
-import { describeStyle, formatCount } from '../../calls/line.ts';
+import { describeStyle } from '../../calls/line.ts';
 import { type ConfigState, describeConfig, describeTrust, examineConfig } from '../../doctor/config.ts';
 import { describeLocal, examineLocal, type LocalState } from '../../doctor/local.ts';
 import { describeFolder, examineTools, type FolderState } from '../../doctor/tools.ts';

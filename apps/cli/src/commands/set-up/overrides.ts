@@ -1,8 +1,9 @@
 import { join, resolve } from 'node:path';
+import { formatCount } from '@holdfast/orchestrator/text';
 import type { LoadedOverrides } from '@holdfast/prompt';
 import { fileOverrides } from '@holdfast/prompt/node';
 import { Argument, type Command } from 'commander';
-import { describeStyle, formatCount } from '../../calls/line.ts';
+import { describeStyle } from '../../calls/line.ts';
 import type { CommandContext } from '../../flags/command.ts';
 import { openPrompt } from '../../overrides/module.ts';
 import { formatDifferences, formatStates, listStates, type OverrideState, toPatch } from '../../overrides/view.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
+import { formatCount } from '@holdfast/orchestrator/text';
 import type { Command } from 'commander';
-import { formatCount } from '../../calls/line.ts';
 import type { CommandContext } from '../../flags/command.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';

@@ -3,7 +3,7 @@ import { describeThrown, HoldfastError, isHoldfastError } from '@holdfast/core';
 import { hasCode, type LogFiles, nodeFiles } from '../../disk/files.ts';
 import { beginning, type ChainPlace, linkOf } from '../../log/chain.ts';
 import type { LogEntry, LogRecord, SessionStore } from '../../log/log.ts';
-import { SnapshotGauge, type SnapshotOptions } from '../../log/snapshot-gauge.ts';
+import { Gauged, SnapshotGauge, type SnapshotOptions } from '../../log/snapshot-gauge.ts';
 import { AppendFile } from './append.ts';
 import { maxLineBytes } from './lines.ts';
 import { lockLog } from './lock.ts';
@@ -74,11 +74,8 @@ export function appendRecords({ path, realPath, files, file, place: end, gauge }
     throw new HoldfastError('session.closed', 'The session log is closed; open it again with `openJsonlLog`.');
   };
   const { sync } = file;
-  return {
+  return Object.assign(new Gauged(() => gauge.due), {
     path,
-    get snapshotDue() {
-      return gauge.due;
-    },
     append(entry: LogEntry, seq: number, atMs: number) {
       checkOpen();
       file.checkWhole();
@@ -107,7 +104,7 @@ export function appendRecords({ path, realPath, files, file, place: end, gauge }
       closed = true;
       file.close();
     },
-  };
+  });
 }
 
 /** Up to the records that there are when the reading begins. */

@@ -27,9 +27,11 @@ export function createDatabase(path: string, files: LogFiles): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
     makeFile(path, files);
-    database = connect(path);
-    database.exec(tables);
-    return database;
+    const made = connect(path);
+    database = made;
+    // All tables or none: the process may end in between.
+    inTransaction(made, () => made.exec(tables));
+    return made;
   } catch (cause) {
     database?.close();
     throw unwritable(path, cause);
@@ -39,11 +41,16 @@ export function createDatabase(path: string, files: LogFiles): DatabaseSync {
 /** Opens a database that is there. @throws HoldfastError `log.missing`, `log.unwritable`. */
 export function openDatabase(path: string): DatabaseSync {
   checkThere(path);
+  let database: DatabaseSync | undefined;
   try {
-    return connect(path);
+    database = connect(path);
+    if (isMade(database)) return database;
   } catch (cause) {
+    database?.close();
     throw unwritable(path, cause);
   }
+  database.close();
+  throw missing(path);
 }
 
 /**
@@ -73,6 +80,7 @@ export function readDatabase<Result>(path: string, read: (database: DatabaseSync
     database.exec(waiting);
     // One moment of it, while others write.
     database.exec('BEGIN');
+    if (!isMade(database)) throw missing(path);
     return read(database);
   } catch (cause) {
     throw isSqliteError(cause) ? unreadable(path, cause) : cause;
@@ -161,7 +169,16 @@ function makeFile(path: string, files: LogFiles): void {
 }
 
 function checkThere(path: string): void {
-  if (!existsSync(path)) throw new HoldfastError('log.missing', `There is no session database at \`${path}\`.`);
+  if (!existsSync(path)) throw missing(path);
+}
+
+/** False: the process that was making it has ended before there was a table in it. */
+function isMade(database: DatabaseSync): boolean {
+  return database.prepare('SELECT 1 FROM sqlite_master LIMIT 1').get() !== undefined;
+}
+
+function missing(path: string): HoldfastError {
+  return new HoldfastError('log.missing', `There is no session database at \`${path}\`.`);
 }
 
 export function unreadable(path: string, cause: unknown): HoldfastError {

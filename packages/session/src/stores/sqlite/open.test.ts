@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -45,6 +45,21 @@ function codeOf(action: () => unknown): string {
     return isHoldfastError(error) ? error.code : String(error);
   }
 }
+
+// Found by `recovery-kills.long.ts`.
+test.each([
+  ['nothing in it yet', undefined],
+  ['no table in it yet', 'PRAGMA journal_mode = WAL'],
+] as const)('a process that ended while it made the database, with %s, leaves none', async (_name, begun) => {
+  const path = newPath();
+  writeFileSync(path, '');
+  if (begun !== undefined) change(path, begun);
+  for (const read of [openSqliteLog, readSqliteLog]) {
+    expect(codeOf(() => read(path, { sessionId }))).toBe('log.missing');
+  }
+  writeLog(['a'], path);
+  expect(numbers(readSqliteLog(path, { sessionId }).records)).toEqual([0]);
+});
 
 const withSnapshots = ['note', 'snapshot', 'note', 'snapshot', 'note', 'note'];
 

@@ -3,7 +3,7 @@ import { describeThrown, HoldfastError } from '@holdfast/core';
 import type { LogFiles } from '../../disk/files.ts';
 import { type ChainPlace, linkOf } from '../../log/chain.ts';
 import type { LogEntry, LogRecord, SessionStore } from '../../log/log.ts';
-import type { SnapshotGauge, SnapshotOptions } from '../../log/snapshot-gauge.ts';
+import { Gauged, type SnapshotGauge, type SnapshotOptions } from '../../log/snapshot-gauge.ts';
 import { maxLineBytes } from '../jsonl/lines.ts';
 import { DiskSync } from '../jsonl/sync.ts';
 import { inTransaction, isSqliteError, unreadable } from './database.ts';
@@ -79,13 +79,10 @@ export function appendRows(held: HeldSession): SqliteStore {
     }
   }
 
-  return {
+  return Object.assign(new Gauged(() => database.isOpen && gauge.due), {
     path,
     sessionId,
     read,
-    get snapshotDue() {
-      return database.isOpen && gauge.due;
-    },
     append(entry: LogEntry, seq: number, atMs: number) {
       checkOpen();
       if (disk?.failure !== undefined) throw broken(sessionId, disk.failure);
@@ -126,7 +123,7 @@ export function appendRows(held: HeldSession): SqliteStore {
         if (syncing !== undefined) disk?.close(syncing);
       }
     },
-  };
+  });
 }
 
 // Of text that is read before anything of it is given out.

@@ -1,0 +1,189 @@
+import {
+  type ApprovalAnswer,
+  type Clock,
+  copyJson,
+  type EffectCheck,
+  HoldfastError,
+  isPlainObject,
+  type PendingApproval,
+  systemClock,
+} from '@holdfast/core';
+import type { CallPlace, LogEntry, OpenApproval, OpenCall, Session } from '@holdfast/session';
+import { readAnswer } from './ask.ts';
+import { checkCallId, isClaimed } from './claims.ts';
+import { asksTheSame } from './earlier-answers.ts';
+
+export interface AnswerOptions {
+  /** Who says so, for the log. Default `person`. */
+  readonly by?: string;
+  readonly clock?: Clock;
+}
+
+/** The questions of a session that wait for an answer, also those that are answered with no by now because their time is over. */
+export function pendingApprovals(session: Session): readonly PendingApproval[] {
+  return session.openWork().calls.flatMap(({ approvals }) => {
+    const last = approvals.at(-1);
+    return last === undefined || last.answer !== undefined ? [] : [last.pending];
+  });
+}
+
+/**
+ * Answers a question, in any process that has the session's log open: the answer is recorded, and counts when the call is resumed
+ * (`resumeRun`, `resumeToolCall`), and so does the grant that comes with it. `question` is what was asked, which must still be what waits, or the id of its call.
+ *
+ * @throws HoldfastError `call.not_open`, `call.ambiguous` (an id that waits in two turns), `approval.answered`, `approval.expired`,
+ * `approval.mismatch` (it asks something else by now), `options.invalid`.
+ */
+export async function answerApproval(
+  session: Session,
+  question: PendingApproval | string,
+  answer: ApprovalAnswer,
+  { by = 'person', clock = systemClock }: AnswerOptions = {},
+): Promise<void> {
+  checkBy(by);
+  if (typeof question !== 'string' && !isPlainObject(question)) {
+    throw new HoldfastError('options.invalid', 'A question is what `pendingApprovals` gives, or the id of its call.');
+  }
+  if (!isPlainObject(answer) || (answer.type !== 'approve' && answer.type !== 'deny')) {
+    throw new HoldfastError('options.invalid', 'An answer has the `type` `approve` or `deny`.');
+  }
+  const { callId } = typeof question === 'string' ? { callId: question } : question;
+  checkCallId(callId);
+  const waiting = findQuestion(session, question);
+  const { pending } = waiting;
+  if (typeof question !== 'string' && !(question.digest === pending.digest && asksTheSame(question, pending))) {
+    throw new HoldfastError(
+      'approval.mismatch',
+      `The call \`${callId}\` asks something else by now; look at it again before you answer.`,
+      { data: { callId, digest: pending.digest } },
+    );
+  }
+  if (clock.now() >= pending.expiresAtMs) {
+    throw new HoldfastError(
+      'approval.expired',
+      `The time for an answer about \`${callId}\` is over, so it counts as denied; resume to let the model ask anew.`,
+      { data: { callId, expiresAtMs: pending.expiresAtMs } },
+    );
+  }
+  const read = readAnswer(answer, pending);
+  const { run, turn, digest } = pending;
+  // Made of JSON; an interface does not say so to the compiler.
+  session.record({ type: 'approval-answer', callId, run, turn, digest, answer: read, by } as unknown as LogEntry);
+  await session.sync();
+}
+
+function findQuestion(session: Session, question: PendingApproval | string): OpenApproval {
+  const asked = session.openWork().calls.filter(({ approvals }) => approvals.length > 0);
+  const matching = asked.filter((call) =>
+    typeof question === 'string'
+      ? call.callId === question
+      : call.callId === question.callId && call.run === question.run && call.turn === question.turn,
+  );
+  const callId = typeof question === 'string' ? question : question.callId;
+  const waiting = matching.filter(({ approvals }) => approvals.at(-1)?.answer === undefined);
+  const [only] = waiting;
+  if (waiting.length > 1) throw ambiguous(callId, session);
+  const last = only?.approvals.at(-1);
+  if (last !== undefined) return last;
+  if (matching.length === 0) throw notOpen(callId, session, 'waits for an answer');
+  throw new HoldfastError(
+    'approval.answered',
+    `The call \`${callId.slice(0, 100)}\` has its answer already; resume its run to go on.`,
+    { data: { callId } },
+  );
+}
+
+/**
+ * Says whether a call whose process ended under it took effect: then resuming its run, or itself, ends it by that. About a call that
+ * has ended `in-doubt` it is recorded for people only: the model has been told.
+ *
+ * `call`: an id, or with its run and turn where two calls have that.
+ *
+ * @throws HoldfastError `call.not_open`, `call.ambiguous`, `call.under_way`, `options.invalid`.
+ */
+export async function resolveCall(
+  session: Session,
+  call: CallPlace | string,
+  resolution: Exclude<EffectCheck, { type: 'unknown' }>,
+  { by = 'person' }: Pick<AnswerOptions, 'by'> = {},
+): Promise<void> {
+  checkBy(by);
+  const place = typeof call === 'string' ? undefined : call;
+  const callId = typeof call === 'string' ? call : call?.callId;
+  checkCallId(callId);
+  const read = readEffectCheck(resolution);
+  if (read.type === 'unknown') {
+    throw new HoldfastError(
+      'options.invalid',
+      'A resolution has the `type` `done`, with JSON as `value`, or `not-done`.',
+    );
+  }
+  const begun = session
+    .openWork()
+    .calls.filter((open) => open.callId === callId && open.start !== undefined && (!place || isAt(open, place)));
+  const [open] = begun;
+  if (begun.length > 1) throw ambiguous(callId, session);
+  if (open !== undefined && isUnderWay(session, open)) {
+    throw new HoldfastError('call.under_way', `The call \`${callId}\` is under way: it will tell itself.`, {
+      data: { callId },
+    });
+  }
+  const { run, turn } = open ?? findInDoubt(session, callId, place);
+  session.record({ type: 'call-resolution', callId, run, turn, resolution: read, by } as unknown as LogEntry);
+  await session.sync();
+}
+
+/** Only a plain `done` or `not-done` counts. */
+export function readEffectCheck(answer: unknown): EffectCheck {
+  const unknown: EffectCheck = { type: 'unknown' };
+  if (typeof answer !== 'object' || answer === null || !('type' in answer)) return unknown;
+  const { type } = answer;
+  const said: unknown = 'message' in answer ? answer.message : undefined;
+  const message = typeof said === 'string' && said !== '' ? { message: said } : {};
+  if (type === 'not-done') return { type, ...message };
+  if (type !== 'done') return { ...unknown, ...message };
+  const value = copyJson('value' in answer ? (answer.value ?? null) : null);
+  return value.ok ? { type, value: value.value, ...message } : { ...unknown, message: 'its value is not JSON' };
+}
+
+function isAt({ run, turn }: CallPlace, place: CallPlace): boolean {
+  return run === place.run && turn === place.turn;
+}
+
+function isUnderWay(session: Session, { run, callId }: OpenCall): boolean {
+  return isClaimed(session, run ?? callId);
+}
+
+function checkBy(by: unknown): void {
+  if (typeof by === 'string') return;
+  throw new HoldfastError('options.invalid', '`by` is the name of whoever says so, as text.');
+}
+
+function findInDoubt(session: Session, callId: string, place: CallPlace | undefined): Pick<OpenCall, 'run' | 'turn'> {
+  let found: Pick<OpenCall, 'run' | 'turn'> | undefined;
+  for (const { type, callId: id, outcome, run, turn } of session.records()) {
+    if (type !== 'tool-call-end' || id !== callId || !isPlainObject(outcome) || outcome['kind'] !== 'in-doubt')
+      continue;
+    if (place !== undefined && !(run === place.run && turn === place.turn)) continue;
+    found = {
+      ...(typeof run === 'number' ? { run } : {}),
+      ...(typeof turn === 'number' ? { turn } : {}),
+    };
+  }
+  if (found === undefined) throw notOpen(callId, session, 'was interrupted or is in doubt');
+  return found;
+}
+
+function notOpen(callId: string, { id }: Session, what: string): HoldfastError {
+  return new HoldfastError('call.not_open', `No call \`${callId.slice(0, 100)}\` of the session \`${id}\` ${what}.`, {
+    data: { callId },
+  });
+}
+
+function ambiguous(callId: string, { id }: Session): HoldfastError {
+  return new HoldfastError(
+    'call.ambiguous',
+    `More than one call \`${callId.slice(0, 100)}\` of the session \`${id}\` waits; resume or end its older run first, or say of which run, or pass the question itself.`,
+    { data: { callId } },
+  );
+}

@@ -1,0 +1,124 @@
+import {
+  type ApprovalAnswer,
+  describeThrown,
+  type Json,
+  type PendingApproval,
+  type PolicyDecision,
+  type PreparedCall,
+} from '@holdfast/core';
+import type { LogEntry } from '@holdfast/session';
+import type { CallScope } from '../call/scope.ts';
+import type { Approve } from '../call/types.ts';
+import { digestCall, digestTool } from './digest.ts';
+import { sealCall } from './masked-calls.ts';
+
+const unanswered = Symbol('unanswered');
+const tooLate = Symbol('too late');
+// A longer delay than a timer of any host runs would end at once.
+const maxTimerMs = 2_147_483_647;
+
+/** The question about a call that policies ask about. */
+export async function toPending(
+  call: PreparedCall,
+  decisions: readonly PolicyDecision[],
+  { scope, recorded, raw }: { readonly scope: CallScope; readonly recorded: Json; readonly raw: Json },
+): Promise<PendingApproval> {
+  const { id, tool } = call;
+  const { parent, run, toolset, clock, approvalTimeoutMs } = scope;
+  const compiled = toolset.byName.get(tool.name);
+  const toolDigest = compiled === undefined ? '' : await digestTool(compiled);
+  return Object.freeze({
+    callId: id,
+    ...(run === undefined ? {} : { run: run.startSeq, turn: run.turn }),
+    ...(parent === undefined ? {} : { parentId: parent.call.id }),
+    name: tool.name,
+    input: recorded,
+    dangerous: tool.dangerous,
+    asks: Object.freeze(decisions.filter(({ type }) => type === 'ask')),
+    // Without a key, and with nothing else to guess, it would tell what a log without content is not to tell.
+    digest: hidesContent(scope) ? '' : await digestCall(call, { rawArguments: raw, toolDigest, scope }),
+    toolDigest,
+    expiresAtMs: clock.now() + approvalTimeoutMs,
+  });
+}
+
+function hidesContent({ session }: CallScope): boolean {
+  return session.content === 'none' && session.redactor === undefined;
+}
+
+/** Tells the log and whoever listens. A direct call's arguments are nowhere else. */
+export function reportRequest(
+  { session, emit, run, parent }: CallScope,
+  pending: PendingApproval,
+  rawArguments: Json,
+): void {
+  const event = { type: 'approval-request', pending } as const;
+  const direct = run === undefined && parent === undefined;
+  const { callId: id, name } = pending;
+  if (direct) sealCall(session, {}, { id, name, arguments: rawArguments });
+  // Made of JSON; an interface does not say so to the compiler.
+  session.record({ ...event, ...(direct ? { rawArguments } : {}) } as unknown as LogEntry);
+  emit?.(event);
+}
+
+/** An answer, and who gave it: a `host` that fails to ask has said no in place of a `person`. */
+export interface Answered {
+  readonly answer: ApprovalAnswer;
+  readonly by: string;
+}
+
+/** Asks the host. `undefined`: the run ended before there was an answer; `expired`: the time for one did; `later`: the call waits. */
+export async function askHost(
+  approve: Approve,
+  pending: PendingApproval,
+  { lifetime, clock }: CallScope,
+): Promise<Answered | 'expired' | 'later' | undefined> {
+  let stopListening: () => void = () => undefined;
+  let stopTimer: () => void = () => undefined;
+  const ended = new Promise<typeof unanswered | typeof tooLate>((resolve) => {
+    stopListening = lifetime.onEnd(() => resolve(unanswered));
+    const wait = (): void => {
+      const leftMs = pending.expiresAtMs - clock.now();
+      // Again where the time is longer than a timer runs.
+      if (leftMs <= 0) resolve(tooLate);
+      else stopTimer = clock.after(Math.min(leftMs, maxTimerMs), wait);
+    };
+    wait();
+  });
+  try {
+    const answer = await Promise.race([approve(pending), ended]);
+    if (answer === unanswered) return undefined;
+    if (answer === tooLate) return 'expired';
+    if (isLater(answer)) return 'later';
+    const read = readAnswer(answer, pending);
+    return { answer: read, by: read === noAnswer ? 'host' : 'person' };
+  } catch (thrown) {
+    return { answer: { type: 'deny', reason: `asking failed: ${describeThrown(thrown)}` }, by: 'host' };
+  } finally {
+    stopListening();
+    stopTimer();
+  }
+}
+
+function isLater(answer: unknown): boolean {
+  return typeof answer === 'object' && answer !== null && 'type' in answer && answer.type === 'later';
+}
+
+const noAnswer: ApprovalAnswer = Object.freeze({
+  type: 'deny',
+  reason: 'the answer was neither `approve` nor `deny`',
+});
+
+/** Anything but a plain yes is a no. A question that cannot be granted is only approved. */
+export function readAnswer(answer: unknown, { asks }: PendingApproval): ApprovalAnswer {
+  if (typeof answer === 'object' && answer !== null && 'type' in answer) {
+    const { type } = answer;
+    if (type === 'approve') {
+      const grants = 'grant' in answer && answer.grant === true;
+      return { type, grant: grants && asks.every(({ grantable }) => grantable !== false) };
+    }
+    const reason: unknown = 'reason' in answer ? answer.reason : undefined;
+    if (type === 'deny') return typeof reason === 'string' && reason !== '' ? { type, reason } : { type };
+  }
+  return noAnswer;
+}

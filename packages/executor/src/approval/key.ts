@@ -1,0 +1,27 @@
+import type { Session } from '@holdfast/session';
+import type { RunningCall } from '../call/running-call.ts';
+import { digestArguments } from './digest.ts';
+
+/** What the world knows a call by: its `idempotencyKey`. */
+export function keyOfCall({ call, source, scope, turn }: RunningCall): string {
+  const { parent, run, session } = scope;
+  // The id of a nested call continues that of its parent; any other may hold what it likes.
+  if (parent !== undefined && scope.nested) return parent.key + call.id.slice(parent.call.id.length);
+  if (run === undefined)
+    return `${directCallKey(session, call.id)}/${digestArguments(source.arguments, session.redactor)}`;
+  return `${sessionKey(session)}/${run.startSeq}.${turn}/${escapeId(call.id)}`;
+}
+
+/** What the keys of direct calls of one id have in common. */
+export function directCallKey(session: Session, callId: string): string {
+  return `${sessionKey(session)}/${escapeId(callId)}`;
+}
+
+function sessionKey({ id, nonce }: Session): string {
+  return nonce === '' ? id : `${id}.${nonce}`;
+}
+
+/** Without what separates its neighbors, and the number of a run from that of its turn. */
+function escapeId(callId: string): string {
+  return callId.replaceAll('%', '%25').replaceAll('/', '%2F').replaceAll('.', '%2E');
+}

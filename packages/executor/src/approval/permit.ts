@@ -1,0 +1,131 @@
+import type { PendingApproval, PreparedCall } from '@holdfast/core';
+import type { LogEntry } from '@holdfast/session';
+import { authorize } from '../call/authorize.ts';
+import { denied, endOfLife, failure } from '../call/ending.ts';
+import type { RunningCall } from '../call/running-call.ts';
+import type { CallScope } from '../call/scope.ts';
+import type { Ended, Permitted, Verdict } from '../call/types.ts';
+import { type Answered, askHost, reportRequest, toPending } from './ask.ts';
+import {
+  asksTheSame,
+  deniedBecause,
+  type EarlierAnswers,
+  expired,
+  findAnswer,
+  noEarlierAnswers,
+  type Refusal,
+  readEarlierAnswers,
+} from './earlier-answers.ts';
+import { grantTool } from './grants.ts';
+
+const permitted: Permitted = { type: 'permitted' };
+
+/** Policies are asked again after a yes. */
+export async function permitWithApproval(first: Verdict | Promise<Verdict>, running: RunningCall): Promise<Permitted> {
+  const { call, scope } = running;
+  const approved = new Set<string>();
+  running.approved = approved;
+  let earlier: EarlierAnswers | undefined;
+  for (let verdict = await first; ; verdict = await askAgain()) {
+    running.decisions = verdict.decisions;
+    const over = endOfLife(call.tool.name, scope.lifetime.ended);
+    if (over !== undefined) return over;
+    // Nobody asks any more, but somebody has been asked, and a no stays one.
+    const settled = verdict.type === 'allow' && (scope.resuming === undefined || earlier !== undefined);
+    if (settled) return permitted;
+    if (verdict.type === 'deny') return { type: 'ended', ending: denied(verdict.decisions) };
+
+    const unanswerable = nobodyToAsk(scope);
+    if (unanswerable !== undefined && scope.resuming === undefined) return refusedApproval(unanswerable, verdict, call);
+    const question = await toPending(call, verdict.decisions, {
+      scope,
+      recorded: running.input ?? {},
+      raw: running.source.arguments,
+    });
+    if (earlier === undefined) {
+      earlier = scope.resuming !== undefined ? readEarlierAnswers(question, scope) : noEarlierAnswers;
+      const { refusal, by = 'person' } = earlier;
+      if (verdict.type === 'allow' && refusal?.code !== 'approval.denied') return permitted;
+      if (refusal !== undefined) {
+        running.approval = { type: 'deny', by };
+        return refusedApproval(refusal, verdict, call);
+      }
+      if (earlier.approved.size > 0) {
+        running.approval = { type: 'approve', by };
+        if (earlier.grant) grantTool(scope.rootSession, question);
+        for (const policy of earlier.approved) approved.add(policy);
+        continue;
+      }
+    }
+    const { waiting, outdated } = earlier;
+    if (unanswerable !== undefined)
+      return refusedApproval(outdated ? { ...unanswerable, why: outdatedYes } : unanswerable, verdict, call);
+    const pending = waiting !== undefined && asksTheSame(waiting, question) ? waiting : question;
+    if (pending === question) reportRequest(scope, question, running.source.arguments);
+    const askedAtMs = scope.clock.now();
+    const answered = scope.approve === undefined ? 'later' : await askHost(scope.approve, pending, scope);
+    running.waitedMs += scope.clock.now() - askedAtMs;
+    if (answered === 'later') {
+      if (scope.parent !== undefined) return refusedApproval(nestedCannotWait, verdict, call);
+      await scope.session.sync();
+      return { type: 'suspended', pending };
+    }
+    // Nobody has said no: the call ends as the run does.
+    if (answered === undefined)
+      return (
+        endOfLife(call.tool.name, scope.lifetime.ended) ?? refusedApproval(deniedBecause(undefined), verdict, call)
+      );
+    const taken = answered === 'expired' ? findAnswer(pending, scope) : takeAnswer(scope, pending, answered);
+    if (taken === undefined) return refusedApproval(expired, verdict, call);
+    const { answer, by } = taken;
+    await scope.rootSession.sync();
+    running.approval = { type: answer.type, by };
+    if (answer.type === 'deny') return refusedApproval(deniedBecause(answer.reason), verdict, call);
+    if (answer.grant === true) grantTool(scope.rootSession, pending);
+    for (const { policy } of pending.asks) approved.add(policy);
+  }
+
+  function askAgain(): Verdict | Promise<Verdict> {
+    running.decidedAt = scope.moves.count;
+    return authorize(call, scope, approved);
+  }
+}
+
+// The call around it is under way and cannot be stored and gone on with.
+const nestedCannotWait: Refusal = {
+  code: 'approval.nested',
+  why: 'a nested call cannot wait for it; call it on its own, or have it granted',
+};
+const unattendedCannot: Refusal = { code: 'approval.unattended', why: 'nobody is there to approve it' };
+
+// Else somebody who has said yes would look for that answer in vain.
+const outdatedYes =
+  'the call, its tool or the policies have changed since it was approved, and nobody is there to approve it anew';
+
+function nobodyToAsk({ unattended, approve, parent }: CallScope): Refusal | undefined {
+  if (unattended) return unattendedCannot;
+  return approve === undefined && parent !== undefined ? nestedCannotWait : undefined;
+}
+
+function refusedApproval({ code, why }: Refusal, { decisions }: Verdict, { tool }: PreparedCall): Ended {
+  const { name } = tool;
+  const reasons = decisions.filter(({ type }) => type === 'ask').map(({ reason = '' }) => reason);
+  const message = `Denied: \`${name}\` needs approval, and ${why}. ${reasons.join(' ')}`;
+  return { type: 'ended', ending: failure('denied', { code, message }) };
+}
+
+/** The first answer to a question is the one that counts: somebody may have recorded another while the host was asked. */
+function takeAnswer(scope: CallScope, pending: PendingApproval, answered: Answered): Answered {
+  const recorded = findAnswer(pending, scope);
+  if (recorded !== undefined) return recorded;
+  reportAnswer(scope, pending, answered);
+  return answered;
+}
+
+function reportAnswer({ session, emit }: CallScope, pending: PendingApproval, { answer, by }: Answered): void {
+  const { callId, run, turn, digest } = pending;
+  const event = { type: 'approval-answer', callId, run, turn, digest, answer, by } as const;
+  // Made of JSON; an interface does not say so to the compiler.
+  session.record(event as unknown as LogEntry);
+  emit?.(event);
+}

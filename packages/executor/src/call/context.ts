@@ -1,0 +1,179 @@
+import {
+  type Budget,
+  type ChildSession,
+  type Deadline,
+  type Filesystem,
+  HoldfastError,
+  type Model,
+  type Outcome,
+  type Prompt,
+  type RenderedPrompt,
+  type SessionEvent,
+  type Slice,
+  type ToolContext,
+  type ToolSession,
+  type TraceEntry,
+} from '@holdfast/core';
+import { thrownCode } from './ending.ts';
+import type { RunningCall } from './running-call.ts';
+
+/** What the tool of a call may do, for as long as the call goes on. */
+// Functions are bound, like the methods of `session`: tools take their context apart (`execute(input, { progress })`).
+export class CallContext implements ToolContext {
+  readonly #call: RunningCall;
+  #session: ToolSession | undefined;
+
+  // Not frozen, which takes as long as making ten of them: there is nothing in it but accessors, and each call has its own.
+  constructor(call: RunningCall) {
+    this.#call = call;
+  }
+
+  get callId(): string {
+    return this.#call.call.id;
+  }
+
+  get idempotencyKey(): string {
+    return this.#call.key;
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.signal;
+  }
+
+  get deadline(): Deadline {
+    return this.#call.lifetime.deadline;
+  }
+
+  get budget(): Budget | undefined {
+    return this.#call.scope.budget;
+  }
+
+  get session(): ToolSession {
+    this.#session ??= createSessionView(this.#call);
+    return this.#session;
+  }
+
+  get resources(): ReadonlyMap<string, unknown> {
+    return this.#call.views;
+  }
+
+  get filesystem(): Filesystem | undefined {
+    // By the name's contract: whoever binds `filesystem` binds a StagedResource<Filesystem, FilesystemReader>.
+    return this.#call.views.get('filesystem') as Filesystem | undefined;
+  }
+
+  get prompt(): Prompt | undefined {
+    return this.#call.scope.prompt;
+  }
+
+  get renderedPrompt(): RenderedPrompt | undefined {
+    return this.#call.scope.renderedPrompt;
+  }
+
+  get trace(): readonly TraceEntry[] | undefined {
+    return this.#call.scope.manner?.trace?.(this.callId);
+  }
+
+  get model(): Model | undefined {
+    return this.#call.scope.model;
+  }
+
+  get use(): ToolContext['use'] {
+    return (resource) =>
+      heard(
+        (async () => {
+          this.#call.checkOpen();
+          return await this.#call.openResources().use(resource);
+        })(),
+      );
+  }
+
+  get call(): ToolContext['call'] {
+    return (name, input = {}) => heard(this.#callNested(name, input));
+  }
+
+  async #callNested(name: string, input: unknown): Promise<Outcome> {
+    this.#call.checkOpen();
+    const { counts } = this.#call;
+    if (counts !== undefined) {
+      // Nobody sees what a call did that may yet be dropped; nested calls would be seen.
+      await counts;
+      this.#call.checkOpen();
+    }
+    return await this.#call.nested.call(name, input);
+  }
+
+  get child(): () => ChildSession {
+    return () => {
+      this.#call.checkOpen();
+      return this.#call.nested.openChild();
+    };
+  }
+
+  get begin(): ToolContext['begin'] {
+    return () => heard(this.#begin());
+  }
+
+  async #begin(): Promise<void> {
+    this.#call.checkOpen();
+    await this.#call.lateStart?.begin(this.#call);
+  }
+
+  get progress(): ToolContext['progress'] {
+    return (message) => {
+      const { call } = this.#call;
+      this.#call.checkOpen();
+      this.#call.tell({ type: 'tool-call-progress', callId: call.id, name: call.tool.name, message: String(message) });
+    };
+  }
+
+  get beat(): ToolContext['beat'] {
+    return () => {
+      const { call, scope } = this.#call;
+      this.#call.checkOpen();
+      this.#call.tell({ type: 'tool-call-beat', callId: call.id, name: call.tool.name, atMs: scope.clock.now() });
+    };
+  }
+}
+
+/** A tool need not wait: what nobody listens to then must not end the process. */
+function heard<Value>(promise: Promise<Value>): Promise<Value> {
+  void Promise.allSettled([promise]);
+  return promise;
+}
+
+/** What `dispatch` refuses before any reducer runs; anything else is a reducer's failure, which fails the call. */
+const refusals: ReadonlySet<string> = new Set(['event.invalid', 'event.unhandled', 'context.closed']);
+
+/** The part of a transaction that is a tool's business. */
+function createSessionView(call: RunningCall): ToolSession {
+  const { name, effects } = call.call.tool;
+  const checkEffects = (): void => {
+    if (effects !== 'none') return;
+    throw new HoldfastError(
+      'tool.effects.exceeded',
+      `\`${name}\` declares effects \`none\`, so it cannot change session state; it has to declare \`state\`.`,
+    );
+  };
+  return Object.freeze({
+    read: <State>(slice: Slice<State>) => {
+      call.checkOpen();
+      return call.state.read(slice);
+    },
+    dispatch: (event: SessionEvent) => {
+      call.checkOpen();
+      checkEffects();
+      try {
+        call.transaction.dispatch(event);
+      } catch (thrown) {
+        if (!refusals.has(thrownCode(thrown, ''))) call.broke(thrown);
+        throw thrown;
+      }
+    },
+    publish: (event: SessionEvent) => {
+      call.checkOpen();
+      checkEffects();
+      call.transaction.publish(event);
+    },
+  });
+}

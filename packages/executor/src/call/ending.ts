@@ -1,0 +1,288 @@
+import {
+  copyJson,
+  describeThrown,
+  forModel,
+  isHoldfastError,
+  isPlainObject,
+  isToolResult,
+  type Json,
+  nearestNames,
+  type OmittedArguments,
+  type Outcome,
+  type OutcomeKind,
+  type PolicyDecision,
+  type Problem,
+  type RecordedOutcome,
+  type Redactor,
+  renderPlainly,
+  sha256,
+  type ThrownError,
+  type Tool,
+  type ToolCallEndEvent,
+  type Touched,
+  toOutcomeText,
+} from '@holdfast/core';
+import { marksSecrets, secretsIn } from '@holdfast/session';
+import type { CompiledTool, Ended, Ending, EndOfLife, Invoked } from './types.ts';
+
+/** An ending that is no success. */
+export function failure(
+  kind: Exclude<OutcomeKind, 'ok'>,
+  { code, message }: Problem,
+  details: { readonly thrown?: unknown; readonly value?: Json; readonly abandoned?: boolean } = {},
+): Ending {
+  const { value = null, thrown, abandoned } = details;
+  const rendered = renderPlainly(kind, value);
+  const safe = forModel(message);
+  return {
+    kind,
+    code,
+    message: safe,
+    value,
+    rendered,
+    text: toOutcomeText(kind, safe, rendered),
+    ...(thrown === undefined ? {} : { error: toThrownError(thrown) }),
+    ...(abandoned === true ? { abandoned } : {}),
+  };
+}
+
+export function denied(decisions: readonly PolicyDecision[]): Ending {
+  const reasons = decisions.filter(({ type }) => type === 'deny').map(({ reason = '' }) => reason);
+  return failure('denied', { code: 'policy.denied', message: `Denied: ${reasons.join(' ')}` });
+}
+
+/** `names`: of the tools that there are; `undefined` where the tool is there and not offered now. */
+export function unknownTool(name: string, names: Iterable<string> | undefined): Ending {
+  const shown = name.slice(0, 100);
+  if (names === undefined) {
+    const message = `\`${shown}\` is not offered now: its section is summarised or disabled. What you open is yours from your next message on.`;
+    return failure('unknown-tool', { code: 'tool.unknown', message });
+  }
+  const all = [...names];
+  const nearest = nearestNames(name, all);
+  const hint =
+    nearest.length > 0
+      ? `Did you mean ${nearest.map((near) => `\`${near}\``).join(', ')}?`
+      : `There are: ${all.slice(0, 20).join(', ')}.`;
+  return failure('unknown-tool', { code: 'tool.unknown', message: `There is no tool \`${shown}\`. ${hint}` });
+}
+
+const ends = {
+  aborted: { kind: 'cancelled', code: 'call.aborted', what: 'The run was cancelled' },
+  deadline: { kind: 'timed-out', code: 'call.deadline', what: 'The deadline passed' },
+  budget: { kind: 'timed-out', code: 'call.budget', what: 'The time of the budget was used up' },
+} as const;
+
+/** What a call ends as that has not begun, or does not count yet, when it has to stop. */
+export function endOfLife(
+  name: string,
+  ended: EndOfLife | undefined,
+  before: 'began' | 'counted' = 'began',
+): Ended | undefined {
+  if (ended === undefined) return undefined;
+  const { kind, code, what } = ends[ended];
+  return { type: 'ended', ending: failure(kind, { code, message: `${what} before \`${name}\` ${before}.` }) };
+}
+
+const limits = { deadline: "the run's deadline", budget: 'the time of the budget' };
+
+/** What a tool means that did not return a success. */
+export function readFailure(invoked: Invoked, { tool }: CompiledTool): Ending {
+  switch (invoked.type) {
+    case 'threw': {
+      const { thrown } = invoked;
+      return failure('failed', { code: thrownCode(thrown, 'tool.threw'), message: describeThrown(thrown) }, { thrown });
+    }
+    case 'stopped': {
+      const { by, limitMs, abandoned } = invoked;
+      if (by === 'aborted') {
+        const message = `\`${tool.name}\` was cancelled.`;
+        return failure('cancelled', { code: 'call.aborted', message }, { abandoned });
+      }
+      const limit = by === 'deadline' || by === 'budget' ? limits[by] : `its limit of ${limitMs} ms`;
+      const code = by === 'attempt' ? 'call.timeout' : `call.${by}`;
+      return failure('timed-out', { code, message: `\`${tool.name}\` did not finish within ${limit}.` }, { abandoned });
+    }
+    case 'returned': {
+      const { value, message, code } = invoked.value as { value: unknown; message: unknown; code: unknown };
+      const payload = copyJson(value);
+      if (payload.ok) {
+        const known = typeof code === 'string' ? code : 'tool.failed';
+        return failure('failed', { code: known, message: String(message) }, { value: payload.value });
+      }
+      const problem = `\`${tool.name}\` failed with a payload that is not JSON: ${payload.problem}.`;
+      return failure('invalid', { code: 'output.not_json', message: problem });
+    }
+  }
+}
+
+/** Whether the tool failed by its own word: it threw, or answered with `toolError`. */
+export function saysFailed(invoked: Invoked): boolean {
+  if (invoked.type !== 'returned') return invoked.type === 'threw';
+  try {
+    return isToolResult(invoked.value) && !invoked.value.success;
+  } catch {
+    // A result whose properties throw when they are read.
+    return false;
+  }
+}
+
+/** What is told of the `ending` of a call whose tool was run more than once, so that the model knows. */
+export function afterAttempts(ending: Ending, attempts: number): Ending {
+  const { kind, code = '', message, value } = ending;
+  if (kind === 'ok') return ending;
+  return failure(kind, { code, message: `Tried ${attempts} times. ${message}` }, { value });
+}
+
+/** Whether the tool itself has not said how its call went: it was stopped, its answer cannot be read, or its process has ended. */
+function gaveNoWord({ kind, code }: Ending): boolean {
+  if (kind === 'timed-out' || kind === 'cancelled' || kind === 'invalid') return true;
+  return code?.startsWith('tool.process.') === true && code !== 'tool.process.not_started';
+}
+
+/**
+ * A tool that touches the world and gave no word, or whose success could not be committed, may have taken effect:
+ * unless it may be repeated or has not begun, that is what the model and the caller are told.
+ */
+export function withDoubt(
+  ending: Ending,
+  tool: Tool,
+  { succeeded = false, preparing = false }: { readonly succeeded?: boolean; readonly preparing?: boolean },
+): Ending {
+  if (tool.effects !== 'external' || tool.repeat === 'safe') return ending;
+  if (!succeeded && !gaveNoWord(ending)) return ending;
+  // A tool that has returned something unusable has begun, even if it did not say so.
+  if (preparing && !succeeded && ending.kind !== 'invalid') return ending;
+  // What to do comes first: a long reason is cut at its end.
+  const message = `It is not known whether \`${tool.name}\` took effect. Find out before calling it again. ${ending.message}`;
+  return {
+    ...ending,
+    ...failure('in-doubt', { code: ending.code ?? 'call.in_doubt', message }),
+    ...(ending.error ? { error: ending.error } : {}),
+  };
+}
+
+/** The success of `tool` could not be committed. */
+export function uncommitted(thrown: unknown, tool: Tool): Ending {
+  const problem = { code: thrownCode(thrown, 'commit.failed'), message: describeThrown(thrown) };
+  return withDoubt(failure('failed', problem, { thrown }), tool, { succeeded: true });
+}
+
+/** The code that a HoldfastError carries, or `fallback` for anything else that was thrown. */
+export function thrownCode(thrown: unknown, fallback: string): string {
+  try {
+    return isHoldfastError(thrown) ? thrown.code : fallback;
+  } catch {
+    // A `code` that is there at one look and throws at the next.
+    return fallback;
+  }
+}
+
+/** What was thrown, for observers. Of a HoldfastError that a model threw with its `data`. */
+export function toThrownError(thrown: unknown, own: Partial<Omit<ThrownError, 'stack'>> = {}): ThrownError {
+  const { message = describeThrown(thrown) } = own;
+  try {
+    return thrown instanceof Error ? new Thrown(thrown, message, own) : { name: typeof thrown, ...own, message };
+  } catch {
+    // An Error whose own properties throw, or a revoked proxy; that is all that can be said of it.
+    return { name: 'Error', ...own, message };
+  }
+}
+
+// No own property: to format a stack takes longer than the rest of the call, and the log, which takes own properties, has none.
+class Thrown implements ThrownError {
+  readonly name: string;
+  readonly message: string;
+  readonly code?: string;
+  readonly data?: Json;
+  readonly #error: Error;
+
+  constructor(error: Error, message: string, { code, data }: Pick<ThrownError, 'code' | 'data'>) {
+    this.name = String(error.name);
+    this.message = message;
+    if (code !== undefined) this.code = code;
+    if (data !== undefined) this.data = data;
+    this.#error = error;
+    Object.freeze(this);
+  }
+
+  get stack(): string {
+    return String(this.#error.stack);
+  }
+}
+
+/** Lets `redactor` know the secrets in what a tool returned, a result or a value: whatever becomes of it is told of. */
+export function learnReturned(redactor: Redactor | undefined, { output }: CompiledTool, returned: unknown): void {
+  if (redactor === undefined || output === undefined || !marksSecrets(output.jsonSchema)) return;
+  try {
+    const copied = copyJson(isToolResult(returned) ? returned.value : returned);
+    if (copied.ok) for (const secret of secretsIn(output.jsonSchema, copied.value)) redactor.learn(secret);
+  } catch {
+    // What cannot be read is in no record either.
+  }
+}
+
+/** Characters from which a log does not keep arguments that were refused. */
+export const maxRefusedChars = 65_536;
+
+interface Omitted {
+  readonly rawArguments: null;
+  readonly omitted: OmittedArguments;
+}
+
+/** What a record has in the place of arguments that were refused; nothing where they are short. */
+export function omitArguments(raw: Json, redactor: Redactor | undefined): Omitted | undefined {
+  // A value has come under the limits of JSON from a model: it is quickly measured.
+  const text = typeof raw === 'string' ? raw : JSON.stringify(raw);
+  if (text.length <= maxRefusedChars) return undefined;
+  // What was a secret nobody may try: only a redactor has a key.
+  const digest = redactor === undefined ? sha256(text) : redactor.digest?.(text);
+  return {
+    rawArguments: null,
+    omitted: digest === undefined ? { length: text.length } : { length: text.length, digest },
+  };
+}
+
+/** Why a call cannot be taken up again whose record has no arguments any more. */
+export function findOmitted(omitted: unknown): Problem | undefined {
+  if (!isPlainObject(omitted)) return undefined;
+  const message = `The arguments cannot be taken: they were refused, and of their ${String(omitted['length'])} characters the log keeps only the digest.`;
+  return { code: 'arguments.too_large', message };
+}
+
+/** As much of each text as a record may have twice: to leave out less would take longer than to keep it. */
+export const shortText = 200;
+
+/** What the log keeps of an outcome with long texts. */
+export function toRecorded(
+  { kind, callId, name, code, message, value, text, attempts }: Outcome,
+  ending: Ending,
+  maxResultChars: number,
+): RecordedOutcome {
+  const ok = kind === 'ok';
+  return {
+    kind,
+    callId,
+    name,
+    code,
+    message,
+    value,
+    ...(ok && ending.ownRendering === true ? { rendered: ending.rendered } : {}),
+    ...(ok && ending.excluded === true ? { excluded: true } : {}),
+    ...(text.length < ending.text.length ? { maxResultChars } : {}),
+    attempts,
+  };
+}
+
+/** What an end event tells of resources. */
+export function toWrites(touched: ReadonlyMap<string, Touched>): ToolCallEndEvent['writes'] {
+  return [...touched].flatMap(([resource, { writes }]) =>
+    writes
+      .filter(({ before, after }) => before !== after)
+      .map(({ key, before, after }) => ({
+        resource,
+        key,
+        change: before === null ? 'created' : after === null ? 'removed' : 'changed',
+      })),
+  );
+}

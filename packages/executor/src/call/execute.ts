@@ -1,0 +1,291 @@
+import type { Budget, BudgetLimits, Clock, Deadline, Tool } from '@holdfast/core';
+import type { RunningCall } from './running-call.ts';
+import type { Answer, CheckedManner, EndOfLife, Invoked, StopReason } from './types.ts';
+
+/** Waits for a tool until its time is over, also when it never settles. */
+export function waitInTime(value: PromiseLike<unknown>, call: RunningCall): Promise<Invoked> {
+  const { clock, lifetime, features } = call.scope;
+  const limit = call.time?.limit;
+  return new Promise((resolve) => {
+    let settled = false;
+    let stopping = false;
+    let abandoned = false;
+    let stopTimer: (() => void) | undefined;
+    let stopListening: (() => void) | undefined;
+
+    const finish = (invoked: Invoked): void => {
+      stopTimer?.();
+      stopListening?.();
+      resolve(invoked);
+    };
+    const stop = (by: StopReason, limitMs?: number): void => {
+      if (settled || stopping) return;
+      stopping = true;
+      call.stop(by);
+      // A tool that heeds its signal settles within a few microtasks; one that waits for calls of its own, when these have.
+      void afterMicrotasks(call.nestedWork?.any === true ? 400 : 20).then(() => {
+        abandoned = !settled;
+        finish({ type: 'stopped', by, limitMs, abandoned, hasStopped: () => settled });
+      });
+    };
+    const settle = (answer: Answer): void => {
+      settled = true;
+      if (!stopping) finish(answer);
+      else if (abandoned) features.recordLate(answer, call);
+    };
+    void waitForAnswer(value).then(settle);
+    if (limit !== undefined) {
+      const { by, limitMs, leftMs } = limit;
+      stopTimer = clock.after(leftMs, () => stop(by, limitMs));
+    }
+    stopListening = lifetime.onEnd((end) => stop(end));
+  });
+}
+
+/** What a promise comes to. Never rejects. */
+export async function waitForAnswer(value: PromiseLike<unknown>): Promise<Answer> {
+  try {
+    return { type: 'returned', value: await value };
+  } catch (thrown) {
+    return { type: 'threw', thrown };
+  }
+}
+
+async function afterMicrotasks(count: number): Promise<void> {
+  for (let index = 0; index < count; index += 1) await Promise.resolve();
+}
+
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}
+
+/** What ends a tool's time when nobody else does. */
+export interface TimeLimit {
+  /** One attempt may take no longer, or all of them may not. */
+  readonly by: 'attempt' | 'timeout';
+  readonly limitMs: number;
+  /** What remains of it. */
+  readonly leftMs: number;
+}
+
+interface CallTimeOptions {
+  readonly clock: Clock;
+  /** Of the tool, for all attempts. */
+  readonly timeoutMs: number | undefined;
+  readonly attemptTimeoutMs: number | undefined;
+}
+
+/** The time that a call has by its tool and its manner, whatever its run has. */
+export class CallTime {
+  readonly #options: CallTimeOptions;
+  readonly #attemptAtMs: number;
+  #startedAtMs: number;
+
+  constructor(options: CallTimeOptions, startedAtMs: number = options.clock.now()) {
+    this.#options = options;
+    this.#attemptAtMs = options.clock.now();
+    this.#startedAtMs = startedAtMs;
+  }
+
+  /** `undefined` where nothing limits it, as it is for most calls. */
+  static of(
+    { timeoutMs }: Pick<Tool, 'timeoutMs'>,
+    { clock, manner }: { readonly clock: Clock; readonly manner: CheckedManner | undefined },
+  ): CallTime | undefined {
+    const attemptTimeoutMs = manner?.attemptTimeoutMs;
+    if (timeoutMs === undefined && attemptTimeoutMs === undefined) return undefined;
+    return new CallTime({ clock, timeoutMs, attemptTimeoutMs });
+  }
+
+  /** For the next attempt, which begins now. */
+  again(): CallTime {
+    return new CallTime(this.#options, this.#startedAtMs);
+  }
+
+  /** For all attempts. */
+  get leftMs(): number {
+    const { clock, timeoutMs } = this.#options;
+    return timeoutMs === undefined ? Number.POSITIVE_INFINITY : this.#startedAtMs + timeoutMs - clock.now();
+  }
+
+  /** What ends this attempt first. */
+  get limit(): TimeLimit {
+    const { clock, timeoutMs = Number.POSITIVE_INFINITY, attemptTimeoutMs: limitMs } = this.#options;
+    const { leftMs } = this;
+    if (limitMs !== undefined) {
+      const attemptLeftMs = this.#attemptAtMs + limitMs - clock.now();
+      if (attemptLeftMs < leftMs) return { by: 'attempt', limitMs, leftMs: Math.max(0, attemptLeftMs) };
+    }
+    return { by: 'timeout', limitMs: timeoutMs, leftMs: Math.max(0, leftMs) };
+  }
+
+  /** When this attempt is over. */
+  get endsAtMs(): number {
+    const { timeoutMs = Number.POSITIVE_INFINITY, attemptTimeoutMs = Number.POSITIVE_INFINITY } = this.#options;
+    return Math.min(this.#startedAtMs + timeoutMs, this.#attemptAtMs + attemptTimeoutMs);
+  }
+
+  /** Gives the tool back time in which it did nothing. */
+  credit(idleMs: number): void {
+    this.#startedAtMs += idleMs;
+  }
+}
+
+/** What the end of a call's time is for what is nested in it. */
+export function toEndOfLife(reason: StopReason): EndOfLife {
+  return reason === 'timeout' || reason === 'attempt' ? 'deadline' : reason;
+}
+
+export function toAbortReason(reason: StopReason): DOMException {
+  const why = reason === 'attempt' ? 'timeout' : reason;
+  return new DOMException(`The call was stopped: ${why}.`, reason === 'aborted' ? 'AbortError' : 'TimeoutError');
+}
+
+/** How long calls may go on: until the caller aborts, or the deadline or the end of the budget comes. One timer and one listener, however many calls. */
+export interface Lifetime {
+  readonly deadline: Deadline;
+  readonly ended: EndOfLife | undefined;
+  /** Nothing can end it. */
+  readonly endless: boolean;
+  /** Calls `listener` once at the end, at once if that has been; the answer takes it back. */
+  onEnd(listener: (end: EndOfLife) => void): () => void;
+  /** Lets go of timer and listeners. */
+  dispose(): void;
+}
+
+/** The executor's side of a budget. */
+export interface BudgetAccount {
+  readonly limits: BudgetLimits;
+  /** Whether calls are limited. */
+  readonly limitsCalls: boolean;
+  /** Spends one call; false when none remains. */
+  takeCall(): boolean;
+  /** Gives back a call for which another budget has no room. */
+  returnCall(): void;
+  addTokens(tokens: number): void;
+  /** The wall time runs while anything that spends from the budget is under way. */
+  begin(): void;
+  end(): void;
+  remainingWallMs(): number;
+  /** More tokens were used than there were. */
+  readonly overspent: boolean;
+  /** Nothing remains of what a model request needs. */
+  readonly exhausted: boolean;
+  /** No call remains. */
+  readonly outOfCalls: boolean;
+}
+
+// Kept apart, so that nothing of an account can be reached through what hosts and tools have.
+const accounts = new WeakMap<Budget, BudgetAccount>();
+
+/** Makes `budget` known as the reading side of `account`. */
+export function registerBudget(budget: Budget, account: BudgetAccount): void {
+  accounts.set(budget, account);
+}
+
+/** `undefined` for anything but what `createBudget` made. */
+export function accountOf(budget: Budget): BudgetAccount | undefined {
+  return accounts.get(budget);
+}
+
+export interface LifetimeOptions {
+  readonly clock: Clock;
+  readonly signal: AbortSignal | undefined;
+  /** Default: no end. */
+  readonly timeoutMs: number | undefined;
+  readonly budgets: readonly BudgetAccount[];
+  /** What this one is a part of. */
+  readonly outer?: Lifetime | undefined;
+}
+
+export function startLifetime(options: LifetimeOptions): Lifetime {
+  const { signal, timeoutMs, budgets, outer } = options;
+  const isEndless = signal === undefined && timeoutMs === undefined && budgets.length === 0 && (outer?.endless ?? true);
+  return isEndless ? endless : new LimitedLifetime(options);
+}
+
+const nothingToDo = (): void => undefined;
+
+const endless: Lifetime = Object.freeze({
+  endless: true,
+  deadline: Object.freeze({ atMs: Number.POSITIVE_INFINITY, remainingMs: () => Number.POSITIVE_INFINITY }),
+  ended: undefined,
+  onEnd: () => nothingToDo,
+  dispose: nothingToDo,
+});
+
+class LimitedLifetime implements Lifetime {
+  readonly endless = false;
+  readonly deadline: Lifetime['deadline'];
+  readonly #options: LifetimeOptions;
+  readonly #listeners = new Set<(end: EndOfLife) => void>();
+  readonly #endsAtMs: number;
+  readonly #timeEndsBy: EndOfLife;
+  readonly #abort = (): void => this.#end('aborted');
+  readonly #stopTimer: (() => void) | undefined;
+  readonly #stopOuter: (() => void) | undefined;
+  #ended: EndOfLife | undefined;
+  #disposed = false;
+
+  constructor(options: LifetimeOptions) {
+    this.#options = options;
+    const { clock, signal, timeoutMs = Number.POSITIVE_INFINITY, budgets, outer } = options;
+    const nowMs = clock.now();
+    for (const budget of budgets) budget.begin();
+    const wallAtMs = nowMs + Math.min(...budgets.map((budget) => budget.remainingWallMs()), Number.POSITIVE_INFINITY);
+    this.#endsAtMs = Math.min(nowMs + timeoutMs, wallAtMs);
+    this.#timeEndsBy = wallAtMs < nowMs + timeoutMs ? 'budget' : 'deadline';
+    const atMs = Math.min(this.#endsAtMs, outer?.deadline.atMs ?? Number.POSITIVE_INFINITY);
+    this.deadline = Object.freeze({
+      atMs,
+      remainingMs: () => (atMs === Number.POSITIVE_INFINITY ? atMs : Math.max(0, atMs - clock.now())),
+    });
+    const timed = this.#endsAtMs !== Number.POSITIVE_INFINITY;
+    this.#stopTimer = timed ? clock.after(this.#endsAtMs - nowMs, () => this.#end(this.#timeEndsBy)) : undefined;
+    this.#stopOuter = outer?.onEnd((why) => this.#end(why));
+    if (this.#ended !== undefined) this.#release();
+    if (signal?.aborted === true) this.#end('aborted');
+    else signal?.addEventListener('abort', this.#abort);
+  }
+
+  // A tool that keeps the thread busy also keeps timers from firing: this one's, and those around it.
+  get ended(): EndOfLife | undefined {
+    if (this.#ended !== undefined || this.#disposed) return this.#ended;
+    const { clock, outer } = this.#options;
+    if (this.#endsAtMs !== Number.POSITIVE_INFINITY && clock.now() >= this.#endsAtMs) this.#end(this.#timeEndsBy);
+    else if (outer?.ended !== undefined) this.#end(outer.ended);
+    return this.#ended;
+  }
+
+  // A field, as hosts of a caller take it apart.
+  readonly onEnd = (listener: (end: EndOfLife) => void): (() => void) => {
+    const { ended } = this;
+    if (ended !== undefined) {
+      listener(ended);
+      return () => undefined;
+    }
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  };
+
+  dispose(): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    this.#release();
+    for (const budget of this.#options.budgets) budget.end();
+  }
+
+  #end(why: EndOfLife): void {
+    if (this.#ended !== undefined) return;
+    this.#ended = why;
+    this.#release();
+    for (const listener of this.#listeners) listener(why);
+    this.#listeners.clear();
+  }
+
+  #release(): void {
+    this.#stopTimer?.();
+    this.#stopOuter?.();
+    this.#options.signal?.removeEventListener('abort', this.#abort);
+  }
+}

@@ -1,0 +1,263 @@
+import {
+  copyJson,
+  deepFreeze,
+  describeThrown,
+  HoldfastError,
+  isPlainObject,
+  type Json,
+  type JsonObject,
+  modelJsonLimits,
+  type ParsedJson,
+  type Problem,
+  parseJson,
+  type Redactor,
+  type Tool,
+  type ToolCall,
+} from '@holdfast/core';
+import { checkToolExamples, compileSchema, describeIssues } from '@holdfast/schema';
+import { secretsIn } from '@holdfast/session';
+import { failure, thrownCode, unknownTool } from './ending.ts';
+import type { CallScope } from './scope.ts';
+import type { CompiledTool, CompiledTools, Ended, IdentifiedCall, Prepared } from './types.ts';
+
+/** Takes a call over from a model, a tool or a host. Each property of its arguments is read once. `fallbackId` is asked only without an id. */
+export function identifyCall({ id, name, arguments: raw }: ToolCall, fallbackId: () => string): IdentifiedCall {
+  const given: unknown = id;
+  const called: unknown = name;
+  const callId = typeof given === 'string' && given !== '' ? given : fallbackId();
+  // No tool has such a name; the outcome says so.
+  const toolName = typeof called === 'string' ? called : `(${typeof called})`;
+  if (typeof raw === 'string') return { id: callId, name: toolName, arguments: raw, problem: undefined };
+  if (raw === undefined) return { id: callId, name: toolName, arguments: '', problem: undefined };
+  const copied = copyJson(raw, modelJsonLimits);
+  return copied.ok
+    ? { id: callId, name: toolName, arguments: copied.value, problem: undefined }
+    : { id: callId, name: toolName, arguments: null, problem: toProblem(copied) };
+}
+
+type Unusable = Extract<ParsedJson, { readonly ok: false }>;
+
+const refusals: Readonly<Record<Unusable['reason'], Omit<Problem, 'message'>>> = {
+  syntax: { code: 'arguments.malformed' },
+  type: { code: 'arguments.not_json' },
+  depth: { code: 'arguments.too_deep' },
+  key: { code: 'arguments.reserved_key' },
+  duplicate: { code: 'arguments.duplicate_key' },
+  size: { code: 'arguments.too_large' },
+  inexact: { code: 'arguments.invalid', data: { reason: 'number.inexact' } },
+};
+
+/** Why arguments are not what a call can take, as the call's outcome says it. */
+function toProblem({ reason, problem }: Pick<Unusable, 'reason' | 'problem'>): Problem {
+  return { ...refusals[reason], message: `The arguments cannot be taken: ${problem}.` };
+}
+
+/** Whether a message asks for the same thing twice under one id. */
+export function isSameCall(a: IdentifiedCall, b: IdentifiedCall): boolean {
+  if (a.name !== b.name) return false;
+  if (a.arguments === b.arguments) return true;
+  if (typeof a.arguments === 'string' || typeof b.arguments === 'string') return false;
+  return JSON.stringify(a.arguments) === JSON.stringify(b.arguments);
+}
+
+/** Lets `redactor` know the secrets in the arguments of a call before anything tells of it. `given`: as they came, text or value. */
+export function learnArguments(
+  redactor: Redactor | undefined,
+  compiled: CompiledTool | undefined,
+  given: unknown,
+): void {
+  if (redactor === undefined || compiled === undefined) return;
+  for (const secret of secretsIn(compiled.input?.jsonSchema, given)) redactor.learn(secret);
+}
+
+/** Look-up and parse. */
+export function prepare(source: IdentifiedCall, { toolset, session, prompt }: CallScope): Prepared | Ended {
+  const compiled = toolset.byName.get(source.name);
+  if (compiled === undefined) {
+    const closed = prompt?.toolNames?.has(source.name) === true;
+    return { type: 'ended', ending: unknownTool(source.name, closed ? undefined : toolset.byName.keys()) };
+  }
+  try {
+    const parsed = parseArguments(source, compiled);
+    if ('code' in parsed) return { type: 'ended', ending: failure('invalid', parsed) };
+    // Also what the schema has filled in or made of them.
+    if (session.redactor !== undefined) learnArguments(session.redactor, compiled, parsed.input);
+    const call = Object.freeze({ id: source.id, tool: compiled.tool, input: parsed.input });
+    return { type: 'prepared', compiled, recorded: parsed.recorded, call };
+  } catch (thrown) {
+    // A schema whose own check throws.
+    const problem = {
+      code: thrownCode(thrown, 'arguments.check_failed'),
+      message: `The arguments could not be checked: ${describeThrown(thrown)}`,
+    };
+    return { type: 'ended', ending: failure('invalid', problem, { thrown }) };
+  }
+}
+
+interface Parsed {
+  readonly input: JsonObject;
+  /** The same, or where a schema makes of it what is no JSON, what it was before. */
+  readonly recorded: JsonObject;
+}
+
+const noInput: JsonObject = Object.freeze({});
+const nothing: Parsed = { input: noInput, recorded: noInput };
+
+/**
+ * Turns what a model sent into validated, frozen input: text is parsed once, never twice; a value has been copied before.
+ * Refused: text that is not one JSON object, keys given twice, `__proto__`, numbers that JSON.parse makes infinite, more than 64
+ * levels, 10,000 keys or 1 MiB, and what the tool's schema refuses.
+ */
+function parseArguments(call: IdentifiedCall, { tool, input }: CompiledTool): Parsed | Problem {
+  if (call.problem !== undefined) return call.problem;
+  let decoded: Json = call.arguments;
+  if (typeof decoded === 'string') {
+    const read = input?.read?.(decoded);
+    if (read !== undefined) return toParsed(read.value, read.decoded);
+    const parsed = decoded.trim() === '' ? nothingSent : parseJson(decoded);
+    if (!parsed.ok) return toProblem(parsed);
+    decoded = parsed.value;
+  }
+  if (!isPlainObject(decoded)) {
+    const kind = decoded === null ? 'null' : Array.isArray(decoded) ? 'an array' : `a ${typeof decoded}`;
+    return { code: 'arguments.not_object', message: `The arguments must be one JSON object, got ${kind}.` };
+  }
+  if (input === undefined) {
+    const [extra] = Object.keys(decoded);
+    if (extra === undefined) return nothing;
+    return refused(`\`${tool.name}\` takes no arguments, got \`${extra.slice(0, 100)}\`.`);
+  }
+  const validation = input.validate(decoded);
+  if (!validation.ok) {
+    const issues = validation.issues.map(({ path, message }) => ({ path, message }));
+    return refused(`Invalid arguments for \`${tool.name}\`: ${describeIssues(issues)}`, { issues });
+  }
+  return toParsed(validation.value, decoded);
+}
+
+function toParsed(value: unknown, decoded: unknown): Parsed {
+  // The schema describes an object; one that turns it into something else is its author's choice.
+  const made = value as JsonObject;
+  return { input: made, recorded: freezeInput(made) ? made : deepFreeze(decoded as JsonObject) };
+}
+
+const nothingSent: ParsedJson = { ok: true, value: noInput };
+
+function refused(message: string, data: Json = null): Problem {
+  return { code: 'arguments.invalid', message, data };
+}
+
+/** Freezes what a schema has made of the arguments, and says whether all of it is JSON. What is no JSON stays as it is. */
+function freezeInput(value: unknown): boolean {
+  const room = { left: 2_000 };
+  const json = freezeQuickly(value, 24, room);
+  return room.left > 0 ? json : freezeCarefully(value, undefined);
+}
+
+/** Without a look at what is frozen already: what is large, deep or circular uses `room` up, which means that nothing is known. */
+function freezeQuickly(value: unknown, depth: number, room: { left: number }): boolean {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null || value === undefined) return true;
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object') return false;
+  room.left -= depth === 0 ? room.left : 1;
+  if (room.left <= 0) return false;
+  const list = Array.isArray(value);
+  if (!list && !isPlainObject(value)) return false;
+  let json = true;
+  if (list) {
+    for (let index = 0; index < value.length; index += 1) {
+      const item: unknown = value[index];
+      if (typeof item !== 'string' && !freezeQuickly(item, depth - 1, room)) json = false;
+    }
+  } else {
+    for (const key in value) {
+      const inner = value[key];
+      if (typeof inner !== 'string' && Object.hasOwn(value, key) && !freezeQuickly(inner, depth - 1, room))
+        json = false;
+    }
+  }
+  Object.freeze(value);
+  return json;
+}
+
+function freezeCarefully(value: unknown, met: Set<object> | undefined): boolean {
+  if (typeof value !== 'object' || value === null) return freezeQuickly(value, 1, { left: 1 });
+  if (!Array.isArray(value) && !isPlainObject(value)) return false;
+  // Frozen before: by the schema, with anything below it, or in a circle.
+  const frozen = Object.isFrozen(value);
+  if (frozen && met?.has(value) === true) return false;
+  const path = frozen ? (met ?? new Set<object>()).add(value) : met;
+  if (!frozen) Object.freeze(value);
+  let json = true;
+  for (const inner of Object.values(value)) if (!freezeCarefully(inner, path)) json = false;
+  return json;
+}
+
+const noArguments: JsonObject = Object.freeze({
+  type: 'object',
+  properties: Object.freeze({}),
+  additionalProperties: false,
+});
+const compiledTools = new WeakMap<Tool, CompiledTool>();
+const toolsets = new WeakMap<readonly Tool[], { readonly tools: readonly Tool[]; readonly toolset: CompiledTools }>();
+
+/**
+ * Compiles a list of tools, once for each list; one that was changed since is compiled again.
+ *
+ * @throws HoldfastError `tool.name.duplicate`, `tool.input.not_object`, `tool.example.invalid`, and what compiling a schema throws.
+ */
+export function compileTools(tools: readonly Tool[]): CompiledTools {
+  const known = toolsets.get(tools);
+  if (known?.tools.length === tools.length && known.tools.every((tool, at) => tool === tools[at])) return known.toolset;
+  const byName = new Map<string, CompiledTool>();
+  const places = new Map<string, number>();
+  for (const [at, tool] of tools.entries()) {
+    if (!isTool(tool)) {
+      throw new HoldfastError('options.invalid', '`tools` must be a list of tools: make each by `defineTool`.', {
+        data: { reason: 'kind', option: 'tools' },
+      });
+    }
+    if (byName.has(tool.name)) {
+      throw new HoldfastError('tool.name.duplicate', `Two tools are named \`${tool.name}\`; rename one of them.`, {
+        data: { name: tool.name },
+      });
+    }
+    byName.set(tool.name, compileTool(tool));
+    places.set(tool.name, at);
+  }
+  // Every request has the same list, whoever gets it.
+  const declarations = Object.freeze([...byName.values()].map(({ declaration }) => declaration));
+  const toolset: CompiledTools = { byName, places, declarations };
+  toolsets.set(tools, { tools: [...tools], toolset });
+  return toolset;
+}
+
+function compileTool(tool: Tool): CompiledTool {
+  const known = compiledTools.get(tool);
+  if (known !== undefined) return known;
+  const input = tool.inputSchema === undefined ? undefined : compileSchema(tool.inputSchema);
+  const inputSchema = input?.jsonSchema ?? noArguments;
+  if (!describesObject(inputSchema)) {
+    throw new HoldfastError('tool.input.not_object', `The input schema of \`${tool.name}\` must describe an object.`, {
+      data: { name: tool.name },
+    });
+  }
+  checkToolExamples(tool);
+  const compiled: CompiledTool = {
+    tool,
+    input,
+    output: tool.outputSchema === undefined ? undefined : compileSchema(tool.outputSchema),
+    declaration: Object.freeze({ name: tool.name, description: tool.description, inputSchema }),
+  };
+  compiledTools.set(tool, compiled);
+  return compiled;
+}
+
+function isTool(value: unknown): boolean {
+  return isPlainObject(value) && typeof value['name'] === 'string' && Array.isArray(value['examples']);
+}
+
+function describesObject(schema: JsonObject): boolean {
+  if (schema['type'] !== undefined) return schema['type'] === 'object';
+  return ['properties', 'allOf', 'anyOf', 'oneOf', '$ref'].some((keyword) => Object.hasOwn(schema, keyword));
+}

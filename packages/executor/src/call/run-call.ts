@@ -1,0 +1,285 @@
+import {
+  describeThrown,
+  type ExecutableTool,
+  type JsonObject,
+  type Outcome,
+  type Tool,
+  type ToolCallEndEvent,
+} from '@holdfast/core';
+import { authorize } from './authorize.ts';
+import { CallContext } from './context.ts';
+import { endOfLife, failure, thrownCode } from './ending.ts';
+import { CallTime, isThenable, waitForAnswer, waitInTime } from './execute.ts';
+import { learnArguments, prepare } from './prepare.ts';
+import { CallRecord, RunningCall } from './running-call.ts';
+import type { CallScope } from './scope.ts';
+import { recordEnd, settle } from './settle.ts';
+import type { Answer, Ended, Ending, IdentifiedCall, Invoked, Permitted, Suspended } from './types.ts';
+
+export interface RunCallOptions {
+  /** Ends the call before its first stage. */
+  readonly refusal?: Ending | undefined;
+  /** Called when the tool has begun: nothing before that can still suspend the call. */
+  readonly onEntered?: (() => void) | undefined;
+  /** Called when the call has ended, or waits. */
+  readonly onEnd?: (() => void) | undefined;
+}
+
+const plainly: RunCallOptions = {};
+
+/**
+ * The stages of one call: look up and parse, authorize and have approved, enter (budgets, start record), execute, settle. Each takes
+ * what the one before made of the call; whatever ends it early leaves nothing but its record.
+ */
+export async function runCall(
+  source: IdentifiedCall,
+  scope: CallScope,
+  { refusal, onEntered, onEnd }: RunCallOptions = plainly,
+): Promise<Outcome | Suspended> {
+  const startedAtMs = tellStart(source, scope);
+  try {
+    const prepared = refusal === undefined ? prepare(source, scope) : toEnded(refusal);
+    if (prepared.type === 'ended') return endUnentered(prepared.ending, begin(source, scope, startedAtMs));
+    const call = new RunningCall(source, prepared, { scope, startedAtMs });
+    if (scope.resuming !== undefined) scope.resuming.note(call);
+
+    const permitting = permit(call);
+    const permitted = permitting instanceof Promise ? await permitting : permitting;
+    if (permitted.type === 'suspended') {
+      if (scope.run === undefined) scope.features.keepWaiting(source, scope);
+      return { kind: 'suspended', pending: [permitted.pending] };
+    }
+    if (permitted.type === 'ended') return endUnentered(permitted.ending, call);
+
+    const refused = enter(call);
+    if (refused !== undefined) return endUnentered(refused.ending, call);
+
+    const invoking = invoke(call);
+    onEntered?.();
+    let invoked: Invoked | Ended;
+    if (invoking instanceof Promise) invoked = await invoking;
+    else if (invoking.type !== 'unstoppable') invoked = invoking;
+    else {
+      try {
+        invoked = { type: 'returned', value: await invoking.value };
+      } catch (thrown) {
+        invoked = { type: 'threw', thrown };
+      }
+    }
+    if (invoked.type === 'ended') return finish(await scope.features.refuse(invoked.ending, call), scope);
+
+    const settling = conclude(invoked, call);
+    return finish(settling instanceof Promise ? await settling : settling, scope);
+  } finally {
+    onEnd?.();
+  }
+}
+
+function toEnded(ending: Ending): Ended {
+  return { type: 'ended', ending };
+}
+
+/** Tells whoever listens that a call was accepted. */
+export function tellStart({ id, name, arguments: rawArguments }: IdentifiedCall, scope: CallScope): number {
+  const { clock, emit, parent, session, toolset } = scope;
+  if (session.redactor !== undefined) learnArguments(session.redactor, toolset.byName.get(name), rawArguments);
+  const atMs = clock.now();
+  if (emit !== undefined)
+    emit(Object.freeze({ type: 'tool-call-start', callId: id, parentId: parent?.call.id, name, rawArguments, atMs }));
+  return atMs;
+}
+
+/** A call of which there will be no more than its record. */
+export function begin(
+  source: IdentifiedCall,
+  scope: CallScope,
+  startedAtMs: number = tellStart(source, scope),
+): CallRecord {
+  const record = new CallRecord(source, scope, startedAtMs);
+  if (scope.resuming !== undefined) scope.resuming.note(record);
+  return record;
+}
+
+/** Ends a call whose tool does not begin. */
+function endUnentered(ending: Ending, call: CallRecord): Outcome | Promise<Outcome> {
+  const { scope } = call;
+  return finish(
+    recordEnd(scope.resuming === undefined ? ending : scope.resuming.doubt(ending, call, false), call),
+    scope,
+  );
+}
+
+const permitted: Permitted = { type: 'permitted' };
+
+/** Authorize, and approval if somebody has to be asked. Answers at once when every policy does and nobody has to be asked. */
+export function permit(call: RunningCall): Permitted | Promise<Permitted> {
+  const { scope } = call;
+  const { ended } = scope.lifetime;
+  const over = ended === undefined ? undefined : endOfLife(call.call.tool.name, ended);
+  if (over !== undefined) return over;
+  call.decidedAt = scope.moves.count;
+  const unasked = scope.policiesOf === undefined && scope.hostPolicies.length === 0 && !call.call.tool.dangerous;
+  if (unasked && scope.resuming === undefined) return permitted;
+  const verdict = authorize(call.call, scope);
+  if (verdict instanceof Promise || verdict.type !== 'allow' || scope.resuming !== undefined)
+    return scope.features.permit(verdict, call);
+  call.decisions = verdict.decisions;
+  return permitted;
+}
+
+/** Budgets and start record; answers with why the tool may not begin. The start of a tool that prepares is recorded when it says so. */
+export function enter(call: RunningCall): Ended | undefined {
+  const { scope } = call;
+  const { tool } = call.call;
+  if (!isExecutable(tool)) {
+    const message = `\`${tool.name}\` is only declared; it cannot be run here.`;
+    return toEnded(failure('failed', { code: 'tool.not_executable', message }));
+  }
+  const refused = scope.parent === undefined ? undefined : scope.features.refuseNested(tool, scope.parent);
+  if (refused !== undefined) return refused;
+  const unpaid = scope.budgets.length === 0 ? undefined : takeCall(tool, scope);
+  if (unpaid !== undefined) return unpaid;
+  try {
+    if (tool.effects === 'external') {
+      const unreserved = tool.repeat === 'safe' ? undefined : scope.features.reserve(call);
+      if (unreserved !== undefined) return unreserved;
+      if (tool.prepares) call.lateStart = scope.features.startLater(call, () => recordStart(call));
+      else writeStart(call);
+    }
+    if (tool.timeoutMs !== undefined || scope.manner !== undefined) call.time = CallTime.of(tool, scope);
+    // A call that has ended has room for no other.
+    if (scope.nested) void call.transaction;
+    if (call.reservations !== undefined) scope.features.joinReserved(call);
+    return undefined;
+  } catch (thrown) {
+    // What cannot be recorded must not touch the world.
+    const problem = { code: thrownCode(thrown, 'log.write_failed'), message: describeThrown(thrown) };
+    return toEnded(failure('failed', problem, { thrown }));
+  }
+}
+
+function isExecutable(tool: Tool): tool is ExecutableTool {
+  return tool.execute !== undefined;
+}
+
+/** Spends a call from every budget; or says that none remains. */
+function takeCall({ name }: Tool, { budgets }: CallScope): Ended | undefined {
+  for (const [index, budget] of budgets.entries()) {
+    if (budget.takeCall()) continue;
+    for (const taken of budgets.slice(0, index)) taken.returnCall();
+    const message = `\`${name}\` was not run: all ${budget.limits.maxCalls} calls of the budget are used.`;
+    return toEnded(failure('denied', { code: 'budget.calls', message }));
+  }
+  return undefined;
+}
+
+function writeStart(call: RunningCall): void {
+  const { scope, source } = call;
+  const { parent, run } = scope;
+  const { name, repeat } = call.call.tool;
+  // Those further out have noted the call around this one, whose effects are not less.
+  if (parent !== undefined) parent.reachedOutside = true;
+  const entry = { type: 'tool-call-start', callId: source.id, name, repeat, input: call.input ?? null };
+  const place: JsonObject = run === undefined ? {} : { run: run.startSeq, turn: run.turn };
+  const direct = parent === undefined && run === undefined;
+  if (direct) scope.features.keepBegun(source, scope);
+  // The arguments of a direct call are nowhere else.
+  const where =
+    parent !== undefined ? { parentId: parent.call.id, ...place } : direct ? { rawArguments: source.arguments } : place;
+  const reserved = call.reservations?.get(source.id);
+  scope.session.record({ ...entry, ...where, ...(reserved === undefined ? {} : { reserved }) });
+}
+
+function recordStart(call: RunningCall): Promise<void> | undefined {
+  writeStart(call);
+  return call.scope.rootSession.sync();
+}
+
+/** A tool that is under way and that nothing can stop: there is nothing to wait for but what it answers. */
+interface Unstoppable {
+  readonly type: 'unstoppable';
+  readonly value: PromiseLike<unknown>;
+}
+
+/** Runs the tool; one that touches the world when its start record is as durable as the log promises. */
+export function invoke(call: RunningCall): Invoked | Promise<Invoked | Ended> | Unstoppable {
+  const { scope } = call;
+  const begins = call.call.tool.effects === 'external' && call.lateStart === undefined;
+  const synced = begins ? scope.rootSession.sync() : undefined;
+  return synced === undefined ? execute(call) : executeSynced(synced, call);
+}
+
+/**
+ * Runs the tool's `execute` until it answers, throws, or its time is over. Never rejects, and settles also when the tool never
+ * does, unless nothing can stop it: that is common, and much cheaper to wait for without anything in between.
+ */
+export function execute(call: RunningCall): Invoked | Promise<Invoked> | Unstoppable {
+  try {
+    const { tool, input } = call.call;
+    const value: unknown = tool.execute?.(input, new CallContext(call));
+    // Also of another realm, or made by the tool itself.
+    if (!(value instanceof Promise || isThenable(value))) return { type: 'returned', value };
+    return call.time === undefined && call.scope.lifetime.endless
+      ? { type: 'unstoppable', value }
+      : waitInTime(value, call);
+  } catch (thrown) {
+    return { type: 'threw', thrown };
+  }
+}
+
+/** What a call that has been invoked comes to. */
+export async function answerOf<Ends extends Invoked | Ended>(
+  invoking: Ends | Unstoppable | Promise<Ends | Unstoppable>,
+): Promise<Ends | Answer> {
+  const invoked = await invoking;
+  return invoked.type === 'unstoppable' ? waitForAnswer(invoked.value) : invoked;
+}
+
+/** Nothing begins any more that has had to stop while it waited. */
+async function executeSynced(synced: Promise<void>, call: RunningCall): Promise<Invoked | Ended> {
+  const { lifetime } = call.scope;
+  let stopListening: () => void = () => undefined;
+  const over = new Promise<void>((resolve) => {
+    stopListening = lifetime.onEnd(() => resolve());
+  });
+  try {
+    await Promise.race([synced, over]);
+  } catch (thrown) {
+    const problem = { code: thrownCode(thrown, 'log.sync_failed'), message: describeThrown(thrown) };
+    return toEnded(failure('failed', problem, { thrown }));
+  } finally {
+    stopListening();
+    // Where the end came first, nobody else would hear of its failure; the next record meets the same log.
+    synced.catch(() => undefined);
+  }
+  return endOfLife(call.call.tool.name, lifetime.ended) ?? answerOf(execute(call));
+}
+
+/** Ends a call by what its tool did, or opens the sections that it needs, after further attempts where it failed and may be run again. */
+export function conclude(invoked: Invoked, call: RunningCall): ToolCallEndEvent | Promise<ToolCallEndEvent> {
+  const plain = call.call.tool.retry === undefined && call.scope.manner === undefined;
+  return plain ? concludeAttempt(invoked, call) : call.scope.features.retry(invoked, call);
+}
+
+export function concludeAttempt(invoked: Invoked, call: RunningCall): ToolCallEndEvent | Promise<ToolCallEndEvent> {
+  const opening = invoked.type === 'threw' ? call.scope.features.expand(invoked, call) : undefined;
+  return opening ?? settle(invoked, call);
+}
+
+/** Tells whoever listens. A success waits until its record is as durable as the log promises. */
+export function finish(event: ToolCallEndEvent, scope: CallScope): Outcome | Promise<Outcome> {
+  const synced = event.outcome.kind === 'ok' && scope.parent === undefined ? scope.session.sync() : undefined;
+  return synced === undefined ? tell(event, scope) : synced.then(() => tell(event, scope));
+}
+
+function tell(event: ToolCallEndEvent, { emit, manner }: CallScope): Outcome {
+  manner?.onEnd?.(event);
+  if (emit === undefined) return event.outcome;
+  // The log may have the same object: what listeners do to it must change nothing.
+  Object.freeze(event.decisions);
+  if (event.changes !== undefined) Object.freeze(event.changes);
+  if (event.events.length > 0) Object.freeze(event.events);
+  if (event.writes.length > 0) Object.freeze(event.writes);
+  emit(Object.freeze(event));
+  return event.outcome;
+}

@@ -1,0 +1,299 @@
+import {
+  copyJson,
+  cutMiddle,
+  describeThrown,
+  HoldfastError,
+  isToolResult,
+  type Json,
+  maxResultCharsOf,
+  minResultChars,
+  type Outcome,
+  ReadOnlyMap,
+  renderJson,
+  type SessionEvent,
+  type Tool,
+  type ToolCallEndEvent,
+  type Touched,
+  toOutcomeText,
+} from '@holdfast/core';
+import { describeIssues } from '@holdfast/schema';
+import type { LogEntry } from '@holdfast/session';
+import {
+  afterAttempts,
+  failure,
+  learnReturned,
+  omitArguments,
+  readFailure,
+  shortText,
+  toRecorded,
+  toThrownError,
+  toWrites,
+  uncommitted,
+  withDoubt,
+} from './ending.ts';
+import { isThenable, waitForAnswer } from './execute.ts';
+import type { CallRecord, RunningCall } from './running-call.ts';
+import type { CompiledTool, Ending, Invoked } from './types.ts';
+
+/** What the resources of a call are ready to apply. */
+export interface PreparedResources {
+  readonly touched: ReadonlyMap<string, Touched>;
+  /** By which `recover` is asked for it. */
+  readonly mark: string | undefined;
+}
+
+const none: readonly never[] = Object.freeze([]);
+const nothingPrepared: PreparedResources = { touched: new ReadOnlyMap(), mark: undefined };
+
+/**
+ * Ends a call by what its tool did: a success is committed with the policies' next states in one record, anything else is
+ * discarded, whatever throws wherever. Answers with the end event, which is in the log.
+ */
+export function settle(invoked: Invoked, call: RunningCall): ToolCallEndEvent | Promise<ToolCallEndEvent> {
+  const { compiled, scope } = call;
+  // The tool has had its word: what it does from now on, while policies are asked and resources prepared, comes too late.
+  call.seal();
+  const { redactor } = scope.session;
+  if (redactor !== undefined && invoked.type === 'returned') learnReturned(redactor, compiled, invoked.value);
+  const answer = readAnswer(invoked, compiled);
+  // Most calls use no resource, and then nothing here needs time.
+  if (call.resources?.holds === true) return scope.features.settleStaged(answer, call);
+  if (answer.kind !== 'ok') return drop(withDoubt(answer, compiled.tool, call), call);
+  const committed = commit(answer, call);
+  return committed instanceof Promise ? committed.then((late) => orDrop(late, call)) : orDrop(committed, call);
+}
+
+function orDrop(committed: ToolCallEndEvent | Ending, call: RunningCall): ToolCallEndEvent {
+  return 'type' in committed ? committed : drop(committed, call);
+}
+
+/** Drops what the session has staged and writes down how the call ended. */
+export function drop(ending: Ending, call: RunningCall): ToolCallEndEvent {
+  call.written?.discard();
+  const { resuming } = call.scope;
+  return recordEnd(resuming === undefined ? ending : resuming.doubt(ending, call, true), call);
+}
+
+/** Writes down how a call ended whose own changes do not count. */
+export function recordEnd(ending: Ending, call: CallRecord): ToolCallEndEvent {
+  const { features, session } = call.scope;
+  const reserved = call.reservations === undefined ? undefined : features.recordReserved(call, ending);
+  if (reserved !== undefined) return reserved;
+  const event = toEndEvent(ending, call);
+  session.record(toLogEntry(event, ending, call));
+  return event;
+}
+
+/**
+ * Ends a call that has succeeded, on a decision that holds at that moment; or says why that could not be. Answers at once unless
+ * other calls have come before it and policies need time.
+ */
+export function commit(
+  answer: Ending,
+  call: RunningCall,
+  prepared: PreparedResources = nothingPrepared,
+): ToolCallEndEvent | Ending | Promise<ToolCallEndEvent | Ending> {
+  return isOvertaken(call)
+    ? call.scope.features.commitOvertaken(() => commitDecided(answer, call, prepared), call)
+    : commitDecided(answer, call, prepared);
+}
+
+/**
+ * Whether a call that has succeeded was decided on what no longer holds, because others have counted in the meantime. What has
+ * touched the world has happened, and is not decided again: that is what `reserve` of a policy is for.
+ */
+export function isOvertaken({ decidedAt, call, scope }: RunningCall): boolean {
+  return decidedAt !== undefined && decidedAt !== scope.moves.count && call.tool.effects !== 'external';
+}
+
+/** Stages the policies' states and writes the commit record; or says why that could not be. */
+function commitDecided(ending: Ending, call: RunningCall, prepared: PreparedResources): ToolCallEndEvent | Ending {
+  const { scope, compiled } = call;
+  try {
+    if (call.brokenBy !== undefined) throw call.brokenBy.thrown;
+    const before = call.written?.changes.length ?? 0;
+    if (scope.observers.length > 0) updatePolicies(ending, call, prepared.touched);
+    const { written } = call;
+    const event = toEndEvent(ending, call, {
+      touched: prepared.touched,
+      mark: prepared.mark,
+      events: written === undefined ? none : written.events,
+      changes: written === undefined ? none : written.changes,
+    });
+    const entry = toLogEntry(event, ending, call);
+    if (written === undefined) scope.session.record(entry);
+    else written.commit(entry);
+    if (scope.nested) scope.parent?.nested.note(call, written?.changes.slice(before) ?? none, prepared.touched);
+    else if (mayMove(call, event)) scope.moves.count += 1;
+    if (call.reservations !== undefined) scope.features.endReserved(call);
+    return event;
+  } catch (thrown) {
+    return uncommitted(thrown, compiled.tool);
+  }
+}
+
+function mayMove({ scope: { observers, moves } }: CallRecord, { changes, events }: ToolCallEndEvent): boolean {
+  return observers.length > 0 || changes !== undefined || (moves.looked && events.length > 0);
+}
+
+function updatePolicies({ value, message }: Ending, call: RunningCall, all: ReadonlyMap<string, Touched>): void {
+  const { scope } = call;
+  const touched = all === nothingPrepared.touched ? all : scope.features.ownTouched(call, all);
+  // One for all: none can change what the next one sees.
+  const result = Object.freeze({ value, message, touched });
+  for (const bound of scope.observers) {
+    const answer: unknown = bound.policy.onResult?.(call.call, result, bound.context(call.state, scope.surroundings));
+    if (answer === undefined) continue;
+    if (typeof answer === 'object' && isThenable(answer)) throw lateAnswer(bound.key, answer);
+    if (bound.slice !== undefined) call.transaction.apply(bound.slice, bound.toOperations(answer));
+  }
+}
+
+function lateAnswer(key: string, value: PromiseLike<unknown>): HoldfastError {
+  // Its rejection, which nobody will hear, must not end the process.
+  void waitForAnswer(value);
+  return new HoldfastError(
+    'policy.result.async',
+    `\`onResult\` of the policy \`${key}\` answered with a promise; it has to answer at once.`,
+  );
+}
+
+/** What the tool's own answer means: a success whose value has been checked, or why it is none. */
+export function readAnswer(invoked: Invoked, compiled: CompiledTool): Ending {
+  if (invoked.type !== 'returned') return readFailure(invoked, compiled);
+  try {
+    const { value } = invoked;
+    if (!isToolResult(value)) return readValue(value, '', false, compiled);
+    return value.success
+      ? readValue(value.value, String(value.message), value.excludeValueFromContext, compiled)
+      : readFailure(invoked, compiled);
+  } catch (thrown) {
+    // A result whose properties throw when they are read.
+    const message = `The result of \`${compiled.tool.name}\` cannot be read.`;
+    return failure('invalid', { code: 'output.unreadable', message }, { thrown });
+  }
+}
+
+function readValue(value: unknown, message: string, excluded: boolean, { tool, output }: CompiledTool): Ending {
+  const copied = copyJson(value);
+  if (value === undefined) {
+    const nothing = `\`${tool.name}\` returned nothing. It has to return JSON: null when there is nothing to say.`;
+    return failure('invalid', { code: 'output.undefined', message: nothing });
+  }
+  if (!copied.ok) {
+    const problem = `\`${tool.name}\` returned what is not JSON: ${copied.problem}.`;
+    return failure('invalid', { code: 'output.not_json', message: problem });
+  }
+  // The value stays what the tool returned: its type is what the schema validates to, so there is nothing left to convert.
+  const validation = output?.validate(copied.value);
+  if (validation?.ok === false) {
+    // What schemas say of a value quotes it, which is for observers and the log. Where it was to stay hidden, so do its keys.
+    const places = excluded ? [] : validation.issues.slice(0, 3).filter(({ path }) => path !== '');
+    const where = places.length === 0 ? '' : ` at ${places.map(({ path }) => `\`${path.slice(0, 100)}\``).join(', ')}`;
+    const refusal = `\`${tool.name}\` returned what its output schema refuses${where}`;
+    const detail = new Error(`${refusal}: ${describeIssues(validation.issues)}`);
+    return failure('invalid', { code: 'output.invalid', message: `${refusal}.` }, { thrown: detail });
+  }
+  const success = { kind: 'ok', code: undefined, message, value: copied.value, excluded } as const;
+  if (tool.renderResult === undefined || copied.value === null) {
+    const rendered = renderJson(copied.value);
+    return { ...success, rendered, text: toOutcomeText('ok', message, excluded ? '' : rendered), ownRendering: false };
+  }
+  let rendered: string;
+  try {
+    rendered = renderByTool(tool, copied.value);
+  } catch (thrown) {
+    // The tool has done its work: a mistake in how the result is shown does not make it a failure.
+    rendered = renderJson(copied.value);
+    const why = `\`renderResult\` of \`${tool.name}\` failed, so the value was sent as JSON: ${describeThrown(thrown)}`;
+    const error = toThrownError(thrown, { code: 'output.render_failed', message: why });
+    const text = toOutcomeText('ok', message, excluded ? '' : rendered);
+    return { ...success, rendered, text, ownRendering: false, error };
+  }
+  return { ...success, rendered, text: toOutcomeText('ok', message, excluded ? '' : rendered), ownRendering: true };
+}
+
+function renderByTool({ renderResult }: Tool, value: Json): string {
+  const rendered: unknown = renderResult?.(value);
+  if (typeof rendered === 'string') return rendered;
+  // The rejection of a promise, which nobody will hear, must not end the process.
+  void Promise.allSettled([rendered]);
+  throw new TypeError(`renderResult must return a string, got ${typeof rendered}.`);
+}
+
+export interface Committed extends PreparedResources {
+  readonly events: readonly SessionEvent[];
+  readonly changes: readonly Json[];
+}
+
+const nothing: Committed = { ...nothingPrepared, events: none, changes: none };
+
+/** The one end event of a call. `committed` is what goes into the session with it. */
+export function toEndEvent(ending: Ending, call: CallRecord, committed: Committed = nothing): ToolCallEndEvent {
+  const { source, scope, startedAtMs, finishedAtMs, waitedMs, retries } = call;
+  const attempts = retries === undefined ? undefined : retries.length + 1;
+  const { kind, code, message, value, rendered, text } =
+    attempts === undefined ? ending : afterAttempts(ending, attempts);
+  const outcome: Outcome = Object.freeze({
+    kind,
+    callId: source.id,
+    name: source.name,
+    code,
+    message,
+    value,
+    rendered,
+    text: text.length <= minResultChars ? text : cutMiddle(text, maxCharsOf(call)),
+    attempts,
+  });
+  const endedAtMs = finishedAtMs ?? scope.clock.now() - waitedMs;
+  // Every field is always there, `undefined` or not: objects of one shape are cheaper, and JSON leaves `undefined` out.
+  return {
+    type: 'tool-call-end',
+    callId: source.id,
+    parentId: scope.parent?.call.id,
+    run: scope.run?.startSeq,
+    turn: call.turn,
+    name: source.name,
+    rawArguments: source.arguments,
+    input: call.input,
+    decisions: call.decisions,
+    approval: call.approval,
+    outcome,
+    events: committed.events,
+    changes: committed.changes.length === 0 ? undefined : committed.changes,
+    writes: committed.touched === nothingPrepared.touched ? none : toWrites(committed.touched),
+    mark: committed.mark,
+    error: ending.error,
+    retries,
+    abandoned: ending.abandoned,
+    startedAtMs,
+    // Never negative, also when the clock was set back.
+    durationMs: Math.max(0, endedAtMs - startedAtMs),
+    waitedMs: waitedMs > 0 ? waitedMs : undefined,
+  };
+}
+
+/**
+ * The event as the log keeps it: without the stack, without long texts that follow from the value, and without long arguments that
+ * were refused. Of most calls it is the event itself.
+ */
+export function toLogEntry(event: ToolCallEndEvent, ending: Ending, call: CallRecord): LogEntry {
+  const { error, input, outcome, rawArguments } = event;
+  const short = ending.text.length <= shortText && ending.rendered.length <= shortText;
+  const omitted = input === undefined ? omitArguments(rawArguments, call.scope.session.redactor) : undefined;
+  const kept =
+    short && error === undefined && omitted === undefined
+      ? event
+      : {
+          ...event,
+          ...(short ? {} : { outcome: toRecorded(outcome, ending, maxCharsOf(call)) }),
+          ...(error === undefined ? {} : { error: { ...error } }),
+          ...omitted,
+        };
+  // JSON throughout, but for fields that are undefined, which JSON leaves out.
+  return kept as unknown as LogEntry;
+}
+
+function maxCharsOf({ source, scope }: CallRecord): number {
+  return maxResultCharsOf(scope.maxResultChars, scope.toolset.byName.get(source.name)?.tool.maxResultChars);
+}

@@ -1,0 +1,84 @@
+import { checkOptions, HoldfastError, type OptionRules } from '@holdfast/core';
+import type { CallManner, CheckedManner } from '../call/types.ts';
+
+const rules: OptionRules = {
+  tools: 'list!',
+  session: 'object!',
+  policies: 'list',
+  resources: 'object',
+  grants: 'list',
+  approve: 'function',
+  unattended: 'boolean',
+  approvalTimeoutMs: 'number',
+  signal: 'object',
+  timeoutMs: 'number',
+  budget: 'object',
+  policyTimeoutMs: 'number',
+  maxResultChars: 'any',
+  onEvent: 'function',
+  clock: 'object',
+};
+const runRules: OptionRules = { ...rules, tools: 'any', model: 'object!', prompt: 'object!', maxRounds: 'any' };
+const partRules: Readonly<Record<string, OptionRules>> = {
+  model: { stream: 'function!' },
+  prompt: { render: 'function!' },
+};
+
+/** What every runner is given. Looks closer only at what cannot be right. @throws HoldfastError `options.invalid`. */
+export function checkCallOptions(options: unknown): void {
+  if (!looksRight(options)) checkOptions('A runner', options, rules, { strays: 'misspelled' });
+  if (hasSession(options)) return;
+  throw new HoldfastError('options.invalid', '`session` must be a session: make it by `createSession`.', {
+    data: { option: 'session', reason: 'kind' },
+  });
+}
+
+/** What `runAgent`, or with `input: false` `resumeRun`, is given. @throws HoldfastError `options.invalid`. */
+export function checkRunOptions(runner: string, options: unknown, { input }: { readonly input: boolean }): void {
+  const own: OptionRules = input ? { input: 'text!' } : { run: 'any' };
+  checkOptions(runner, options, { ...runRules, ...own }, { strays: 'misspelled' });
+  for (const [part, partRule] of Object.entries(partRules)) {
+    checkOptions(part, (options as Readonly<Record<string, unknown>>)[part], partRule, { strays: 'misspelled' });
+  }
+}
+
+// At every direct call: a few comparisons.
+function looksRight(options: unknown): boolean {
+  if (typeof options !== 'object' || options === null) return false;
+  const { tools, session, policies, grants, approve, onEvent } = options as Readonly<Record<string, unknown>>;
+  return (
+    Array.isArray(tools) &&
+    session !== undefined &&
+    (policies === undefined || Array.isArray(policies)) &&
+    (grants === undefined || Array.isArray(grants)) &&
+    (approve === undefined || typeof approve === 'function') &&
+    (onEvent === undefined || typeof onEvent === 'function')
+  );
+}
+
+function hasSession(options: unknown): boolean {
+  const { session } = options as { readonly session?: unknown };
+  return typeof session === 'object' && session !== null && 'record' in session && 'begin' in session;
+}
+const maxAttempts = 1_001;
+/** What a tool itself declares at most. */
+const maxDeclared = 10;
+
+/** @throws HoldfastError `options.invalid`, and what `delayMs` throws: nothing of the call has begun. */
+export function checkManner({ delayMs, ...manner }: CallManner): CheckedManner {
+  const { attempts, attemptTimeoutMs } = manner;
+  if (attempts !== undefined && !(Number.isInteger(attempts) && attempts >= 1 && attempts <= maxAttempts)) {
+    throw invalid('attempts', `a whole number from 1 to ${maxAttempts}`, attempts);
+  }
+  if (attemptTimeoutMs !== undefined && !(Number.isFinite(attemptTimeoutMs) && attemptTimeoutMs > 0)) {
+    throw invalid('attemptTimeoutMs', 'a positive number of milliseconds', attemptTimeoutMs);
+  }
+  const delaysMs = delayMs && Array.from({ length: (attempts ?? maxDeclared) - 1 }, (_, index) => delayMs(index + 1));
+  const wrong = delaysMs?.find((ms) => !(Number.isFinite(ms) && ms >= 0));
+  if (wrong !== undefined) throw invalid('delayMs', 'a number of milliseconds, 0 or more, for each attempt', wrong);
+  return { ...manner, delaysMs };
+}
+
+function invalid(name: string, expected: string, got: unknown): HoldfastError {
+  return new HoldfastError('options.invalid', `\`${name}\` of a call must be ${expected}, got ${String(got)}.`);
+}

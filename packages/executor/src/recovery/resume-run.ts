@@ -1,0 +1,114 @@
+import { HoldfastError, type Outcome } from '@holdfast/core';
+import type { OpenRun, Session } from '@holdfast/session';
+import { claimRun } from '../approval/claims.ts';
+import { checkContent, takeCalls } from '../approval/masked-calls.ts';
+import { isSameCall } from '../call/prepare.ts';
+import { begin, finish } from '../call/run-call.ts';
+import type { CallScope } from '../call/scope.ts';
+import { recordEnd } from '../call/settle.ts';
+import type { IdentifiedCall } from '../call/types.ts';
+import { checkRunOptions } from '../direct/options.ts';
+import { recoverResources } from '../resources/recover.ts';
+import { cutBy } from '../run/cut-message.ts';
+import { runLoop } from '../run/loop.ts';
+import { bindPrompt } from '../run/page.ts';
+import { note, type RunResult } from '../run/result.ts';
+import {
+  type AgentRun,
+  type Checked,
+  checkRounds,
+  openRunScope,
+  type RunAgentOptions,
+  type RunStream,
+  startRun,
+} from '../run/run-agent.ts';
+import type { OpenTurn } from '../run/transcript.ts';
+import { isBegun, neverBegan, recoverCall } from './recover-call.ts';
+import { resuming } from './resuming.ts';
+import { readTranscript } from './transcript.ts';
+
+/** What `resumeRun` takes: what the run was given, anew. `maxRounds` counts the messages before, too; a budget only what follows. */
+export interface ResumeRunOptions<Output = unknown> extends Omit<RunAgentOptions<Output>, 'input'> {
+  /** As its records name it. Default: the last run of the session that has not ended. */
+  readonly run?: number;
+}
+
+/**
+ * Goes on with a run that waits for a person, or whose process ended: the conversation is read back from the session's log, and
+ * calls that have ended are not run again. Answered calls run when every call before them has ended, after the policies have been
+ * asked again; the run is suspended again at the first question that still has no answer.
+ *
+ * After the end of a process, changes of staged resources are completed or put back by the log; a call that was begun runs again
+ * with the same idempotency key where its tool allows that (`repeat`), and else ends `in-doubt`, unless its `probe` or a person
+ * (`resolveCall`) tells what came of it; one that was not begun, nor approved, ends `cancelled`.
+ *
+ * @throws HoldfastError `options.invalid`; `result` rejects with `run.not_open`, `run.under_way`, `log.not_readable`, `replay.no_content`, and as that of `runAgent`.
+ */
+export function resumeRun<Output>(options: ResumeRunOptions<Output>): AgentRun<Output> {
+  checkRunOptions('resumeRun', options, { input: false });
+  const checked = checkRounds(options);
+  return startRun((stream) => resume(checked, stream));
+}
+
+async function resume(options: Checked<ResumeRunOptions>, stream: RunStream): Promise<RunResult> {
+  const { model, prompt, maxRounds } = options;
+  const session = options.session as Session;
+  const open = findRun(session, options.run);
+  const release = claimRun(session, open.run);
+  try {
+    const { page, scope } = openRunScope(options, stream);
+    try {
+      await recoverResources(scope);
+      const transcript = readTranscript(session, open);
+      const position = { startSeq: open.run, turn: transcript.turns };
+      note(scope, { type: 'run-resume', run: open.run, turn: position.turn, atMs: scope.clock.now() });
+      const started = { ...scope, run: position, prompt, model };
+      const turn = transcript.open && (await recoverTurn(transcript.open, open, bindPrompt(started, page.rendered)));
+      const known = turn === undefined ? transcript : { ...transcript, open: turn };
+      return await runLoop({ model, prompt, maxRounds, page, scope, position, transcript: known, resuming });
+    } finally {
+      scope.lifetime.dispose();
+    }
+  } finally {
+    release();
+  }
+}
+
+function findRun(session: Session, run: number | undefined): OpenRun {
+  checkContent(session);
+  const { runs } = session.openWork();
+  const found = run === undefined ? runs.at(-1) : runs.find((open) => open.run === run);
+  if (found !== undefined) return found;
+  throw new HoldfastError(
+    'run.not_open',
+    run === undefined
+      ? `No run of the session \`${session.id}\` waits or was interrupted: there is nothing to go on with.`
+      : `The run ${run} of the session \`${session.id}\` has ended, or never was: there is nothing to go on with.`,
+    { data: { sessionId: session.id, ...(run === undefined ? {} : { run }) } },
+  );
+}
+
+/** Ends the calls that the end of a process has cut off, in call order. */
+async function recoverTurn(turn: OpenTurn, { run, suspended }: OpenRun, scope: CallScope): Promise<OpenTurn> {
+  const settled = new Map<number, Outcome>(turn.settled);
+  const calls = takeCalls(scope.session, { run, turn: turn.turn }, turn.calls);
+  const firsts = new Map<string, IdentifiedCall>();
+  for (const [index, call] of calls.entries()) {
+    if (settled.has(index)) {
+      if (!firsts.has(call.id)) firsts.set(call.id, call);
+      continue;
+    }
+    const first = firsts.get(call.id);
+    // Sent twice: what becomes of the first is the outcome of both.
+    if (first !== undefined && isSameCall(first, call)) continue;
+    if (first === undefined) firsts.set(call.id, call);
+    const open = scope.session.openCall({ run, turn: turn.turn, callId: call.id });
+    const outcome = isBegun(open)
+      ? await recoverCall(call, open, scope)
+      : open === undefined && !suspended && cutBy(turn.reason) === undefined
+        ? await finish(recordEnd(neverBegan(call), begin(call, scope)), scope)
+        : undefined;
+    if (outcome !== undefined) settled.set(index, outcome);
+  }
+  return { ...turn, calls, settled };
+}

@@ -1,0 +1,149 @@
+import { describeThrown, isStagedResource, type StagedResource } from '@holdfast/core';
+import type { Session } from '@holdfast/session';
+import { type CallScope, type Kept, keptBeside } from '../call/scope.ts';
+
+interface Marking {
+  /** Tells this object of a session apart from one of the same id elsewhere, whose log says nothing about this one's calls. */
+  readonly random: string;
+  count: number;
+}
+
+const marking: Kept<Marking> = {
+  make: () => ({
+    random: Math.floor(Math.random() * 2 ** 52)
+      .toString(16)
+      .padStart(16, '0'),
+    count: 0,
+  }),
+};
+
+/** Names the changes that a call prepares: when its process ends before they are applied, the end record with this mark decides. */
+export function markChanges(session: Session): string {
+  const own = keptBeside(session, marking);
+  own.count += 1;
+  // The number says from which record on the log has to be searched.
+  return `${prefixOf(session)}${session.snapshot().seq}.${own.random}.${own.count}`;
+}
+
+function prefixOf({ id }: Session): string {
+  return `${id}#`;
+}
+
+/** A change of staged resources that could not be completed or put back. */
+export interface RecoveryFailure {
+  readonly resource: string;
+  readonly message: string;
+}
+
+const recovered: Kept<WeakMap<StagedResource, Recovery>> = { make: () => new WeakMap() };
+
+interface Recovery {
+  readonly failures: Promise<readonly RecoveryFailure[]>;
+  settled: boolean;
+}
+
+/**
+ * Completes what was committed by the session's log and puts back what was not, in every resource that has changes of the session
+ * whose process ended: once for a session and a resource, before its first call. What fails is recorded and costs the others
+ * nothing. `undefined`: there is nothing to wait for.
+ */
+export function recoverResources({
+  session,
+  resources,
+  parent,
+  lifetime,
+}: CallScope): Promise<readonly RecoveryFailure[]> | undefined {
+  if (resources.size === 0 || parent !== undefined) return undefined;
+  const waiting = new Set<string>();
+  const recoveries: Promise<readonly RecoveryFailure[]>[] = [];
+  for (const [name, resource] of resources) {
+    const recovering = isStagedResource(resource) ? recoverResource(session, name, resource) : undefined;
+    if (recovering === undefined) continue;
+    waiting.add(name);
+    recoveries.push(recovering.finally(() => waiting.delete(name)));
+  }
+  if (recoveries.length === 0) return undefined;
+  // A resource that does not answer holds nobody past its time; the call or run then says that it is over.
+  const over = Promise.withResolvers<readonly RecoveryFailure[]>();
+  const stopListening = lifetime.onEnd(() => {
+    over.resolve(
+      [...waiting].map((resource) => ({ resource, message: 'It did not answer in the time that there was.' })),
+    );
+  });
+  const all = Promise.all(recoveries).then((lists) => lists.flat());
+  return Promise.race([all, over.promise]).finally(stopListening);
+}
+
+/** As `recoverResources`, for one. */
+export function recoverResource(
+  session: Session,
+  name: string,
+  resource: StagedResource,
+): Promise<readonly RecoveryFailure[]> | undefined {
+  if (resource.unsettled === undefined) return undefined;
+  const { failures, settled } = recoverOnce(session, name, resource);
+  return settled ? undefined : failures;
+}
+
+function recoverOnce(session: Session, name: string, resource: StagedResource): Recovery {
+  const known = keptBeside(session, recovered);
+  let recovery = known.get(resource);
+  if (recovery === undefined) {
+    const begun: Recovery = { failures: recover(session, name, resource), settled: false };
+    begun.failures.then(
+      () => {
+        begun.settled = true;
+      },
+      // Whoever waits for it hears of it; the next one tries again.
+      () => known.delete(resource),
+    );
+    recovery = begun;
+    known.set(resource, recovery);
+  }
+  return recovery;
+}
+
+/** Rejects only when not even the failure can be recorded. */
+async function recover(session: Session, name: string, resource: StagedResource): Promise<readonly RecoveryFailure[]> {
+  const failures: RecoveryFailure[] = [];
+  const fail = (thrown: unknown, mark?: string): void => {
+    const message = describeThrown(thrown);
+    failures.push({ resource: name, message });
+    const entry = { type: 'resource-recovery-failed', resource: name, message };
+    session.record(mark === undefined ? entry : { ...entry, mark });
+  };
+  try {
+    const marks = (await resource.unsettled?.())?.filter((mark) => isOf(session, mark)) ?? [];
+    if (marks.length === 0) return failures;
+    const committed = findCommitted(session, marks);
+    for (const mark of marks) {
+      try {
+        await resource.recover?.(mark, committed.has(mark));
+      } catch (thrown) {
+        fail(thrown, mark);
+      }
+    }
+  } catch (thrown) {
+    fail(thrown);
+  }
+  return failures;
+}
+
+/** One that names a record which the log does not have yet is of another log under the same id. */
+function isOf(session: Session, mark: string): boolean {
+  const own =
+    mark.startsWith(prefixOf(session)) && /^\d+\.[0-9a-f]{16}\.\d+$/.test(mark.slice(prefixOf(session).length));
+  return own && seqOf(session, mark) <= session.snapshot().seq;
+}
+
+function seqOf(session: Session, mark: string): number {
+  return Number.parseInt(mark.slice(prefixOf(session).length), 10);
+}
+
+function findCommitted(session: Session, marks: readonly string[]): ReadonlySet<unknown> {
+  const committed = new Set<unknown>();
+  for (const record of session.records(Math.min(...marks.map((mark) => seqOf(session, mark))))) {
+    if (record.type === 'tool-call-end' && record['mark'] !== undefined) committed.add(record['mark']);
+  }
+  return committed;
+}

@@ -1,0 +1,265 @@
+import {
+  describeThrown,
+  isResourceDefinition,
+  isStagedResource,
+  ReadOnlyMap,
+  type ResourceDefinition,
+  type ResourceTransaction,
+  type ToolCallEndEvent,
+  type Touched,
+} from '@holdfast/core';
+import { failure, thrownCode, uncommitted, withDoubt } from '../call/ending.ts';
+import type { RunningCall } from '../call/running-call.ts';
+import type { CallScope } from '../call/scope.ts';
+import { commit, drop, type PreparedResources, toEndEvent } from '../call/settle.ts';
+import type { CallResources, Ending } from '../call/types.ts';
+import { DeclaredResources } from './declared.ts';
+import { markChanges } from './recover.ts';
+
+/** What a call has of resources; made when its tool first asks for any. */
+export class StagedResources implements CallResources {
+  readonly #call: RunningCall;
+  readonly #staged = new Map<string, ResourceTransaction>();
+  #views: ReadonlyMap<string, unknown> | undefined;
+  #unopened: { readonly thrown: unknown } | undefined;
+  #declared: DeclaredResources | undefined;
+
+  constructor(call: RunningCall) {
+    this.#call = call;
+  }
+
+  get staged(): ReadonlyMap<string, ResourceTransaction> {
+    return this.#staged;
+  }
+
+  get holds(): boolean {
+    return this.#staged.size > 0 || this.#declared !== undefined;
+  }
+
+  // All or none: a second try would begin again what the first one has begun.
+  get views(): ReadonlyMap<string, unknown> {
+    if (this.#unopened !== undefined) throw this.#unopened.thrown;
+    try {
+      this.#views ??= this.#beginAll();
+      return this.#views;
+    } catch (thrown) {
+      this.#unopened = { thrown };
+      throw thrown;
+    }
+  }
+
+  get declared(): DeclaredResources {
+    this.#declared ??= new DeclaredResources(this.#call, {
+      around: this.#call.scope.parent && resourcesOf(this.#call.scope.parent).declared,
+      stage: (name, part) => this.#stage(name, part),
+    });
+    return this.#declared;
+  }
+
+  use<Value>(resource: ResourceDefinition<Value>): Promise<Value> {
+    return this.declared.use(resource);
+  }
+
+  touched(): ReadonlyMap<string, Touched> {
+    return new Map([...this.#staged].map(([name, staged]) => [name, staged.touched()]));
+  }
+
+  seal(): { readonly thrown: unknown } | undefined {
+    let broken: { readonly thrown: unknown } | undefined;
+    for (const staged of this.#staged.values()) {
+      try {
+        staged.seal();
+      } catch (thrown) {
+        broken ??= { thrown };
+      }
+    }
+    return broken;
+  }
+
+  /** Lets go of what was made for this call. */
+  async dispose(): Promise<void> {
+    await this.#declared?.dispose();
+  }
+
+  /** Takes in the part that a resource has in the call's transaction. The second instance under one name is `name#2`. */
+  #stage(name: string, part: ResourceTransaction): void {
+    let key = name;
+    for (let count = 2; this.#staged.has(key); count += 1) key = `${name}#${count}`;
+    this.#staged.set(key, part);
+  }
+
+  #beginAll(): ReadonlyMap<string, unknown> {
+    const { call, scope } = this.#call;
+    const views = new Map<string, unknown>();
+    for (const [name, resource] of scope.resources) {
+      if (isStagedResource(resource)) {
+        const staged = resource.begin(call.id);
+        this.#stage(name, staged);
+        views.set(name, staged.view);
+      } else if (!isResourceDefinition(resource)) {
+        views.set(name, resource);
+      }
+    }
+    return new ReadOnlyMap(views);
+  }
+}
+
+/** What a call has of resources, made by this room alone. */
+function resourcesOf(call: RunningCall): StagedResources {
+  return call.openResources() as StagedResources;
+}
+
+/** Ends a call that has resources: a success is prepared, committed with its record and then applied; anything else is discarded. */
+export async function settleStaged(answer: Ending, call: RunningCall): Promise<ToolCallEndEvent> {
+  const resources = resourcesOf(call);
+  try {
+    return await endStaged(answer, call, resources);
+  } finally {
+    await resources.dispose();
+  }
+}
+
+async function endStaged(answer: Ending, call: RunningCall, resources: StagedResources): Promise<ToolCallEndEvent> {
+  let ending = withDoubt(answer, call.compiled.tool, call);
+  if (answer.kind === 'ok') {
+    const prepared = await prepareResources(call, resources);
+    const committed = 'kind' in prepared ? prepared : await commit(answer, call, prepared);
+    if ('type' in committed) return await applyResources(committed, call);
+    ending = committed;
+  }
+  return drop(await discardResources(ending, call), call);
+}
+
+/** Ends an entered call that may not count: whatever its tool did is dropped. */
+export async function refuse(ending: Ending, call: RunningCall): Promise<ToolCallEndEvent> {
+  const ended = await discardResources(ending, close(call));
+  await disposeResources(call);
+  return drop(ended, call);
+}
+
+/** Drops what an entered call did and says nothing about it: it will be asked for again, or has not been asked for at all. */
+export async function abandon(call: RunningCall): Promise<void> {
+  close(call).written?.discard();
+  for (const [resource, staged] of call.staged) {
+    try {
+      await staged.discard();
+    } catch (thrown) {
+      const message = describeThrown(thrown);
+      call.scope.session.record({ type: 'resource-discard-failed', callId: call.call.id, resource, message });
+    }
+  }
+  await disposeResources(call);
+}
+
+function close(call: RunningCall): RunningCall {
+  call.stop('aborted');
+  call.seal();
+  return call;
+}
+
+export async function disposeResources(call: RunningCall): Promise<void> {
+  if (call.resources !== undefined) await resourcesOf(call).dispose();
+}
+
+/** What is declared to read only must not write: such calls run beside others. */
+function exceededWrites(
+  { compiled: { tool } }: RunningCall,
+  touched: ReadonlyMap<string, Touched>,
+): Ending | undefined {
+  if (tool.effects !== 'none') return undefined;
+  for (const [resource, { writes }] of touched) {
+    if (writes.length === 0) continue;
+    const message = `\`${tool.name}\` declares effects \`none\`, but wrote to \`${resource}\`; it has to declare \`state\`.`;
+    return failure('failed', { code: 'tool.effects.exceeded', message });
+  }
+  return undefined;
+}
+
+/** Makes sure that what is staged can be applied; or says why it cannot. */
+async function prepareResources(call: RunningCall, resources: StagedResources): Promise<Ending | PreparedResources> {
+  const { scope, compiled } = call;
+  try {
+    const touched = resources.touched();
+    const exceeded = exceededWrites(call, touched);
+    if (exceeded !== undefined) return exceeded;
+    // What is nested is applied to the call around it, and lost with it; a log that ends with the process decides nothing.
+    const lasting =
+      scope.session.lasting &&
+      scope.parent === undefined &&
+      [...touched.values()].some(({ writes }) => writes.length > 0);
+    const mark = lasting ? markChanges(scope.session) : undefined;
+    for (const staged of resources.staged.values()) await staged.prepare(mark);
+    return { touched, mark };
+  } catch (thrown) {
+    return uncommitted(thrown, compiled.tool);
+  }
+}
+
+/**
+ * Lets prepared changes be seen. The record has decided already, so every part is tried, whatever becomes of the others, and a
+ * failure leaves the call in doubt.
+ */
+async function applyResources(event: ToolCallEndEvent, call: RunningCall): Promise<ToolCallEndEvent> {
+  const { scope } = call;
+  if (call.staged.size === 0) return event;
+  const failed = (await findUnsynced(scope)) ?? (await commitAll(call));
+  if (failed === undefined) return event;
+  const { thrown } = failed;
+  const message = `The call is recorded as done, but its changes could not be applied: ${describeThrown(thrown)}`;
+  // What the nested call did to the session is in the transaction around it, which now has only a part of the whole.
+  if (scope.nested) scope.parent?.broke(thrown);
+  const unrecorded = noteApplyFailure(call, message);
+  const problem = { code: thrownCode(thrown, 'resource.apply_failed'), message: `${message}${unrecorded}` };
+  return toEndEvent(failure('in-doubt', problem, { thrown }), call);
+}
+
+/** Nothing is applied that a loss of power could take the record of away: without it nobody would put it back. */
+async function findUnsynced({ parent, session }: CallScope): Promise<{ readonly thrown: unknown } | undefined> {
+  try {
+    if (parent === undefined) await session.sync();
+    return undefined;
+  } catch (thrown) {
+    return { thrown };
+  }
+}
+
+async function commitAll({ staged }: RunningCall): Promise<{ readonly thrown: unknown } | undefined> {
+  let failed: { readonly thrown: unknown } | undefined;
+  for (const part of staged.values()) {
+    try {
+      await part.commit();
+    } catch (thrown) {
+      failed ??= { thrown };
+    }
+  }
+  return failed;
+}
+
+function noteApplyFailure({ scope, call }: RunningCall, message: string): string {
+  try {
+    scope.session.record({ type: 'resource-apply-failed', callId: call.id, message });
+    return '';
+  } catch (thrown) {
+    return ` Nor could that be recorded: ${describeThrown(thrown)}`;
+  }
+}
+
+export async function discardResources(ending: Ending, call: RunningCall): Promise<Ending> {
+  let failed: { readonly name: string; readonly thrown: unknown } | undefined;
+  for (const [name, staged] of call.staged) {
+    try {
+      await staged.discard();
+    } catch (thrown) {
+      failed ??= { name, thrown };
+    }
+  }
+  if (failed === undefined) return ending;
+  const { kind, code, value, abandoned, error } = ending;
+  const message = `${ending.message} What it had staged in \`${failed.name}\` could not be cleaned up: ${describeThrown(failed.thrown)}`;
+  const extended = failure(
+    kind === 'ok' ? 'failed' : kind,
+    { code: code ?? 'resource.discard_failed', message },
+    { thrown: failed.thrown, value, ...(abandoned === undefined ? {} : { abandoned }) },
+  );
+  return error === undefined ? extended : { ...extended, error };
+}

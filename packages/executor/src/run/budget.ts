@@ -1,0 +1,145 @@
+import {
+  type Budget,
+  type BudgetLimits,
+  type Clock,
+  checkOptions,
+  HoldfastError,
+  type ModelUsage,
+  systemClock,
+} from '@holdfast/core';
+import { type BudgetAccount, registerBudget } from '../call/execute.ts';
+
+/**
+ * Makes a budget. Every run and direct call that it is given to spends from it, and so does what is nested in them. What needs
+ * more when nothing remains is refused: exactly the limit may be spent. A limit that is left out is none. `clock` measures the wall
+ * time; default: the machine's.
+ *
+ * @throws HoldfastError `options.invalid` for a limit that is not a positive number, or a count that is no integer.
+ */
+export function createBudget(limits: BudgetLimits, { clock = systemClock }: { readonly clock?: Clock } = {}): Budget {
+  checkOptions('createBudget', limits, { maxCalls: 'any', maxTokens: 'any', maxWallMs: 'any' });
+  checkCount('maxCalls', limits.maxCalls);
+  checkCount('maxTokens', limits.maxTokens);
+  if (limits.maxWallMs !== undefined && !(limits.maxWallMs > 0 && Number.isFinite(limits.maxWallMs))) {
+    throw new HoldfastError(
+      'options.invalid',
+      `\`maxWallMs\` must be a positive number of milliseconds, got ${limits.maxWallMs}.`,
+    );
+  }
+  const account = new Account(limits, clock);
+  const budget = new View(account);
+  registerBudget(budget, account);
+  return budget;
+}
+
+/** Whether nothing remains of what a model request needs. */
+export function isExhausted(budgets: readonly BudgetAccount[]): boolean {
+  return budgets.some(({ exhausted }) => exhausted);
+}
+
+/** Spends what a message took. Whether that was more than there was. */
+export function spendTokens(usage: ModelUsage | undefined, budgets: readonly BudgetAccount[]): boolean {
+  if (usage !== undefined) for (const budget of budgets) budget.addTokens(usage.inputTokens + usage.outputTokens);
+  return budgets.some(({ overspent }) => overspent);
+}
+
+class Account implements BudgetAccount {
+  readonly limits: BudgetLimits;
+  readonly #clock: Clock;
+  readonly #maxCalls: number;
+  readonly #maxTokens: number;
+  readonly #maxWallMs: number;
+  #calls = 0;
+  #tokens = 0;
+  #wallMs = 0;
+  #active = 0;
+  #activeSinceMs = 0;
+
+  constructor(limits: BudgetLimits, clock: Clock) {
+    this.limits = Object.freeze({ ...limits });
+    this.#clock = clock;
+    this.#maxCalls = limits.maxCalls ?? Number.POSITIVE_INFINITY;
+    this.#maxTokens = limits.maxTokens ?? Number.POSITIVE_INFINITY;
+    this.#maxWallMs = limits.maxWallMs ?? Number.POSITIVE_INFINITY;
+  }
+
+  get used(): Budget['used'] {
+    return Object.freeze({ calls: this.#calls, tokens: this.#tokens, wallMs: this.#wall() });
+  }
+
+  get limitsCalls(): boolean {
+    return this.#maxCalls !== Number.POSITIVE_INFINITY;
+  }
+
+  get overspent(): boolean {
+    return this.#tokens > this.#maxTokens;
+  }
+
+  get exhausted(): boolean {
+    return this.#tokens >= this.#maxTokens || this.remainingWallMs() === 0;
+  }
+
+  get outOfCalls(): boolean {
+    return this.#calls >= this.#maxCalls;
+  }
+
+  takeCall(): boolean {
+    if (this.outOfCalls) return false;
+    this.#calls += 1;
+    return true;
+  }
+
+  returnCall(): void {
+    this.#calls -= 1;
+  }
+
+  addTokens(tokens: number): void {
+    // A provider that reports nonsense must not fill the budget up again.
+    if (tokens > 0) this.#tokens += tokens;
+  }
+
+  begin(): void {
+    if (this.#active === 0) this.#activeSinceMs = this.#clock.now();
+    this.#active += 1;
+  }
+
+  end(): void {
+    this.#active -= 1;
+    if (this.#active === 0) this.#wallMs = this.#elapsed();
+  }
+
+  remainingWallMs(): number {
+    return Math.max(0, this.#maxWallMs - this.#wall());
+  }
+
+  #wall(): number {
+    return this.#active === 0 ? this.#wallMs : this.#elapsed();
+  }
+
+  // A clock that is set back gives nothing back.
+  #elapsed(): number {
+    return this.#wallMs + Math.max(0, this.#clock.now() - this.#activeSinceMs);
+  }
+}
+
+/** The budget as hosts and tools have it. Nothing of the account can be reached through it. */
+class View implements Budget {
+  readonly limits: BudgetLimits;
+  readonly #account: Account;
+
+  constructor(account: Account) {
+    this.limits = account.limits;
+    this.#account = account;
+    Object.freeze(this);
+  }
+
+  get used(): Budget['used'] {
+    return this.#account.used;
+  }
+}
+
+function checkCount(name: string, value: number | undefined): void {
+  if (value !== undefined && !(Number.isInteger(value) && value >= 1)) {
+    throw new HoldfastError('options.invalid', `\`${name}\` must be a positive integer, got ${value}.`);
+  }
+}

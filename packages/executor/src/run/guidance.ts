@@ -1,0 +1,50 @@
+import { describeThrown, type GuidanceContext } from '@holdfast/core';
+import { isThenable, waitForAnswer } from '../call/execute.ts';
+import type { CallScope } from '../call/scope.ts';
+
+/** What feedback providers and completion checkers may look at. */
+export function toGuidanceContext({ surroundings, budget }: CallScope, calls: number): GuidanceContext {
+  const { session, filesystem, deadline } = surroundings;
+  return Object.freeze({ session, filesystem, deadline, budget, calls });
+}
+
+/** What came of asking somebody who is not trusted to answer. */
+export type Heard =
+  | { readonly type: 'answered'; readonly value: unknown }
+  | { readonly type: 'failed'; readonly message: string }
+  /** The run is over, and nobody waits any more. */
+  | { readonly type: 'ended' };
+
+/** Asks, and waits no longer than the run goes on, or `timeoutMs` where that is given. Never rejects. */
+export async function hear(
+  ask: () => unknown,
+  { clock, lifetime }: CallScope,
+  timeoutMs: number | undefined,
+): Promise<Heard> {
+  let value: unknown;
+  try {
+    value = ask();
+    if (!isThenable(value)) return { type: 'answered', value };
+  } catch (thrown) {
+    return { type: 'failed', message: describeThrown(thrown) };
+  }
+  let stopTimer: (() => void) | undefined;
+  let stopListening: () => void = () => undefined;
+  const over = new Promise<Heard>((resolve) => {
+    if (timeoutMs !== undefined) {
+      const late: Heard = { type: 'failed', message: `There was no answer within ${timeoutMs} ms.` };
+      stopTimer = clock.after(timeoutMs, () => resolve(late));
+    }
+    stopListening = lifetime.onEnd(() => resolve({ type: 'ended' }));
+  });
+  const answered = waitForAnswer(value).then(
+    (answer): Heard =>
+      answer.type === 'returned'
+        ? { type: 'answered', value: answer.value }
+        : { type: 'failed', message: describeThrown(answer.thrown) },
+  );
+  const heard = await Promise.race([answered, over]);
+  stopTimer?.();
+  stopListening();
+  return heard;
+}

@@ -1,0 +1,118 @@
+import {
+  type Completion,
+  type CompletionChecker,
+  type FeedbackEvent,
+  forModel,
+  hasMask,
+  isPlainObject,
+  type OutputFormat,
+  type ThrownError,
+} from '@holdfast/core';
+import { countedCalls, noteFeedback, type Speaker } from './feedback.ts';
+import { hear, toGuidanceContext } from './guidance.ts';
+
+/** What is made of a message without calls. */
+export type Verdict =
+  | ({ readonly type: 'done'; readonly output?: unknown } & Missing)
+  /** The model has been told; the run goes on. */
+  | { readonly type: 'again'; readonly source: 'completion' | 'output'; readonly text: string }
+  /** It would have to go on, and cannot. */
+  | ({ readonly type: 'stuck'; readonly error?: ThrownError } & Missing)
+  | ({ readonly type: 'wrong'; readonly error: ThrownError } & Missing);
+
+/** What the completion checker misses, where it misses something. */
+interface Missing {
+  readonly unfinished?: string;
+}
+
+export interface Answer {
+  readonly text: string;
+  /** How often the model has been sent back to work, and told what its output lacked, in the run so far. */
+  readonly returns: number;
+  readonly corrections: number;
+  /** Whether it was read back from the log, which has masks where secrets were. */
+  readonly recorded: boolean;
+  /** Whether there are time, budget and rounds for another message. Asked when needed. */
+  readonly canGoOn: () => boolean;
+  /** Whether there are calls left to spend beside that. */
+  readonly canWork: () => boolean;
+}
+
+/** Decides whether the run is over: first whether the work is done, then whether the text is what was wanted. */
+export async function judgeAnswer(answer: Answer, speaker: Speaker): Promise<Verdict> {
+  const { completion, output } = speaker.rendered;
+  const missed = completion && (await findMissed(completion.checker, answer, speaker));
+  if (missed !== undefined) {
+    const { given, failed } = missed;
+    const unfinished = given.text;
+    const canWork = answer.canGoOn() && answer.canWork();
+    const wanted = answer.returns < (completion?.maxReturns ?? 0);
+    const again = canWork && wanted;
+    const calls = countedCalls(speaker);
+    if (again) noteFeedback(speaker, { source: 'completion', calls, given: [given], failed });
+    else if (failed.length > 0) noteFeedback(speaker, { source: 'completion', calls, given: [], failed });
+    if (again) return { type: 'again', source: 'completion', text: unfinished };
+    if (wanted && !canWork) return { type: 'stuck', unfinished };
+  }
+  const missing = missed === undefined ? {} : { unfinished: missed.given.text };
+  return output === undefined ? { type: 'done', ...missing } : readOutput(output, { answer, speaker, missing });
+}
+
+interface Missed {
+  readonly given: { readonly name: string; readonly text: string };
+  /** When it could not be checked. */
+  readonly failed: FeedbackEvent['failed'];
+}
+
+/** `undefined` when the work is done. */
+async function findMissed(checker: CompletionChecker, { text }: Answer, speaker: Speaker): Promise<Missed | undefined> {
+  const { name } = checker;
+  const context = Object.freeze({ ...toGuidanceContext(speaker.scope, countedCalls(speaker)), text });
+  const heard = await hear(() => checker.check(context), speaker.scope, undefined);
+  const completion = heard.type === 'answered' ? readCompletion(heard.value) : undefined;
+  if (completion?.complete === true) return undefined;
+  if (completion !== undefined) return { given: { name, text: completion.feedback }, failed: [] };
+  const message = heard.type === 'failed' ? heard.message : noAnswer[heard.type];
+  // Whoever cannot tell has not said yes.
+  const told = forModel(`It could not be checked whether the work is done: ${message}`);
+  return { given: { name, text: told }, failed: [{ name, message }] };
+}
+
+const noAnswer = {
+  answered: 'the checker answered neither that it is nor what is missing.',
+  ended: 'the run ended before the checker had answered.',
+};
+
+function readCompletion(value: unknown): Completion | undefined {
+  try {
+    if (!isPlainObject(value)) return undefined;
+    const { complete, feedback } = value;
+    if (complete === true) return { complete };
+    if (complete !== false || typeof feedback !== 'string') return undefined;
+    return { complete, feedback: feedback.trim() === '' ? 'The work is not done yet.' : feedback };
+  } catch {
+    // What throws when it is looked at is no answer.
+    return undefined;
+  }
+}
+
+const masked = {
+  ok: false,
+  message:
+    'Your last message held a secret, and the record of it that is left does not: answer again with the whole output.',
+} as const;
+
+function readOutput(
+  output: OutputFormat,
+  { answer, speaker, missing }: { readonly answer: Answer; readonly speaker: Speaker; readonly missing: Missing },
+): Verdict {
+  const parsed = answer.recorded && hasMask(answer.text) ? masked : output.parse(answer.text);
+  if (parsed.ok) return { type: 'done', output: parsed.value, ...missing };
+  const { message } = parsed;
+  const error = { name: 'OutputError', code: 'output.invalid', message };
+  if (answer.corrections >= output.maxCorrections) return { type: 'wrong', error, ...missing };
+  if (!answer.canGoOn()) return { type: 'stuck', error, ...missing };
+  const given = [{ name: 'output', text: message }];
+  noteFeedback(speaker, { source: 'output', calls: countedCalls(speaker), given, failed: [] });
+  return { type: 'again', source: 'output', text: message };
+}

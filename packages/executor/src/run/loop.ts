@@ -1,0 +1,240 @@
+import type { Message, Model, Outcome, Prompt, RunStatus } from '@holdfast/core';
+import { dropCalls, keepCalls, refuseMasked, sealCall } from '../approval/masked-calls.ts';
+import { failure } from '../call/ending.ts';
+import { learnArguments } from '../call/prepare.ts';
+import type { CallScope } from '../call/scope.ts';
+import type { Ending, EndOfLife, IdentifiedCall, Resuming, RunPosition } from '../call/types.ts';
+import { identify, runTurn, type TurnResult, toToolMessage } from '../turn/run-turn.ts';
+import { type Asked, toAsked, toModelError } from './ask-model.ts';
+import { isExhausted, spendTokens } from './budget.ts';
+import { cutBy, keepLongCalls, refuseCut } from './cut-message.ts';
+import { countLast, giveFeedback, isGuided, type Speaker } from './feedback.ts';
+import { judgeAnswer } from './judge-answer.ts';
+import { bindPrompt, type Page, renderTracked } from './page.ts';
+import { readMessage } from './read-message.ts';
+import { endRun, note, type Progress, type Rest, type RunResult } from './result.ts';
+import { addUsage, type Transcript } from './transcript.ts';
+
+export interface LoopParts {
+  readonly model: Model;
+  readonly prompt: Prompt;
+  readonly maxRounds: number;
+  readonly page: Page;
+  readonly scope: CallScope;
+  readonly position: RunPosition;
+  /** What was said before; of a new run only the user's request. */
+  readonly transcript: Transcript;
+  /** Of a run that is resumed. */
+  readonly resuming?: Resuming;
+}
+
+/** Lets the model work until it answers without a call, or something ends the run. */
+export function runLoop(parts: LoopParts): Promise<RunResult> {
+  return new Loop(parts).run();
+}
+
+interface Turn {
+  readonly overspent?: boolean;
+  readonly resuming?: Resuming | undefined;
+}
+
+class Loop {
+  readonly #parts: LoopParts;
+  readonly #started: CallScope;
+  readonly #controller = new AbortController();
+  readonly #progress: Progress;
+  readonly #startedAtMs: number;
+  #page: Page;
+  /** With the tools and policies of the page. */
+  #scope: CallScope;
+  #messages: Message[];
+  /** Calls of the last turn, until they are counted and feedback providers have heard of them. */
+  #justEnded = 0;
+
+  constructor(parts: LoopParts) {
+    const { model, prompt, position, transcript, page, scope } = parts;
+    this.#parts = parts;
+    this.#started = { ...scope, run: position, prompt, model };
+    this.#page = page;
+    this.#scope = bindPrompt(this.#started, page.rendered);
+    const controller = this.#controller;
+    scope.lifetime.onEnd((why) => controller.abort(new DOMException(`The run was stopped: ${why}.`, 'AbortError')));
+    this.#messages = [{ role: 'system', text: page.rendered.text }, ...transcript.messages];
+    const { open, messages: _said, ...known } = transcript;
+    this.#progress = { ...known, answer: open?.text ?? '', outcomes: [...transcript.outcomes] };
+    this.#startedAtMs = transcript.startedAtMs ?? scope.clock.now();
+  }
+
+  async run(): Promise<RunResult> {
+    const { model, maxRounds, position, transcript, resuming } = this.#parts;
+    const { open } = transcript;
+    if (open !== undefined) {
+      const refusal = refuseCut(open.reason) ?? refuseMasked;
+      if (open.calls.length === 0) this.#progress.cut = cutBy(open.reason);
+      const ended =
+        open.calls.length === 0
+          ? await this.#takeAnswer(true)
+          : this.#takeTurn(
+              await runTurn(open.calls, { ...this.#scope, resuming }, { refusal, settled: open.settled }),
+              open.calls,
+              { resuming },
+            );
+      if (ended !== undefined) return ended;
+    }
+    const progress = this.#progress;
+    while (progress.turns < maxRounds) {
+      const over = this.#whyOver() ?? this.#renderAgain();
+      if (over !== undefined) return typeof over === 'string' ? this.#end(over) : over;
+      const ended = this.#justEnded;
+      this.#justEnded = 0;
+      if (ended > 0 && isGuided(this.#page.rendered)) {
+        this.#tell(await giveFeedback(this.#speaker, { ended, startedAtMs: this.#startedAtMs }));
+        const overMeanwhile = this.#whyOver();
+        if (overMeanwhile !== undefined) return this.#end(overMeanwhile);
+      }
+      progress.turns += 1;
+      const turn = progress.turns;
+      position.turn = turn;
+      const scope = this.#scope;
+      const { emit, lifetime } = scope;
+      emit?.({ type: 'turn-start', turn });
+      const request = {
+        messages: this.#messages,
+        tools: scope.toolset.declarations,
+        output: this.#page.rendered.output?.jsonSchema,
+        signal: this.#controller.signal,
+        deadline: lifetime.deadline,
+      };
+      const reading = await readMessage(model, request, {
+        onText: emit && ((text: string) => emit({ type: 'text-delta', turn, text })),
+        onEnd: lifetime.endless ? undefined : lifetime.onEnd,
+      });
+      const asked = reading.type === 'message' ? reading : toAsked(reading, lifetime);
+      progress.answer = asked.text;
+      progress.cut = undefined;
+      progress.text = asked.text === '' ? progress.text : asked.text;
+      if (asked.type === 'ended') return this.#end(asked.by);
+      if (asked.type === 'failed') return this.#end('model-error', { error: asked.error });
+      const calls = identify(asked.calls, turn);
+      this.#takeMessage(asked, calls);
+      if (calls.length === 0) progress.cut = cutBy(asked.reason);
+      const overspent = spendTokens(asked.usage, scope.budgets);
+      if (calls.length === 0 && overspent) return this.#end('budget');
+      const refusal = overspent ? outOfTokens : refuseCut(asked.reason);
+      const result =
+        calls.length === 0
+          ? await this.#takeAnswer()
+          : this.#takeTurn(await runTurn(calls, scope, { refusal }), calls, { overspent });
+      if (result !== undefined) return result;
+    }
+    return this.#end(this.#scope.lifetime.ended ?? 'max-rounds');
+  }
+
+  get #speaker(): Speaker {
+    return { scope: this.#scope, prompt: this.#parts.prompt, rendered: this.#page.rendered };
+  }
+
+  #end(status: RunStatus, rest: Rest = {}): RunResult {
+    if (this.#justEnded > 0 && isGuided(this.#page.rendered)) countLast(this.#speaker, this.#justEnded);
+    return endRun(this.#scope, status, this.#progress, rest);
+  }
+
+  #whyOver(): EndOfLife | undefined {
+    const { lifetime, budgets } = this.#scope;
+    return lifetime.ended ?? (isExhausted(budgets) ? 'budget' : undefined);
+  }
+
+  #tell(text: string): void {
+    if (text !== '') this.#messages.push({ role: 'user', text });
+  }
+
+  /** Shows the model what the prompt says by now; or ends the run, where it cannot. */
+  #renderAgain(): RunResult | undefined {
+    if (!this.#page.isStale()) return undefined;
+    try {
+      this.#page = renderTracked(this.#parts.prompt, this.#scope.session);
+      this.#scope = bindPrompt(this.#started, this.#page.rendered);
+    } catch (thrown) {
+      return this.#end('model-error', { error: toModelError(thrown) });
+    }
+    this.#messages = [{ role: 'system', text: this.#page.rendered.text }, ...this.#messages.slice(1)];
+    return undefined;
+  }
+
+  /** Puts the model's message into the conversation and the log. */
+  #takeMessage(
+    { text, usage, reason, providerMetadata }: Extract<Asked, { type: 'message' }>,
+    calls: readonly IdentifiedCall[],
+  ): void {
+    const scope = this.#scope;
+    const { session, toolset } = scope;
+    // The message is the first to tell of them.
+    if (session.redactor !== undefined)
+      for (const call of calls) learnArguments(session.redactor, toolset.byName.get(call.name), call.arguments);
+    this.#progress.usage = addUsage(this.#progress.usage, usage);
+    const asked = Object.freeze(
+      calls.map(({ id, name, arguments: raw }) => Object.freeze({ id, name, arguments: raw })),
+    );
+    this.#messages.push({ role: 'assistant', text, calls: asked, providerMetadata });
+    const { startSeq: run, turn } = this.#parts.position;
+    const event = { type: 'model-message', run, turn, text, calls: asked, reason, usage, providerMetadata } as const;
+    const kept = keepLongCalls(calls, reason, scope);
+    note(scope, event, kept === undefined ? event : { ...event, calls: kept });
+    if (session.redactor !== undefined) for (const call of calls) sealCall(session, { run, turn }, call);
+  }
+
+  /** Takes what became of a message's calls: the end, where they wait or the budget is used up. */
+  #takeTurn({ outcomes, pending }: TurnResult, calls: readonly IdentifiedCall[], turn: Turn): RunResult | undefined {
+    const { position } = this.#parts;
+    const { session } = this.#scope;
+    let outOfCalls = false;
+    for (const outcome of outcomes) {
+      this.#messages.push(toToolMessage(outcome));
+      this.#progress.outcomes.push(outcome);
+      outOfCalls ||= isOutOfCalls(outcome);
+    }
+    if (pending.length > 0) {
+      keepCalls(session, { run: position.startSeq, turn: position.turn }, calls);
+      return this.#end('suspended', { pending });
+    }
+    if (turn.resuming !== undefined) dropCalls(session, { run: position.startSeq, turn: position.turn });
+    this.#justEnded = outcomes.length;
+    return turn.overspent === true || outOfCalls ? this.#end('budget') : undefined;
+  }
+
+  /** Takes a message without calls: the end, unless the model has to say more. */
+  async #takeAnswer(recorded = false): Promise<RunResult | undefined> {
+    const { completion, output } = this.#page.rendered;
+    if (completion === undefined && output === undefined) return this.#end('completed');
+    const { toolset, budgets } = this.#scope;
+    const canGoOn = (): boolean => this.#progress.turns < this.#parts.maxRounds && this.#whyOver() === undefined;
+    const canWork = (): boolean => toolset.byName.size === 0 || !budgets.some(({ outOfCalls }) => outOfCalls);
+    const verdict = await judgeAnswer(
+      { ...this.#progress, text: this.#progress.answer, recorded, canGoOn, canWork },
+      this.#speaker,
+    );
+    switch (verdict.type) {
+      case 'again':
+        this.#tell(verdict.text);
+        this.#progress[verdict.source === 'completion' ? 'returns' : 'corrections'] += 1;
+        return undefined;
+      case 'done':
+        return this.#end('completed', verdict);
+      case 'stuck':
+        return this.#end(this.#whyOver() ?? (canGoOn() ? 'budget' : 'max-rounds'), verdict);
+      case 'wrong':
+        return this.#end('model-error', verdict);
+      default:
+        return verdict satisfies never;
+    }
+  }
+}
+
+function isOutOfCalls({ kind, code }: Outcome): boolean {
+  return code === 'budget.calls' && kind !== 'failed';
+}
+
+function outOfTokens({ name }: IdentifiedCall): Ending {
+  const message = `\`${name}\` was not run: the message that asked for it used up the tokens of the budget.`;
+  return failure('cancelled', { code: 'budget.tokens', message });
+}

@@ -1,0 +1,132 @@
+import { HoldfastError, type Model, type Prompt, type RunEvent } from '@holdfast/core';
+import type { Session } from '@holdfast/session';
+import { claimRun } from '../approval/claims.ts';
+import type { CallOptions, CallScope } from '../call/scope.ts';
+import type { RunPosition } from '../call/types.ts';
+import { openScope } from '../direct/features.ts';
+import { checkRunOptions } from '../direct/options.ts';
+import { recoverResources } from '../resources/recover.ts';
+import { EventStream } from './event-stream.ts';
+import { runLoop } from './loop.ts';
+import { type Page, renderTracked } from './page.ts';
+import { note, type RunResult } from './result.ts';
+import { newTranscript } from './transcript.ts';
+
+/** What `runAgent` takes: what every runner takes, without `tools`, which come from the prompt. */
+export interface RunAgentOptions<Output = unknown> extends Omit<CallOptions, 'tools'> {
+  readonly model: Model;
+  /** Gives instructions, tools and policies. */
+  readonly prompt: Prompt<Output>;
+  /** What the user asks. */
+  readonly input: string;
+  /** Messages that the model may send. Integer, default 32. */
+  readonly maxRounds?: number;
+}
+
+/** A run under way: iterate it for its events, and await `result`. */
+export interface AgentRun<Output = unknown> extends AsyncIterable<RunEvent> {
+  /** Rejects only for a wrong configuration, a prompt that cannot be rendered at the start, or a log that cannot be written. */
+  readonly result: Promise<RunResult<Output>>;
+}
+
+/**
+ * Lets a model work with a prompt's tools until it answers without a call, or a limit ends the run. A failed call goes back to
+ * the model and never ends the run. The run begins after the current microtask, so an iteration begun at once misses nothing.
+ *
+ * @throws HoldfastError `options.invalid`.
+ */
+export function runAgent<Output>(options: RunAgentOptions<Output>): AgentRun<Output> {
+  checkRunOptions('runAgent', options, { input: true });
+  const checked = checkRounds(options);
+  return startRun((stream) => run(checked, stream));
+}
+
+/** Takes the events of a run. */
+export type RunStream = EventStream<RunEvent>;
+
+/** What a run needs of its options, checked. */
+export type Checked<Options> = Options & { readonly maxRounds: number };
+
+/** @throws HoldfastError `options.invalid`. */
+export function checkRounds<Options extends { readonly maxRounds?: number }>(options: Options): Checked<Options> {
+  const { maxRounds = 32 } = options;
+  if (!Number.isInteger(maxRounds) || maxRounds < 1) {
+    throw new HoldfastError('options.invalid', `\`maxRounds\` must be a positive integer, got ${maxRounds}.`, {
+      data: { maxRounds },
+    });
+  }
+  return { ...options, maxRounds };
+}
+
+/** Begins `run` after the current microtask, and lets it tell what happens. */
+export function startRun<Output>(run: (stream: RunStream) => Promise<RunResult>): AgentRun<Output> {
+  const stream = new EventStream<RunEvent>();
+  // The output is what the prompt's own format made of the text.
+  const result = Promise.resolve().then(() => runObserved(run, stream)) as Promise<RunResult<Output>>;
+  // Who only iterates gets the error there; the same promise must not also end as an unhandled rejection.
+  void Promise.allSettled([result]);
+  return { result, [Symbol.asyncIterator]: () => stream[Symbol.asyncIterator]() };
+}
+
+async function runObserved(run: (stream: RunStream) => Promise<RunResult>, stream: RunStream): Promise<RunResult> {
+  try {
+    const result = await run(stream);
+    stream.end();
+    return result;
+  } catch (error) {
+    stream.end({ error });
+    throw error;
+  }
+}
+
+/** The scope of a run, whose events go to the stream's readers and to the host's listener. */
+export function openRunScope(
+  options: Omit<RunAgentOptions, 'input'>,
+  stream: RunStream,
+): { readonly page: Page; readonly scope: CallScope } {
+  const { prompt, onEvent } = options;
+  const push = stream.observed ? (event: RunEvent): void => stream.push(event) : undefined;
+  const onBoth =
+    push &&
+    onEvent &&
+    ((event: RunEvent): unknown => {
+      push(event);
+      // Handed on: an asynchronous listener answers with a promise.
+      return onEvent(event);
+    });
+  const listener = onBoth ?? push ?? onEvent;
+  // What `context.child()` gives is a session that core knows less of.
+  const session = options.session as Session;
+  for (const slice of prompt.slices ?? []) session.register(slice);
+  const page = renderTracked(prompt, session);
+  const { tools } = page.rendered;
+  const observed = listener === undefined ? {} : { onEvent: listener };
+  const scope = openScope({ ...options, tools, ...observed }, prompt.toolNames);
+  return { page, scope };
+}
+
+async function run(options: Checked<RunAgentOptions>, stream: RunStream): Promise<RunResult> {
+  const { model, prompt, input, maxRounds } = options;
+  const { page, scope } = openRunScope(options, stream);
+  const { session } = scope;
+  let release: () => void = () => undefined;
+  try {
+    await (scope.parent?.counts ?? recoverResources(scope));
+    const position: RunPosition = { startSeq: session.snapshot().seq, turn: 0 };
+    release = claimRun(session, position.startSeq);
+    note(scope, {
+      type: 'run-start',
+      sessionId: session.id,
+      run: position.startSeq,
+      model: model.id,
+      prompt: prompt.name,
+      input,
+      tools: page.rendered.tools.map(({ name }) => name),
+      atMs: scope.clock.now(),
+    });
+    return await runLoop({ model, prompt, maxRounds, page, scope, position, transcript: newTranscript(input) });
+  } finally {
+    release();
+    scope.lifetime.dispose();
+  }
+}

@@ -1,0 +1,65 @@
+import type { Outcome } from '@holdfast/core';
+import { answerOf, conclude, enter, finish, invoke, permit, tellStart } from '../call/run-call.ts';
+import { RunningCall } from '../call/running-call.ts';
+import type { CallScope } from '../call/scope.ts';
+import type { Ended, IdentifiedCall, Invoked, Prepared, Suspended, Verdict } from '../call/types.ts';
+import { abandon } from '../resources/staged.ts';
+
+/**
+ * A call whose tool began while earlier calls of its turn were under way, after a provisional allow. The decision that counts is
+ * taken when they have settled; unless it is an allow, what the tool did is dropped and nobody sees it.
+ */
+export class EarlyCall {
+  readonly #call: RunningCall;
+  readonly #decided: boolean;
+  readonly #invoking: Promise<Invoked | Ended>;
+
+  private constructor(call: RunningCall, decided: boolean) {
+    this.#call = call;
+    this.#decided = decided;
+    if (!decided) call.hold();
+    this.#invoking = this.#run();
+  }
+
+  /** `undefined` when it has to wait for its turn. `decided`: `verdict` is final, as it is for calls that change something. */
+  static begin(
+    source: IdentifiedCall,
+    prepared: Prepared,
+    { scope, verdict, decided }: { readonly scope: CallScope; readonly verdict: Verdict; readonly decided: boolean },
+  ): EarlyCall | undefined {
+    const call = new RunningCall(source, prepared, { scope, startedAtMs: tellStart(source, scope) });
+    call.decisions = verdict.decisions;
+    return enter(call) === undefined ? new EarlyCall(call, decided) : undefined;
+  }
+
+  async #run(): Promise<Invoked | Ended> {
+    const invoking = invoke(this.#call);
+    const invoked =
+      invoking instanceof Promise || invoking.type === 'unstoppable' ? await answerOf(invoking) : invoking;
+    this.#call.finishedAtMs = this.#call.scope.clock.now();
+    return invoked;
+  }
+
+  async conclude(): Promise<Outcome | Suspended> {
+    const call = this.#call;
+    const { scope } = call;
+    if (!this.#decided) {
+      const permitted = await permit(call);
+      if (permitted.type === 'ended') return finish(await scope.features.refuse(permitted.ending, call), scope);
+      if (permitted.type === 'suspended') {
+        await abandon(call);
+        return { kind: 'suspended', pending: [permitted.pending] };
+      }
+      call.release();
+    }
+    const invoked = await this.#invoking;
+    if (invoked.type === 'ended') return finish(await scope.features.refuse(invoked.ending, call), scope);
+    return finish(await conclude(invoked, call), scope);
+  }
+
+  /** The turn ends before its place in it. What has changed something is concluded all the same: it has happened. */
+  async drop(): Promise<void> {
+    if (this.#decided) await this.conclude();
+    else await abandon(this.#call);
+  }
+}

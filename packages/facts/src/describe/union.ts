@@ -1,0 +1,35 @@
+import type { CallFacts, Unclear } from '@holdfast/core';
+
+export const noFacts: CallFacts = Object.freeze({
+  runs: [],
+  reads: [],
+  writes: [],
+  deletes: [],
+  hosts: [],
+  untrusted: false,
+  unclear: [],
+});
+
+/** What each of them says. Positions in `after` go on counting. */
+export function joinFacts(all: readonly CallFacts[]): CallFacts {
+  let offset = 0;
+  const runs = all.flatMap((facts) => {
+    const from = offset;
+    offset += facts.runs.length;
+    return facts.runs.map((command) => ({ ...command, after: command.after.map((position) => position + from) }));
+  });
+  return {
+    runs,
+    reads: all.flatMap(({ reads }) => reads),
+    writes: all.flatMap(({ writes }) => writes),
+    deletes: all.flatMap(({ deletes }) => deletes),
+    hosts: all.flatMap(({ hosts }) => hosts),
+    untrusted: all.some(({ untrusted }) => untrusted),
+    unclear: all.flatMap(({ unclear }) => unclear),
+  };
+}
+
+/** Of a call of which nothing is known. */
+export function unclearFacts(unclear: Unclear): CallFacts {
+  return { ...noFacts, unclear: [unclear] };
+}

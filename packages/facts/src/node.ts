@@ -1,0 +1,1 @@
+export { nodeDisk } from './node-disk.ts';

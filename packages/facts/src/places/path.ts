@@ -1,0 +1,39 @@
+/** Puts a path behind a folder and takes out `.` and empty names; `..` is kept, since a link may stand before it. */
+export function joinPath(folder: string, path: string): string {
+  const whole = path.startsWith('/') ? path : `${folder}/${path}`;
+  return `/${splitPath(whole).join('/')}`;
+}
+
+/** Absolute, without `.` and empty names. */
+export function isPlainPath(path: string): boolean {
+  return path.startsWith('/') && !/\/(?:\.?\/|\.?$)/.test(path);
+}
+
+export function splitPath(path: string): readonly string[] {
+  return path.split('/').filter((name) => name !== '' && name !== '.');
+}
+
+/** As `cd` reads a path: `..` takes back the name before it. */
+export function joinLogically(folder: string, path: string): string {
+  const names: string[] = [];
+  for (const name of splitPath(joinPath(folder, path))) {
+    if (name === '..') names.pop();
+    else names.push(name);
+  }
+  return `/${names.join('/')}`;
+}
+
+export function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+const ignored = /\p{Default_Ignorable_Code_Point}/gu;
+
+/** Brings together what some disk takes for the same name: letter case, Unicode forms and characters that are ignored. */
+export function foldPath(path: string): string {
+  return path.normalize('NFKC').replace(ignored, '').toUpperCase().toLowerCase();
+}
+
+export function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`);
+}

@@ -1,0 +1,91 @@
+/** A pattern of one name as the shell reads it: `*`, `?`, `[a-z]`, `\` before a character that is only that. */
+export type Wildcard = readonly Token[];
+
+type Token =
+  | { readonly type: 'any' }
+  | { readonly type: 'one' }
+  | { readonly type: 'character'; readonly character: string }
+  | { readonly type: 'set'; readonly has: (character: string) => boolean };
+
+/** `undefined` for brackets with classes, which depend on the language. */
+export function readWildcard(pattern: string): Wildcard | undefined {
+  const characters = Array.from(pattern);
+  const tokens: Token[] = [];
+  for (let index = 0; index < characters.length; index += 1) {
+    const character = characters[index] ?? '';
+    if (character === '*') {
+      if (tokens.at(-1)?.type !== 'any') tokens.push({ type: 'any' });
+    } else if (character === '?') tokens.push({ type: 'one' });
+    else if (character === '\\') {
+      index += 1;
+      tokens.push({ type: 'character', character: characters[index] ?? '\\' });
+    } else if (character === '[') {
+      const end = characters.indexOf(']', index + (/[!^]/.test(characters[index + 1] ?? '') ? 3 : 2));
+      const inner = end === -1 ? [] : characters.slice(index + 1, end);
+      if (inner.includes('[') || inner.includes('\\')) return undefined;
+      if (end === -1) tokens.push({ type: 'character', character });
+      else {
+        tokens.push({ type: 'set', has: readSet(inner) });
+        index = end;
+      }
+    } else tokens.push({ type: 'character', character });
+  }
+  return tokens;
+}
+
+function readSet(inner: readonly string[]): (character: string) => boolean {
+  const negated = inner[0] === '!' || inner[0] === '^';
+  const items = negated ? inner.slice(1) : inner;
+  return (character) => {
+    let found = false;
+    for (let index = 0; index < items.length; index += 1) {
+      const from = items[index] ?? '';
+      const to = items[index + 1] === '-' ? items[index + 2] : undefined;
+      // Languages order letters differently: a range of letters has both cases.
+      const within = to !== undefined && isBetween(character, from, to);
+      found ||= character === from || within;
+      if (to !== undefined) index += 2;
+    }
+    return found !== negated;
+  };
+}
+
+function isBetween(character: string, from: string, to: string): boolean {
+  const forms = [character, character.toLowerCase(), character.toUpperCase()];
+  return forms.some((form) => form >= from && form <= to);
+}
+
+/** Takes a time that grows with the product of both lengths at most. */
+export function matchesWildcard(tokens: Wildcard, name: string): boolean {
+  const characters = Array.from(name);
+  let token = 0;
+  let at = 0;
+  let star = -1;
+  let retry = 0;
+  while (at < characters.length) {
+    const current = tokens[token];
+    if (current?.type === 'any') {
+      star = token;
+      token += 1;
+      retry = at;
+    } else if (current !== undefined && fits(current, characters[at] ?? '')) {
+      token += 1;
+      at += 1;
+    } else if (star !== -1) {
+      token = star + 1;
+      retry += 1;
+      at = retry;
+    } else return false;
+  }
+  return tokens.slice(token).every(({ type }) => type === 'any');
+}
+
+function fits(token: Token, character: string): boolean {
+  if (token.type === 'set') return token.has(character);
+  return token.type === 'one' || (token.type === 'character' && token.character === character);
+}
+
+/** Whether a pattern can be matched by a name that has other characters than its own. */
+export function isWildcard(pattern: string): boolean {
+  return /(?:^|[^\\])(?:\\\\)*[*?[]/.test(pattern);
+}

@@ -1,0 +1,92 @@
+import type { Place } from '@holdfast/core';
+import { type Field, known, show } from '../script/field.ts';
+import type { Call, Result, Runner } from '../script/types.ts';
+import { applyRole } from './roles.ts';
+import { fillHole } from './wrappers.ts';
+
+const ending = /^(?:;|\+)$/;
+
+/** `find`: its names are known as far as `-name` says, for what is run with them. */
+export function runFind(call: Call, runner: Runner): Result | undefined {
+  const { words, state } = call;
+  const start = words.findIndex(({ text, known: isKnown }) =>
+    isKnown ? /^[-(!,]/.test(text) && !/^-(?:[HLPE]|O\d?|D)$/.test(text) : false,
+  );
+  const roots = (start === -1 ? words : words.slice(0, start)).filter(({ text }) => !/^-[HLPEOD]/.test(text));
+  const tests = start === -1 ? [] : words.slice(start);
+  if (tests.some(({ text, known: isKnown }) => !isKnown && text === ''))
+    runner.unclear('words', 'what `find` does is not known');
+  const follows = words.some(({ text }) => text === '-L' || text === '-follow') ? 'all' : 'files';
+  const names = foundIn(roots.length === 0 ? [known('.')] : roots, tests, { state, runner, follows });
+  for (let index = 0; index < tests.length; index += 1) {
+    const { text } = tests[index] as Field;
+    const value = tests[index + 1];
+    if (/^-(?:fprintf?|fls|fprint0)$/.test(text) && value !== undefined)
+      applyRole('write', value, { call, runner, recursion: undefined, name: text });
+    if (text === '-files0-from' && value !== undefined)
+      applyRole('list', value, { call, runner, recursion: undefined, name: text });
+    if (text === '-delete')
+      for (const name of names) applyRole('delete', name, { call, runner, recursion: undefined, name: text });
+    if (!/^-(?:exec|execdir|ok|okdir)$/.test(text)) continue;
+    const length = tests.slice(index + 1).findIndex((word) => word.known && ending.test(word.text));
+    if (length < 1) {
+      runner.unclear('code', 'where the command of `find` ends is not known');
+      continue;
+    }
+    const inner = tests.slice(index + 1, index + 1 + length).flatMap((word) => fillHole(word, '{}', names));
+    const within = state.forProcess();
+    if (text.endsWith('dir')) within.folders = undefined;
+    runner.runWords(inner, within, { ...call.around, external: true, depth: call.around.depth + 1 });
+    index += length;
+  }
+  return {
+    decides: [],
+    output: { given: true, fetched: false, ...(tests.some(({ text }) => text === '-printf') ? {} : { names }) },
+  };
+}
+
+interface Finding {
+  readonly state: Call['state'];
+  readonly runner: Runner;
+  readonly follows: 'files' | 'all';
+}
+
+/** What stands for the files that are found. */
+function foundIn(
+  roots: readonly Field[],
+  tests: readonly Field[],
+  { state, runner, follows }: Finding,
+): readonly Field[] {
+  const only = namesOf(tests);
+  return roots.flatMap((root) => {
+    if (!root.known) return [{ ...root, splits: true }];
+    const { text } = root;
+    const folders = text.startsWith('/') ? [text] : state.folders?.map((folder) => `${folder}/${text}`);
+    if (folders === undefined) return [{ text, known: false, splits: true }];
+    return folders.map((folder): Field => {
+      const place = runner.places.place(folder.replace(/\/+$/, '') || '/', {
+        skips: [],
+        follows,
+        ...(only === undefined ? {} : { only }),
+      });
+      if (place === undefined) return { text, known: false, splits: true };
+      return { text: show(text), known: false, splits: true, tree: place satisfies Place };
+    });
+  });
+}
+
+/** The patterns of `-name`, when nothing else can let a file through. */
+function namesOf(tests: readonly Field[]): readonly string[] | undefined {
+  const end = tests.findIndex(({ text }) =>
+    /^-(?:exec|execdir|ok|okdir|print.*|delete|fprint.*|fls|ls|quit)$/.test(text),
+  );
+  const expression = end === -1 ? tests : tests.slice(0, end);
+  const isPlain = expression.every(({ text }) => !/^(?:-o|-or|!|-not|,|\(|\)|-prune)$/.test(text));
+  if (!isPlain) return undefined;
+  const at = expression.findIndex(({ text }) => text === '-name' || text === '-iname');
+  const pattern = expression[at + 1];
+  if (at === -1 || pattern === undefined || !pattern.known || pattern.matched === true) return undefined;
+  if (expression[at]?.text === '-name') return [pattern.text];
+  // Brackets that take either case.
+  return [pattern.text.replace(/[a-z]/gi, (letter) => `[${letter.toLowerCase()}${letter.toUpperCase()}]`)];
+}

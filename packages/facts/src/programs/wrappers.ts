@@ -1,0 +1,195 @@
+import { type Field, known, show, unknownWord, unknownWords } from '../script/field.ts';
+import type { Call, Handler, Result, Runner } from '../script/types.ts';
+import { type OptionRoles, readArguments, readRoles } from './arguments.ts';
+import { applyRole, inFolder } from './roles.ts';
+
+interface Wrapper {
+  readonly options?: string;
+  /** How many words stand before the command. */
+  readonly operands?: number;
+  /** `NAME=value` may stand before the command. */
+  readonly variables?: true;
+  readonly background?: true;
+  /** Its own success says nothing of the command's. */
+  readonly hides?: true;
+}
+
+const wrappers: Readonly<Record<string, Wrapper>> = {
+  env: { options: 'u:text C:folder S:run unset:text chdir:folder split-string:run i:flag', variables: true },
+  nice: { options: 'n:text adjustment:text' },
+  nohup: {},
+  timeout: { options: 's:text k:text signal:text kill-after:text', operands: 1 },
+  time: { options: 'f:text o:write format:text output:write' },
+  stdbuf: { options: 'i:text o:text e:text input:text output:text error:text' },
+  ionice: { options: 'c:text n:text p:text class:text classdata:text' },
+  setsid: { background: true },
+  taskset: { operands: 1 },
+  exec: { options: 'a:text' },
+  builtin: {},
+  noglob: {},
+  busybox: {},
+  toybox: {},
+  sudo: {
+    options:
+      'u:text g:text h:text p:text C:text r:text t:text T:text U:text D:folder R:text user:text group:text host:text prompt:text chdir:folder chroot:text e:code edit:code',
+    variables: true,
+  },
+  doas: { options: 'u:text C:load' },
+  chroot: { options: 'userspec:text groups:text', operands: 1 },
+  unbuffer: {},
+  'xvfb-run': { options: 'n:text s:text e:write f:text' },
+  valgrind: { options: 'log-file:write xml-file:write suppressions:read' },
+  strace: { options: 'o:write e:text p:text s:text' },
+  ltrace: { options: 'o:write e:text' },
+  flock: { options: 'w:text E:text c:run timeout:text command:run', operands: 1 },
+  'cross-env': { variables: true },
+  'cross-env-shell': { variables: true },
+  dotenv: { options: 'e:read c:text v:text', variables: true },
+  nyc: { options: 'exclude:text reporter:text include:text' },
+  c8: { options: 'exclude:text reporter:text include:text r:text' },
+  command: {},
+};
+
+function wrapperHandler(name: string, wrapper: Wrapper): Handler {
+  const options = readRoles(wrapper.options ?? '');
+  return (call, runner) => {
+    // `command -v ls` only tells where `ls` is.
+    if (name === 'command' && /^-[vV]/.test(call.words[0]?.text ?? '')) return undefined;
+    return runWrapped(wrapper, options, { call, runner });
+  };
+}
+
+function runWrapped(
+  wrapper: Wrapper,
+  options: OptionRoles,
+  { call, runner }: { readonly call: Call; readonly runner: Runner },
+): Result | undefined {
+  const given = readArguments(call.words, options, { stops: true });
+  const { words, around } = call;
+  // What is another process changes nothing of the shell.
+  let state = /^(?:command|builtin|exec|noglob)$/.test(call.program) ? call.state : call.state.forProcess();
+  for (const { role, value, name } of given.options) {
+    if (role === 'folder' && value !== undefined) state = inFolder({ ...call, state }, value);
+    else if (name === 'i' && call.program === 'env') state.variables.clear();
+    else if (value !== undefined) applyRole(role, value, { call, runner, recursion: undefined, name });
+  }
+  let start = given.rest;
+  const environment: string[] = [];
+  while (wrapper.variables === true && start < words.length) {
+    const word = words[start] as Field;
+    const [, variable, value] = /^([A-Za-z_]\w*)=(.*)$/s.exec(word.text) ?? [];
+    if (variable === undefined) break;
+    const field = word.known ? known(value ?? '') : unknownWord;
+    runner.checkVariable(variable, field);
+    state.variables.set(variable, field);
+    state.export(variable);
+    environment.push(variable);
+    start += 1;
+  }
+  const inner = words.slice(start + (wrapper.operands ?? 0));
+  if (given.unsure || words.slice(0, start + 1).some((word) => word.splits && !word.known && word.tree === undefined)) {
+    runner.unclear('program', `which command \`${show(call.program)}\` runs is not known`);
+  }
+  if (inner.length === 0) {
+    const prints = call.program === 'env' && given.options.every(({ role }) => role !== 'run');
+    if (prints) runner.unclear('words', '`env` prints the environment');
+    return undefined;
+  }
+  const background = around.background || wrapper.background === true;
+  const within = { ...around, background, external: true, depth: around.depth + 1 };
+  const result = runner.runWords(inner, state, within, environment);
+  return wrapper.hides === true || background !== around.background ? { ...result, decides: [] } : result;
+}
+
+function runXargs(call: Call, runner: Runner): Result | undefined {
+  const options = readRoles(
+    'a:list arg-file:list d:text delimiter:text E:text I:text L:text n:text P:text s:text max-args:text max-procs:text max-chars:text max-lines:text replace:flag',
+  );
+  const given = readArguments(call.words, options, { stops: true });
+  for (const { role, value, name } of given.options) {
+    if (value !== undefined) applyRole(role, value, { call, runner, recursion: undefined, name });
+  }
+  if (given.unsure) runner.unclear('program', 'which command `xargs` runs is not known');
+  const { input } = call.around;
+  const texts = input.text?.split(/\s+/).filter(Boolean);
+  const isPlain = input.text !== undefined && !/['"\\]/.test(input.text);
+  const items: readonly Field[] = input.names ?? (isPlain && texts !== undefined ? texts.map(known) : [unknownWords]);
+  const hole = given.options.find(({ name }) => name === 'I' || name === 'replace');
+  const inner = call.words.slice(given.rest);
+  const words = inner.length === 0 ? [known('echo')] : inner;
+  const replaced =
+    hole === undefined
+      ? [...words, ...items]
+      : words.flatMap((word) => fillHole(word, hole.value?.text ?? '{}', items));
+  const around = {
+    ...call.around,
+    depth: call.around.depth + 1,
+    external: true,
+    input: { given: true, fetched: input.fetched },
+  };
+  // It runs nothing when it reads nothing, or goes on after a failure.
+  return { ...runner.runWords(replaced, call.state.forProcess(), around), decides: [] };
+}
+
+/** A word in which something stands for the names of files. */
+export function fillHole(word: Field, hole: string, items: readonly Field[]): readonly Field[] {
+  const at = word.text.indexOf(hole);
+  if (at === -1 || hole === '') return [word];
+  if (word.text === hole) return items;
+  return items.map((item) => {
+    if (item.known) return { ...word, text: word.text.replaceAll(hole, item.text) };
+    return {
+      text: word.text.slice(0, at),
+      known: false,
+      splits: false,
+      ends: word.text.slice(word.text.lastIndexOf(hole) + hole.length),
+    };
+  });
+}
+
+function runWatch(call: Call, runner: Runner): Result | undefined {
+  const given = readArguments(call.words, readRoles('n:text interval:text q:text'), { stops: true });
+  const inner = call.words.slice(given.rest);
+  if (inner.every((field) => field.known)) {
+    return runner.runText(inner.map(({ text }) => text).join(' '), call.state.forProcess(), {
+      ...call.around,
+      depth: call.around.depth + 1,
+    });
+  }
+  runner.unclear('code', `what \`${show(call.program)}\` runs is not known`);
+  return undefined;
+}
+
+/** `parallel COMMAND ::: ITEM ...`, which hands each line to a shell. */
+function runParallel(call: Call, runner: Runner): undefined {
+  const options = readRoles(
+    'j:text jobs:text a:list arg-file:list I:text n:text N:text colsep:text joblog:write results:write S:host sshlogin:host',
+  );
+  const given = readArguments(call.words, options, { stops: true });
+  for (const { role, value, name } of given.options)
+    if (value !== undefined) applyRole(role, value, { call, runner, recursion: undefined, name });
+  const inner = call.words.slice(given.rest);
+  const end = inner.findIndex(({ text }) => /^:::/.test(text));
+  const [command, items] = end === -1 ? [inner, []] : [inner.slice(0, end), inner.slice(end + 1)];
+  if (
+    given.unsure ||
+    items.length === 0 ||
+    items.length > 16 ||
+    inner.some((field) => !field.known || /^:::./.test(field.text))
+  ) {
+    runner.unclear('code', 'what `parallel` runs is not known');
+    return;
+  }
+  const text = command.map((field) => field.text).join(' ');
+  for (const item of items) {
+    const line = text.includes('{') ? text.replaceAll('{}', item.text) : `${text} ${item.text}`;
+    runner.runText(line, call.state.forProcess(), { ...call.around, depth: call.around.depth + 1 });
+  }
+}
+
+export const wrapperPrograms: readonly (readonly [string, Handler])[] = [
+  ...Object.entries(wrappers).map(([name, wrapper]) => [name, wrapperHandler(name, wrapper)] as const),
+  ['xargs', runXargs],
+  ['watch', runWatch],
+  ['parallel', runParallel],
+];

@@ -1,0 +1,129 @@
+import type { CallFacts, Command, Host, Place, PlaceView, Recursion, Unclear } from '@holdfast/core';
+import { isPlainPath, isWithin, joinPath, nameOf } from '../places/path.ts';
+import { Places } from '../places/places.ts';
+import { type Field, show } from './field.ts';
+
+const maxItems = 500;
+// Streams of the process itself, and what holds nothing.
+const noFile = /^\/dev\/(?:null|zero|full|u?random|std(?:in|out|err)|tty|fd\/\d+|ptmx)$|^\/proc\/self\/fd\/\d+$/;
+
+export type Use = 'reads' | 'writes' | 'deletes';
+
+/** Collects the facts of one call. What it collects is bounded, and each item is there once. */
+export class FactsBuilder {
+  readonly places: Places;
+  readonly view: PlaceView;
+  readonly runs: Command[] = [];
+  untrusted = false;
+  readonly #files = {
+    reads: new Map<string, Place>(),
+    writes: new Map<string, Place>(),
+    deletes: new Map<string, Place>(),
+  };
+  #isFull = false;
+  readonly #hosts = new Map<string, Host>();
+  readonly #unclear = new Map<string, Unclear>();
+
+  constructor(view: PlaceView) {
+    this.view = view;
+    this.places = new Places(view);
+  }
+
+  /** The position of the command. */
+  run(command: Command): number {
+    if (this.runs.length === maxItems) this.tooMany('commands');
+    else this.runs.push(command);
+    return this.runs.length - 1;
+  }
+
+  /** What happens to a file, by an absolute path. */
+  touch(use: Use, path: string, recursive?: Recursion): Place | undefined {
+    const absolute = isPlainPath(path) ? path : joinPath('/', path);
+    if (/^\/(?:dev|proc)\//.test(absolute) && noFile.test(absolute)) return undefined;
+    if (this.#files[use].size === maxItems) {
+      this.tooMany('files');
+      return undefined;
+    }
+    const place = this.places.place(absolute, recursive);
+    if (place === undefined) {
+      this.unclear({ kind: 'words', use, reason: `\`${show(path)}\` leads through too many links, or is too long` });
+      return undefined;
+    }
+    // A pattern that matches it makes an option of it.
+    if (use === 'writes' && nameOf(absolute).startsWith('-'))
+      this.unclear({ kind: 'words', reason: `the name \`${show(path)}\` is an option for other programs` });
+    if (this.view.disk === undefined) this.unclear({ kind: 'link', reason: 'links were not followed' });
+    this.add(use, place);
+    return place;
+  }
+
+  add(use: Use, place: Place): void {
+    const found = this.#files[use];
+    const key = place.recursive === undefined ? place.path : `${place.path}\0${JSON.stringify(place.recursive)}`;
+    if (found.size === maxItems) this.tooMany('files');
+    else found.set(key, place);
+  }
+
+  /** What happens to the files that a word of a command names, from each of the folders where it may run. */
+  use(use: Use, field: Field, folders: readonly string[] | undefined, recursive?: Recursion): void {
+    const { text, known, tree, ends } = field;
+    if (tree !== undefined) {
+      this.add(use, tree);
+      return;
+    }
+    if (!known) {
+      const reason = `which files it ${use} is known only when it runs`;
+      this.unclear({ kind: 'words', use, reason, begins: text, ...(ends === undefined ? {} : { ends }) });
+      return;
+    }
+    if (text === '') return;
+    if (text.startsWith('/')) this.touch(use, text, recursive);
+    else if (folders === undefined) {
+      this.unclear({ kind: 'words', use, reason: `the folder of \`${show(text)}\` is not known`, ends: text });
+    } else for (const folder of folders) this.touch(use, `${folder}/${text}`, recursive);
+  }
+
+  /** Whether the call itself writes the file, before it comes here. */
+  wrote(path: string): boolean {
+    if (this.#files.writes.has(path)) return true;
+    return [...this.#files.writes.values()].some(
+      (place) => place.recursive !== undefined && isWithin(path, place.path),
+    );
+  }
+
+  host(host: Host): void {
+    if (this.#hosts.size === maxItems) this.tooMany('hosts');
+    else this.#hosts.set(JSON.stringify(host), host);
+    this.untrusted = true;
+  }
+
+  unclear(unclear: Unclear): void {
+    if (this.#unclear.size >= maxItems) {
+      // Whatever else there is, the reader is told that there is more.
+      this.#unclear.set('limit', { kind: 'limit', reason: 'more is unclear than can be listed' });
+      return;
+    }
+    const { kind, reason, use, begins, ends } = unclear;
+    const key = `${kind} ${use} ${begins} ${ends} ${reason}`;
+    this.#unclear.set(key, unclear);
+  }
+
+  tooMany(what: string): void {
+    if (this.#isFull) return;
+    this.#isFull = true;
+    this.unclear({ kind: 'limit', reason: `it has too many ${what}` });
+  }
+
+  build(decides: readonly number[] = []): CallFacts {
+    const deciding = new Set(decides);
+    return {
+      runs: this.runs.map((command, position) => (deciding.has(position) ? { ...command, decides: true } : command)),
+      reads: [...this.#files.reads.values()],
+      writes: [...this.#files.writes.values()],
+      deletes: [...this.#files.deletes.values()],
+      hosts: [...this.#hosts.values()],
+      untrusted: this.untrusted,
+      unclear: [...this.#unclear.values()],
+    };
+  }
+}

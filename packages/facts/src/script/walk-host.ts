@@ -1,0 +1,14 @@
+import type { Command, Function as FunctionNode, Redirected } from 'unbash';
+import type { ExpansionHost } from './expand.ts';
+import type { ShellState } from './state.ts';
+import type { Input, Result, Surroundings } from './types.ts';
+
+/** What the walk asks for beyond structure. */
+export interface WalkHost extends ExpansionHost {
+  readonly functions: Map<string, FunctionNode['body'][]>;
+  /** A simple command, and a redirection of a compound one. */
+  readCommand(node: Command, state: ShellState, around: Surroundings): Result;
+  redirect(nodes: Redirected['redirects'], state: ShellState): Input;
+  /** Counts a step; `false` when there were too many. */
+  step(): boolean;
+}

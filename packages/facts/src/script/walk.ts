@@ -1,0 +1,299 @@
+import type {
+  AndOr,
+  Case,
+  For,
+  Function as FunctionNode,
+  If,
+  ParsedScript,
+  Pipeline,
+  Script,
+  Select,
+  Statement,
+  SyntaxNode,
+  While,
+} from 'unbash';
+import { parse } from 'unbash';
+import { expandValue, expandWord, visitNode } from './expand.ts';
+import { type Field, joinFields, unknownWord } from './field.ts';
+import { joinFolders, type ShellState } from './state.ts';
+import { assignedIn, isCheck, isFailure } from './syntax.ts';
+import { nothing, type Result, type Surroundings, withoutText } from './types.ts';
+import { findUnclear } from './unclear-syntax.ts';
+import { changesPrograms } from './variables.ts';
+import type { WalkHost } from './walk-host.ts';
+
+const maxLength = 32_768;
+const maxDepth = 8;
+const maxNesting = 100;
+const maxRounds = 64;
+// Of a long chain the last ones: with fewer of them less is proven.
+const maxProven = 32;
+
+/** Reads a text as `bash` and `sh` would. Never throws. */
+export function walkText(
+  text: string,
+  state: ShellState,
+  { host, around }: { host: WalkHost; around: Surroundings },
+): Result {
+  if (text.length > maxLength) host.unclear('limit', `it is longer than ${maxLength} characters`);
+  else if (around.depth > maxDepth) host.unclear('limit', 'it runs scripts within scripts too deep');
+  else if (/[^\P{Cc}\n\t]/u.test(text) || !text.isWellFormed()) host.unclear('syntax', 'it holds control characters');
+  else {
+    try {
+      return new Walk(text, host).script(parse(text), state, around);
+    } catch {
+      // Parts are parsed as they are visited. Nothing more is known of what the parser could not take, which is what is told.
+      host.unclear('syntax', 'it cannot be parsed');
+    }
+  }
+  return nothing;
+}
+
+/** Reads a script that is already parsed: the body of a function, a substitution. */
+export function walkNode(
+  node: SyntaxNode,
+  state: ShellState,
+  { host, around }: { host: WalkHost; around: Surroundings },
+): Result {
+  return new Walk('', host).node(node, state, around);
+}
+
+class Walk {
+  readonly #text: string;
+  readonly #host: WalkHost;
+  #nesting = 0;
+
+  constructor(text: string, host: WalkHost) {
+    this.#text = text;
+    this.#host = host;
+  }
+
+  script(script: ParsedScript | Script, state: ShellState, around: Surroundings): Result {
+    const problem = findUnclear(script);
+    if (problem !== undefined) this.#host.unclear('syntax', problem);
+    return this.#list(script.commands, state, around);
+  }
+
+  node(node: SyntaxNode, state: ShellState, around: Surroundings): Result {
+    if (this.#nesting > maxNesting || !this.#host.step()) {
+      this.#host.unclear('limit', 'it is nested too deep, or too long');
+      return nothing;
+    }
+    this.#nesting += 1;
+    try {
+      return this.#byType(node, state, around);
+    } finally {
+      this.#nesting -= 1;
+    }
+  }
+
+  #byType(node: SyntaxNode, state: ShellState, around: Surroundings): Result {
+    const problem = node.type === 'Script' ? undefined : findUnclear(node);
+    if (problem !== undefined) this.#host.unclear('syntax', problem);
+    switch (node.type) {
+      case 'Script':
+        return this.script(node, state, around);
+      case 'CompoundList':
+        return this.#list(node.commands, state, around);
+      case 'Statement':
+        return this.#statement(node, state, around);
+      case 'AndOr':
+        return this.#andOr(node, state, around);
+      case 'Pipeline':
+        return this.#pipeline(node, state, around);
+      case 'Command':
+        return this.#host.readCommand(node, state, around);
+      case 'BraceGroup':
+        return this.#list(node.body.commands, state, around);
+      case 'Subshell':
+        return this.#list(node.body.commands, state.clone(), around);
+      case 'Redirected': {
+        const input = this.#host.redirect(node.redirects, state);
+        return this.node(node.command, state, input.given ? { ...around, input } : around);
+      }
+      case 'Function':
+        return this.#function(node, state, around);
+      case 'If':
+        return this.#if(node, state, around);
+      case 'While':
+        return this.#while(node, state, around);
+      case 'For':
+      case 'Select':
+        return this.#for(node, state, around);
+      case 'Case':
+        return this.#case(node, state, around);
+      case 'Coproc':
+        return this.#inBackground(node.body, state, around);
+      case 'ArithmeticFor':
+        state.forget(assignedIn(node.body));
+        visitNode(node, state, this.#host);
+        this.node(node.body, state.clone(), around);
+        return nothing;
+      default:
+        visitNode(node, state, this.#host);
+        return nothing;
+    }
+  }
+
+  #list(statements: readonly Statement[], state: ShellState, around: Surroundings): Result {
+    let result: Result = nothing;
+    let proven: readonly number[] = around.after;
+    let own: readonly number[] = [];
+    let fetched = false;
+    const texts: (string | undefined)[] = [];
+    for (const statement of statements) {
+      const mayHaveEnded = state.mayHaveEnded;
+      result = this.node(statement, state, { ...around, after: proven });
+      fetched ||= result.output.fetched;
+      texts.push(result.output.text);
+      // With `set -e` the script goes on only after a success, as it does after `x || exit 1`.
+      const goesOn = (state.options.errexit && !around.tested) || isCheck(statement);
+      if (goesOn && statement.background !== true) {
+        proven = [...proven, ...result.decides].slice(-maxProven);
+        own = [...own, ...result.decides];
+      }
+      if (mayHaveEnded) result = { ...result, decides: [] };
+    }
+    const text = texts.length === 1 ? texts[0] : undefined;
+    const output = { ...result.output, fetched };
+    return {
+      decides: [...new Set([...own, ...result.decides])],
+      output: text === undefined ? withoutText(output) : output,
+    };
+  }
+
+  #statement({ command, background }: Statement, state: ShellState, around: Surroundings): Result {
+    return background === true ? this.#inBackground(command, state, around) : this.node(command, state, around);
+  }
+
+  #inBackground(node: SyntaxNode, state: ShellState, around: Surroundings): Result {
+    this.node(node, state.clone(), { ...around, background: true });
+    return nothing;
+  }
+
+  #andOr({ commands, operators }: AndOr, state: ShellState, around: Surroundings): Result {
+    let decides: readonly number[] = [];
+    let fetched = false;
+    for (const [index, command] of commands.entries()) {
+      const operator = index === 0 ? undefined : operators[index - 1];
+      const before = operator === undefined ? undefined : state.clone();
+      const isLast = index === commands.length - 1;
+      const tested = around.tested || !isLast;
+      const after = [...around.after, ...decides].slice(-maxProven);
+      const mayHaveEnded = state.mayHaveEnded;
+      const result = this.node(command, state, { ...around, tested, after: operator === '||' ? around.after : after });
+      fetched ||= result.output.fetched;
+      // What stands behind `&&` or `||` may not have run.
+      if (before !== undefined) state.join(before);
+      if (operator !== '||') decides = mayHaveEnded ? decides : [...decides, ...result.decides];
+      else if (!isFailure(command)) decides = [];
+    }
+    return { decides, output: { given: true, fetched } };
+  }
+
+  #pipeline({ commands, prefixes, operators }: Pipeline, state: ShellState, around: Surroundings): Result {
+    let input = around.input;
+    let decides: readonly number[] = [];
+    const isNegated = prefixes.some(({ type }) => type === 'Negation');
+    // `time` is another program for `sh`: what it runs changes nothing then.
+    const before = prefixes.some(({ type }) => type === 'Time') ? state.clone() : undefined;
+    let result: Result = nothing;
+    for (const [index, command] of commands.entries()) {
+      // Some shells run the last part in the script itself.
+      const own = commands.length === 1 ? state : state.clone();
+      result = this.node(command, own, { ...around, input, tested: around.tested || isNegated });
+      if (own !== state) {
+        state.forget(assignedIn(command));
+        if (index === commands.length - 1) state.folders = joinFolders(state.folders, own.folders);
+      }
+      decides = state.options.pipefail ? [...decides, ...result.decides] : result.decides;
+      const fetched = input.fetched || result.output.fetched;
+      input = { ...result.output, given: true, fetched };
+      if (operators[index] === '|&') input = withoutText(input);
+    }
+    if (before !== undefined) state.join(before);
+    return { decides: isNegated ? [] : decides, output: input };
+  }
+
+  #function(node: FunctionNode, state: ShellState, around: Surroundings): Result {
+    const name = node.name.value;
+    const bodies = this.#host.functions.get(name) ?? [];
+    this.#host.functions.set(name, [...bodies, node.body]);
+    // `sh` does not know the word, and runs the body.
+    if (!/^[^\s()]+\s*\(/.test(this.#text.slice(node.pos, node.pos + name.length + 20)))
+      this.node(node.body, state.clone(), around);
+    else state.define(name);
+    return nothing;
+  }
+
+  #if(node: If, state: ShellState, around: Surroundings): Result {
+    const clauses = [node, ...node.elif];
+    const ends: ShellState[] = [];
+    for (const { clause, then } of clauses) {
+      const { decides } = this.node(clause, state, { ...around, tested: true });
+      const branch = state.clone();
+      this.node(then, branch, { ...around, after: [...around.after, ...decides] });
+      ends.push(branch);
+    }
+    if (node.else !== undefined) this.node(node.else, state, around);
+    for (const end of ends) state.join(end);
+    return nothing;
+  }
+
+  #while({ clause, body }: While, state: ShellState, around: Surroundings): Result {
+    const names = [...assignedIn(clause), ...assignedIn(body)];
+    state.forget(names);
+    const before = state.clone();
+    const folders = state.folders;
+    for (let round = 0; round < 2; round += 1) {
+      this.node(clause, state, { ...around, tested: true });
+      this.node(body, state, around);
+      if (folders?.join() === state.folders?.join()) break;
+      // The second time from wherever the ones before ended.
+      state.folders = undefined;
+    }
+    state.join(before);
+    state.forget(names);
+    return nothing;
+  }
+
+  #for(node: For | Select, state: ShellState, around: Surroundings): Result {
+    const name = node.name.value;
+    if (changesPrograms(name)) this.#host.unclear('environment', `\`${name}\` is set`);
+    const words = node.wordlist?.flatMap((word) => expandWord(word, state, this.#host));
+    const values: readonly Field[] = node.type === 'For' ? (words ?? state.positional ?? [unknownWord]) : [unknownWord];
+    const before = state.clone();
+    const isLong = values.length > maxRounds;
+    // Where what one round sets is seen by the next one.
+    state.forget(assignedIn(node.body));
+    const rounds: readonly Field[] = isLong ? [joinFields(values)] : values;
+    for (const value of rounds) {
+      state.variables.set(name, { ...value, splits: false });
+      const { folders } = state;
+      this.node(node.body, state, around);
+      if (isLong && folders?.join() !== state.folders?.join()) {
+        state.folders = undefined;
+        this.node(node.body, state, around);
+      }
+      // `continue` may stand before a `cd`.
+      state.folders = joinFolders(folders, state.folders);
+    }
+    // Each of the values may be the last one, where `break` ends the loop.
+    state.join(before);
+    state.forget([name]);
+    return nothing;
+  }
+
+  #case({ word, items }: Case, state: ShellState, around: Surroundings): Result {
+    expandValue(word, state, this.#host);
+    const ends: ShellState[] = [];
+    for (const { pattern, body } of items) {
+      for (const one of pattern) expandValue(one, state, this.#host);
+      const branch = state.clone();
+      this.node(body, branch, around);
+      ends.push(branch);
+    }
+    for (const end of ends) state.join(end);
+    return nothing;
+  }
+}

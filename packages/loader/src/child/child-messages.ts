@@ -1,0 +1,106 @@
+import { type Json, parseJson } from '@holdfast/core';
+import * as v from 'valibot';
+
+/** What was thrown on the other side; `code` and `data` of a HoldfastError. */
+export interface ThrownMessage {
+  readonly name: string;
+  readonly message: string;
+  readonly code?: string | undefined;
+  readonly data?: Json | undefined;
+  readonly stack?: string | undefined;
+}
+
+/** What a tool asks the host for. */
+export interface Request {
+  readonly type: 'request';
+  readonly call: number;
+  readonly request: number;
+  readonly method: string;
+  readonly parameters: readonly Json[];
+}
+
+/** How a call ended. */
+export type Ending =
+  /** Absent value: `undefined`. */
+  | { readonly type: 'returned'; readonly value?: Json | undefined }
+  | {
+      readonly type: 'result';
+      readonly success: boolean;
+      readonly message: string;
+      readonly value: Json;
+      readonly excluded: boolean;
+      readonly code?: string | undefined;
+    }
+  /** The function returned what is no JSON. */
+  | { readonly type: 'unfit'; readonly problem: string }
+  | { readonly type: 'threw'; readonly error: ThrownMessage }
+  /** The file could not be imported, has no such function any more, or is not the one that was verified. */
+  | { readonly type: 'unimportable'; readonly reason: 'import' | 'function' | 'changed'; readonly error: ThrownMessage }
+  /** The function waits for what cannot come any more. */
+  | { readonly type: 'stuck' };
+
+/** How which call ended. `idle`: nothing of it is left that could still run, so that the next one may come. */
+export type Answer = Ending & { readonly call: number; readonly idle: boolean };
+
+/** What the program in which a tool runs tells the host. Untrusted: the tool may write to the same pipe. */
+export type ChildMessage =
+  | Answer
+  | Request
+  /** Comes after an answer that was not `idle`: that it is now, or that it will not be for long. */
+  | { readonly type: 'idle'; readonly call: number }
+  | { readonly type: 'restless'; readonly call: number }
+  | { readonly type: 'beat'; readonly call: number }
+  | { readonly type: 'progress'; readonly call: number; readonly message: string }
+  | { readonly type: 'pong' }
+  /** The first one of all: a call can come. */
+  | { readonly type: 'ready' };
+
+// Read of JSON text.
+const json = v.custom<Json>((value) => value !== undefined);
+const call = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const text = v.string();
+const thrown = v.object({
+  name: text,
+  message: text,
+  code: v.optional(text),
+  data: v.optional(json),
+  stack: v.optional(text),
+});
+const answer = { call, idle: v.boolean() };
+
+const childMessage: v.GenericSchema<unknown, ChildMessage> = v.variant('type', [
+  v.object({ ...answer, type: v.literal('returned'), value: v.optional(json) }),
+  v.object({
+    ...answer,
+    type: v.literal('result'),
+    success: v.boolean(),
+    message: text,
+    value: json,
+    excluded: v.boolean(),
+    code: v.optional(text),
+  }),
+  v.object({ ...answer, type: v.literal('unfit'), problem: text }),
+  v.object({ ...answer, type: v.literal('threw'), error: thrown }),
+  v.object({
+    ...answer,
+    type: v.literal('unimportable'),
+    reason: v.picklist(['import', 'function', 'changed']),
+    error: thrown,
+  }),
+  v.object({ ...answer, type: v.literal('stuck') }),
+  v.object({ call, type: v.literal('request'), request: call, method: text, parameters: v.array(json) }),
+  v.object({ call, type: v.picklist(['idle', 'restless']) }),
+  v.object({ call, type: v.literal('beat') }),
+  v.object({ call, type: v.literal('progress'), message: text }),
+  v.object({ type: v.picklist(['pong', 'ready']) }),
+]);
+
+// A value of 64 levels, as everywhere, within a message.
+const jsonLimits = { maxDepth: 67 } as const;
+
+/** A message of a tool's process; `undefined` for whatever else its text is. */
+export function readChildMessage(message: string): ChildMessage | undefined {
+  const parsed = parseJson(message, jsonLimits);
+  const read = parsed.ok ? v.safeParse(childMessage, parsed.value) : undefined;
+  return read?.success === true ? read.output : undefined;
+}

@@ -1,0 +1,267 @@
+import { ask, definePolicy, defineTool, deny, jsonSchema, type Tool, toolError, toolOk } from '@holdfast/core';
+import { createSession, memoryStore } from '@holdfast/session';
+import { describe, expect, test } from 'vitest';
+import { createToolCatalog } from '../index.ts';
+
+const none = { effects: 'none', repeat: 'safe' } as const;
+const item = jsonSchema<{ item: string }>({
+  type: 'object',
+  properties: { item: { type: 'string' } },
+  required: ['item'],
+});
+const gold = defineTool({ name: 'get_gold', description: 'How much gold there is.', ...none, execute: () => 100 });
+const stock = defineTool({
+  name: 'check_stock',
+  description: 'How many there are.',
+  inputSchema: item,
+  ...none,
+  execute: ({ item }) => ({ item, count: 3 }),
+});
+
+/** A tool whose body is all that matters. */
+function tool(name: string, execute: () => unknown, more: Partial<Tool> = {}): Tool {
+  return { ...defineTool({ name, description: 'Does it.', ...none, execute: execute as () => null }), ...more } as Tool;
+}
+
+describe('the list of tools', () => {
+  test('is in order of names, with null for a tool without a schema, and the same bytes however they were registered', () => {
+    const extra = tool('a_last', () => null);
+    const texts = [
+      [gold, stock, extra],
+      [extra, stock, gold],
+      [stock, gold, extra],
+    ].map((tools) => JSON.stringify(createToolCatalog(tools)));
+    expect(new Set(texts).size).toBe(1);
+    expect(JSON.parse(texts[0] ?? '')).toEqual([
+      { name: 'a_last', description: 'Does it.', args_schema: null },
+      {
+        name: 'check_stock',
+        description: 'How many there are.',
+        args_schema: {
+          type: 'object',
+          properties: { item: { type: 'string' } },
+          required: ['item'],
+          additionalProperties: false,
+        },
+      },
+      { name: 'get_gold', description: 'How much gold there is.', args_schema: null },
+    ]);
+  });
+
+  test('is the same in 20 looks, and another once a tool has been added', () => {
+    const catalog = createToolCatalog([stock]);
+    const looks = Array.from({ length: 20 }, () => JSON.stringify(catalog));
+    expect(new Set(looks).size).toBe(1);
+    const { tools } = catalog;
+    catalog.register(gold);
+    expect(JSON.stringify(catalog)).not.toBe(looks[0]);
+    expect(tools).toEqual([stock]);
+    expect(catalog.tools).toEqual([stock, gold]);
+    expect(catalog.get('get_gold')).toBe(gold);
+    expect(catalog.get('__proto__')).toBeUndefined();
+  });
+
+  test('has each name once', () => {
+    const catalog = createToolCatalog([gold]);
+    const twin = tool('get_gold', () => 1);
+    expect(() => catalog.register(twin)).toThrow(expect.objectContaining({ code: 'modules.tool_duplicate' }));
+    expect(() => createToolCatalog([gold, twin])).toThrow(expect.objectContaining({ code: 'modules.tool_duplicate' }));
+    expect(catalog.get('get_gold')).toBe(gold);
+  });
+
+  test.each([
+    ['tool.name.invalid', tool('ok', () => 1, { name: 'No name' })],
+    ['tool.name.reserved', tool('ok', () => 1, { name: 'constructor' })],
+    ['tool.input.not_object', tool('ok', () => 1, { inputSchema: jsonSchema({ type: 'string' }) })],
+  ])('refuses with %s what no call could take, and stays as it was', (code, bad) => {
+    const catalog = createToolCatalog([gold]);
+    expect(() => catalog.register(bad)).toThrow(expect.objectContaining({ code }));
+    expect(catalog.tools).toEqual([gold]);
+  });
+});
+
+describe('a call', () => {
+  test('gives the value and the outcome of the call path', async () => {
+    const catalog = createToolCatalog([gold, stock]);
+    expect(await catalog.execute('get_gold')).toMatchObject({ type: 'ok', value: 100, outcome: { kind: 'ok' } });
+    for (const args of [{ item: 'sword' }, '{"item":"sword"}'])
+      expect(await catalog.execute('check_stock', args)).toMatchObject({ value: { item: 'sword', count: 3 } });
+  });
+
+  test('takes null and nothing as no arguments', async () => {
+    const catalog = createToolCatalog([gold]);
+    for (const args of [undefined, null, '', {}]) expect((await catalog.execute('get_gold', args)).type).toBe('ok');
+  });
+
+  const failing: readonly {
+    readonly what: string;
+    readonly body: Tool;
+    readonly code: string;
+    readonly text: string | RegExp;
+    readonly recoverable: boolean;
+    readonly args?: unknown;
+    readonly kind?: string;
+  }[] = [
+    {
+      what: 'an unknown tool',
+      body: tool('other', () => 1),
+      code: 'modules.tool_not_found',
+      text: 'Tool not found: act',
+      recoverable: false,
+      kind: 'unknown-tool',
+    },
+    {
+      what: 'arguments that its schema refuses',
+      body: tool('act', () => 1, { inputSchema: item }),
+      args: { item: 5 },
+      code: 'modules.invalid_arguments',
+      text: /^Invalid arguments: `item`: [^`]+$/,
+      recoverable: false,
+      kind: 'invalid',
+    },
+    {
+      what: 'arguments that are no JSON',
+      body: tool('act', () => 1),
+      args: '{"item":',
+      code: 'modules.invalid_arguments',
+      text: /^Invalid arguments: The arguments cannot be taken: /,
+      recoverable: false,
+    },
+    {
+      what: 'arguments with a key twice',
+      body: tool('act', () => 1, { inputSchema: item }),
+      args: '{"item":"a","item":"b"}',
+      code: 'modules.invalid_arguments',
+      text: /twice/,
+      recoverable: false,
+    },
+    {
+      what: 'a tool that throws',
+      body: tool('act', () => {
+        throw new Error('The shop is closed.');
+      }),
+      code: 'modules.execution_failed',
+      text: 'Execution failed: The shop is closed.',
+      recoverable: true,
+      kind: 'failed',
+    },
+    {
+      what: 'a tool that says so',
+      body: tool('act', () => toolError('Out of stock.')),
+      code: 'modules.execution_failed',
+      text: 'Execution failed: Out of stock.',
+      recoverable: true,
+    },
+    {
+      what: 'a result that is no JSON',
+      body: tool('act', () => () => 1),
+      code: 'modules.serialization',
+      text: /^Serialization error: `act` returned what is not JSON/,
+      recoverable: false,
+      kind: 'invalid',
+    },
+    {
+      what: 'no result',
+      body: tool('act', () => undefined),
+      code: 'modules.serialization',
+      text: /^Serialization error: `act` returned nothing/,
+      recoverable: false,
+    },
+    {
+      what: 'no JSON from a tool that touches the world',
+      body: tool('act', () => undefined, { effects: 'external', repeat: 'never' }),
+      code: 'modules.serialization',
+      text: /^Serialization error: It is not known whether `act` took effect/,
+      recoverable: false,
+      kind: 'in-doubt',
+    },
+    {
+      what: 'a result that its output schema refuses',
+      body: tool('act', () => 1, { outputSchema: item }),
+      code: 'modules.execution_failed',
+      text: /^Execution failed: `act` returned what its output schema refuses/,
+      recoverable: false,
+    },
+  ];
+  test.each(failing)('$what: $code', async ({ body, code, text, recoverable, args, kind }) => {
+    const execution = await createToolCatalog([body]).execute('act', args);
+    if (execution.type !== 'failed') throw new Error(`It is ${execution.type}.`);
+    const { error, outcome } = execution;
+    expect(error.code).toBe(code);
+    expect(error.message).toMatch(text);
+    expect(error.data.recoverable).toBe(recoverable);
+    if (kind !== undefined) expect(outcome?.kind).toBe(kind);
+  });
+
+  test('that is denied, or asks, is told as what it is', async () => {
+    const no = definePolicy({ name: 'no', check: () => deny('Not today.') });
+    const denied = await createToolCatalog([gold], { policies: [no] }).execute('get_gold');
+    expect(denied).toMatchObject({
+      type: 'failed',
+      error: {
+        code: 'modules.execution_failed',
+        message: 'Execution failed: Denied: Not today.',
+        data: { recoverable: false },
+      },
+    });
+    const may = definePolicy({ name: 'may', check: () => ask('May it?') });
+    expect(await createToolCatalog([gold], { policies: [may] }).execute('get_gold')).toMatchObject({
+      type: 'suspended',
+      pending: [{ name: 'get_gold' }],
+    });
+  });
+
+  test('uses one session for as long as the catalog is, or the one that it was given', async () => {
+    const keys: string[] = [];
+    const noting = defineTool({
+      name: 'note',
+      description: 'Notes its key.',
+      ...none,
+      execute: (_input, { idempotencyKey }) => {
+        keys.push(idempotencyKey);
+        return null;
+      },
+    });
+    const store = memoryStore();
+    const catalog = createToolCatalog([noting], { session: createSession({ id: 's', store }) });
+    await Promise.all([catalog.execute('note'), catalog.execute('note')]);
+    expect(new Set(keys).size).toBe(2);
+    expect(store.records.filter(({ type }) => type === 'tool-call-end')).toHaveLength(2);
+    const alone = createToolCatalog([noting]);
+    await alone.execute('note');
+    await alone.execute('note');
+    expect(new Set(keys).size).toBe(4);
+    expect(keys[2]?.split('/')[0]).toBe(keys[3]?.split('/')[0]);
+  });
+
+  test('options for a runner are those of the catalog, with others over them', () => {
+    const session = createSession({ id: 'other' });
+    const catalog = createToolCatalog([gold], { timeoutMs: 5, grants: ['get_gold'], session: createSession() });
+    expect(catalog.callOptions({ timeoutMs: 7, session })).toEqual({
+      tools: [gold],
+      session,
+      timeoutMs: 7,
+      grants: ['get_gold'],
+    });
+  });
+
+  test('`executeCall` takes one call in any shape, and says what is wrong with anything else', async () => {
+    const catalog = createToolCatalog([stock, tool('ok', () => toolOk(null, 'Done.'))]);
+    for (const call of [
+      { name: 'check_stock', args: { item: 'a' } },
+      '{"name":"check_stock","arguments":{"item":"a"}}',
+      [{ type: 'function', function: { name: 'check_stock', arguments: '{"item":"a"}' } }],
+    ])
+      expect(await catalog.executeCall(call)).toMatchObject({ type: 'ok', value: { item: 'a', count: 3 } });
+    expect(await catalog.executeCall({ name: 'x' })).toMatchObject({ error: { message: 'Tool not found: x' } });
+    expect(await catalog.execute('x'.repeat(9_000))).toMatchObject({
+      error: { message: `Tool not found: ${'x'.repeat(100)} [cut: 100 of 9000 characters are shown]` },
+    });
+    for (const call of [null, {}, 5, [1], { args: {} }, [{ name: 'ok' }, { name: 'ok' }]])
+      expect(await catalog.executeCall(call)).toMatchObject({
+        type: 'failed',
+        error: { code: 'modules.invalid_arguments', data: { kind: 'InvalidArguments', recoverable: false } },
+        outcome: undefined,
+      });
+  });
+});

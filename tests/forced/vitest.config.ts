@@ -1,0 +1,45 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig, type ViteUserConfig } from 'vitest/config';
+
+const sources = fileURLToPath(new URL('../../packages/executor/src/', import.meta.url));
+/** In place of these modules of the executor, which they are made of. */
+const replaced = new Map(
+  ['direct/features.ts', 'call/context.ts'].map((path) => {
+    const name = path.slice(path.indexOf('/') + 1);
+    return [`${sources}${path}`, fileURLToPath(new URL(name, import.meta.url))];
+  }),
+);
+
+// The executor's own tests once more, with every feature in use in every call: `npm run forced`. Records, outcomes and states are the
+// same as those of calls that pass the features by.
+const config: ViteUserConfig = defineConfig({
+  root: `${import.meta.dirname}/../..`,
+  resolve: { conditions: ['holdfast-source'] },
+  ssr: { resolve: { conditions: ['holdfast-source'] } },
+  plugins: [
+    {
+      name: 'every-feature',
+      enforce: 'pre',
+      async resolveId(source, importer) {
+        const [path = '', query] = source.split('?');
+        if (!/(?:features|context)\.ts$/.test(path)) return undefined;
+        const resolved = await this.resolve(path, importer, { skipSelf: true });
+        const other = resolved === null ? undefined : replaced.get(resolved.id);
+        if (other === undefined) return resolved;
+        return query === undefined ? other : `${resolved?.id}?${query}`;
+      },
+    },
+  ],
+  test: {
+    globalSetup: ['./tests/setup/user-folder.ts', './tests/setup/programs.ts'],
+    setupFiles: ['./tests/setup/seed.ts'],
+    provide: { long: 0 },
+    isolate: false,
+    include: ['packages/executor/src/**/*.test.ts'],
+    // As in the configuration of all tests.
+    maxWorkers: '100%',
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+  },
+});
+export default config;
