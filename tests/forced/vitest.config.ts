@@ -6,7 +6,7 @@ const sources = fileURLToPath(new URL('../../packages/executor/src/', import.met
 const replaced = new Map(
   ['direct/features.ts', 'call/context.ts'].map((path) => {
     const name = path.slice(path.indexOf('/') + 1);
-    return [`${sources}${path}`, fileURLToPath(new URL(name, import.meta.url))];
+    return [`${sources}${path}`, `${sources}test-${name}`];
   }),
 );
 

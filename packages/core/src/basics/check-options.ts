@@ -28,9 +28,9 @@ export function checkOptions(
   // First, as the misspelled option is missing by its right name.
   for (const key of Object.keys(options)) {
     if (Object.hasOwn(rules, key)) continue;
+    // A model may have many keys of its own, and most are like none.
+    if (strays === 'misspelled' && !isMisspelled(key, options, rules)) continue;
     const [nearest] = nearestNames(key, Object.keys(rules));
-    const isNear = nearest !== undefined && editDistance(key.toLowerCase(), nearest.toLowerCase()) <= 2;
-    if (strays === 'misspelled' && !(isNear && options[nearest] === undefined)) continue;
     const hint = nearest === undefined ? `it takes ${list(Object.keys(rules))}` : `did you mean \`${nearest}\`?`;
     throw invalid(maker, key, { reason: 'unknown', text: `has no option \`${key.slice(0, 100)}\`: ${hint}` });
   }
@@ -41,6 +41,14 @@ export function checkOptions(
     const reason = value === undefined ? 'missing' : 'kind';
     throw invalid(maker, key, { reason, text: `needs \`${key}\` as ${words[kind]}, got ${describe(value)}` });
   }
+}
+
+function isMisspelled(key: string, options: Readonly<Record<string, unknown>>, rules: OptionRules): boolean {
+  for (const name of Object.keys(rules)) {
+    if (Math.abs(name.length - key.length) > 2 || options[name] !== undefined) continue;
+    if (editDistance(key.toLowerCase(), name.toLowerCase()) <= 2) return true;
+  }
+  return false;
 }
 
 const is: Readonly<Record<Kind, (value: unknown) => boolean>> = {

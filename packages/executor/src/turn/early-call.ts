@@ -34,8 +34,16 @@ export class EarlyCall {
 
   async #run(): Promise<Invoked | Ended> {
     const invoking = invoke(this.#call);
-    const invoked =
-      invoking instanceof Promise || invoking.type === 'unstoppable' ? await answerOf(invoking) : invoking;
+    let invoked: Invoked | Ended;
+    if (invoking instanceof Promise) invoked = await answerOf(invoking);
+    else if (invoking.type !== 'unstoppable') invoked = invoking;
+    else {
+      try {
+        invoked = { type: 'returned', value: await invoking.value };
+      } catch (thrown) {
+        invoked = { type: 'threw', thrown };
+      }
+    }
     this.#call.finishedAtMs = this.#call.scope.clock.now();
     return invoked;
   }
@@ -44,7 +52,8 @@ export class EarlyCall {
     const call = this.#call;
     const { scope } = call;
     if (!this.#decided) {
-      const permitted = await permit(call);
+      const permitting = permit(call);
+      const permitted = permitting instanceof Promise ? await permitting : permitting;
       if (permitted.type === 'ended') return finish(await scope.features.refuse(permitted.ending, call), scope);
       if (permitted.type === 'suspended') {
         await abandon(call);
@@ -54,7 +63,8 @@ export class EarlyCall {
     }
     const invoked = await this.#invoking;
     if (invoked.type === 'ended') return finish(await scope.features.refuse(invoked.ending, call), scope);
-    return finish(await conclude(invoked, call), scope);
+    const concluding = conclude(invoked, call);
+    return finish(concluding instanceof Promise ? await concluding : concluding, scope);
   }
 
   /** The turn ends before its place in it. What has changed something is concluded all the same: it has happened. */

@@ -1,0 +1,6 @@
+declare module '*/direct/features.ts?plain' {
+  export { openScope } from './direct/features.ts';
+}
+declare module '*/call/context.ts?plain' {
+  export { CallContext } from './call/context.ts';
+}
