@@ -1,4 +1,5 @@
 export { type CallExplanation, type CallUse, explainCall } from './explain/explain-call.ts';
+export { checkRedactor } from './live/check-options.ts';
 export type { ExportedSlice, SessionExport } from './live/export.ts';
 export { createSession } from './live/live-session.ts';
 export { type ReplayOptions, replay } from './live/replay.ts';
@@ -17,6 +18,4 @@ export {
 export type { CallPlace, OpenApproval, OpenCall, OpenStart } from './log/open-call.ts';
 export type { OpenPlan, OpenRun, OpenWork } from './log/open-work.ts';
 export type { Reservation } from './log/reservation.ts';
-export { marksSecrets, secretsIn } from './redact/marked.ts';
-export { maskRecord } from './redact/record.ts';
 export type { SliceDeclaration } from './state/declaration.ts';

@@ -3,6 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EnvironmentRequest } from '@holdfast/loader';
 import { createSession } from '@holdfast/session';
+import { toRedactor } from '@holdfast/session/redact';
 import { expect, test } from 'vitest';
 import { createFolder } from '../testing/test-folder.ts';
 import { createTestHost } from '../testing/test-host.ts';
@@ -178,7 +179,7 @@ test('granted values are secrets for the log; words that say nothing are none', 
   const consent = await openEnvironment({ names: ['API_KEY', 'REGION', 'DEBUG'], taken: undefined }, host);
   await consent.grant({ ...request, variables });
   const learned: string[] = [];
-  const redactor = { redact: <Value>(json: Value) => json, learn: (secret: string) => void learned.push(secret) };
+  const redactor = toRedactor({ redact: (json) => json, learn: (secret) => void learned.push(secret) });
   learnGranted(createSession({ redactor }), consent);
   expect(learned).toEqual(['k3y-of-mine']);
 });

@@ -22,7 +22,6 @@ import {
   type Touched,
   toOutcomeText,
 } from '@holdfast/core';
-import { marksSecrets, secretsIn } from '@holdfast/session';
 import type { CompiledTool, Ended, Ending, EndOfLife, Invoked } from './types.ts';
 
 /** An ending that is no success. */
@@ -213,13 +212,8 @@ class Thrown implements ThrownError {
 
 /** Lets `redactor` know the secrets in what a tool returned, a result or a value: whatever becomes of it is told of. */
 export function learnReturned(redactor: Redactor | undefined, { output }: CompiledTool, returned: unknown): void {
-  if (redactor === undefined || output === undefined || !marksSecrets(output.jsonSchema)) return;
-  try {
-    const copied = copyJson(isToolResult(returned) ? returned.value : returned);
-    if (copied.ok) for (const secret of secretsIn(output.jsonSchema, copied.value)) redactor.learn(secret);
-  } catch {
-    // What cannot be read is in no record either.
-  }
+  if (redactor === undefined || output === undefined) return;
+  redactor.learnReturned(output.jsonSchema, returned);
 }
 
 /** Characters from which a log does not keep arguments that were refused. */

@@ -15,7 +15,6 @@ import {
   type ToolCall,
 } from '@holdfast/core';
 import { checkToolExamples, compileSchema, describeIssues } from '@holdfast/schema';
-import { secretsIn } from '@holdfast/session';
 import { failure, thrownCode, unknownTool } from './ending.ts';
 import type { CallScope } from './scope.ts';
 import type { CompiledTool, CompiledTools, Ended, IdentifiedCall, Prepared } from './types.ts';
@@ -67,7 +66,7 @@ export function learnArguments(
   given: unknown,
 ): void {
   if (redactor === undefined || compiled === undefined) return;
-  for (const secret of secretsIn(compiled.input?.jsonSchema, given)) redactor.learn(secret);
+  redactor.learnArguments(compiled.input?.jsonSchema, given);
 }
 
 /** Look-up and parse. */

@@ -1,5 +1,5 @@
 import { defineTool, type JsonObject, jsonSchema, type Redactor, type Schema, toolError, toolOk } from '@holdfast/core';
-import { secretsIn } from '@holdfast/session';
+import { toRedactor } from '@holdfast/session/redact';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { learnReturned } from './ending.ts';
@@ -13,8 +13,16 @@ function compile(inputSchema: Schema, outputSchema: Schema = v.null()): Compiled
   return compiled;
 }
 
+function learn(): { readonly redactor: Redactor; readonly learned: string[] } {
+  const learned: string[] = [];
+  const redactor = toRedactor({ redact: (json) => json, learn: (secret) => void learned.push(secret) });
+  return { learned, redactor };
+}
+
 function secretsOf(schema: Schema, value: unknown): readonly string[] {
-  return [...secretsIn(compile(schema).input?.jsonSchema, value)].sort();
+  const { redactor, learned } = learn();
+  learnArguments(redactor, compile(schema), value);
+  return learned.sort();
 }
 
 const secretText = v.pipe(v.string(), v.metadata({ writeOnly: true }));
@@ -155,7 +163,9 @@ describe('marks', () => {
       properties: { a: { type: 'string' }, b: { const: { writeOnly: false } } },
     });
     expect(secretsOf(schema, { a: 'x', b: 'y' })).toEqual([]);
-    expect([...secretsIn(undefined, { password: 'x' })]).toEqual([]);
+    const { redactor, learned } = learn();
+    redactor.learnArguments(undefined, { password: 'x' });
+    expect(learned).toEqual([]);
     expect(secretsOf(plain, { password: '', user: 'u' })).toEqual([]);
     expect(secretsOf(plain, null)).toEqual([]);
   });
@@ -202,10 +212,6 @@ describe('text', () => {
 });
 
 describe('what a redactor learns', () => {
-  const learn = (): { readonly redactor: Redactor; readonly learned: string[] } => {
-    const learned: string[] = [];
-    return { learned, redactor: { redact: (json) => json, learn: (secret) => void learned.push(secret) } };
-  };
   const schema: JsonObject = { type: 'object', properties };
 
   test('the secrets of arguments and of results, by their own schemas', () => {

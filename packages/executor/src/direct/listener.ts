@@ -1,5 +1,5 @@
 import { describeThrown, freezeOpen } from '@holdfast/core';
-import { maskRecord, type Session } from '@holdfast/session';
+import type { Session } from '@holdfast/session';
 import { isThenable, waitForAnswer } from '../call/execute.ts';
 
 /**
@@ -20,7 +20,7 @@ export function isolateListener<Event extends { readonly type: string }>(
   return (event) => {
     try {
       const { redactor } = session;
-      const told = redactor === undefined ? event : maskRecord(withOwnStack(event), redactor);
+      const told = redactor === undefined ? event : redactor.maskRecord(withOwnStack(event));
       const answer: unknown = listener(freezeOpen(told));
       if (!isThenable(answer)) return;
       void waitForAnswer(answer).then((settled) => {

@@ -1,4 +1,5 @@
 import { checkOptions, HoldfastError, type OptionRules } from '@holdfast/core';
+import { checkRedactor, type Session } from '@holdfast/session';
 import type { CallManner, CheckedManner } from '../call/types.ts';
 
 const rules: OptionRules = {
@@ -27,10 +28,13 @@ const partRules: Readonly<Record<string, OptionRules>> = {
 /** What every runner is given. Looks closer only at what cannot be right. @throws HoldfastError `options.invalid`. */
 export function checkCallOptions(options: unknown): void {
   if (!looksRight(options)) checkOptions('A runner', options, rules, { strays: 'misspelled' });
-  if (hasSession(options)) return;
-  throw new HoldfastError('options.invalid', '`session` must be a session: make it by `createSession`.', {
-    data: { option: 'session', reason: 'kind' },
-  });
+  if (!hasSession(options)) {
+    throw new HoldfastError('options.invalid', '`session` must be a session: make it by `createSession`.', {
+      data: { option: 'session', reason: 'kind' },
+    });
+  }
+  // Another version of the package may have made the session.
+  checkRedactor(options.session.redactor);
 }
 
 /** What `runAgent`, or with `input: false` `resumeRun`, is given. @throws HoldfastError `options.invalid`. */
@@ -56,7 +60,7 @@ function looksRight(options: unknown): boolean {
   );
 }
 
-function hasSession(options: unknown): boolean {
+function hasSession(options: unknown): options is { readonly session: Session } {
   const { session } = options as { readonly session?: unknown };
   return typeof session === 'object' && session !== null && 'record' in session && 'begin' in session;
 }

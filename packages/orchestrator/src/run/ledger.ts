@@ -1,6 +1,5 @@
 import { hasMask, type ToolCallEndEvent } from '@holdfast/core';
 import type { EndOfLife, Suspended } from '@holdfast/executor';
-import { maskRecord } from '@holdfast/session';
 import type { NodeId, PlanNode } from '../plan/types.ts';
 import { traceNode } from '../trace/build.ts';
 import { type Consequence, consequenceOf, hasEnded, type NodeClosing, toCallId, toLogEntry } from '../trace/facts.ts';
@@ -39,8 +38,7 @@ export class PlanLedger {
 
   /** The log has it already. */
   noteCall(position: number, event: ToolCallEndEvent): void {
-    const { facts, caller } = this.#state;
-    facts[position] = maskRecord(event, caller.session.redactor);
+    this.#state.facts[position] = this.#mask(event);
   }
 
   /** Ended by the host, as the log has it. */
@@ -58,10 +56,9 @@ export class PlanLedger {
   }
 
   noteSuspended(position: number, { pending: [question] }: Suspended): void {
-    const { facts, caller } = this.#state;
     if (question === undefined) return;
-    const { pending } = maskRecord({ type: 'approval-request', pending: question }, caller.session.redactor);
-    facts[position] = { type: 'suspended', pending, answered: false };
+    const { pending } = this.#mask({ type: 'approval-request', pending: question });
+    this.#state.facts[position] = { type: 'suspended', pending, answered: false };
     this.#tellEnd(position);
   }
 
@@ -80,7 +77,7 @@ export class PlanLedger {
       atMs: clock.now(),
     };
     caller.session.record(toLogEntry(closing));
-    facts[position] = maskRecord(closing, caller.session.redactor);
+    facts[position] = this.#mask(closing);
     this.settle(position, { kind, message, value: null });
   }
 
@@ -97,6 +94,12 @@ export class PlanLedger {
     const consequence = hasEnded(known) ? consequenceOf(known, this.nodeAt(position).on_fail) : 'go-on';
     if (consequence === 'skip-dependents') skips.add(position);
     return consequence;
+  }
+
+  /** As the log has it. */
+  #mask<Fact extends { readonly type: string }>(fact: Fact): Fact {
+    const { redactor } = this.#state.caller.session;
+    return redactor === undefined ? fact : redactor.maskRecord(fact);
   }
 
   #tellEnd(position: number): void {

@@ -1,6 +1,6 @@
 import { type Clock, HoldfastError, type Json, type JsonObject } from '@holdfast/core';
 import type { Caller } from '@holdfast/executor';
-import { type LogEntry, maskRecord, type Session, sealContent } from '@holdfast/session';
+import { type LogEntry, type Session, sealContent } from '@holdfast/session';
 import { type CheckedPlan, checkedWith, checkPlan } from '../check/plan.ts';
 import type { InputTree, Plan } from '../plan/types.ts';
 import { claimPlan } from './claims.ts';
@@ -90,9 +90,9 @@ export async function checkAgain(
 }
 
 /** The record of the plan comes before the calls, by which secrets become known otherwise. */
-function learnInputs({ plan, inputs }: CheckedPlan, { session, learn }: Caller): void {
-  if (session.redactor === undefined) return;
-  for (const [position, { tool }] of plan.nodes.entries()) learn(tool, toLiteral(inputs[position]));
+function learnInputs({ plan, inputs }: CheckedPlan, caller: Caller): void {
+  if (caller.session.redactor === undefined) return;
+  for (const [position, { tool }] of plan.nodes.entries()) caller.learn(tool, toLiteral(inputs[position]));
 }
 
 /** What the plan itself says, without what it refers to. */
@@ -135,7 +135,7 @@ function beginRun({ plan, digest }: CheckedPlan, { session, run, request, atMs }
   };
   session.record(entry);
   sealContent(session, { plan: run }, entry['document'] ?? null);
-  const shown = maskRecord(entry, session.redactor);
+  const shown = session.redactor === undefined ? entry : session.redactor.maskRecord(entry);
   const count = plan.nodes.length;
   return {
     type: 'plan-start',

@@ -11,12 +11,12 @@ import {
 } from '../log/log.ts';
 import type { CallPlace, OpenCall } from '../log/open-call.ts';
 import { type OpenWork, OpenWorkLedger } from '../log/open-work.ts';
-import { checkContent, maskExport, maskRecord, withoutContent } from '../redact/record.ts';
+import { checkContent, withoutContent } from '../redact/content.ts';
 import { toDeclaration } from '../state/declaration.ts';
 import { handOut } from '../state/slice.ts';
 import { SliceTable } from '../state/table.ts';
 import { checkEntry, checkRetention } from './check-entry.ts';
-import { checkSessionOptions } from './check-options.ts';
+import { checkRedactor, checkSessionOptions } from './check-options.ts';
 import { CloseListeners } from './close-listeners.ts';
 import { readExport, type SessionExport, toExport } from './export.ts';
 import { checkNonce, createNonce, createSessionId } from './id.ts';
@@ -84,6 +84,7 @@ export class LiveSession implements Session, TransactionRoot {
     this.nonce = parts.nonce;
     this.#openWork = parts.openWork ?? new OpenWorkLedger();
     this.table = parts.table;
+    checkRedactor(parts.redactor);
     this.redactor = parts.redactor;
     this.vault = parts.vault;
     this.content = parts.content ?? 'full';
@@ -167,12 +168,13 @@ export class LiveSession implements Session, TransactionRoot {
   }
 
   export(): SessionExport {
-    return maskExport(toExport(this.table, this.id, this.#seq), this.redactor);
+    const data = toExport(this.table, this.id, this.#seq);
+    return this.redactor === undefined ? data : this.redactor.maskExport(data);
   }
 
   import(data: unknown): void {
-    const { slices, apply } = readExport(maskExport(data, this.redactor), this.table);
-    this.write({ type: 'import', slices }, apply);
+    const read = readExport(this.redactor === undefined ? data : this.redactor.maskExport(data), this.table);
+    this.write({ type: 'import', slices: read.slices }, read.apply);
   }
 
   subscribe(listener: (record: LogRecord) => void): () => boolean {
@@ -207,7 +209,7 @@ export class LiveSession implements Session, TransactionRoot {
 
   /** Appends a record, then lets `apply` change state, then tells subscribers. */
   write(entry: LogEntry, apply?: () => void): void {
-    const noted = this.append(this.redactor === undefined ? entry : maskRecord(entry, this.redactor));
+    const noted = this.append(this.redactor === undefined ? entry : this.redactor.maskRecord(entry));
     apply?.();
     this.notify(noted);
   }
@@ -221,7 +223,8 @@ export class LiveSession implements Session, TransactionRoot {
   #noteSlices(): void {
     const { unnoted } = this.table;
     for (let slice = unnoted[0]; slice !== undefined; slice = unnoted[0]) {
-      const entry = this.#appendOne(maskRecord({ type: 'slice', ...toDeclaration(slice) }, this.redactor));
+      const declared = { type: 'slice', ...toDeclaration(slice) };
+      const entry = this.#appendOne(this.redactor === undefined ? declared : this.redactor.maskRecord(declared));
       unnoted.shift();
       if (this.#listeners.all.size > 0) this.#untold.push(toLogRecord(entry, this.#seq - 1, this.#lastAtMs));
     }

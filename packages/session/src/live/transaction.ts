@@ -1,6 +1,5 @@
 import { HoldfastError, type Json, type Operation, type SessionEvent, type Slice } from '@holdfast/core';
 import type { LogEntry } from '../log/log.ts';
-import { maskEvent, maskOperation, maskRecord } from '../redact/record.ts';
 import { readChange } from '../state/recorded-change.ts';
 import { copyEvent, reduceEvent } from '../state/reduce.ts';
 import { applyChange, type Change, checkOperation, handOut, type SliceState } from '../state/slice.ts';
@@ -55,7 +54,9 @@ export class StagedTransaction implements SessionTransaction {
   dispatch(event: SessionEvent): void {
     this.#checkOpen();
     this.#catchUp();
-    const reduced = maskEvent(copyEvent(event), this.#root.redactor);
+    const { redactor } = this.#root;
+    const copied = copyEvent(event);
+    const reduced = redactor === undefined ? copied : redactor.maskEvent(copied);
     const slices = this.#root.table.listeningTo(reduced.type);
     if (slices.length === 0) {
       throw new HoldfastError(
@@ -93,9 +94,10 @@ export class StagedTransaction implements SessionTransaction {
     }
     const staged = this.#stagedOf(slice);
     const changes: Change[] = [];
+    const { redactor } = this.#root;
     let { state } = staged;
     for (const operation of operations) {
-      const change = checkOperation(slice, maskOperation(operation, this.#root.redactor));
+      const change = checkOperation(slice, redactor === undefined ? operation : redactor.maskOperation(operation));
       state = applyChange(slice, state, change);
       changes.push(change);
     }
@@ -173,7 +175,7 @@ export class StagedTransaction implements SessionTransaction {
   #takeMasks(entry: LogEntry): LogEntry {
     const { redactor } = this.#root;
     if (redactor === undefined) return entry;
-    const masked = maskRecord(entry, redactor);
+    const masked = redactor.maskRecord(entry);
     if (masked['events'] === entry['events'] && masked['changes'] === entry['changes']) return masked;
     // `checkEntry` has seen that both are whole; each is what was staged, with masks.
     if (this.#events !== undefined)

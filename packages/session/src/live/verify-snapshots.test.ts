@@ -9,6 +9,7 @@ import {
   type Session,
   verifySnapshots,
 } from '../index.ts';
+import { toRedactor } from '../redact.ts';
 
 const notes = defineSlice<string>({
   id: 'notes',
@@ -149,12 +150,12 @@ test('log.snapshot: a reducer that does not give the same each time', () => {
 test('what a redactor has learned since is masked in a snapshot, and differs from nothing', () => {
   let secret = 'nothing yet';
   const mask = (text: string): string => text.replaceAll(secret, '[redacted:0123456789ab]');
-  const redactor = {
+  const redactor = toRedactor({
     redact: (json: Json): Json => JSON.parse(mask(JSON.stringify(json))) as Json,
     learn: (learned: string): void => {
       secret = learned;
     },
-  };
+  });
   const store = storeWithSnapshots();
   const session = createSession({ slices, store, redactor });
   session.dispatch({ type: 'noted', payload: 'the word is swordfish' });

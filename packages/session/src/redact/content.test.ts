@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createSession, type LogEntry, type LogRecord, memoryStore, replay } from '../index.ts';
 import { createRedactor } from '../redact.ts';
+import { withoutContent } from './content.ts';
 import { ownFields } from './fields.ts';
-import { withoutContent } from './record.ts';
 
 const key = 'a key of the host that nobody else knows';
 const notes: Slice<ListState<Json>> = defineSlice<Json>({

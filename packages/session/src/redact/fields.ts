@@ -1,6 +1,9 @@
+import { isPlainObject, type Json } from '@holdfast/core';
+import type { LogEntry } from '../log/log.ts';
+
 /**
  * What is Holdfast's own in a record, and so neither secret nor content: `true` for a field that stays as it is, whatever it holds.
- * `name`, a tool's; `code`, of an error; `digest`, of arguments too; `state`, of a slice; `record`, another record: see `redact-record.ts`. `text` and `json` are
+ * `name`, a tool's; `code`, of an error; `digest`, of arguments too; `state`, of a slice; `record`, another record: see `record.ts`. `text` and `json` are
  * content of which an empty text or null remains where none is kept, as who reads a record counts on the field, and so is `object`, of
  * which an empty one does. What is not named is content, too.
  */
@@ -176,3 +179,11 @@ export const ownFields: ReadonlyMap<string, OwnFields> = new Map<string, OwnFiel
   ['resource-dispose-failed', { ...failed, callId: true, resource: true }],
   ['resource-recovery-failed', { ...failed, resource: true, mark: true }],
 ]);
+
+export function isList(own: Exclude<Own, string | true>): own is readonly [OwnFields] {
+  return Array.isArray(own);
+}
+
+export function isEntry(json: Json): json is LogEntry {
+  return isPlainObject(json) && typeof json['type'] === 'string';
+}

@@ -10,7 +10,7 @@ import {
   upsert,
 } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
-import { createSession, type LogEntry, maskRecord, memoryStore, replay, verifySnapshots } from '../index.ts';
+import { createSession, type LogEntry, memoryStore, replay, verifySnapshots } from '../index.ts';
 import { createRedactor } from '../redact.ts';
 
 const key = 'a key of the host that nobody else knows';
@@ -49,7 +49,7 @@ describe('what is masked of a record', () => {
     const ok = String(learned('okok').redact('okok'));
     const text = JSON.stringify(own).replaceAll('ok', 'okok');
     const entry = JSON.parse(text) as typeof own;
-    expect(maskRecord(entry, learned('okok', '4711'))).toEqual({
+    expect(learned('okok', '4711').maskRecord(entry)).toEqual({
       ...entry,
       decisions: [{ policy: 'prompt/okok', type: 'allow', observed: 'okok', reason: `${ok} it is not` }],
       outcome: { kind: 'okok', callId: 'okok', name: 'reset_password', message: `it is ${ok}` },
@@ -67,7 +67,7 @@ describe('what is masked of a record', () => {
     const document = { version: 1, status: 'success', nodes: [{ ...node, ...content }], final_output_node: secret };
     const start = { type: 'plan-start', plan: 4711, document, digest: secret, request: `Tell ${secret}`, atMs: 4711 };
     const redactor = learned(secret, '4711', 'other');
-    expect(maskRecord(start, redactor)).toEqual({
+    expect(redactor.maskRecord(start)).toEqual({
       ...start,
       document: {
         ...document,
@@ -82,7 +82,7 @@ describe('what is masked of a record', () => {
       request: `Tell ${mask}`,
     });
     const unknown = { ...start, document: { ...document, nodes: [{ ...node, inputs: { password: 'not learned' } }] } };
-    expect(JSON.stringify(maskRecord(unknown, learned()))).not.toContain('not learned');
+    expect(JSON.stringify(learned().maskRecord(unknown))).not.toContain('not learned');
     const ended = {
       type: 'plan-node',
       plan: 4711,
@@ -91,18 +91,17 @@ describe('what is masked of a record', () => {
       code: 'plan.halted',
       because: [secret],
     };
-    expect(maskRecord({ ...ended, message: `No ${secret}` }, redactor)).toEqual({ ...ended, message: `No ${mask}` });
+    expect(redactor.maskRecord({ ...ended, message: `No ${secret}` })).toEqual({ ...ended, message: `No ${mask}` });
   });
 
   test('is nothing when nothing is secret, and the record is the same', () => {
     const entry = { type: 'model-message', text: 'hi', calls: [], usage: { inputTokens: 4711, outputTokens: 4711 } };
-    expect(maskRecord(entry, learned(secret, '4711'))).toBe(entry);
-    expect(maskRecord(entry, undefined)).toBe(entry);
+    expect(learned(secret, '4711').maskRecord(entry)).toBe(entry);
   });
 
   test('is the whole of a record that Holdfast does not write, but its type', () => {
     expect(
-      maskRecord({ type: 'password', token: 'x', [secret]: 1, text: `a ${secret}` }, learned(secret, 'password')),
+      learned(secret, 'password').maskRecord({ type: 'password', token: 'x', [secret]: 1, text: `a ${secret}` }),
     ).toEqual({
       type: 'password',
       token: learned('x').redact('x'),
@@ -114,7 +113,7 @@ describe('what is masked of a record', () => {
   test('is in records within records, too', () => {
     const entry = { type: 'tool-call-start', callId: secret, name: 'a', input: { a: secret } };
     const child = { type: 'child-record', callId: 'c', sessionId: 's', childSeq: 1, entry };
-    expect(maskRecord({ type: 'child-event', callId: 'c', sessionId: 's', event: child }, learned(secret))).toEqual({
+    expect(learned(secret).maskRecord({ type: 'child-event', callId: 'c', sessionId: 's', event: child })).toEqual({
       type: 'child-event',
       callId: 'c',
       sessionId: 's',
@@ -128,7 +127,7 @@ describe('what is masked of a record', () => {
       [secret, `b ${secret}`],
     ];
     const slices = [{ id: 'grants', kind: 'keyed', retention: 'state', events: [], state, initial: secret }];
-    expect(maskRecord({ type: 'import', slices }, learned(secret)).slices[0]).toEqual({
+    expect(learned(secret).maskRecord({ type: 'import', slices }).slices[0]).toEqual({
       id: 'grants',
       kind: 'keyed',
       retention: 'state',
@@ -338,6 +337,6 @@ test('a snapshot has masks for what became known as a secret after it had come i
 });
 
 test('the type of an entry that Holdfast does not know stays first', () => {
-  const masked = maskRecord({ type: 'node-start', node: secret }, learned(secret));
+  const masked = learned(secret).maskRecord({ type: 'node-start', node: secret });
   expect(JSON.stringify(masked)).toBe(JSON.stringify({ type: 'node-start', node: mask }));
 });

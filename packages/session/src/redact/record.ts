@@ -1,18 +1,19 @@
 import {
   append,
   copyJson,
-  HoldfastError,
   isPlainObject,
   type Json,
   type Operation,
-  type Redactor,
   remove,
   replace,
   type SessionEvent,
   upsert,
 } from '@holdfast/core';
 import type { LogEntry } from '../log/log.ts';
-import { type Own, type OwnFields, ownFields } from './fields.ts';
+import { isEntry, isList, type Own, type OwnFields, ownFields } from './fields.ts';
+
+/** `json` with masks, or `json` itself when nothing in it is secret. */
+type Redact = (json: Json) => Json;
 
 /** A record, or an event for observers, whose fields may be there and undefined. */
 interface Typed {
@@ -20,39 +21,36 @@ interface Typed {
 }
 
 /** `entry` with masks in all that is content; what is Holdfast's own in it stays. The same object when nothing in it is secret. */
-export function maskRecord<Entry extends Typed>(entry: Entry, redactor: Redactor | undefined): Entry {
-  if (redactor === undefined) return entry;
+export function maskRecord<Entry extends Typed>(entry: Entry, redact: Redact): Entry {
   const content: Json[] = [];
   visitRecord(entry as unknown as LogEntry, (json) => {
     content.push(json);
     return json;
   });
-  const masked = maskList(content, redactor);
+  const masked = maskList(content, redact);
   let next = 0;
   // Has the same fields, with masks in the place of texts.
   return visitRecord(entry as unknown as LogEntry, () => masked[next++] as Json) as unknown as Entry;
 }
 
 /** All at once: what is learned from one piece holds for the others. The first item keeps the list from being taken for pairs. */
-function maskList(list: readonly Json[], redactor: Redactor): readonly Json[] {
-  const masked = redactor.redact([null, ...list]);
+function maskList(list: readonly Json[], redact: Redact): readonly Json[] {
+  const masked = redact([null, ...list]);
   return Array.isArray(masked) ? masked.slice(1) : list;
 }
 
 /** The event as the session's slices see it. */
-export function maskEvent(event: SessionEvent, redactor: Redactor | undefined): SessionEvent {
-  if (redactor === undefined) return event;
-  const { events } = maskRecord({ type: 'event', events: [event] }, redactor);
+export function maskEvent(event: SessionEvent, redact: Redact): SessionEvent {
+  const { events } = maskRecord({ type: 'event', events: [event] }, redact);
   return events[0] ?? event;
 }
 
 /** The operation as the slice of a policy sees it. What is no JSON stays, for the slice to refuse it. */
-export function maskOperation(operation: Operation, redactor: Redactor | undefined): Operation {
-  if (redactor === undefined) return operation;
+export function maskOperation(operation: Operation, redact: Redact): Operation {
   const mask = (value: unknown): Json | undefined => {
     const copied = copyJson(value);
     if (!copied.ok) return undefined;
-    return maskList([copied.value], redactor)[0];
+    return maskList([copied.value], redact)[0];
   };
   switch (operation.op) {
     case 'clear':
@@ -78,69 +76,13 @@ export function maskOperation(operation: Operation, redactor: Redactor | undefin
 }
 
 /** What `export` gives, and as the session takes it in. What is none stays, for `import` to refuse it. */
-export function maskExport<Data>(data: Data, redactor: Redactor | undefined): Data {
-  if (redactor === undefined) return data;
+export function maskExport<Data>(data: Data, redact: Redact): Data {
   const copied = copyJson(data, { maxDepth: 70 });
   if (!copied.ok || !isPlainObject(copied.value)) return data;
   const { slices } = copied.value;
   if (!Array.isArray(slices)) return data;
   // Has the same fields, with masks in the place of texts.
-  return { ...copied.value, slices: maskRecord({ type: 'import', slices }, redactor).slices } as Data;
-}
-
-const toolName = /^[a-z0-9_-]{1,64}$/;
-const errorCode = /^[A-Za-z0-9._-]{1,100}$/;
-
-/**
- * What remains of `entry` without content: type, ids, names, kinds, codes, decisions, times and counts, and an empty text or null where
- * a field is counted on. Arguments and values leave a
- * keyed digest where the redactor makes some. Of records that Holdfast does not write only the type remains.
- */
-export function withoutContent(entry: LogEntry, redactor: Redactor | undefined): LogEntry {
-  const kept = keepOwn(entry, ownFields.get(entry.type) ?? {}, redactor);
-  // The first record of a log says that it has none.
-  const first = entry.type === 'session-start' || entry.type === 'snapshot' ? { content: 'none' } : {};
-  return { type: entry.type, ...first, ...(kept as { readonly [field: string]: Json }), ...digestsOf(entry, redactor) };
-}
-
-function digestsOf(
-  { type, input, outcome }: LogEntry,
-  redactor: Redactor | undefined,
-): { readonly [field: string]: Json } {
-  if (redactor?.digest === undefined || (type !== 'tool-call-start' && type !== 'tool-call-end')) return {};
-  const value = isPlainObject(outcome) && outcome['kind'] === 'ok' ? (outcome['value'] as Json | undefined) : undefined;
-  return {
-    ...(input === undefined ? {} : { inputDigest: redactor.digest(input) }),
-    ...(value === undefined ? {} : { valueDigest: redactor.digest(value) }),
-  };
-}
-
-function keepOwn(json: Json, own: Own, redactor: Redactor | undefined): Json | undefined {
-  if (own === true) return json;
-  // Made of masks where there are some. Else who has the log could try what the arguments were.
-  if (own === 'digest') return redactor === undefined ? '' : json;
-  if (own === 'name') return typeof json === 'string' && toolName.test(json) ? json : undefined;
-  if (own === 'code') return typeof json === 'string' && errorCode.test(json) ? json : undefined;
-  if (own === 'text') return '';
-  if (own === 'json') return null;
-  if (own === 'object') return {};
-  if (own === 'state') return undefined;
-  if (own === 'record') return isEntry(json) ? withoutContent(json, redactor) : undefined;
-  if (isList(own)) return Array.isArray(json) ? json.map((item) => keepOwn(item, own[0], redactor) ?? null) : undefined;
-  if (!isPlainObject(json)) return undefined;
-  const kept: Record<string, Json> = {};
-  for (const [field, inner] of Object.entries(own)) {
-    const value = Object.hasOwn(json, field) ? (json[field] as Json | undefined) : undefined;
-    const rest = value === undefined ? undefined : keepOwn(value, inner, redactor);
-    if (rest !== undefined) kept[field] = rest;
-  }
-  return kept;
-}
-
-/** @throws HoldfastError `options.invalid`: what was meant as `none` must not be taken for `full`. */
-export function checkContent(content: unknown): void {
-  if (content === undefined || content === 'full' || content === 'none') return;
-  throw new HoldfastError('options.invalid', `\`content\` must be 'full' or 'none', got ${JSON.stringify(content)}.`);
+  return { ...copied.value, slices: maskRecord({ type: 'import', slices }, redact).slices } as Data;
 }
 
 /** Called for every piece of content in turn; answers with what is to stand there. */
@@ -198,12 +140,4 @@ function visitItems(list: readonly Json[], each: Visit): Json {
     copy[index] = visited;
   }
   return copy ?? list;
-}
-
-function isList(own: Exclude<Own, string | true>): own is readonly [OwnFields] {
-  return Array.isArray(own);
-}
-
-function isEntry(json: Json): json is LogEntry {
-  return isPlainObject(json) && typeof json['type'] === 'string';
 }

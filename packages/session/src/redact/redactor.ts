@@ -5,6 +5,7 @@ import { KnownSecrets } from './known.ts';
 import { createNameTest, defaultSecretKeys } from './names.ts';
 import { createShapeSearch, defaultSecretPatterns } from './shapes.ts';
 import { isMask, type Masking, redactText } from './text.ts';
+import { toRedactor } from './to-redactor.ts';
 
 export interface RedactorOptions {
   /**
@@ -71,7 +72,7 @@ export function createRedactor({
       return maskOf(typeof json === 'string' ? json : canonical(json));
     },
   });
-  return Object.freeze({
+  return toRedactor({
     redact(json: Json): Json {
       // What was met under a secret name may stand elsewhere, too, also before it; and a mask makes another name of a name.
       let current = json;

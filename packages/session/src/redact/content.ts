@@ -1,0 +1,58 @@
+import { HoldfastError, isPlainObject, type Json, type Redactor } from '@holdfast/core';
+import type { LogEntry } from '../log/log.ts';
+import { isEntry, isList, type Own, ownFields } from './fields.ts';
+
+const toolName = /^[a-z0-9_-]{1,64}$/;
+const errorCode = /^[A-Za-z0-9._-]{1,100}$/;
+
+/**
+ * What remains of `entry` without content: type, ids, names, kinds, codes, decisions, times and counts, and an empty text or null where
+ * a field is counted on. Arguments and values leave a
+ * keyed digest where the redactor makes some. Of records that Holdfast does not write only the type remains.
+ */
+export function withoutContent(entry: LogEntry, redactor: Redactor | undefined): LogEntry {
+  const kept = keepOwn(entry, ownFields.get(entry.type) ?? {}, redactor);
+  // The first record of a log says that it has none.
+  const first = entry.type === 'session-start' || entry.type === 'snapshot' ? { content: 'none' } : {};
+  return { type: entry.type, ...first, ...(kept as { readonly [field: string]: Json }), ...digestsOf(entry, redactor) };
+}
+
+function digestsOf(
+  { type, input, outcome }: LogEntry,
+  redactor: Redactor | undefined,
+): { readonly [field: string]: Json } {
+  if (redactor?.digest === undefined || (type !== 'tool-call-start' && type !== 'tool-call-end')) return {};
+  const value = isPlainObject(outcome) && outcome['kind'] === 'ok' ? (outcome['value'] as Json | undefined) : undefined;
+  return {
+    ...(input === undefined ? {} : { inputDigest: redactor.digest(input) }),
+    ...(value === undefined ? {} : { valueDigest: redactor.digest(value) }),
+  };
+}
+
+function keepOwn(json: Json, own: Own, redactor: Redactor | undefined): Json | undefined {
+  if (own === true) return json;
+  // Made of masks where there are some. Else who has the log could try what the arguments were.
+  if (own === 'digest') return redactor === undefined ? '' : json;
+  if (own === 'name') return typeof json === 'string' && toolName.test(json) ? json : undefined;
+  if (own === 'code') return typeof json === 'string' && errorCode.test(json) ? json : undefined;
+  if (own === 'text') return '';
+  if (own === 'json') return null;
+  if (own === 'object') return {};
+  if (own === 'state') return undefined;
+  if (own === 'record') return isEntry(json) ? withoutContent(json, redactor) : undefined;
+  if (isList(own)) return Array.isArray(json) ? json.map((item) => keepOwn(item, own[0], redactor) ?? null) : undefined;
+  if (!isPlainObject(json)) return undefined;
+  const kept: Record<string, Json> = {};
+  for (const [field, inner] of Object.entries(own)) {
+    const value = Object.hasOwn(json, field) ? (json[field] as Json | undefined) : undefined;
+    const rest = value === undefined ? undefined : keepOwn(value, inner, redactor);
+    if (rest !== undefined) kept[field] = rest;
+  }
+  return kept;
+}
+
+/** @throws HoldfastError `options.invalid`: what was meant as `none` must not be taken for `full`. */
+export function checkContent(content: unknown): void {
+  if (content === undefined || content === 'full' || content === 'none') return;
+  throw new HoldfastError('options.invalid', `\`content\` must be 'full' or 'none', got ${JSON.stringify(content)}.`);
+}
