@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
-import { names, parseArguments } from './arguments.ts';
+import { names, parseArguments, parts } from './arguments.ts';
 
 test.each([
   [[], { names, json: false }],
   [['--json'], { names, json: true }],
-  [['size', '--json', 'call-path', 'size'], { names: ['size', 'call-path'], json: true }],
-  [['call-path/loop'], { names: ['call-path/loop'], json: false }],
+  [['size', '--json', 'stores', 'size'], { names: ['size', 'stores'], json: true }],
+  [['call-path'], { names: parts.map((part) => `call-path/${part}`), json: false }],
+  [['call-path/loop', 'peers', 'call-path/peers'], { names: ['call-path/loop', 'call-path/peers'], json: false }],
   [['--jsn'], { problem: expect.stringContaining('no benchmark `--jsn`') }],
   [['call-path', 'gone'], { problem: expect.stringContaining('no benchmark `gone`') }],
 ])('%j', (given, request) => {

@@ -1,6 +1,13 @@
-/** The benchmarks, in the order in which they run. */
+/** The parts of `call-path`, in the order in which they run: the one that may fail to install something is first. */
+export const parts = ['peers', 'goals', 'cold', 'loop', 'state-size', 'memory'] as const;
+
+export type Part = (typeof parts)[number];
+
+const callPath = parts.map((part) => `call-path/${part}`);
+
+/** The benchmarks, in the order in which they run. Each has a process of its own. */
 export const names: readonly string[] = [
-  'call-path',
+  ...callPath,
   'stores',
   'loader',
   'render',
@@ -14,17 +21,18 @@ export const names: readonly string[] = [
   'install',
 ];
 
-/** The parts of `call-path`, in the order in which they run. */
-export const parts = ['goals', 'one-call', 'turn', 'loop', 'state-size', 'peers', 'memory'] as const;
-
-export type Part = (typeof parts)[number];
+/** Other names that people give. */
+const groups: ReadonlyMap<string, readonly string[]> = new Map([
+  ['call-path', callPath],
+  ['peers', ['call-path/peers']],
+]);
 
 export type BenchRequest = { readonly names: readonly string[]; readonly json: boolean } | { readonly problem: string };
 
 /** Reads `[NAME ...] [--json]`; without a name all of them run. */
 export function parseArguments(given: readonly string[]): BenchRequest {
   const chosen = given.filter((word) => word !== '--json');
-  const known = [...names, ...parts.map((part) => `call-path/${part}`)];
+  const known = [...groups.keys(), ...names];
   const unknown = chosen.find((word) => !known.includes(word));
   if (unknown !== undefined) {
     return {
@@ -34,5 +42,6 @@ export function parseArguments(given: readonly string[]): BenchRequest {
       ].join('\n'),
     };
   }
-  return { names: chosen.length > 0 ? [...new Set(chosen)] : names, json: given.includes('--json') };
+  const wanted = new Set(chosen.flatMap((name) => groups.get(name) ?? [name]));
+  return { names: wanted.size > 0 ? [...wanted] : names, json: given.includes('--json') };
 }

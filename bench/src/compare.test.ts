@@ -78,6 +78,20 @@ test('a goal in time is about what a subject takes over the other', async () => 
   expect(lines.at(-1)).toContain('15 ns over, met with 15 ns');
 });
 
+test('a subject may have a goal of its own beside its ratios', async () => {
+  const { subject, now } = bench();
+  const subjects = [
+    subject('floor', [100]),
+    subject('in time', [300], { goalNs: 30, against: [{ name: 'floor', goal: 2 }] }),
+    subject('late', [310], { goalNs: 30 }),
+  ];
+  const rows = await compare(subjects, { rounds: 1, warmUpRounds: 0, now });
+  const goals = formatReport({ name: 'call', notes: [], rows })
+    .split('\n')
+    .map((line) => /[\d.]+(?: ns|x), (?:met|missed)$/.exec(line)?.[0]);
+  expect(goals).toEqual([undefined, undefined, undefined, '30 ns, met', '2x, missed', '30 ns, missed']);
+});
+
 test.each([
   [[3, 1, 2], { median: 2, min: 1, max: 3 }],
   [[4, 1, 2, 3], { median: 2.5, min: 1, max: 4 }],

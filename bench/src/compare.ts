@@ -12,6 +12,8 @@ export interface Subject {
   readonly name: string;
   /** Operations in one sample; what is reported is the time of one. */
   readonly operations: number;
+  /** The most nanoseconds that the design allows for one operation. */
+  readonly goalNs?: number;
   readonly against?: readonly Against[];
   /** Makes fresh state, untimed, and gives the work of one sample, which is timed. */
   prepare(): () => unknown;
@@ -36,6 +38,7 @@ export interface Row {
   readonly name: string;
   readonly rounds: number;
   readonly nsPerOperation: Spread;
+  readonly goalNs?: number;
   readonly ratios: readonly Ratio[];
 }
 
@@ -78,10 +81,10 @@ export async function compare(
       if (round >= 0) samples.get(subject.name)?.push(elapsed / subject.operations);
     }
   }
-  return subjects.map(({ name, against = [] }) => {
+  return subjects.map(({ name, goalNs, against = [] }) => {
     const own = samples.get(name) ?? [];
     const ratios = against.map((other) => toRatio(own, other, samples.get(other.name)));
-    return { name, rounds, nsPerOperation: toSpread(own), ratios };
+    return { name, rounds, nsPerOperation: toSpread(own), ...(goalNs === undefined ? {} : { goalNs }), ratios };
   });
 }
 
@@ -102,6 +105,12 @@ function createRandom(): () => number {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
+}
+
+/** Nanoseconds of CPU time of this process, all threads of it. */
+export function cpuNow(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) * 1e3;
 }
 
 function machineNow(): number {

@@ -89,11 +89,15 @@ function formatTimes({ name, notes, versions = {}, rows }: TimeReport): string {
   ].join('\n');
 }
 
-/** One line for a row, and one more for each ratio after its first. */
-function toLines({ name, rounds, nsPerOperation, ratios }: Row): readonly (readonly string[])[] {
+/** A line for the goal of the row itself and one for each ratio; the first of them also has the times. */
+function toLines({ name, rounds, nsPerOperation, goalNs, ratios }: Row): readonly (readonly string[])[] {
   const { median, min, max } = nsPerOperation;
   const times = [name, formatTime(median), `${formatTime(min)} - ${formatTime(max)}`, String(rounds)];
-  const [first, ...more] = ratios.map((ratio) => [`${formatSpread(ratio)} of ${ratio.against}`, formatGoal(ratio)]);
+  const own = goalNs === undefined ? [] : [['', `${formatTime(goalNs)}, ${median <= goalNs ? 'met' : 'missed'}`]];
+  const [first, ...more] = [
+    ...own,
+    ...ratios.map((ratio) => [`${formatSpread(ratio)} of ${ratio.against}`, formatGoal(ratio)]),
+  ];
   return [[...times, ...(first ?? [])], ...more.map((cells) => ['', '', '', '', ...cells])];
 }
 

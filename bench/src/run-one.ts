@@ -1,5 +1,5 @@
 // Measures one benchmark in a process of its own, on the built packages as users get them, and prints its reports as JSON.
-import { measureCallPath, partMeasures } from './call-path/measure.ts';
+import { partMeasures } from './call-path/measure.ts';
 import { measureFacts } from './facts.ts';
 import { measureImport } from './import.ts';
 import { measureInstall } from './install.ts';
@@ -15,15 +15,14 @@ import { measureStores } from './stores/measure.ts';
 
 const alone = new Map<string, () => Promise<Report>>([
   ...partMeasures,
-  ['render', measureRender],
   ['facts', measureFacts],
+  ['render', measureRender],
   ['import', measureImport],
   ['size', measureSize],
   ['install', measureInstall],
 ]);
 
 async function measure(name: string): Promise<readonly Report[]> {
-  if (name === 'call-path') return await measureCallPath();
   if (name === 'stores') return await measureStores();
   if (name === 'loader') return await measureLoader();
   if (name === 'policies') return await measurePolicies();

@@ -1,83 +1,87 @@
-import type { Model } from '@holdfast/core';
+import type { Model, ModelEvent, Prompt } from '@holdfast/core';
 import { type RunResult, runAgent } from '@holdfast/executor';
 import { createPrompt, markdownSection } from '@holdfast/prompt';
-import { createSession, type Session, type SessionOptions } from '@holdfast/session';
-import { type ScriptedTurn, scriptedModel } from '@holdfast/testing';
+import type { Session } from '@holdfast/session';
 import type { Subject } from '../compare.ts';
-import { argumentsText, type ForecastTool, forecasts, toolName, twoPolicies, writingForecast } from './forecast.ts';
+import { callsPerSample, lookingUp, type Work } from './governed.ts';
 
-export const instructions = 'Answer from the forecast.';
-export const question = 'What will the weather be?';
+export const instructions = 'Look the entity up.';
 
 /** What is asked of one agent loop. */
 export interface LoopShape {
   /** Turns with calls; one more answers without. */
   readonly turns: number;
-  /** Default 1. */
-  readonly callsPerTurn?: number;
-  /** Default `writingForecast`. */
-  readonly tool?: ForecastTool;
+  /** Calls in a turn. Default 1. */
+  readonly width?: number;
+  /** Default `lookingUp`. */
+  readonly work?: Work;
   /** Default: a scripted model. */
   readonly createModel?: () => Model;
-  /** Default: a new one. */
+  /** Default: a new one of the work. */
   readonly session?: Session;
-}
-
-/** The messages that a scripted model plays. */
-export function scriptOf({ turns, callsPerTurn = 1 }: LoopShape): readonly ScriptedTurn[] {
-  return [
-    ...Array.from({ length: turns }, (_, turn) => ({
-      calls: Array.from({ length: callsPerTurn }, (__, index) => ({
-        id: `call-${turn}-${index}`,
-        name: toolName,
-        arguments: argumentsText,
-      })),
-    })),
-    { text: 'Done.' },
-  ];
-}
-
-export function createForecastSession(options: Pick<SessionOptions, 'store'> = {}): Session {
-  return createSession({ slices: [forecasts], ...options });
+  /** Default: a prompt of one section. */
+  readonly createPrompt?: (work: Work) => Prompt;
 }
 
 /** Makes everything that a run needs, and gives the run. It fails when not every call succeeded. */
 export function prepareRun(shape: LoopShape): () => Promise<{ readonly session: Session; readonly result: RunResult }> {
-  const { turns, callsPerTurn = 1, tool = writingForecast, createModel, session = createForecastSession() } = shape;
-  const calls = turns * callsPerTurn;
+  const { turns, width = 1, work = lookingUp, session = work.createSession() } = shape;
   const options = {
-    model: createModel?.() ?? scriptedModel(scriptOf(shape)),
+    model: shape.createModel?.() ?? scripted(turns, width, work),
     session,
-    policies: twoPolicies(),
-    prompt: createPrompt({
-      ns: 'bench',
-      key: 'loop',
-      sections: [markdownSection({ title: 'Weather', template: instructions, tools: [tool] })],
-    }),
-    input: question,
+    policies: work.createPolicies(),
+    prompt: (shape.createPrompt ?? onePrompt)(work),
+    input: instructions,
+    onEvent: () => undefined,
     maxRounds: turns + 1,
   };
   return async () => {
     const result = await runAgent(options).result;
     const succeeded = result.outcomes.filter(({ kind }) => kind === 'ok').length;
-    if (result.status !== 'completed' || succeeded !== calls)
-      throw new Error(`${result.status} with ${succeeded} of ${calls} calls`);
+    if (result.status !== 'completed' || succeeded !== turns * width)
+      throw new Error(`the loop ended as \`${result.status}\` with ${succeeded} of ${turns * width} calls`);
     return { session, result };
   };
 }
 
-/** Loops of that shape, repeated until a sample has `callsPerSample` calls, or once when it has more; the operation is one call. */
-export function loops(
-  { name, against }: Pick<Subject, 'name' | 'against'>,
-  shape: LoopShape,
-  callsPerSample: number,
-): Subject {
-  const calls = shape.turns * (shape.callsPerTurn ?? 1);
-  const runs = Math.max(1, Math.round(callsPerSample / calls));
+function onePrompt({ tool }: Work): Prompt {
+  return createPrompt({
+    ns: 'bench',
+    key: 'loop',
+    sections: [markdownSection({ title: 'Entities', template: instructions, tools: [tool] })],
+  });
+}
+
+/** The least that a runtime can be asked through; it remembers no request, so only what the runtime keeps is on the heap. */
+function scripted(turns: number, width: number, { tool, argumentsText }: Work): Model {
+  let asked = 0;
   return {
-    name,
-    ...(against === undefined ? {} : { against }),
-    operations: runs * calls,
+    id: 'bench:scripted',
+    async *stream(): AsyncGenerator<ModelEvent, void, undefined> {
+      asked += 1;
+      if (asked > turns) {
+        yield { type: 'text-delta', text: 'Done.' };
+        yield { type: 'finish', reason: 'stop' };
+        return;
+      }
+      for (let at = 0; at < width; at += 1)
+        yield { type: 'tool-call', id: `c${asked}_${at}`, name: tool.name, arguments: argumentsText };
+      yield { type: 'finish', reason: 'tool-calls' };
+    },
+  };
+}
+
+/** Loops of that shape, as many as have `calls` calls together, at least one; the operation is one call. */
+export function loops(
+  named: Pick<Subject, 'name' | 'against' | 'goalNs'>,
+  shape: LoopShape,
+  calls: number = callsPerSample,
+): Subject {
+  const perRun = shape.turns * (shape.width ?? 1);
+  const runs = Math.max(1, Math.round(calls / perRun));
+  return {
+    ...named,
+    operations: runs * perRun,
     prepare() {
       const prepared = Array.from({ length: runs }, () => prepareRun(shape));
       return async () => {

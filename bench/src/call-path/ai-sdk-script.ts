@@ -1,5 +1,5 @@
 import type { AiSdkModel, AiSdkStream } from '@holdfast/adapter-ai-sdk';
-import { argumentsText, toolName } from './forecast.ts';
+import { argumentsText, toolName } from './work.ts';
 
 /** As the AI SDK's own loop and our adapter both read it. */
 export const usage: {
@@ -19,19 +19,14 @@ export const usage: {
  * An AI SDK model object that asks for one call in each of `turns` messages and then answers. Its streams are the least that
  * `aiSdkModel` reads, so that what is timed is what we do, not the web streams of the platform.
  */
-export function scriptedProvider(
-  turns: number,
-  { serialises = false }: { readonly serialises?: boolean } = {},
-): AiSdkModel {
+export function scriptedProvider(turns: number): AiSdkModel {
   let asked = 0;
   return {
     specificationVersion: 'v4',
     provider: 'bench',
     modelId: 'script',
-    async doStream({ prompt }) {
+    async doStream() {
       asked += 1;
-      // As clients of providers do; the length is read so that the text has to be made.
-      if (serialises && JSON.stringify(prompt).length === 0) throw new Error('an empty prompt');
       return { stream: streamOf(asked <= turns ? callParts(asked) : answerParts) };
     },
   };

@@ -8,12 +8,14 @@ import {
   type Slice,
   type ToolContext,
   type ToolResult,
-  toolError,
   toolOk,
   upsert,
 } from '@holdfast/core';
 import { callBudget, sequentialDependency } from '@holdfast/policy';
+import { createSession } from '@holdfast/session';
 import * as v from 'valibot';
+import type { Work } from './governed.ts';
+import { counted } from './work.ts';
 
 /** What a model sends for one call. */
 export const argumentsText = '{"city":"Utrecht","days":3,"units":"metric"}';
@@ -50,6 +52,7 @@ export const toolDescription = 'Forecast the weather of a city.';
 
 /** The work of the tool itself, the same for every subject. */
 export async function makeForecast({ city, days }: Input): Promise<Forecast> {
+  counted.calls += 1;
   return { city, degrees: Array.from({ length: days }, (_, day) => 10 + day) };
 }
 
@@ -67,17 +70,10 @@ export const forecasts: Slice<KeyedState<Forecast>> = defineSlice<Forecast>({
 });
 
 /** One event and one state write a call. */
-export const writingForecast: ForecastTool = declare('state', async (input, { session }) => {
+const writingForecast: ForecastTool = declare('state', async (input, { session }) => {
   const forecast = await makeForecast(input);
   session.dispatch({ type: 'forecast-made', payload: forecast });
   return toolOk(forecast, `Forecast of ${input.days} days.`);
-});
-
-/** The same, which then says that it failed: everything it did is rolled back. */
-export const failingForecast: ForecastTool = declare('state', async (input, { session }) => {
-  const forecast = await makeForecast(input);
-  session.dispatch({ type: 'forecast-made', payload: forecast });
-  return toolError('The station does not answer.', { value: { city: forecast.city } });
 });
 
 /** Touches nothing, and says so. */
@@ -91,6 +87,14 @@ function declare(
 ): ForecastTool {
   return defineTool({ name: toolName, description: toolDescription, inputSchema, effects, execute });
 }
+
+/** The row with a write, as it was measured from the start. */
+export const forecasting: Work = {
+  tool: writingForecast,
+  argumentsText,
+  createSession: () => createSession({ slices: [forecasts] }),
+  createPolicies: twoPolicies,
+};
 
 /** A budget that is never used up and a dependency on nothing: both are asked, and both are told of every success. */
 export function twoPolicies(tool: string = toolName): readonly Policy[] {

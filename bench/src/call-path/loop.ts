@@ -1,69 +1,32 @@
 import { aiSdkModel } from '@holdfast/adapter-ai-sdk';
-import { compare, type Extent, everything, limitRounds, type Row, type Subject } from '../compare.ts';
+import { compare, cpuNow, type Extent, everything, limitRounds, type Subject } from '../compare.ts';
 import type { TimeReport } from '../report.ts';
 import { loops } from './agent-run.ts';
 import { scriptedProvider } from './ai-sdk-script.ts';
-import { floor } from './one-call.ts';
 
-// Loops whose cost per turn must not grow are compared with this one.
-const reference = 1_000;
-const callsPerSample = 1_000;
-// Samples of long loops are as large as the longest, so that they fill the heap alike.
-const callsPerLongSample = 10_000;
+const short = 1_000;
+const limit = 1.05;
 
-/** An agent loop of one call a turn against the floor of as many bare calls; what is reported is the time of one turn. */
+/** Whether a turn of a long loop costs what one of a short loop does; what is reported is the time of one turn. */
 export async function measureLoop(extent: Extent = everything): Promise<TimeReport> {
-  const lengths = [1, 10, 100, 1_000, 10_000].filter((turns) => turns <= extent.largest);
-  const rows: Row[] = [
-    ...(await compare(
-      [floor(callsPerSample), ...lengths.map(scripted), ...lengths.map((turns) => converted(turns))],
-      limitRounds({ rounds: 20, warmUpRounds: 5 }, extent),
-    )),
-  ];
-  // A client that writes the whole conversation down in every turn takes a time that grows with the square of the turns.
-  for (const turns of lengths.filter((length) => length > 1 && length <= reference)) {
-    const shape = { turns, createModel: () => aiSdkModel(scriptedProvider(turns, { serialises: true })) };
-    const against = [{ name: convertedName(turns) }];
-    const subjects = [
-      { ...converted(turns, callsPerSample), against: [] },
-      loops({ name: `${turns.toLocaleString('en')} serialised`, against }, shape, callsPerSample),
-    ];
-    const [, row] = await compare(subjects, limitRounds({ rounds: 5, warmUpRounds: 1 }, extent));
-    if (row !== undefined) rows.push(row);
-  }
+  const rows = await compare(
+    [...lengths('turns', 10_000, extent), ...lengths('turns through the AI SDK', 20_000, extent)],
+    { ...limitRounds({ rounds: 20, warmUpRounds: 5 }, extent), now: cpuNow },
+  );
   const notes = [
-    'One governed call a turn: two policies, one event, one state write; nobody listens. Time of one turn.',
-    'converted: through `aiSdkModel`, which gives the AI SDK model its whole prompt in every turn.',
-    "serialised: a provider's client that also writes that prompt down as JSON in every turn.",
+    'CPU time of the process, all threads. Each sample has as many turns, in one long loop or in many of 1,000.',
+    'through the AI SDK: `aiSdkModel`, which hands its whole prompt to an AI SDK model in every turn.',
   ];
   return { name: 'call-path: loop', notes, rows };
 }
 
-function scripted(turns: number): Subject {
-  const against = [
-    { name: 'floor', ...(turns === reference ? { goal: 5 } : {}) },
-    ...(turns > reference ? [{ name: nameOf(reference), goal: 1.1 }] : []),
+function lengths(what: 'turns' | 'turns through the AI SDK', longest: number, { largest }: Extent): readonly Subject[] {
+  const [few, many] = [Math.min(short, largest), Math.min(longest, largest * 2)];
+  const nameOf = (turns: number): string => `${turns.toLocaleString('en')} ${what}`;
+  const shapeOf = (turns: number) =>
+    what === 'turns' ? { turns } : { turns, createModel: () => aiSdkModel(scriptedProvider(turns)) };
+  return [
+    loops({ name: nameOf(few) }, shapeOf(few), many),
+    loops({ name: nameOf(many), against: [{ name: nameOf(few), goal: limit }] }, shapeOf(many), many),
   ];
-  return loops({ name: nameOf(turns), against }, { turns }, sampleSize(turns));
-}
-
-function converted(turns: number, calls: number = sampleSize(turns)): Subject {
-  const against = [
-    { name: nameOf(turns) },
-    ...(turns > reference ? [{ name: convertedName(reference), goal: 1.1 }] : []),
-  ];
-  const createModel = () => aiSdkModel(scriptedProvider(turns));
-  return loops({ name: convertedName(turns), against }, { turns, createModel }, calls);
-}
-
-function sampleSize(turns: number): number {
-  return turns < reference ? callsPerSample : callsPerLongSample;
-}
-
-function nameOf(turns: number): string {
-  return turns === 1 ? '1 turn' : `${turns.toLocaleString('en')} turns`;
-}
-
-function convertedName(turns: number): string {
-  return `${turns.toLocaleString('en')} converted`;
 }

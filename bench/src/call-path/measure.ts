@@ -1,20 +1,18 @@
 import { type Part, parts } from '../arguments.ts';
 import type { Report } from '../report.ts';
+import { measureCold } from './cold.ts';
 import { measureGoals } from './goals.ts';
 import { measureLoop } from './loop.ts';
 import { measureMemory } from './memory.ts';
-import { measureOneCall } from './one-call.ts';
 import { measurePeers } from './peers.ts';
 import { measureStateSize } from './state-size.ts';
-import { measureTurn } from './turn.ts';
 
 const measures: Readonly<Record<Part, () => Promise<Report>>> = {
+  peers: measurePeers,
   goals: measureGoals,
-  'one-call': measureOneCall,
-  turn: measureTurn,
+  cold: measureCold,
   loop: measureLoop,
   'state-size': measureStateSize,
-  peers: measurePeers,
   memory: measureMemory,
 };
 
@@ -22,13 +20,3 @@ const measures: Readonly<Record<Part, () => Promise<Report>>> = {
 export const partMeasures: ReadonlyMap<string, () => Promise<Report>> = new Map(
   parts.map((part) => [`call-path/${part}`, measures[part]]),
 );
-
-/** All of them in one process: each finds the compiler as those before it left it. */
-export async function measureCallPath(): Promise<readonly Report[]> {
-  const reports: Report[] = [];
-  for (const [name, measure] of partMeasures) {
-    console.error(`bench: measuring ${name} ...`);
-    reports.push(await measure());
-  }
-  return reports;
-}

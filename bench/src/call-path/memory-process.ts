@@ -1,15 +1,19 @@
-// Measures what is left on the heap and prints figures as JSON. Runs with --expose-gc.
-import type { Model, ModelEvent } from '@holdfast/core';
-import type { Session } from '@holdfast/session';
+// Measures what is left on the heap and prints figures as JSON. Its argument is how often; `memory.ts` has the flags that it runs with.
+import { setImmediate } from 'node:timers/promises';
+import { createSession, type Session } from '@holdfast/session';
 import { toSpread } from '../compare.ts';
 import type { Figure } from '../report.ts';
-import { createForecastSession, type LoopShape, prepareRun, scriptOf } from './agent-run.ts';
+import { type LoopShape, prepareRun } from './agent-run.ts';
+import { forecasting, forecasts } from './forecast.ts';
 
-const repeats = 7;
+const repeats = Number(process.argv[2]);
 // One long run, and many short ones after each other.
 const turns = 1_000;
 const shortTurns = 10;
 const runs = 500;
+// As many as a young generation has room for.
+const dropped = 10;
+const droppedTurns = 200;
 
 const collectGarbage = globalThis.gc;
 if (collectGarbage === undefined) throw new Error('memory is measured with --expose-gc');
@@ -20,28 +24,12 @@ function heapUsed(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** Unlike a scripted model it remembers no request, so that only what the runtime keeps is counted. */
-function forgetfulModel(calls: number): Model {
-  const script = scriptOf({ turns: calls });
-  let asked = 0;
-  return {
-    id: 'bench:forgetful',
-    async *stream(): AsyncGenerator<ModelEvent, void, undefined> {
-      const turn = script[asked];
-      asked += 1;
-      for (const call of turn?.calls ?? []) yield { type: 'tool-call', ...call };
-      yield { type: 'finish', reason: turn?.calls === undefined ? 'stop' : 'tool-calls' };
-    },
-  };
-}
-
-function shapeOf(calls: number, session?: Session): LoopShape {
-  const createModel = () => forgetfulModel(calls);
-  return { turns: calls, createModel, ...(session === undefined ? {} : { session }) };
+function shapeOf(length: number, session?: Session): LoopShape {
+  return { turns: length, work: forecasting, ...(session === undefined ? {} : { session }) };
 }
 
 function forgetfulSession(): Session {
-  return createForecastSession({ store: { append: () => undefined, close: () => undefined } });
+  return createSession({ slices: [forecasts], store: { append: () => undefined, close: () => undefined } });
 }
 
 async function bytesKept(run: () => Promise<unknown>): Promise<number> {
@@ -53,42 +41,66 @@ async function bytesKept(run: () => Promise<unknown>): Promise<number> {
   return after - before;
 }
 
-async function repeat(measure: () => Promise<number>, name: string, operations: number): Promise<Figure> {
+interface Repeated {
+  readonly operations: number;
+  readonly goal?: number;
+}
+
+async function repeat(
+  measure: () => Promise<number>,
+  name: string,
+  { operations, ...goal }: Repeated,
+): Promise<Figure> {
   const samples: number[] = [];
   for (let count = -2; count < repeats; count += 1) {
-    const bytes = await measure();
-    if (count >= 0) samples.push(bytes / operations);
+    const sample = await measure();
+    if (count >= 0) samples.push(sample / operations);
   }
   const { median, min, max } = toSpread(samples);
-  return { name, value: Math.round(median), min: Math.round(min), max: Math.round(max), unit: 'B' };
+  return { name, value: Math.round(median), min: Math.round(min), max: Math.round(max), unit: 'B', ...goal };
+}
+
+/** What dropped sessions still take after one young collection. */
+async function leftOfDropped(): Promise<number> {
+  const before = process.memoryUsage().heapUsed;
+  await runMany(dropped, droppedTurns, () => undefined);
+  // What has just been awaited is held until the next turn of the event loop.
+  await setImmediate();
+  collectGarbage?.({ type: 'minor' });
+  return process.memoryUsage().heapUsed - before;
 }
 
 const lasting = forgetfulSession();
 const figures = [
+  // First: V8 allocates what it has often seen survive where no young collection looks.
+  await repeat(leftOfDropped, 'per turn of a dropped session, left after one young collection', {
+    operations: dropped * droppedTurns,
+    goal: 200,
+  }),
   await repeat(
     () => bytesKept(prepareRun(shapeOf(turns))),
     `per turn of a run of ${turns}, with session, log and result kept`,
-    turns,
+    { operations: turns },
   ),
   await repeat(
     () => bytesKept(prepareRun(shapeOf(turns, forgetfulSession()))),
     'the same with a store that keeps nothing',
-    turns,
+    { operations: turns },
   ),
   await repeat(
-    () => bytesKept(() => runMany(() => undefined)),
+    () => bytesKept(() => runMany(runs, shortTurns, () => undefined)),
     `left by each of ${runs} runs of ${shortTurns} turns in sessions that nobody keeps`,
-    runs,
+    { operations: runs },
   ),
   await repeat(
-    () => bytesKept(() => runMany(() => lasting)),
+    () => bytesKept(() => runMany(runs, shortTurns, () => lasting)),
     `left by each of ${runs} runs of ${shortTurns} turns in one session whose store keeps nothing`,
-    runs,
+    { operations: runs },
   ),
 ];
 console.log(JSON.stringify(figures));
 
-async function runMany(sessionOf: () => Session | undefined): Promise<string> {
-  for (let count = 0; count < runs; count += 1) await prepareRun(shapeOf(shortTurns, sessionOf()))();
+async function runMany(times: number, length: number, sessionOf: () => Session | undefined): Promise<string> {
+  for (let count = 0; count < times; count += 1) await prepareRun(shapeOf(length, sessionOf()))();
   return 'only what they left behind';
 }

@@ -1,8 +1,7 @@
 import { definePolicy, type Policy } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
 import { allowTools, callBudget } from '@holdfast/policy';
-import { createForecastSession } from '../call-path/agent-run.ts';
-import { argumentsText, callBare, readingForecast, toolName } from '../call-path/forecast.ts';
+import { argumentsText, callBare, forecasting, readingForecast, toolName } from '../call-path/forecast.ts';
 import { compare, type Extent, everything, limitRounds, type Row, type Subject } from '../compare.ts';
 import type { FigureReport, Report } from '../report.ts';
 import { packSubjects } from './packs.ts';
@@ -119,7 +118,7 @@ function calls(name: string, createPolicies: () => readonly Policy[], floorName?
     operations,
     against: [...(name === none ? [] : [{ name: none }]), { name: floorName ?? `floor ${none}` }],
     prepare() {
-      const options = { tools: [readingForecast], session: createForecastSession(), policies: createPolicies() };
+      const options = { tools: [readingForecast], session: forecasting.createSession(), policies: createPolicies() };
       return async () => {
         for (let time = 0; time < operations; time += 1) {
           const call = { id: `call-${time}`, name: toolName, arguments: argumentsText };
