@@ -19,7 +19,7 @@ test.each([
   expect(stderr).toContain(`holdfast needs Node.js 22.18 or later, and ${says}`);
 });
 
-test('--version loads nothing of the program, and a command only its own code', () => {
+test('--version and --help load nothing of the program, and a command only its own code', () => {
   const listing = `import { registerHooks } from 'node:module';
     registerHooks({ load: (url, context, next) => (process.stderr.write(url + '\\n'), next(url, context)) });`;
   const preload = `data:text/javascript,${encodeURIComponent(listing)}`;
@@ -38,6 +38,9 @@ test('--version loads nothing of the program, and a command only its own code', 
     expect(stderr).toContain('/apps/cli/src/program.ts');
     return [...new Set([...stderr.matchAll(/\/packages\/([\w-]+)\/src\//g)].map(([, name = '']) => name))];
   };
-  expect(list('--help')).toEqual(['core']);
+  const help = start('--help');
+  expect(help.stdout).toContain('Exit codes:');
+  expect(help.stderr).not.toMatch(/node_modules|\/packages\/|\/apps\/cli\/src\/(?!bin|help|commands\/groups)/);
+  expect(list('run', '--help')).not.toContain('executor');
   expect(list('verify', 'nothing-like-it')).not.toContain('executor');
 });

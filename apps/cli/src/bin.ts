@@ -10,10 +10,14 @@ if (other !== undefined || major < 22 || (major === 22 && minor < 18)) {
   console.error(`holdfast needs Node.js 22.18 or later, and this is ${other ?? node}.${hint}`);
   process.exit(1);
 }
-// Asked by scripts more often than by people: nothing else has to be loaded for it.
-if (process.argv.length === 3 && process.argv[2] === '--version') {
+// Both are asked for more often than anything else, and need nothing of the program.
+const [word, ...others] = process.argv.slice(2);
+if (others.length === 0 && word === '--version') {
   const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
     readonly version: string;
   };
   console.log(manifest.version);
+} else if (others.length === 0 && (word === '--help' || word === '-h' || word === 'help')) {
+  const { formatHelp, ownCommand } = await import('./help.ts');
+  console.log(formatHelp({ command: ownCommand, columns: process.stdout.columns }).trimEnd());
 } else await import('./main.ts');

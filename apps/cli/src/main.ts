@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs';
 import { systemClock } from '@holdfast/core';
 import manifest from '../package.json' with { type: 'json' };
+import { ownCommand } from './help.ts';
 import { runProgram } from './program.ts';
 import { createColors } from './terminal/colors.ts';
 import { formatFailure, interruptionCodes } from './terminal/failure.ts';
@@ -17,8 +18,7 @@ const host: Host = {
   stdout,
   stderr,
   environment: env,
-  // Only a checkout runs the source.
-  command: import.meta.url.endsWith('.ts') ? 'npm run holdfast --' : 'holdfast',
+  command: ownCommand,
   directory: process.cwd(),
   clock: systemClock,
   createSuffix: () =>

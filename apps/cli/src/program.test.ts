@@ -122,7 +122,7 @@ const groups = {
   'Tools:': ['list', 'check', 'try', 'new', 'lock'],
   'Plan:': ['plan'],
   'Policies:': ['policy', 'pack'],
-  'Set up:': ['config', 'plugins', 'explain', 'doctor', 'trust', 'overrides', 'model', 'help'],
+  'Set up:': ['config', 'plugins', 'explain', 'doctor', 'trust', 'overrides', 'model'],
 };
 
 test('help lists the commands by group, with what each does', async () => {

@@ -23,7 +23,7 @@ export { mergeConfig } from './config/merge.ts';
 export { defineConfig } from './config/schema.ts';
 export { createRegistry } from './open/create-registry.ts';
 export { findVersionProblem, holdfastVersion } from './resolve/holdfast-version.ts';
-export { findNearestName, foldName } from './resolve/names.ts';
+export { foldName } from './resolve/names.ts';
 export {
   type ApproveToolsOptions,
   approveTools,

@@ -1,4 +1,5 @@
 import type { Json, ToolCallEndEvent } from '@holdfast/core';
+import { formatDuration } from '@holdfast/orchestrator/text';
 import type { CallUse } from '@holdfast/session';
 import { createColors } from '../terminal/colors.ts';
 import { toPrintable } from '../terminal/text.ts';
@@ -9,7 +10,6 @@ import {
   describePolicyDecision,
   formatCallEnd,
   formatCallLine,
-  formatDuration,
   formatTime,
   type LineStyle,
 } from './line.ts';

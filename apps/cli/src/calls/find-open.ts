@@ -1,7 +1,7 @@
+import { formatCount } from '@holdfast/orchestrator/text';
 import { usageError } from '../terminal/failure.ts';
 import { toPrintable } from '../terminal/text.ts';
-import { findNearest, matchCallId } from './ids.ts';
-import { formatCount } from './line.ts';
+import { findNearest, matchCallId, quoteIds } from './ids.ts';
 
 export interface CallSearch {
   readonly session: string;
@@ -28,8 +28,8 @@ export function findOpenCall<Call extends { readonly callId: string }>(
   if (only === undefined) {
     const other = others.map(({ callId }) => callId);
     if (findIds(given, [...new Set(other)]).length > 0) return findOpenCall(given, others, { session, what, listing });
-    const nearest = findNearest(given, ids, 3);
-    const help = nearest.length === 0 ? 'None of its calls does' : `The nearest that does: ${quoteAll(nearest)}`;
+    const nearest = findNearest(given, ids);
+    const help = nearest.length === 0 ? 'None of its calls does' : `The nearest that does: ${quoteIds(nearest)}`;
     throw usageError(
       'usage.call_unknown',
       `No call \`${given}\` of session \`${session}\` ${what}. ${help}; \`${listing}\` lists what waits.`,
@@ -38,7 +38,7 @@ export function findOpenCall<Call extends { readonly callId: string }>(
   if (more.length > 0) {
     throw usageError(
       'usage.call_ambiguous',
-      `\`${given}\` may be ${formatCount(meant.length, 'call')} of session \`${session}\`: ${quoteAll(meant.slice(0, 5))}${meant.length > 5 ? ', …' : ''}. Type more of it.`,
+      `\`${given}\` may be ${formatCount(meant.length, 'call')} of session \`${session}\`: ${quoteIds(meant.slice(0, 5))}${meant.length > 5 ? ', …' : ''}. Type more of it.`,
     );
   }
   return calls.filter(({ callId }) => callId === only);
@@ -51,8 +51,4 @@ function findIds(given: string, ids: readonly string[]): readonly string[] {
   const printed = new Map(ids.map((id) => [id, toPrintable(id)]));
   const exact = ids.filter((id) => printed.get(id) === given);
   return exact.length > 0 ? exact : ids.filter((id) => printed.get(id)?.startsWith(given));
-}
-
-function quoteAll(ids: readonly string[]): string {
-  return ids.map((id) => `\`${id}\``).join(', ');
 }

@@ -58,9 +58,10 @@ test('an id with a stroke that is no nested one is taken as it is', () => {
 });
 
 test.each([
-  { given: 'call_1_9', nearest: ['call_1_0', 'call_1_1'] },
-  { given: 'cal_2_0', nearest: ['call_2_0', 'call_1_0'] },
-  { given: 'x'.repeat(10_000), nearest: ['call_1_0', 'call_1_1'] },
-])('the ids nearest to what was given', ({ given, nearest }) => {
-  expect(findNearest(given, ['call_1_0', 'call_1_1', 'call_2_0'], 2)).toEqual(nearest);
+  { given: 'call_1_0x', nearest: ['call_1_0', 'call_1_1', 'call_2_0'] },
+  { given: 'call_2_', nearest: ['call_2_0', 'call_1_0', 'call_1_1'] },
+  // Nothing like it: the last ones.
+  { given: 'x'.repeat(10_000), nearest: ['call_1_0', 'call_1_1', 'call_2_0'] },
+])('the ids nearest to $given', ({ given, nearest }) => {
+  expect(findNearest(given, ['call_1_0', 'call_1_1', 'call_2_0'])).toEqual(nearest);
 });

@@ -1,4 +1,4 @@
-import { isPlainObject, type Json } from '@holdfast/core';
+import { isPlainObject, type Json, nearestNames } from '@holdfast/core';
 import type { LogRecord } from '@holdfast/session';
 
 /** The ids of the calls of a log, those in sessions of children too, each once, in the order of their first mention. */
@@ -66,29 +66,14 @@ function toParent(id: string, known: ReadonlySet<string>): string | undefined {
   return known.has(parent) ? parent : undefined;
 }
 
-/** The ids most like `given`, at most `count`. */
-export function findNearest(given: string, ids: readonly string[], count: number): readonly string[] {
-  return ids
-    .map((id) => ({ id, distance: measureDistance(given.slice(0, maxCompared), id.slice(0, maxCompared)) }))
-    .toSorted((one, other) => one.distance - other.distance)
-    .slice(0, count)
-    .map(({ id }) => id);
+/** The ids most like `given`, at most three; where none is much like it, the last ones. */
+export function findNearest(given: string, ids: readonly string[]): readonly string[] {
+  const nearest = nearestNames(given, ids);
+  return nearest.length > 0 ? nearest : ids.slice(-3);
 }
 
-const maxCompared = 64;
-
-/** Characters to insert, remove or replace until the one is the other. */
-function measureDistance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (let index = 0; index < one.length; index += 1) {
-    const next = [index + 1];
-    for (let at = 0; at < other.length; at += 1) {
-      const replaced = (row[at] ?? 0) + (one[index] === other[at] ? 0 : 1);
-      next.push(Math.min(replaced, (row[at + 1] ?? 0) + 1, (next[at] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
+export function quoteIds(ids: readonly string[]): string {
+  return ids.map((id) => `\`${id}\``).join(', ');
 }
 
 function countShared(one: string, other = ''): number {

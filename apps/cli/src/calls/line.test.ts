@@ -3,21 +3,10 @@ import { expect, test } from 'vitest';
 import { createColors } from '../terminal/colors.ts';
 import { measureColumns } from '../terminal/text.ts';
 import { callEnd } from '../testing/test-events.ts';
-import { describeDecision, formatArguments, formatCallEnd, formatDuration, type LineStyle } from './line.ts';
+import { describeDecision, formatArguments, formatCallEnd, type LineStyle } from './line.ts';
 
 const plain: LineStyle = { colors: createColors(false), columns: Number.POSITIVE_INFINITY };
 const narrow: LineStyle = { colors: createColors(false), columns: 80 };
-
-test.each([
-  { durationMs: 0, text: '0 ms' },
-  { durationMs: 999, text: '999 ms' },
-  { durationMs: 1000, text: '1.0 s' },
-  { durationMs: 59_949, text: '59.9 s' },
-  { durationMs: 59_999, text: '1 m 00 s' },
-  { durationMs: 125_000, text: '2 m 05 s' },
-])('$durationMs ms is $text', ({ durationMs, text }) => {
-  expect(formatDuration(durationMs)).toBe(text);
-});
 
 const allowed: PolicyDecision = { policy: 'host/read-before-write', type: 'allow' };
 const asked: PolicyDecision = { policy: 'holdfast/dangerous', type: 'ask', reason: 'It is dangerous.' };

@@ -1,4 +1,5 @@
 import type { PolicyDecision } from '@holdfast/core';
+import { formatCount, formatDuration } from '@holdfast/orchestrator/text';
 import { type Colors, createColors } from '../terminal/colors.ts';
 import { describeTerminal, type Host } from '../terminal/host.ts';
 import { fitColumns, measureColumns, padColumns, toPrintable } from '../terminal/text.ts';
@@ -68,7 +69,8 @@ const maxFreeColumns = 160;
 /** One line for one call: state, tool, arguments as far as they fit, decision, duration. */
 export function formatCallLine(line: CallLine, { colors, columns }: LineStyle): string {
   const state = padColumns(line.state, Math.max(stateColumns, line.state.length));
-  const name = padColumns(toPrintable(line.name), Math.min(maxNameColumns, Math.max(12, measureColumns(line.name))));
+  const fitted = fitName(line.name, maxNameColumns);
+  const name = padColumns(fitted, Math.max(12, measureColumns(fitted)));
   const duration = (line.durationMs === undefined ? '' : formatDuration(line.durationMs)).padStart(7);
   const decision = fitColumns(toPrintable(line.decision), columns < 120 ? maxDecisionColumns : maxFreeColumns);
   const fixed = 2 + state.length + 1 + measureColumns(name) + 2 + measureColumns(decision) + 1 + duration.length;
@@ -85,7 +87,14 @@ export function formatCallLine(line: CallLine, { colors, columns }: LineStyle): 
 function formatNarrowLine({ state, name }: CallLine, { colors, columns }: LineStyle): string {
   const shown = fitColumns(state, columns - 3);
   const room = columns - 1 - 2 - shown.length - 1;
-  return `  ${paintState(state, colors)(shown)} ${colors.bold(fitColumns(toPrintable(name), room))}`.trimEnd();
+  return `  ${paintState(state, colors)(shown)} ${colors.bold(fitName(name, room))}`.trimEnd();
+}
+
+/** A long id or tool name keeps its end, because names that differ often begin alike. */
+function fitName(name: string, columns: number): string {
+  const kept = columns - 6;
+  if (name.length <= columns || kept < 1 || !/^[\w-]+$/.test(name)) return fitColumns(toPrintable(name), columns);
+  return `${name.slice(0, kept)}…${name.slice(-5)}`;
 }
 
 /** What a call that ended has to say: its line, and under it why it did not succeed. */
@@ -177,24 +186,11 @@ export function formatArguments(value: unknown): string {
     : `${toPrintable(text.slice(0, maxArgumentCharacters).toWellFormed())}…`;
 }
 
-/** `3 ms`, `1.2 s`, `2 m 05 s`. */
-export function formatDuration(durationMs: number): string {
-  if (durationMs < 1000) return `${Math.round(durationMs)} ms`;
-  if (durationMs < 59_950) return `${(durationMs / 1000).toFixed(1)} s`;
-  const seconds = Math.round(durationMs / 1000);
-  return `${Math.floor(seconds / 60)} m ${String(seconds % 60).padStart(2, '0')} s`;
-}
-
 /** `2026-05-17 09:30:12 UTC`. */
 export function formatTime(atMs: number): string {
   // A log may hold any number; a time that no calendar has must not end the listing.
   const time = new Date(atMs);
   return Number.isNaN(time.getTime()) ? `at ${atMs} ms` : `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
-}
-
-/** `1 call`, `2 calls`. */
-export function formatCount(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** The colour of a state, wherever one stands. */

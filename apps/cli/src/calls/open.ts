@@ -1,5 +1,6 @@
-import type { RunEvent } from '@holdfast/core';
-import { childRunName, formatArguments, formatDuration } from './line.ts';
+import type { PlanEvent } from '@holdfast/orchestrator';
+import { formatDuration } from '@holdfast/orchestrator/text';
+import { childRunName, formatArguments } from './line.ts';
 import { enterChild, type Place, toCallKey, toParentKey, toRunKey } from './nesting.ts';
 
 /** A call that has not ended yet, or a run in the session of a child. */
@@ -20,7 +21,7 @@ export interface OpenCall {
 
 /** Follows the calls of a run from the model's message to their end. */
 export interface OpenCalls {
-  apply(event: RunEvent): void;
+  apply(event: PlanEvent): void;
   /** In the order in which the model asked for them, what is nested in a call right behind it. */
   list(): readonly OpenCall[];
 }
@@ -46,7 +47,7 @@ export function createOpenCalls(): OpenCalls {
     entries.delete(key);
     for (const [inner, { parent }] of entries) if (parent === key) end(inner);
   };
-  const apply = (event: RunEvent, place: Place | undefined): void => {
+  const apply = (event: PlanEvent, place: Place | undefined): void => {
     switch (event.type) {
       case 'child-event':
         apply(event.event, enterChild(event.callId, event.sessionId, place));

@@ -1,8 +1,9 @@
 import type { Json, PendingApproval } from '@holdfast/core';
+import { formatCount } from '@holdfast/orchestrator/text';
 import { choosePaint } from '../terminal/patch.ts';
 import { fitColumns, formatSize, splitColumns, toPrintable, wrapWhole } from '../terminal/text.ts';
 import { shownTab } from './foreign-text.ts';
-import { formatCount, type LineStyle } from './line.ts';
+import type { LineStyle } from './line.ts';
 import type { CallPreview, StagedChange } from './preview.ts';
 
 /** What is asked about a call. */

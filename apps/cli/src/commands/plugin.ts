@@ -1,8 +1,9 @@
 import { describeThrown, HoldfastError, type PluginCommand } from '@holdfast/core';
 import { openEquipment, reportProblems } from '../settings/equipment.ts';
 import { findFolder, readSettings } from '../settings/settings.ts';
-import { interruptionCodes, reportFailure } from '../terminal/failure.ts';
-import type { Host, Interruption } from '../terminal/host.ts';
+import { reportFailure } from '../terminal/failure.ts';
+import type { Host } from '../terminal/host.ts';
+import { Interruptions } from '../terminal/interruptions.ts';
 import { describeLeftOut } from '../trust/trust.ts';
 
 /** A command that is none of this program. */
@@ -37,20 +38,15 @@ export async function runPluginCommand({ name, words }: ForeignCommand, host: Ho
 }
 
 async function runCommand(command: PluginCommand, { name, words }: ForeignCommand, host: Host): Promise<number> {
-  const controller = new AbortController();
-  let interruption: Interruption | undefined;
-  const stopListening = host.onInterrupt((cause) => {
-    interruption ??= cause;
-    controller.abort();
-  });
+  using stop = new Interruptions(host);
   try {
     const exitCode: unknown = await command.run(words, {
       print: (text) => void host.stdout.write(text),
       printError: (text) => void host.stderr.write(text),
       directory: host.directory,
-      signal: controller.signal,
+      signal: stop.signal,
     });
-    if (interruption !== undefined) return interruptionCodes[interruption];
+    if (stop.exitCode !== undefined) return stop.exitCode;
     if (typeof exitCode === 'number' && Number.isInteger(exitCode) && exitCode >= 0 && exitCode <= 125) return exitCode;
     throw new TypeError(
       `it has to answer its exit code, a whole number from 0 to 125, and answered \`${String(exitCode).slice(0, 100)}\`.`,
@@ -59,8 +55,6 @@ async function runCommand(command: PluginCommand, { name, words }: ForeignComman
     // Whatever its code is: it is the command's, and not about what this program was asked for.
     const message = `The command \`${name}\` of a plugin has failed: ${describeThrown(cause)}`;
     reportFailure(new HoldfastError('plugin.command.failed', message, { data: { command: name }, cause }), host);
-    return interruption === undefined ? 1 : interruptionCodes[interruption];
-  } finally {
-    stopListening();
+    return stop.exitCode ?? 1;
   }
 }

@@ -1,5 +1,5 @@
 import { describeThrown } from '@holdfast/core';
-import { formatCount } from '../calls/line.ts';
+import { formatCount } from '@holdfast/orchestrator/text';
 import { describePack } from '../run/setup.ts';
 import { openEquipment } from '../settings/equipment.ts';
 import type { ViewPlace } from '../settings/registry-view.ts';

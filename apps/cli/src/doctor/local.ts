@@ -1,8 +1,9 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describeThrown } from '@holdfast/core';
+import { findPackage } from '@holdfast/registry/node';
 import { adapterPackage, bindingPackage, weightsPackage } from '../models/local.ts';
-import { findManifest, readVersion } from '../models/package.ts';
+import { findVersion } from '../models/package.ts';
 import { listPulledModels, modelsFolder } from '../models/pulled.ts';
 import type { Host } from '../terminal/host.ts';
 import { hasCode } from '../terminal/system.ts';
@@ -28,10 +29,8 @@ export async function examineLocal({
   const names = [adapterPackage, weightsPackage, bindingPackage];
   const folder = modelsFolder(environment, { directory });
   const found = {
-    packages: await Promise.all(
-      names.map(async (name) => ({ name, version: await readVersion(findManifest(name, directory)) })),
-    ),
-    needless: await findNeedless(findManifest(bindingPackage, directory)),
+    packages: await Promise.all(names.map(async (name) => ({ name, version: await findVersion(name, directory) }))),
+    needless: await findNeedless(findPackage(bindingPackage, directory)),
     folder,
   };
   try {
@@ -43,9 +42,9 @@ export async function examineLocal({
 }
 
 /** They lie beside the binding, as its dependencies, whoever installed them. */
-async function findNeedless(manifest: string | undefined): Promise<readonly string[]> {
-  if (manifest === undefined) return [];
-  const scope = join(dirname(dirname(await realpath(manifest))), '@node-llama-cpp');
+async function findNeedless(binding: string | undefined): Promise<readonly string[]> {
+  if (binding === undefined) return [];
+  const scope = join(dirname(await realpath(binding)), '@node-llama-cpp');
   const names = await readdir(scope).catch((thrown: unknown): readonly string[] => {
     // Without a folder there is none: the binding was built here, or has no binaries.
     if (hasCode(thrown, 'ENOENT') || hasCode(thrown, 'ENOTDIR')) return [];

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { describeThrown } from '@holdfast/core';
 import { compareLock, isRegistryCurrent, type LockState } from '@holdfast/loader';
-import { formatCount } from '../calls/line.ts';
+import { formatCount } from '@holdfast/orchestrator/text';
 import { toPrintable } from '../terminal/text.ts';
 import { languages } from '../workspace/languages.ts';
 import { describeGoneLock, findLock, findToolsFolder, lockName, openFolderTools } from '../workspace/toolset.ts';

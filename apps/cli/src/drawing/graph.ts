@@ -1,7 +1,7 @@
 import type { NodeId, NodeReport, TraceReport } from '@holdfast/orchestrator';
+import { formatCount, formatDuration, listIds, toLine } from '@holdfast/orchestrator/text';
 import { type Html, html, nothing } from './html.ts';
 import { type Layout, layOut, nodeHeight, nodeWidth, type Point } from './layout.ts';
-import { formatCount, formatDuration, listIds, toLine } from './text.ts';
 
 /** More than this is a list in place of a drawing. */
 export const maxDrawnNodes = 500;

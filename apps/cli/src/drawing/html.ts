@@ -1,5 +1,5 @@
 import { type Json, toPrintable, toPrintableBlock } from '@holdfast/core';
-import { cut, formatCount, toBlock } from './text.ts';
+import { cut, formatCount, toBlock } from '@holdfast/orchestrator/text';
 
 /** Text that is HTML already. Only this file makes it of what it is given. */
 export class Html {

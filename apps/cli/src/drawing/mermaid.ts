@@ -7,7 +7,7 @@ import {
   reportTrace,
   type Tone,
 } from '@holdfast/orchestrator';
-import { formatDuration, toLine } from './text.ts';
+import { formatDuration, toLine } from '@holdfast/orchestrator/text';
 
 /**
  * The plan as a Mermaid flowchart. With a trace its nodes are coloured by how they ended, and labelled with that and how long it took.

@@ -1,6 +1,7 @@
 import type { NodeId, NodeReport, PlanNode, TraceReport } from '@holdfast/orchestrator';
+import { describeDecision, formatCount, formatDuration, listIds, toLine } from '@holdfast/orchestrator/text';
 import { type Html, html, nothing, valueBlock } from './html.ts';
-import { describeDecision, formatCount, formatDuration, formatTime, listIds, toLine } from './text.ts';
+import { formatTime } from './text.ts';
 
 const maxText = 2_000;
 /** Of what is listed for one node: decisions, and attempts that failed. */

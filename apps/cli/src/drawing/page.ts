@@ -1,9 +1,10 @@
 import { type PlanTrace, reportTrace, type TraceReport } from '@holdfast/orchestrator';
+import { describeDecision, formatCount, formatDuration, toLine } from '@holdfast/orchestrator/text';
 import { graphOf } from './graph.ts';
 import { Html, html, nothing, valueBlock } from './html.ts';
 import { fact, listOf, markOf, nodesOf } from './nodes.ts';
 import { style, styleHash } from './style.ts';
-import { describeDecision, formatCount, formatDuration, formatTime, toLine } from './text.ts';
+import { formatTime } from './text.ts';
 import { timelineOf } from './timeline.ts';
 
 const maxMissing = 100;

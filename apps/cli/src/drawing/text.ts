@@ -1,13 +1,3 @@
-export {
-  cut,
-  describeDecision,
-  formatCount,
-  formatDuration,
-  listIds,
-  toBlock,
-  toLine,
-} from '@holdfast/orchestrator/text';
-
 /** `2026-05-17 09:30:12.250 UTC`. */
 export function formatTime(atMs: number): string {
   // A log may hold any number; a time that no calendar has must not end the report.

@@ -1,7 +1,7 @@
 import type { NodeId, NodeReport, TraceReport } from '@holdfast/orchestrator';
+import { formatCount, formatDuration, toLine } from '@holdfast/orchestrator/text';
 import { maxDrawnNodes } from './graph.ts';
 import { type Html, html, nothing } from './html.ts';
-import { formatCount, formatDuration, toLine } from './text.ts';
 
 const labelWidth = 220;
 /** Characters that a label has room for. */

@@ -1,6 +1,7 @@
 import { toPrintableBlock } from '@holdfast/core';
 import { type PlanTrace, reportTrace, type TraceReport } from '@holdfast/orchestrator';
-import { cut, describeDecision, formatCount, formatDuration, formatTime, toBlock, toLine } from './text.ts';
+import { cut, describeDecision, formatCount, formatDuration, toBlock, toLine } from '@holdfast/orchestrator/text';
+import { formatTime } from './text.ts';
 
 /** A table whose cells are printable and of one line each. The last column is free text. */
 export interface TextTable {

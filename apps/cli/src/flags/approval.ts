@@ -1,25 +1,34 @@
 import type { Isolation } from '@holdfast/loader';
 import { type Command, Option } from 'commander';
+import type { WorkGiven } from '../run/open.ts';
 import { type ApprovalMode, isolationTiers } from '../settings/choices.ts';
-import type { RunLimits } from '../settings/settings.ts';
-import { collect, collectVariables, environmentText, readCount, readSeconds } from './values.ts';
+import { addConfigOptions, addTrustOption, type ConfigFlags } from './config.ts';
+import { collect, collectVariables, environmentText, readCount, readSeconds, subfoldersText } from './values.ts';
 
-/** Options that `run` and `resume` have in common. */
-export interface GoingFlags {
+/** Options of commands that make calls. */
+export interface WorkFlags extends ConfigFlags {
+  readonly tools?: string;
+  readonly subfolders?: boolean;
+  readonly locked?: boolean;
   readonly isolation?: Isolation;
+  readonly model?: string;
+  readonly workspace: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
   readonly yes?: boolean;
   readonly unattended?: boolean;
   readonly suspend?: boolean;
   readonly allow?: readonly string[];
   readonly env?: readonly string[];
+  readonly order?: readonly (readonly string[])[];
+  readonly concurrency?: number;
   readonly approvalTimeout?: number;
   readonly maxRounds?: number;
   readonly maxCalls?: number;
   readonly maxTokens?: number;
   readonly timeout?: number;
-  /** Of `run` and `plan`: `--no-redact`. */
+  /** `--no-redact`. */
   readonly redact?: boolean;
-  readonly quiet?: boolean;
 }
 
 /** How calls that need approval are answered: one way or none. */
@@ -66,23 +75,31 @@ export function addLimitOptions(command: Command): Command {
     .option('--timeout <seconds>', 'end the run after this time', readSeconds);
 }
 
-/** The way that was given. */
-export function readApproval({ yes, unattended, suspend }: GoingFlags): ApprovalMode | undefined {
+/** What the options say of the work. */
+export function toWork(
+  flags: WorkFlags,
+): Omit<WorkGiven, 'approval'> & { readonly approval: ApprovalMode | undefined } {
+  const { json = false, quiet = false, redact = true, allow = [], env = [], timeout, approvalTimeout } = flags;
+  const limits = { timeoutMs: toMilliseconds(timeout), approvalTimeoutMs: toMilliseconds(approvalTimeout) };
+  return { ...flags, ...limits, json, quiet, redact, allow, environment: env, approval: readApproval(flags) };
+}
+
+function readApproval({ yes, unattended, suspend }: WorkFlags): ApprovalMode | undefined {
   if (yes === true) return 'yes';
   if (unattended === true) return 'unattended';
   return suspend === true ? 'suspend' : undefined;
 }
 
-export function readLimits({ maxRounds, maxCalls, maxTokens, timeout, approvalTimeout }: GoingFlags): RunLimits {
-  return {
-    maxRounds,
-    maxCalls,
-    maxTokens,
-    timeoutMs: toMilliseconds(timeout),
-    approvalTimeoutMs: toMilliseconds(approvalTimeout),
-  };
-}
-
 function toMilliseconds(seconds: number | undefined): number | undefined {
   return seconds === undefined ? undefined : seconds * 1000;
+}
+
+/** Where tools come from, and where they and the file tools work. */
+export function addPlaceOptions(command: Command, locked: string): Command {
+  command
+    .option('--tools <dir>', 'folder of tool files (default: ./plugins, when there is one)')
+    .option('--subfolders', subfoldersText)
+    .option('--locked', locked)
+    .option('--workspace <dir>', 'folder that the file tools work in', '.');
+  return addIsolationOption(addTrustOption(addConfigOptions(command)), 'subprocess');
 }

@@ -1,8 +1,34 @@
 import { basename } from 'node:path';
-import type { LogProblem, LogReading } from '@holdfast/session/jsonl';
-import { formatCount, type LineStyle } from '../calls/line.ts';
-import type { OutputStream } from '../terminal/host.ts';
+import { formatCount } from '@holdfast/orchestrator/text';
+import { type LogProblem, type LogReading, type ReadLogOptions, readLog } from '@holdfast/session/jsonl';
+import type { LineStyle } from '../calls/line.ts';
+import type { Host, OutputStream } from '../terminal/host.ts';
 import { toPrintable } from '../terminal/text.ts';
+import { shortenPath } from '../workspace/folder.ts';
+import { findSession, type SessionName } from '../workspace/known.ts';
+
+/** A log as it is read without a lock. */
+export interface ReadSession {
+  readonly id: string;
+  readonly reading: LogReading;
+  /** What every listing of it begins with. */
+  title(style: LineStyle): string;
+}
+
+/** Reads the log of a session. @throws HoldfastError `usage.session_unknown`, `log.*`. */
+export async function readSession(
+  name: SessionName,
+  host: Pick<Host, 'directory' | 'environment' | 'stderr'>,
+  options: ReadLogOptions = {},
+): Promise<ReadSession> {
+  const log = await findSession(name, host);
+  return {
+    id: log.id,
+    reading: readLog(log.path, options),
+    title: ({ colors }) =>
+      `${colors.bold(`Session ${log.id}`)}  ${colors.dim(toPrintable(shortenPath(log.path, host.directory)))}`,
+  };
+}
 
 /** Whether a log is whole: its last line. `done`: what became of the records that are good, `shown`. */
 export function describeIntegrity(
@@ -47,9 +73,4 @@ export function warnOfDamage({ torn, problem }: LogReading, stderr: OutputStream
 function describePlace({ path, offset }: LogProblem): string {
   const name = basename(path);
   return /\.before-\d+$/.test(name) ? `byte ${offset} of ${toPrintable(name)}` : `byte ${offset}`;
-}
-
-/** What every listing of a session begins with. */
-export function formatSessionTitle(id: string, path: string, { colors }: LineStyle): string {
-  return `${colors.bold(`Session ${id}`)}  ${colors.dim(toPrintable(path))}`;
 }

@@ -1,10 +1,10 @@
+import { formatCount, formatDuration } from '@holdfast/orchestrator/text';
 import { shortenCallIds } from '../calls/ids.ts';
-import { formatArguments, formatCount, formatDuration, formatTime, type LineStyle } from '../calls/line.ts';
+import { formatArguments, formatTime, type LineStyle } from '../calls/line.ts';
 import { describeQuestion } from '../calls/question.ts';
 import type { Host } from '../terminal/host.ts';
-import { fitColumns, measureColumns, toPrintable, wrapColumns } from '../terminal/text.ts';
+import { fitColumns, measureColumns, padColumns, toPrintable, wrapColumns } from '../terminal/text.ts';
 import { toCommand } from '../terminal/words.ts';
-import { describeExpiry, describeGroups } from './group-questions.ts';
 import type { WaitingCall, WaitingPlan, WaitingRun, WaitingSession } from './waiting.ts';
 
 export interface WaitingView {
@@ -12,7 +12,7 @@ export interface WaitingView {
   readonly host: Host;
   readonly workspace: string;
   readonly nowMs: number;
-  /** Up to this number questions are told whole, more of them by tool. */
+  /** Up to this number questions are told whole, more of them a line each. */
   readonly maxDetailed: number;
   /** Long arguments and diffs are not cut. */
   readonly isWhole: boolean;
@@ -36,7 +36,7 @@ export function describeWaiting(waiting: WaitingSession, view: WaitingView): rea
     ...plans.flatMap((plan) => describePlan(plan, style)),
     ...(questions.length <= maxDetailed
       ? questions.flatMap((call) => describeWaitingQuestion(call, { id: idOf(call), session }, view))
-      : describeGroups(questions, idOf, { style, nowMs })),
+      : listQuestions(questions, idOf, { style, nowMs })),
     ...calls.flatMap((call) => (call.state === 'waiting' ? [] : describeOther(call, { id: idOf(call), plans, style }))),
     ...(granted === '' ? [] : ['', ...wrap(`Granted for the session: ${granted}`, style)]),
     ...describeCommands(waiting, ids, view),
@@ -84,6 +84,42 @@ function describeWaitingQuestion(
     ...indent(`${asked}, ${describeExpiry(call, nowMs)} (${formatTime(expiresAtMs)})`, style),
     ...indent(`digest ${digest}`, style),
   ];
+}
+
+const maxListed = 12;
+
+/** Many questions, a line each with its reasons below it: those that expire first are in front. */
+function listQuestions(
+  calls: readonly WaitingCall[],
+  idOf: (call: WaitingCall) => string,
+  { style: { colors, columns }, nowMs }: Pick<WaitingView, 'style' | 'nowMs'>,
+): readonly string[] {
+  const sorted = calls.toSorted((one, other) => (one.expiresAtMs ?? 0) - (other.expiresAtMs ?? 0));
+  const fit = (line: string): string => fitColumns(line, Math.min(columns, 160) - 1);
+  return [
+    '',
+    `${formatCount(calls.length, 'question')}; those that expire first are in front`,
+    ...sorted.slice(0, maxListed).flatMap((call) => {
+      const { name, dangerous, asks = [], digest = '', input } = call;
+      const shown = `${toPrintable(name)}${dangerous ? ' (dangerous)' : ''}`;
+      const reasons = asks.map(({ policy, reason = 'no reason given' }) => `${reason} (${policy})`).join('; ');
+      return [
+        fit(
+          `    ${padColumns(idOf(call), 16)}  ${shown}  ${describeExpiry(call, nowMs)}  ${digest.slice(0, 12)}  ${formatArguments(input)}`,
+        ),
+        colors.dim(fit(`      ? ${formatArguments(reasons)}`)),
+      ];
+    }),
+    ...(calls.length > maxListed
+      ? [`    … and ${formatCount(calls.length - maxListed, 'more question')}; \`--json\` has all`]
+      : []),
+    colors.dim('  Reasons and arguments are cut here: `approve` shows a call whole first.'),
+  ];
+}
+
+/** `expires in 23 h 59 m`. */
+function describeExpiry({ expiresAtMs = 0 }: Pick<WaitingCall, 'expiresAtMs'>, nowMs: number): string {
+  return `expires in ${formatDuration(Math.max(0, expiresAtMs - nowMs))}`;
 }
 
 const callStates: Readonly<Record<Exclude<WaitingCall['state'], 'waiting'>, string>> = {

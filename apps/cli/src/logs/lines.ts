@@ -1,3 +1,4 @@
+import { formatCount, formatDuration } from '@holdfast/orchestrator/text';
 import type { LogReading } from '@holdfast/session/jsonl';
 import { type ChangeCollector, createChangeCollector, formatChanges } from '../calls/changes.ts';
 import { formatFeedback, formatUnfinished } from '../calls/feedback.ts';
@@ -8,8 +9,6 @@ import {
   formatArguments,
   formatCallEnd,
   formatChildRun,
-  formatCount,
-  formatDuration,
   formatLate,
   formatTime,
   type LineStyle,

@@ -1,8 +1,9 @@
 import { describeThrown, isPlainObject } from '@holdfast/core';
+import { formatCount } from '@holdfast/orchestrator/text';
 import { planSlice, renderPlan } from '@holdfast/planning';
 import type { LogRecord } from '@holdfast/session';
 import { gutter, labelText, quoteReason } from '../calls/foreign-text.ts';
-import { formatArguments, formatCallLine, formatCount, formatTime, type LineStyle } from '../calls/line.ts';
+import { formatArguments, formatCallLine, formatTime, type LineStyle } from '../calls/line.ts';
 import { describeReason } from '../plan/node-line.ts';
 import { toPrintable, wrapBlock } from '../terminal/text.ts';
 import type { ShownRecord } from './records.ts';

@@ -5,7 +5,7 @@ import { describeTerminal, type Host, type Interruption } from '../terminal/host
 import { fitColumns, formatBytes } from '../terminal/text.ts';
 import type { WantedModel } from './catalogue.ts';
 import { bindingPackage, graphicsHint } from './local.ts';
-import { findPackageEntry } from './package.ts';
+import { findEntry } from './package.ts';
 
 /** As far as it is used here; `node-llama-cpp` has the rest. */
 interface Downloader {
@@ -24,7 +24,7 @@ export type CreateDownloader = (options: {
 
 /** The downloader of `node-llama-cpp`, as it is installed in the directory. @throws HoldfastError `usage.local_packages_missing`. */
 export async function importDownloader(directory: string): Promise<CreateDownloader> {
-  const entry = await findPackageEntry(bindingPackage, directory);
+  const entry = await findEntry(bindingPackage, directory);
   if (entry === undefined) {
     throw new HoldfastError(
       'usage.local_packages_missing',

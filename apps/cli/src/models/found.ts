@@ -1,6 +1,6 @@
 import type { Host } from '../terminal/host.ts';
 import { findOllama } from './ollama.ts';
-import { findManifest, readVersion } from './package.ts';
+import { findVersion } from './package.ts';
 import { compatible, keyVariables, type OfferedProvider, ollama } from './provider-keys.ts';
 
 /** A model that could be asked here, because there is a key, or a server on this machine. */
@@ -35,7 +35,7 @@ async function findKeyed({ directory, environment }: Surroundings): Promise<read
     keyedModels.map(async ({ provider, name }): Promise<readonly FoundModel[]> => {
       const by = keyVariables.get(provider) ?? '';
       if ((environment[by] ?? '').trim() === '') return [];
-      return [{ provider, name, by, ...(await findPackage(`@ai-sdk/${provider}`, directory)) }];
+      return [{ provider, name, by, ...(await describePackage(`@ai-sdk/${provider}`, directory)) }];
     }),
   );
   return found.flat();
@@ -46,11 +46,13 @@ async function findServed(surroundings: Surroundings): Promise<readonly FoundMod
   if (found?.model === undefined) return [];
   const name = `${ollama}:${found.model}`;
   const { directory } = surroundings;
-  return [{ provider: ollama, name, by: found.address, ...(await findPackage(`@ai-sdk/${compatible}`, directory)) }];
+  return [
+    { provider: ollama, name, by: found.address, ...(await describePackage(`@ai-sdk/${compatible}`, directory)) },
+  ];
 }
 
-async function findPackage(name: string, directory: string): Promise<Pick<FoundModel, 'package' | 'version'>> {
-  return { package: name, version: await readVersion(findManifest(name, directory)) };
+async function describePackage(name: string, directory: string): Promise<Pick<FoundModel, 'package' | 'version'>> {
+  return { package: name, version: await findVersion(name, directory) };
 }
 
 /** What a person should know of it on one line. */

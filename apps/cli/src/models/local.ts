@@ -8,11 +8,12 @@ import {
   type Model,
   type ModelRequest,
 } from '@holdfast/core';
+import { findPackage } from '@holdfast/registry/node';
 import { usageError } from '../terminal/failure.ts';
 import type { Host } from '../terminal/host.ts';
 import { formatBytes } from '../terminal/text.ts';
 import { nearestTools } from './nearest-tools.ts';
-import { findManifest, findPackageEntry } from './package.ts';
+import { findEntry } from './package.ts';
 import { printResults } from './printed-results.ts';
 import { parseProviderModel } from './provider-keys.ts';
 import { findPulledModel, modelsFolder } from './pulled.ts';
@@ -124,7 +125,7 @@ async function importWeights(wanted: Wanted): Promise<LoadOptions> {
 }
 
 async function importPackage(packageName: string, wanted: Wanted): Promise<Readonly<Record<string, unknown>>> {
-  const entry = await findPackageEntry(packageName, wanted.directory);
+  const entry = await findEntry(packageName, wanted.directory);
   if (entry === undefined) throw missing(wanted);
   try {
     return (await import(entry)) as Readonly<Record<string, unknown>>;
@@ -136,7 +137,7 @@ async function importPackage(packageName: string, wanted: Wanted): Promise<Reado
 /** Which of the packages that `name` needs are not found from the directory. */
 function findMissing({ name, directory }: Wanted): readonly string[] {
   const needed = [adapterPackage, ...(name === localModel ? [weightsPackage] : []), bindingPackage];
-  return needed.filter((one) => findManifest(one, directory) === undefined);
+  return needed.filter((one) => findPackage(one, directory) === undefined);
 }
 
 export const graphicsHint: string = `the packages of ${bindingPackage} for graphics cards are 725 MB and not used; the README of ${adapterPackage} has the \`overrides\` for package.json that leave them out.`;

@@ -28,6 +28,7 @@ export function findOllamaAddress(environment: Host['environment']): string | un
     if (url.hostname === '[::]') url.hostname = '[::1]';
     return `${url.protocol}//${url.host}${url.pathname.replace(/\/+$/, '')}`;
   } catch {
+    // No URL: that is all it can throw for.
     return undefined;
   }
 }

@@ -2,7 +2,7 @@ import { type AiSdkModel, aiSdkModel } from '@holdfast/adapter-ai-sdk';
 import { describeThrown, isHoldfastError, type Model } from '@holdfast/core';
 import { usageError } from '../terminal/failure.ts';
 import { findOllamaAddress } from './ollama.ts';
-import { findPackageEntry } from './package.ts';
+import { findEntry } from './package.ts';
 import { baseUrlVariable, compatible, keyVariables, ollama, parseProviderModel } from './provider-keys.ts';
 
 const compatibleKeyVariable = 'OPENAI_COMPATIBLE_API_KEY';
@@ -24,7 +24,7 @@ export async function openProviderModel(name: string, surroundings: ProviderSurr
   if (parsed === undefined) return undefined;
   const { provider, modelId, packageName: fromPackage } = parsed;
   const { directory, environment } = surroundings;
-  const entry = await findPackageEntry(fromPackage, directory);
+  const entry = await findEntry(fromPackage, directory);
   if (entry === undefined) {
     throw usageError(
       'usage.provider_missing',

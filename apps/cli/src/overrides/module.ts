@@ -1,10 +1,10 @@
-import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { describeThrown, HoldfastError, isHoldfastError } from '@holdfast/core';
+import { isHoldfastError } from '@holdfast/core';
 import { type BindablePrompt, loadOverrides, memoryOverrides, seedOverrides } from '@holdfast/prompt';
-import { findPackageEntry } from '../models/package.ts';
+import { findEntry } from '../models/package.ts';
 import { usageError } from '../terminal/failure.ts';
+import { isFile } from '../workspace/folder.ts';
+import { importModule, pickExport } from '../workspace/module.ts';
 
 /** A prompt of a user's module, and what works with its overrides. */
 export interface OpenedPrompt {
@@ -34,50 +34,10 @@ export interface ModuleChoice {
  */
 export async function openPrompt({ module, exportName, directory }: ModuleChoice): Promise<OpenedPrompt> {
   const path = resolve(directory, module);
-  const prompt = pickPrompt(await importModule(path, module), { module, exportName });
+  if (!(await isFile(path))) throw usageError('usage.module_missing', `\`${module}\` is no file.`);
+  const exports = await importModule(path, module);
+  const prompt = pickExport(exports, { module, exportName, kind: 'prompt', maker: 'createPrompt', is: isPrompt });
   return { prompt, functions: await findFunctions(prompt, { path, module }) };
-}
-
-type Exports = Readonly<Record<string, unknown>>;
-
-async function importModule(path: string, name: string): Promise<Exports> {
-  const found = await stat(path).catch(() => undefined);
-  if (found?.isFile() !== true) throw usageError('usage.module_missing', `\`${name}\` is no file.`);
-  try {
-    return (await import(pathToFileURL(path).href)) as Exports;
-  } catch (cause) {
-    throw new HoldfastError('module.failed', `\`${name}\` cannot be loaded: ${describeThrown(cause)}`, { cause });
-  }
-}
-
-function pickPrompt(
-  exports: Exports,
-  { module, exportName }: Pick<ModuleChoice, 'module' | 'exportName'>,
-): BindablePrompt {
-  const prompts = new Map(
-    Object.entries(exports).flatMap(([name, value]) => (isPrompt(value) ? [[name, value] as const] : [])),
-  );
-  const list = [...prompts.keys()].map((name) => `\`${name}\``).join(', ');
-  if (exportName !== undefined) {
-    const named = prompts.get(exportName);
-    if (named !== undefined) return named;
-    throw usageError(
-      'usage.prompt_missing',
-      `\`${module}\` exports no prompt \`${exportName}\`${list === '' ? '' : `; it has ${list}`}.`,
-    );
-  }
-  // One prompt may have several names.
-  const different = new Set(prompts.values());
-  const [only] = different;
-  const chosen = prompts.get('default') ?? (different.size === 1 ? only : undefined);
-  if (chosen !== undefined) return chosen;
-  if (different.size === 0) {
-    throw usageError('usage.prompt_missing', `\`${module}\` exports no prompt: export what \`createPrompt\` makes.`);
-  }
-  throw usageError(
-    'usage.prompt_unclear',
-    `\`${module}\` exports several prompts: choose one of ${list} with --export.`,
-  );
 }
 
 function isPrompt(value: unknown): value is BindablePrompt {
@@ -100,7 +60,7 @@ async function findFunctions(
 ): Promise<OverrideFunctions> {
   const own: OverrideFunctions = { loadOverrides, seedOverrides };
   if (await knows(own, prompt)) return own;
-  const entry = await findPackageEntry('@holdfast/prompt', dirname(path));
+  const entry = await findEntry('@holdfast/prompt', dirname(path));
   const loaded = entry === undefined ? {} : ((await import(entry)) as Partial<OverrideFunctions>);
   const { loadOverrides: load, seedOverrides: seed } = loaded;
   if (load !== undefined && seed !== undefined) {

@@ -1,11 +1,9 @@
 import { expect, test } from 'vitest';
 import { createColors } from '../terminal/colors.ts';
 import { createFolder, type TestFolder } from '../testing/test-folder.ts';
-import { endedNode, nodeTrace, planStart, planTrace } from '../testing/test-plan-events.ts';
+import { endedNode, nodeTrace, planTrace } from '../testing/test-plan-events.ts';
 import { planText, planTools } from '../testing/test-plans.ts';
 import { type Ended, runHere } from '../testing/test-program.ts';
-import { formatFrame, newFrameMemory } from './frame.ts';
-import { PlanProgress } from './progress.ts';
 import { createPlanSummary } from './summary.ts';
 
 function inFolder({ path }: TestFolder) {
@@ -45,20 +43,11 @@ test('nodes that had not begun when a run was stopped are counted, not listed', 
   const stopped = endedNode('a', { kind: 'cancelled', code: 'call.aborted', message: '`fetch` was cancelled.' });
   const unbegun = ['b', 'c'].map((id) => nodeTrace(id, { kind: 'cancelled', code: 'plan.aborted', message: 'No.' }));
   const style = { colors: createColors(false), columns: 80 };
-  const told = { absence: undefined, tabled: false };
   const text = createPlanSummary([], {})
-    .describe(planTrace([stopped, ...unbegun], { status: 'aborted' }), style, told)
+    .describe(planTrace([stopped, ...unbegun], { status: 'aborted' }), style, undefined)
     .join('\n');
   expect(text).toContain(
     '  cancelled  a  fetch\n    | `fetch` was cancelled. (call.aborted)\n  2 nodes had not begun.\n',
   );
   expect(text).not.toContain('plan.aborted');
-});
-
-test.each([40, 80])('in %i columns, long ids that begin alike are told apart', (columns) => {
-  const progress = new PlanProgress();
-  progress.apply(planStart([7, 8].map((at) => nodeTrace(`summary_of_the_long_chapter_number_${at}`))));
-  const style = { colors: createColors(false), columns };
-  const rows = formatFrame(progress, newFrameMemory(), { style, rows: 24, places: 10, nowMs: 0 });
-  expect(rows.filter((row) => /summar.*…ber_[78] /.test(`${row} `))).toHaveLength(2);
 });

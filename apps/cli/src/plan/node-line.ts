@@ -1,22 +1,24 @@
-import type { NodeTrace } from '@holdfast/orchestrator';
+import type { NodeId, NodeKind, NodeTrace } from '@holdfast/orchestrator';
+import { formatCount } from '@holdfast/orchestrator/text';
 import { maxShownResultLines, quoteReason, quoteResult } from '../calls/foreign-text.ts';
 import {
   describeDecision,
   formatArguments,
   formatCallLine,
-  formatDuration,
+  formatLate,
   type LineStyle,
   listAttempts,
 } from '../calls/line.ts';
-import { toPrintable } from '../terminal/text.ts';
-import type { NodeProgress, PlanProgress } from './progress.ts';
+import { createOpenCalls } from '../calls/open.ts';
+import { formatOpenCalls, type Telling } from '../run/view.ts';
+import { fitColumns, toPrintable } from '../terminal/text.ts';
 import { listIds } from './view.ts';
 
 /**
  * What a node that has ended, or waits for a person, has to say: its line, and under it the beginning of `result`, the text that a model
  * would get, or why it did not succeed.
  */
-export function formatNodeEnd(node: NodeTrace, style: LineStyle, result = ''): readonly string[] {
+function formatNodeEnd(node: NodeTrace, style: LineStyle, result = ''): readonly string[] {
   const { kind, code, tool, input, attempts, decisions, approval, durationMs = 0 } = node;
   const outcome = { kind, code, message: node.message, ...(attempts > 1 ? { attempts } : {}) };
   const call = { name: tool, rawArguments: input, decisions, approval, outcome, durationMs };
@@ -35,7 +37,7 @@ export function formatNodeEnd(node: NodeTrace, style: LineStyle, result = ''): r
   return [line, ...(reason === '' ? quoteResult(result, style, maxShownResultLines) : quoteReason(reason, style))];
 }
 
-type Reasoned = Pick<NodeProgress, 'kind' | 'message' | 'code' | 'because'>;
+type Reasoned = Pick<NodeTrace, 'kind' | 'message' | 'code' | 'because'>;
 
 /** Why a node did not succeed, on one line; empty for one that did. */
 export function describeReason({ kind, message, code, because }: Reasoned): string {
@@ -45,20 +47,54 @@ export function describeReason({ kind, message, code, because }: Reasoned): stri
   return toPrintable(`${said}${code === undefined ? '' : ` (${code})`}`.trim());
 }
 
-/** What a node is at, or waits for, on one line. */
-export function describeNode(node: NodeProgress, progress: PlanProgress, nowMs: number): string {
-  if (node.kind === 'running') {
-    const { note, noteUntilMs = Number.POSITIVE_INFINITY } = node;
-    return nowMs < noteUntilMs ? toPrintable(note) : '';
-  }
-  if (node.kind !== 'waiting') return describeReason(node);
-  const { wait } = node;
-  if (wait?.type === 'locks')
-    return toPrintable(`waits for the lock${wait.names.length === 1 ? '' : 's'} ${listIds(wait.names, 3)}`);
-  if (wait?.type === 'rate') {
-    const leftMs = Math.max(0, wait.untilMs - nowMs);
-    return toPrintable(`waits for the rate limit of ${node.tool}, ${formatDuration(leftMs)}`);
-  }
-  const missing = progress.listMissing(node);
-  return missing.length === 0 ? 'waits for a place' : `waits for ${listIds(missing, 4)}`;
+/**
+ * Of a plan: a line for each node when it has ended, with the beginning of its result; while it runs, what its tool does, and how many
+ * nodes have ended.
+ */
+export function createPlanTelling(style: LineStyle): Telling {
+  const calls = createOpenCalls();
+  const names = new Map<string, string>();
+  // Of calls that have ended, until their nodes have.
+  const results = new Map<string, string>();
+  let count = 0;
+  const ended = new Set<NodeId>();
+  const settle = (node: NodeTrace): void => {
+    if (!openKinds.has(node.kind)) ended.add(node.node);
+  };
+  return {
+    take(event) {
+      // A call that the plan makes stands under the name of its node.
+      const isNode = event.type === 'tool-call-start' && event.parentId === undefined;
+      const given = isNode ? `${event.name} ${formatArguments(event.rawArguments)}` : '';
+      calls.apply(isNode ? { ...event, name: names.get(event.callId) ?? event.name, rawArguments: given } : event);
+      if (event.type === 'plan-start' || event.type === 'plan-resume') {
+        count = event.nodes.length;
+        for (const node of event.nodes) settle(node);
+      } else if (event.type === 'node-start') {
+        names.set(event.callId, String(event.node));
+      } else if (event.type === 'tool-call-end' && event.parentId === undefined && event.outcome.kind === 'ok') {
+        results.set(event.callId, event.outcome.text);
+      } else if (event.type === 'tool-call-late') {
+        return [formatLate(event, style)];
+      } else if (event.type === 'node-end') {
+        settle(event.node);
+        const { callId = '' } = event.node;
+        const result = results.get(callId);
+        results.delete(callId);
+        return formatNodeEnd(event.node, style, result);
+      }
+      return [];
+    },
+    rest: () => [],
+    open: (nowMs) => [
+      ...formatOpenCalls(calls.list(), style, nowMs),
+      ...(count === 0 ? [] : [style.colors.dim(fitColumns(describeEnded(ended.size, count), style.columns - 1))]),
+    ],
+  };
 }
+
+function describeEnded(ended: number, count: number): string {
+  return `  ${ended.toLocaleString('en-GB')} of ${formatCount(count, 'node')} ended`;
+}
+
+const openKinds: ReadonlySet<NodeKind> = new Set(['waiting', 'running', 'suspended']);

@@ -1,5 +1,6 @@
 import { allow, type Policy, type Section } from '@holdfast/core';
 import type { Registry } from '@holdfast/registry';
+import { type OpenedWork, openWork, type WorkOpening, type WorkPlace } from '../run/open.ts';
 import { withGuard } from '../run/prompt.ts';
 import { type CallSetup, setUpCalls } from '../run/setup.ts';
 import type { RunTerms } from '../run/terms.ts';
@@ -10,6 +11,24 @@ import type { Host } from '../terminal/host.ts';
 export interface PlanSetup extends CallSetup {
   /** What does a tool's work, by the name of the tool, as its file says. */
   readonly functions: ReadonlyMap<string, string>;
+}
+
+/** What is opened for a plan. */
+export interface PlanWorkshop extends OpenedWork {
+  readonly setup: PlanSetup;
+}
+
+/** Opens what plans are checked against, as `run` does it, for as long as `work` takes. @throws HoldfastError as `openWork`. */
+export async function openWorkshop<Answer>(
+  place: WorkPlace,
+  opening: WorkOpening,
+  host: Host,
+  work: (workshop: PlanWorkshop) => Promise<Answer>,
+): Promise<Answer> {
+  return await openWork(place, opening, host, async (opened) => {
+    const { equipment, workspace } = opened;
+    return await work({ ...opened, setup: await setUpPlan(equipment, place, workspace, host) });
+  });
 }
 
 /**

@@ -21,7 +21,7 @@ test.each([
   { file: 'gone.json', says: '`gone.json` is not there: name a file with a plan as JSON, or - for standard input.' },
   { file: '', says: 'The plan `` is a folder' },
   { file: 'folder', says: '`folder` is a folder: name the file in it.' },
-  { file: 'large.json', says: '`large.json` has more than 16777216 bytes' },
+  { file: 'large.json', says: '`large.json` has more than 16 MiB' },
   { file: 'bytes.json', says: '`bytes.json` is not UTF-8 text.' },
 ])('$file: $says', async ({ file, says }) => {
   await using folder = await createFolder({ 'folder/a.txt': '', 'large.json': '' });

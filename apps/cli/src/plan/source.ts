@@ -1,15 +1,14 @@
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Readable } from 'node:stream';
-import { describeThrown, isHoldfastError } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core';
 import { usageError } from '../terminal/failure.ts';
 import type { Host } from '../terminal/host.ts';
-
-// Ten thousand nodes with a kilobyte of inputs each have room.
-const maxPlanBytes = 16 * 1024 * 1024;
+import { readText } from '../terminal/request.ts';
+import { hasCode } from '../terminal/system.ts';
 
 /**
- * The text of the plan in a file, or with `-` on standard input: UTF-8 of at most 16 MiB.
+ * The text of the plan in a file, or with `-` on standard input: UTF-8 of at most 16 MiB, which is room for ten thousand nodes with a
+ * kilobyte of inputs each.
  *
  * @throws HoldfastError `usage.plan_unreadable`.
  */
@@ -17,38 +16,19 @@ export async function readPlanText(
   file: string,
   { stdin, stderr, directory }: Pick<Host, 'stdin' | 'stderr' | 'directory'>,
 ): Promise<string> {
-  if (file === '-') {
-    if (stdin.isTTY === true) stderr.write('Type or paste the plan, and end it with Ctrl-D on a line of its own.\n');
-    return await readText(stdin, 'The plan on standard input');
-  }
-  return await readText(createReadStream(resolve(directory, file)), `The plan \`${file}\``);
-}
-
-async function readText(source: Readable, what: string): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of source) {
-      const bytes = Buffer.from(chunk);
-      size += bytes.length;
-      if (size > maxPlanBytes) throw unreadable(what, `has more than ${maxPlanBytes} bytes, and no plan is that large`);
-      chunks.push(bytes);
-    }
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
-  } catch (thrown) {
-    if (isHoldfastError(thrown)) throw thrown;
-    throw unreadable(what, describeProblem(thrown));
-  }
+  const isTyped = file === '-' && stdin.isTTY === true;
+  if (isTyped) stderr.write('Type or paste the plan, and end it with Ctrl-D on a line of its own.\n');
+  const what = file === '-' ? 'The plan on standard input' : `The plan \`${file}\``;
+  const refuse = (problem: string): Error => usageError('usage.plan_unreadable', `${what} ${problem}.`);
+  const read = await readText(file === '-' ? stdin : createReadStream(resolve(directory, file))).catch((thrown) => {
+    throw refuse(describeProblem(thrown));
+  });
+  if ('text' in read) return read.text;
+  throw refuse(read.problem === 'not-text' ? 'is not UTF-8 text' : 'has more than 16 MiB, and no plan is that large');
 }
 
 function describeProblem(thrown: unknown): string {
-  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
-  if (code === 'ENOENT') return 'is not there: name a file with a plan as JSON, or - for standard input';
-  if (code === 'EISDIR') return 'is a folder: name the file in it';
-  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'is not UTF-8 text';
+  if (hasCode(thrown, 'ENOENT')) return 'is not there: name a file with a plan as JSON, or - for standard input';
+  if (hasCode(thrown, 'EISDIR')) return 'is a folder: name the file in it';
   return `cannot be read: ${describeThrown(thrown)}`;
-}
-
-function unreadable(what: string, problem: string): Error {
-  return usageError('usage.plan_unreadable', `${what} ${problem}.`);
 }

@@ -11,7 +11,7 @@ function describe(trace: PlanTrace, events: readonly PlanEvent[] = [], absence?:
   const summary = createPlanSummary([], {});
   const begun = { type: 'plan-start', sessionId: 's', run: 1, digest: 'd', nodes: [], atMs: 0 } as const;
   for (const event of [begun, ...events, { type: 'plan-end', trace, atMs: 1500 } as const]) summary.add(event);
-  return summary.describe(trace, style, { absence, tabled: false }).join('\n');
+  return summary.describe(trace, style, absence).join('\n');
 }
 
 test.each([
@@ -33,7 +33,7 @@ test('a text is shown as it is, anything else as JSON, nothing of it can act on 
   expect(describe(planTrace([node], { output: null }))).toContain('Result of a\n| null\n');
   expect(describe(planTrace([node]))).not.toContain('Result');
   const long = describe(planTrace([node], { output: 'word '.repeat(3000) }));
-  expect(long).toContain('5000 more characters; `holdfast trace --json` has them');
+  expect(long).toContain('5,000 more characters; `holdfast trace --json` has them');
 });
 
 test('what did not succeed is listed with its reason, what was skipped for it is counted', () => {

@@ -1,76 +1,45 @@
-import type { Budget, Json, Tool } from '@holdfast/core';
-import type { NodeKind, NodeTrace, PlanEvent, PlanTrace } from '@holdfast/orchestrator';
-import { createChangeCollector, formatChanges } from '../calls/changes.ts';
+import type { Json, Tool } from '@holdfast/core';
+import type { NodeTrace, PlanTrace } from '@holdfast/orchestrator';
+import { formatCount, formatDuration } from '@holdfast/orchestrator/text';
 import { quoteText } from '../calls/foreign-text.ts';
-import { formatCount, formatDuration, type LineStyle, paintState } from '../calls/line.ts';
+import { type LineStyle, paintState } from '../calls/line.ts';
+import { advise, createEffects, describeUnasked, describeUse, type WorkLimits } from '../run/summary.ts';
+import type { WorkSummary } from '../run/work.ts';
 import { describeMissing, missingCode } from '../settings/environment-consent.ts';
 import { toPrintable, wrapBlock } from '../terminal/text.ts';
-import { describeKinds } from './frame.ts';
 import { describeReason } from './node-line.ts';
 
-export interface Told {
-  /** Why nobody could be asked. */
-  readonly absence: string | undefined;
-  /** A table of all nodes stands above, with what did not succeed and why. */
-  readonly tabled: boolean;
-}
-
-/** Gathers over a run of a plan what is said at its end. */
-export interface PlanSummary {
-  add(event: PlanEvent): void;
-  /** Result, changes, what did not succeed and why, how it ended. */
-  describe(trace: PlanTrace, style: LineStyle, told: Told): readonly string[];
-  /** What stands when an error has ended the run before its end. */
-  describeBroken(style: LineStyle): readonly string[];
-}
-
-export interface PlanSummaryLimits {
-  readonly timeoutMs?: number | undefined;
-  readonly budget?: Budget | undefined;
-}
-
-export function createPlanSummary(tools: readonly Tool[], { timeoutMs, budget }: PlanSummaryLimits): PlanSummary {
-  const external = new Set(tools.filter(({ effects }) => effects === 'external').map(({ name }) => name));
-  const changes = createChangeCollector();
-  const externalTools = new Set<string>();
+export function createPlanSummary(tools: readonly Tool[], limits: WorkLimits): WorkSummary<PlanTrace> {
+  const effects = createEffects(tools);
   let startedAtMs: number | undefined;
   let endedAtMs: number | undefined;
-  const describeChanged = ({ colors }: LineStyle): readonly string[] =>
-    changes.list().length === 0
-      ? ['No file of the workspace was changed.']
-      : ['Changed in the workspace:', ...formatChanges(changes.list(), colors)];
   return {
     add(event) {
       if (event.type === 'plan-start' || event.type === 'plan-resume') startedAtMs ??= event.atMs;
       else if (event.type === 'plan-end') endedAtMs = event.atMs;
-      // What nested calls changed counts only as the call around them says, and that one lists it again.
-      else if (event.type === 'tool-call-end' && event.parentId === undefined) {
-        changes.add(event);
-        const { kind } = event.outcome;
-        if ((kind === 'ok' || kind === 'in-doubt') && external.has(event.name)) externalTools.add(event.name);
-      }
+      else if (event.type === 'tool-call-end' && event.parentId === undefined) effects.add(event);
     },
-    describe(trace, style, { absence, tabled }) {
+    describe(trace, style, absence) {
       const durationMs = (endedAtMs ?? 0) - (startedAtMs ?? endedAtMs ?? 0);
+      const { nodes } = trace;
+      const lacking = nodes.filter(({ code }) => code === missingCode).map(({ tool }) => tool);
+      const denied = nodes.filter(({ kind, code }) => kind === 'denied' && code === 'approval.unattended');
       return [
         '',
         ...describeOutput(trace, style),
-        ...describeChanged(style),
-        ...(externalTools.size === 0
-          ? []
-          : [`What ${[...externalTools].map(toPrintable).join(', ')} did outside of these files is not listed.`]),
-        ...describeLacking(trace, tools, style),
-        ...describeUnasked(trace, style, absence),
-        ...(tabled ? [] : describeFailures(trace, style)),
+        ...effects.describe(style),
+        ...describeMissing(new Set(lacking), tools).flatMap((text) => advise(text, style)),
+        ...describeUnasked(new Set(denied.map(({ tool }) => tool)), absence, style),
+        ...describeFailures(trace, style),
         '',
         ...wrapBlock(
-          `${describeStatus(trace, style)} after ${formatDuration(durationMs)}: ${formatCount(trace.nodes.length, 'node')} (${describeKinds(countKinds(trace))})`,
+          `${describeStatus(trace, style)} after ${formatDuration(durationMs)}: ${formatCount(nodes.length, 'node')} (${countKinds(trace)})`,
           style.columns - 1,
         ),
-        ...describeUse({ timeoutMs, budget, durationMs }),
+        ...describeUse(limits, { durationMs }),
       ];
     },
-    describeBroken: (style) => ['', 'The plan broke off.', ...describeChanged(style)],
+    describeBroken: (style) => ['', 'The plan broke off.', ...effects.describe(style)],
   };
 }
 
@@ -93,28 +62,6 @@ function describeOutput({ output, plan }: PlanTrace, { colors, columns }: LineSt
 /** A result as text: as it is where it is one, anything else as JSON. */
 export function toOutputText(output: Json = ''): string {
   return typeof output === 'string' ? output : JSON.stringify(output, undefined, 2);
-}
-
-function describeUnasked(
-  trace: PlanTrace,
-  { colors, columns }: LineStyle,
-  absence: string | undefined,
-): readonly string[] {
-  if (absence === undefined) return [];
-  const denied = trace.nodes.filter(({ kind, code }) => kind === 'denied' && code === 'approval.unattended');
-  const names = [...new Set(denied.map(({ tool }) => toPrintable(tool)))];
-  if (names.length === 0) return [];
-  const text = `Nobody was asked (${absence}), so ${names.join(', ')} did not run. \`--allow ${names[0]}\` lets it; \`--suspend\` waits for an answer.`;
-  return wrapBlock(text, columns).map(colors.yellow);
-}
-
-function describeLacking(
-  { nodes }: PlanTrace,
-  tools: readonly Tool[],
-  { colors, columns }: LineStyle,
-): readonly string[] {
-  const lacking = nodes.filter(({ code }) => code === missingCode).map(({ tool }) => tool);
-  return describeMissing(new Set(lacking), tools).flatMap((text) => wrapBlock(text, columns).map(colors.yellow));
 }
 
 const maxFailures = 10;
@@ -152,11 +99,10 @@ function hadNotBegun({ code }: NodeTrace): boolean {
   return code === 'plan.aborted';
 }
 
-/** How many nodes ended how. */
-function countKinds({ nodes }: PlanTrace): ReadonlyMap<NodeKind, number> {
-  const counts = new Map<NodeKind, number>();
-  for (const { kind } of nodes) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  return counts;
+/** How many nodes ended how: `36 ok, 1 failed`. */
+function countKinds({ nodes }: PlanTrace): string {
+  const counts = [...Map.groupBy(nodes, ({ kind }) => kind)];
+  return counts.map(([kind, { length }]) => `${length.toLocaleString('en-GB')} ${kind}`).join(', ');
 }
 
 /** How a plan ended, and what that means. */
@@ -177,17 +123,4 @@ function describeStatus({ status, plan }: PlanTrace, { colors }: LineStyle): str
     default:
       return status satisfies never;
   }
-}
-
-function describeUse({
-  timeoutMs,
-  budget,
-  durationMs,
-}: PlanSummaryLimits & { readonly durationMs: number }): readonly string[] {
-  const { limits = {}, used } = budget ?? {};
-  const parts = [
-    ...(limits.maxCalls === undefined ? [] : [`${used?.calls} of ${formatCount(limits.maxCalls, 'call')}`]),
-    ...(timeoutMs === undefined ? [] : [`${formatDuration(durationMs)} of ${formatDuration(timeoutMs)}`]),
-  ];
-  return parts.length === 0 ? [] : [`used ${parts.join(', ')}`];
 }

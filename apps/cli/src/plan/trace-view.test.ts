@@ -12,8 +12,8 @@ test('of ten thousand nodes those are shown that did not succeed, and the others
   const lines = formatTraceTable(planTrace([...ok, bad, skipped]), { ...style, columns: 120 });
   expect(lines).toHaveLength(4);
   expect(lines[1]).toMatch(/^bad +fetch +failed +1 +100 ms +It broke\. \(tool\.failed\)$/);
-  expect(lines.at(-1)).toBe('… and 9998 more nodes; `--json` has them all');
-  expect(formatTraceTable(planTrace(ok), style)).toEqual(['… and 9998 more nodes; `--json` has them all']);
+  expect(lines.at(-1)).toBe('… and 9,998 more nodes; `--json` has them all');
+  expect(formatTraceTable(planTrace(ok), style)).toEqual(['… and 9,998 more nodes; `--json` has them all']);
 });
 
 test('a trace from any log is printable, request and all', () => {

@@ -1,5 +1,6 @@
 import type { PlanTrace } from '@holdfast/orchestrator';
-import { formatCount, formatTime, type LineStyle, paintState } from '../calls/line.ts';
+import { formatCount } from '@holdfast/orchestrator/text';
+import { formatTime, type LineStyle, paintState } from '../calls/line.ts';
 import { traceSummary, traceTable } from '../drawing/trace-text.ts';
 import { formatTable } from '../terminal/table.ts';
 import { toPrintable, wrapBlock } from '../terminal/text.ts';

@@ -1,12 +1,12 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describeThrown, HoldfastError, isPack, isPlainObject, type JsonObject, type Pack } from '@holdfast/core';
+import { findPackage, findPackageEntry } from '@holdfast/registry/node';
 import type { PackCases } from '@holdfast/testing';
-import { findManifest, readEntry } from '../models/package.ts';
 import { usageError } from '../terminal/failure.ts';
 import { hasCode } from '../terminal/system.ts';
 import { isFile, isFolder } from '../workspace/folder.ts';
+import { importModule, pickExport } from '../workspace/module.ts';
 
 export interface PackPlace {
   /** A folder with a package.json, a file, or the name of an installed package. */
@@ -36,12 +36,9 @@ const endings = ['.ts', '.mts', '.js', '.mjs'];
 export async function openPack({ place, exportName, directory }: PackPlace): Promise<OpenedPack> {
   const found = await findPack(place, directory);
   const manifest = await readManifest(join(found.folder, 'package.json'));
-  const packs = new Map(
-    Object.entries(await importModule(found.file, place)).flatMap(([name, value]) =>
-      isPack(value) ? [[name, value] as const] : [],
-    ),
-  );
-  return { pack: pickPack(packs, place, exportName), ...found, manifest };
+  const exports = await importModule(found.file, place);
+  const choice = { module: place, exportName, kind: 'pack', maker: 'definePack', is: isPack } as const;
+  return { pack: pickExport(exports, choice), ...found, manifest };
 }
 
 export type FoundPack = Pick<OpenedPack, 'file' | 'folder'>;
@@ -63,23 +60,23 @@ function toModule(path: string, place: string): FoundPack {
 /** A folder is tried from its sources, so that nothing has to be built; an installed package as it was published. */
 async function findEntry(place: string, directory: string): Promise<FoundPack> {
   const path = resolve(directory, place);
-  const manifestPath = (await isFolder(path)) ? join(path, 'package.json') : findInstalled(place, directory);
-  if (manifestPath === undefined) {
+  const found = (await isFolder(path)) ? path : findInstalled(place, directory);
+  if (found === undefined) {
     throw usageError(
       'usage.pack_missing',
       `\`${place}\` is neither a folder nor a file here, nor an installed package: name the folder of a pack.`,
     );
   }
-  const folder = await realpath(dirname(manifestPath));
+  const folder = await realpath(found);
   // Node.js runs no TypeScript there.
   const isInstalled = folder.split(sep).includes('node_modules');
   const sources = isInstalled
     ? []
     : ['src', '.'].flatMap((part) => endings.map((ending) => join(folder, part, `index${ending}`)));
   for (const file of sources) if (await isFile(file)) return { file, folder };
-  const entry = (await isFile(manifestPath)) ? await readEntry(manifestPath) : undefined;
-  if (entry !== undefined && (await isFile(fileURLToPath(entry)))) return { file: entry, folder };
-  const named = entry === undefined ? '' : `, \`${relative(folder, fileURLToPath(entry))}\``;
+  const entry = await findPackageEntry(folder);
+  if (entry !== undefined && (await isFile(entry))) return { file: entry, folder };
+  const named = entry === undefined ? '' : `, \`${relative(folder, entry)}\``;
   throw usageError(
     'usage.pack_missing',
     `There is no pack in \`${place}\`: neither \`src/index.ts\` nor what a package.json says is the entry${named}.`,
@@ -88,38 +85,7 @@ async function findEntry(place: string, directory: string): Promise<FoundPack> {
 
 function findInstalled(name: string, directory: string): string | undefined {
   // What cannot be the name of a package is none that was installed.
-  return /^(?:@[\w.-]+\/)?[\w.-]+$/.test(name) ? findManifest(name, directory) : undefined;
-}
-
-async function importModule(file: string, name: string): Promise<Readonly<Record<string, unknown>>> {
-  try {
-    return (await import(file.startsWith('file:') ? file : pathToFileURL(file).href)) as Readonly<
-      Record<string, unknown>
-    >;
-  } catch (cause) {
-    throw new HoldfastError('module.failed', `\`${name}\` cannot be loaded: ${describeThrown(cause)}`, { cause });
-  }
-}
-
-function pickPack(packs: ReadonlyMap<string, Pack>, place: string, exportName: string | undefined): Pack {
-  const list = [...packs.keys()].map((name) => `\`${name}\``).join(', ');
-  if (exportName !== undefined) {
-    const named = packs.get(exportName);
-    if (named !== undefined) return named;
-    throw usageError(
-      'usage.pack_missing',
-      `\`${place}\` exports no pack \`${exportName}\`${list === '' ? '' : `; it has ${list}`}.`,
-    );
-  }
-  // One pack may have several names.
-  const different = new Set(packs.values());
-  const [only] = different;
-  const chosen = packs.get('default') ?? (different.size === 1 ? only : undefined);
-  if (chosen !== undefined) return chosen;
-  if (different.size === 0) {
-    throw usageError('usage.pack_missing', `\`${place}\` exports no pack: export what \`definePack\` makes.`);
-  }
-  throw usageError('usage.pack_unclear', `\`${place}\` exports several packs: choose one of ${list} with --export.`);
+  return /^(?:@[\w.-]+\/)?[\w.-]+$/.test(name) ? findPackage(name, directory) : undefined;
 }
 
 async function readManifest(path: string): Promise<JsonObject | undefined> {

@@ -12,11 +12,11 @@ import {
   type TakenStreams,
 } from '../terminal/host.ts';
 import { askPerson, type PersonAnswer } from './ask-person.ts';
-import type { RunView } from './view.ts';
+import type { View } from './view.ts';
 
 export interface ApproverOptions {
   readonly host: Host;
-  readonly view: Pick<RunView, 'show' | 'pauseFor'>;
+  readonly view: Pick<View, 'show' | 'pauseFor'>;
   readonly taken: TakenStreams;
   /** The files that calls work on. */
   readonly files: PreviewPlace['filesystem'];

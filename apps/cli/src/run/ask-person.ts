@@ -1,9 +1,9 @@
-import { isCancel, select } from '@clack/prompts';
 import type { ApprovalAnswer, PendingApproval } from '@holdfast/core';
 import type { LineStyle } from '../calls/line.ts';
 import type { CallPreview } from '../calls/preview.ts';
 import { describeQuestion } from '../calls/question.ts';
 import type { InputStream, OutputStream } from '../terminal/host.ts';
+import { choose } from '../terminal/prompt.ts';
 import { toPrintable } from '../terminal/text.ts';
 
 export interface AskPersonOptions {
@@ -38,34 +38,26 @@ export async function askPerson(pending: PendingApproval, options: AskPersonOpti
     return isWhole;
   };
   let isShown = show(countRows(output));
-  let interrupted = false;
-  const watch = (chunk: Buffer | string): void => {
-    if (chunk.includes('\x03')) interrupted = true;
-  };
-  // The prompt reports Escape and Ctrl-C alike, and in raw mode no signal comes.
-  input.on('data', watch);
-  try {
-    while (true) {
-      const answer = await select({
-        message: 'May it run?',
-        options: listChoices(pending, { isShown, ...options }),
-        // Enter alone must not approve.
-        initialValue: 'deny',
-        input,
-        output,
-        signal,
-      });
-      if (isCancel(answer)) {
-        if (interrupted) onInterrupt();
-        return interrupted || signal.aborted ? later : denied;
-      }
-      if (answer === 'deny') return denied;
-      if (answer === 'later') return later;
-      if (isShown) return answer === 'run' ? { type: 'approve', grant: true } : { type: 'approve' };
-      isShown = show(Number.POSITIVE_INFINITY);
-    }
-  } finally {
-    input.off('data', watch);
+  while (true) {
+    let interrupted = false;
+    const answer = await choose({
+      message: 'May it run?',
+      options: listChoices(pending, { isShown, ...options }),
+      // Enter alone must not approve.
+      initialValue: 'deny',
+      input,
+      output,
+      signal,
+      onInterrupt() {
+        interrupted = true;
+        onInterrupt();
+      },
+    });
+    if (answer === undefined) return interrupted || signal.aborted ? later : denied;
+    if (answer === 'deny') return denied;
+    if (answer === 'later') return later;
+    if (isShown) return answer === 'run' ? { type: 'approve', grant: true } : { type: 'approve' };
+    isShown = show(Number.POSITIVE_INFINITY);
   }
 }
 

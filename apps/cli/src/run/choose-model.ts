@@ -1,7 +1,6 @@
-import { isCancel, select } from '@clack/prompts';
-import { HoldfastError } from '@holdfast/core';
 import { describeFound, type FoundModel, findModels } from '../models/found.ts';
 import { findQuestionStream, type Host, type OutputStream, type TakenStreams } from '../terminal/host.ts';
+import { choose } from '../terminal/prompt.ts';
 import { toPrintable } from '../terminal/text.ts';
 import { demandTrust } from '../trust/trust.ts';
 import { readModelAnswers, rememberModelAnswers } from '../user/config.ts';
@@ -56,29 +55,18 @@ async function trustPackage(
 
 type Answer = FoundModel | 'offline' | 'never';
 
-async function ask(offered: readonly FoundModel[], output: OutputStream, host: Host): Promise<Answer> {
-  let interrupted = false;
-  const watch = (chunk: Buffer | string): void => {
-    if (chunk.includes('\x03')) interrupted = true;
-  };
-  // The prompt reports Escape and Ctrl-C alike, and in raw mode no signal comes.
-  host.stdin.on('data', watch);
-  try {
-    const answer = await select<Answer>({
-      message: 'Which model should answer? It gets the request and what tools read; a yes is kept for later runs.',
-      options: [
-        // Enter alone must not send anything anywhere.
-        { value: 'offline', label: 'The offline stand-in, this time' },
-        ...offered.map((one) => ({ value: one, label: toPrintable(describeFound(one)) })),
-        { value: 'never', label: 'The offline stand-in, and do not ask about these again' },
-      ],
-      initialValue: 'offline',
-      input: host.stdin,
-      output,
-    });
-    if (interrupted) throw new HoldfastError('terminal.interrupted', 'Interrupted; nothing has run.');
-    return isCancel(answer) ? 'offline' : answer;
-  } finally {
-    host.stdin.off('data', watch);
-  }
+async function ask(offered: readonly FoundModel[], output: OutputStream, { stdin }: Host): Promise<Answer> {
+  const answer = await choose<Answer>({
+    message: 'Which model should answer? It gets the request and what tools read; a yes is kept for later runs.',
+    options: [
+      // Enter alone must not send anything anywhere.
+      { value: 'offline', label: 'The offline stand-in, this time' },
+      ...offered.map((one) => ({ value: one, label: toPrintable(describeFound(one)) })),
+      { value: 'never', label: 'The offline stand-in, and do not ask about these again' },
+    ],
+    initialValue: 'offline',
+    input: stdin,
+    output,
+  });
+  return answer ?? 'offline';
 }

@@ -150,7 +150,7 @@ test.each([
   const { exitCode, stdout, isThere } = await tryWipe({ approval });
   expect({ exitCode, isThere }).toEqual({ exitCode: 0, isThere: true });
   expect(stdout).toMatch(/^ {2}denied {4}wipe /m);
-  expect(stdout).toContain(`Nobody was asked (${why}), so wipe did not run. \`--allow wipe\` lets it.`);
+  expect(stdout).toContain(`Nobody was asked (${why}), so wipe did not run. \`--allow wipe\` lets it`);
 });
 
 test.each([{ approval: 'yes' as const }, { allow: ['wipe'] }])('%j lets a dangerous call run', async (options) => {

@@ -1,36 +1,78 @@
 import type { Budget, RunEvent, RunStatus, Tool } from '@holdfast/core';
-import { createChangeCollector, type FileChange, formatChanges } from '../calls/changes.ts';
+import type { PlanEvent } from '@holdfast/orchestrator';
+import { formatCount, formatDuration } from '@holdfast/orchestrator/text';
+import { createChangeCollector, formatChanges } from '../calls/changes.ts';
 import { formatUnfinished } from '../calls/feedback.ts';
 import { quoteText } from '../calls/foreign-text.ts';
-import { formatCount, formatDuration, type LineStyle } from '../calls/line.ts';
+import type { LineStyle } from '../calls/line.ts';
 import { describeMissing, missingCode } from '../settings/environment-consent.ts';
 import { toPrintable, wrapBlock } from '../terminal/text.ts';
+import type { WorkSummary } from './work.ts';
 
-/** Gathers over a run what is said at its end. */
-export interface RunSummary {
-  add(event: RunEvent): void;
-  /** Answer, changes, what did not go through, how it ended. `absence`: why nobody could be asked. */
-  describe(style: LineStyle, absence: string | undefined): readonly string[];
-  /** What stands when an error has ended the run before its end. */
-  describeBroken(style: LineStyle): readonly string[];
-}
-
-/** What the user allowed a run, as far as anything was said. */
-export interface RunLimits {
+/** What the user allowed a run or plan, as far as anything was said. */
+export interface WorkLimits {
   readonly maxRounds?: number | undefined;
   readonly timeoutMs?: number | undefined;
   readonly budget?: Budget | undefined;
 }
 
+type CallEnd = RunEvent & { readonly type: 'tool-call-end' };
 type RunEnd = RunEvent & { readonly type: 'run-end' };
 
-export function createRunSummary(tools: readonly Tool[], limits: RunLimits = {}): RunSummary {
+/** Gathers what calls did, in files and elsewhere. */
+export interface Effects {
+  /** Of a call that is nested in no other: what nested ones changed counts only as the call around them says. */
+  add(call: CallEnd, isNested?: boolean): void;
+  describe(style: LineStyle): readonly string[];
+}
+
+export function createEffects(tools: readonly Tool[]): Effects {
   const external = new Set(tools.filter(({ effects }) => effects === 'external').map(({ name }) => name));
   const changes = createChangeCollector();
+  const elsewhere = new Set<string>();
+  return {
+    add(call, isNested = false) {
+      const { name, outcome } = call;
+      if (!isNested) changes.add(call);
+      if ((outcome.kind === 'ok' || outcome.kind === 'in-doubt') && external.has(name))
+        elsewhere.add(toPrintable(name));
+    },
+    describe({ colors }) {
+      const listed = changes.list();
+      return [
+        ...(listed.length === 0
+          ? ['No file of the workspace was changed.']
+          : ['Changed in the workspace:', ...formatChanges(listed, colors)]),
+        ...(elsewhere.size === 0
+          ? []
+          : [`What ${[...elsewhere].join(', ')} did outside of these files is not listed.`]),
+      ];
+    },
+  };
+}
+
+/** Something that a person may want to do about it, so that it stands out. */
+export function advise(text: string, { colors, columns }: LineStyle): readonly string[] {
+  return wrapBlock(text, columns).map(colors.yellow);
+}
+
+/** Tools that did not run because nobody could be asked. */
+export function describeUnasked(
+  names: Iterable<string>,
+  absence: string | undefined,
+  style: LineStyle,
+): readonly string[] {
+  const [first, ...others] = [...names].map(toPrintable);
+  if (first === undefined || absence === undefined) return [];
+  const text = `Nobody was asked (${absence}), so ${[first, ...others].join(', ')} did not run. \`--allow ${first}\` lets it; \`--suspend\` waits for an answer.`;
+  return advise(text, style);
+}
+
+export function createRunSummary(tools: readonly Tool[], limits: WorkLimits = {}): WorkSummary<unknown> {
+  const effects = createEffects(tools);
   const counts = new Map<string, number>();
-  const deniedTools = new Set<string>();
+  const denied = new Set<string>();
   const deniedNested = new Set<string>();
-  const externalTools = new Set<string>();
   const lacking = new Set<string>();
   let startedAtMs: number | undefined;
   let nested = 0;
@@ -38,20 +80,18 @@ export function createRunSummary(tools: readonly Tool[], limits: RunLimits = {})
   let tokensReported = false;
   let end: RunEnd | undefined;
 
-  const addCall = (event: RunEvent & { readonly type: 'tool-call-end' }, isNested: boolean): void => {
+  const addCall = (event: CallEnd, isNested: boolean): void => {
     const { kind, code } = event.outcome;
     counts.set(kind, (counts.get(kind) ?? 0) + 1);
     if (isNested) nested += 1;
-    // What nested calls changed counts only as the call around them says, and that one lists it again.
-    else changes.add(event);
+    effects.add(event, isNested);
     outOfCalls ||= code === 'budget.calls';
     const asked =
       event.decisions.some(({ type }) => type === 'ask') && !event.decisions.some(({ type }) => type === 'deny');
     if (code === missingCode) lacking.add(event.name);
-    if (kind === 'denied' && asked) (code === 'approval.nested' ? deniedNested : deniedTools).add(event.name);
-    if ((kind === 'ok' || kind === 'in-doubt') && external.has(event.name)) externalTools.add(event.name);
+    if (kind === 'denied' && asked) (code === 'approval.nested' ? deniedNested : denied).add(event.name);
   };
-  const addNested = (event: RunEvent): void => {
+  const addNested = (event: PlanEvent): void => {
     if (event.type === 'child-event') addNested(event.event);
     else if (event.type === 'model-message') tokensReported ||= event.usage !== undefined;
     else if (event.type === 'tool-call-end') addCall(event, true);
@@ -65,11 +105,10 @@ export function createRunSummary(tools: readonly Tool[], limits: RunLimits = {})
       else if (event.type === 'tool-call-end') addCall(event, event.parentId !== undefined);
       else addNested(event);
     },
-    describe(style, absence) {
+    describe(_result, style, absence) {
       if (end === undefined) return [];
       const { colors, columns } = style;
-      const denied = [...deniedTools].map(toPrintable);
-      const nestedOnes = [...deniedNested].map(toPrintable);
+      const within = [...deniedNested].map(toPrintable);
       const durationMs = end.atMs - (startedAtMs ?? end.atMs);
       return [
         '',
@@ -78,50 +117,28 @@ export function createRunSummary(tools: readonly Tool[], limits: RunLimits = {})
           ? []
           : [...quoteText(end.text.trim(), { columns }), '']),
         ...formatUnfinished(end.unfinished, style),
-        ...describeChanges(changes.list(), colors),
-        ...(externalTools.size === 0
+        ...effects.describe(style),
+        ...describeUnasked(denied, absence, style),
+        ...(within.length === 0
           ? []
-          : [`What ${[...externalTools].map(toPrintable).join(', ')} did outside of these files is not listed.`]),
-        ...(denied.length > 0 && absence !== undefined
-          ? [
-              colors.yellow(
-                wrapBlock(
-                  `Nobody was asked (${absence}), so ${denied.join(', ')} did not run. \`--allow ${denied[0]}\` lets it.`,
-                  columns,
-                ).join('\n'),
-              ),
-            ]
-          : []),
-        ...(nestedOnes.length === 0
-          ? []
-          : [
-              colors.yellow(
-                wrapBlock(
-                  `Within other calls nobody can be asked, so ${nestedOnes.join(', ')} did not run there. \`--allow ${nestedOnes[0]}\` lets it.`,
-                  columns,
-                ).join('\n'),
-              ),
-            ]),
-        ...describeMissing(lacking, tools).flatMap((text) => wrapBlock(text, columns).map(colors.yellow)),
+          : advise(
+              `Within other calls nobody can be asked, so ${within.join(', ')} did not run there. \`--allow ${within[0]}\` lets it.`,
+              style,
+            )),
+        ...describeMissing(lacking, tools).flatMap((text) => advise(text, style)),
         '',
         `${describeStatus(end, colors, limits, outOfCalls)} after ${formatDuration(durationMs)}: ${formatCount(end.turns, 'turn')}, ${describeCounts(counts, nested)}`,
         ...describeUse(limits, { turns: end.turns, durationMs, tokensReported }),
       ];
     },
-    describeBroken: ({ colors }) => ['', 'The run broke off.', ...describeChanges(changes.list(), colors)],
+    describeBroken: (style) => ['', 'The run broke off.', ...effects.describe(style)],
   };
-}
-
-function describeChanges(changes: readonly FileChange[], colors: LineStyle['colors']): readonly string[] {
-  return changes.length === 0
-    ? ['No file of the workspace was changed.']
-    : ['Changed in the workspace:', ...formatChanges(changes, colors)];
 }
 
 function describeStatus(
   { status, error }: RunEnd,
   colors: LineStyle['colors'],
-  { budget }: RunLimits,
+  { budget }: WorkLimits,
   outOfCalls: boolean,
 ): string {
   if (status === 'completed') return colors.green('completed');
@@ -155,13 +172,13 @@ function describeBudgetEnd({ limits, used }: Budget, outOfCalls: boolean): strin
 }
 
 interface Use {
-  readonly turns: number;
   readonly durationMs: number;
-  readonly tokensReported: boolean;
+  readonly turns?: number;
+  readonly tokensReported?: boolean;
 }
 
 /** What was used of what was allowed, where a limit was set. */
-function describeUse({ maxRounds, timeoutMs, budget }: RunLimits, use: Use): readonly string[] {
+export function describeUse({ maxRounds, timeoutMs, budget }: WorkLimits, use: Use): readonly string[] {
   const { limits = {}, used } = budget ?? {};
   const parts = [
     ...(limits.maxCalls === undefined ? [] : [`${used?.calls} of ${formatCount(limits.maxCalls, 'call')}`]),

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { createColors } from '../terminal/colors.ts';
 import { measureColumns } from '../terminal/text.ts';
 import { callEnd } from '../testing/test-events.ts';
-import { createJsonView, createLiveView, createPlainView } from './view.ts';
+import { createJsonView, createLiveView, createPlainView, createRunTelling } from './view.ts';
 
 const style = { colors: createColors(false), columns: 80 };
 const message: RunEvent = {
@@ -38,7 +38,10 @@ function collect(): { readonly write: (text: string) => void; readonly text: () 
 
 test('the plain view has a line for each call and the words beside calls, and leaves the answer to the end', () => {
   const output = collect();
-  const view = createPlainView(output.write, { ...style, columns: Number.POSITIVE_INFINITY });
+  const view = createPlainView(
+    output.write,
+    createRunTelling({ ...style, columns: Number.POSITIVE_INFINITY }, manualClock()),
+  );
   for (const event of [message, start, callEnd('ok'), answer]) view.show(event);
   expect(output.text()).toBe('  | Reading \\x1b[2Jfirst.\n  ok        read_file     {"path":"a.txt"}  allow    3 ms\n');
 });
@@ -49,12 +52,18 @@ test.each([
   { text: 'one\n\n\x1b[2Jtwo\nthree\n\nfour', rows: ['| one', '| \\x1b[2Jtwo', '| … 2 more lines'] },
 ])('the first two lines of a result stand under its call: $rows', ({ text, rows }) => {
   const output = collect();
-  const plain = createPlainView(output.write, { ...style, columns: Number.POSITIVE_INFINITY });
+  const plain = createPlainView(
+    output.write,
+    createRunTelling({ ...style, columns: Number.POSITIVE_INFINITY }, manualClock()),
+  );
   plain.show(callEnd('ok', { message: text }));
   const [, ...under] = output.text().trimEnd().split('\n');
   expect(under).toEqual(rows.map((row) => `            ${row}`));
   const screen = createScreen(40);
-  const live = createLiveView(screen.output, { style: { ...style, columns: 40 }, clock: manualClock() });
+  const live = createLiveView(screen.output, {
+    telling: createRunTelling({ ...style, columns: 40 }, manualClock()),
+    clock: manualClock(),
+  });
   live.show(callEnd('ok', { message: text }));
   live.close();
   const shown = stripVTControlCharacters(screen.take());
@@ -63,7 +72,10 @@ test.each([
 
 test('the result of a call is dimmed', () => {
   const output = collect();
-  const view = createPlainView(output.write, { colors: createColors(true), columns: Number.POSITIVE_INFINITY });
+  const view = createPlainView(
+    output.write,
+    createRunTelling({ colors: createColors(true), columns: Number.POSITIVE_INFINITY }, manualClock()),
+  );
   view.show(callEnd('ok', { message: 'one' }));
   expect(output.text()).toContain('\n            \x1b[2m| one\x1b[22m\n');
 });
@@ -88,7 +100,10 @@ const childRun: readonly RunEvent[] = [
 
 test('what is nested stands under its call, a run of a child recognisably, a late result by itself', () => {
   const output = collect();
-  const view = createPlainView(output.write, { ...style, columns: Number.POSITIVE_INFINITY });
+  const view = createPlainView(
+    output.write,
+    createRunTelling({ ...style, columns: Number.POSITIVE_INFINITY }, manualClock()),
+  );
   for (const event of [start, inner, ...childRun.map(inChild)]) view.show(event);
   expect(output.text()).toBe('');
   for (const event of [callEnd('ok'), late]) view.show(event);
@@ -107,7 +122,10 @@ test('what is nested stands under its call, a run of a child recognisably, a lat
 
 test('what is nested in a call without an end is shown at the end', () => {
   const output = collect();
-  const view = createPlainView(output.write, { ...style, columns: Number.POSITIVE_INFINITY });
+  const view = createPlainView(
+    output.write,
+    createRunTelling({ ...style, columns: Number.POSITIVE_INFINITY }, manualClock()),
+  );
   for (const event of [start, inner]) view.show(event);
   view.close();
   expect(output.text()).toBe('  ok        list_files    {"path":"a.txt"}  allow    3 ms\n');
@@ -149,7 +167,7 @@ function createScreen(columns = 80): {
 test('the live view follows a call through its states', () => {
   const { output, take } = createScreen();
   const clock = manualClock();
-  const view = createLiveView(output, { style, clock });
+  const view = createLiveView(output, { telling: createRunTelling(style, clock), clock });
   view.show({ type: 'turn-start', turn: 1 });
   view.show({ type: 'text-delta', turn: 1, text: 'Reading' });
   expect(take()).toMatch(/thinking {2}Reading/);
@@ -169,7 +187,7 @@ test('the live view follows a call through its states', () => {
 test('the live view shows several calls at once, and what is nested below each', () => {
   const { output, take } = createScreen();
   const clock = manualClock();
-  const view = createLiveView(output, { style, clock });
+  const view = createLiveView(output, { telling: createRunTelling(style, clock), clock });
   const calls = ['c1', 'c2', 'c3'].map((id) => ({ id, name: `tool_${id}`, arguments: '{}' }));
   view.show({ ...message, text: '', calls });
   for (const { id, name } of calls.slice(0, 2)) view.show({ ...start, callId: id, name });
@@ -195,7 +213,7 @@ test('the live view shows several calls at once, and what is nested below each',
 test('the live view draws nothing while a question is open, and goes on afterwards', async () => {
   const { output, take } = createScreen();
   const clock = manualClock();
-  const view = createLiveView(output, { style, clock });
+  const view = createLiveView(output, { telling: createRunTelling(style, clock), clock });
   view.show(message);
   const { promise, resolve } = Promise.withResolvers<string>();
   const answered = view.pauseFor(() => promise);
@@ -212,7 +230,7 @@ test('the live view draws nothing while a question is open, and goes on afterwar
 test('a question that is answered after the end draws nothing more', async () => {
   const { output, take } = createScreen();
   const clock = manualClock();
-  const view = createLiveView(output, { style, clock });
+  const view = createLiveView(output, { telling: createRunTelling(style, clock), clock });
   view.show(message);
   const { promise, resolve } = Promise.withResolvers<string>();
   const answered = view.pauseFor(() => promise);
@@ -227,7 +245,7 @@ test('a question that is answered after the end draws nothing more', async () =>
 
 test('a late result after the end is a line of its own', () => {
   const { output, take } = createScreen();
-  const view = createLiveView(output, { style, clock: manualClock() });
+  const view = createLiveView(output, { telling: createRunTelling(style, manualClock()), clock: manualClock() });
   view.close();
   take();
   view.show(late);
@@ -236,7 +254,7 @@ test('a late result after the end is a line of its own', () => {
 
 test('more calls than lines are counted', () => {
   const { output, take } = createScreen();
-  const view = createLiveView(output, { style, clock: manualClock() });
+  const view = createLiveView(output, { telling: createRunTelling(style, manualClock()), clock: manualClock() });
   const calls = Array.from({ length: 30 }, (_, index) => ({ id: `c${index}`, name: 'read_file', arguments: '{}' }));
   view.show({ ...message, text: '', calls });
   expect(take()).toContain('… and 22 more');
@@ -249,7 +267,7 @@ test('more calls than lines are counted', () => {
 test.each([20, 40, 80])('no frame is wider than a terminal of %i columns, in any script', (columns) => {
   const { output, take } = createScreen(columns);
   const clock = manualClock();
-  const view = createLiveView(output, { style: { ...style, columns }, clock });
+  const view = createLiveView(output, { telling: createRunTelling({ ...style, columns }, clock), clock });
   const given = { path: '读取文件/отчёт.txt', content: '🎉👩‍👩‍👧 اقرأ الملف '.repeat(20) };
   view.show({ type: 'turn-start', turn: 1 });
   view.show({ type: 'text-delta', turn: 1, text: '我先读取文件，然后写报告。'.repeat(9) });

@@ -1,119 +1,173 @@
-import type { Clock, RunEvent } from '@holdfast/core';
+import type { Clock } from '@holdfast/core';
+import type { PlanEvent } from '@holdfast/orchestrator';
+import { formatDuration } from '@holdfast/orchestrator/text';
+import { createLogUpdate } from 'log-update';
 import { formatFeedback } from '../calls/feedback.ts';
 import { maxShownResultLines, quoteResult, quoteText } from '../calls/foreign-text.ts';
-import {
-  formatCallEnd,
-  formatCallLine,
-  formatChildRun,
-  formatDuration,
-  formatLate,
-  type LineStyle,
-} from '../calls/line.ts';
+import { formatCallEnd, formatCallLine, formatChildRun, formatLate, type LineStyle } from '../calls/line.ts';
 import { createOpenCalls, type OpenCall } from '../calls/open.ts';
 import { CallTree, formatTold, indentOf, type Told } from '../calls/tree.ts';
-import { Frames } from '../terminal/frames.ts';
-import type { OutputStream } from '../terminal/host.ts';
+import { describeTerminal, type Host, type OutputStream } from '../terminal/host.ts';
 import { toJsonText } from '../terminal/json.ts';
 import { fitColumns, toPrintable } from '../terminal/text.ts';
 
-/** Shows a run while it goes on. */
-export interface RunView {
-  show(event: RunEvent): void;
+/** Shows a run, or a plan, while it goes on. */
+export interface View {
+  show(event: PlanEvent): void;
   /** Runs `question` with the screen to itself. */
   pauseFor<Answer>(question: () => Promise<Answer>): Promise<Answer>;
   /** Takes away what was only for the moment. */
   close(): void;
 }
 
+/** What of the events is shown. */
+export interface Telling {
+  /** Lines that can be told now, for good. */
+  take(event: PlanEvent): readonly string[];
+  /** Those that are left at the end. */
+  rest(): readonly string[];
+  /** Lines of the moment: what is under way. */
+  open(nowMs: number): readonly string[];
+}
+
 /** One JSON event a line. The stack of what a tool threw is left out unless `stacks` is set. */
-export function createJsonView(write: (text: string) => void, { stacks }: { readonly stacks: boolean }): RunView {
-  return {
-    show: (event) => write(`${toJsonText(stacks ? event : withoutStack(event))}\n`),
-    pauseFor: (question) => question(),
-    close: () => undefined,
-  };
+export function createJsonView(write: (text: string) => void, { stacks }: { readonly stacks: boolean }): View {
+  return withoutScreen((event) => write(`${toJsonText(stacks ? event : withoutStack(event))}\n`));
 }
 
 /** Nothing of the run: its end is all that is wanted. */
-export function createSilentView(): Pick<RunView, 'pauseFor' | 'close'> & { show(event: unknown): void } {
-  return { show: () => undefined, pauseFor: (question) => question(), close: () => undefined };
+function createSilentView(): View {
+  return withoutScreen(() => undefined);
+}
+
+function withoutScreen(show: View['show']): View {
+  return { show, pauseFor: (question) => question(), close: () => undefined };
 }
 
 /** What a tool threw, without where. */
-export function withoutStack(event: RunEvent): RunEvent {
+function withoutStack<Event extends PlanEvent>(event: Event): Event {
   if (event.type === 'child-event') return { ...event, event: withoutStack(event.event) };
   if (!('error' in event) || event.error?.stack === undefined) return event;
   const { stack: _stack, ...error } = event.error;
   return { ...event, error };
 }
 
-/** A line for each call when it has ended, the beginning of its result and what is nested in it below. */
-export function createPlainView(write: (text: string) => void, style: LineStyle): RunView {
-  const tree = new CallTree(isShown);
-  const print = (told: readonly Told<RunEvent>[]): void => {
-    for (const line of describeAll(told, style)) write(`${line}\n`);
+/** What has ended, line by line. */
+export function createPlainView(write: (text: string) => void, telling: Telling): View {
+  const print = (lines: readonly string[]): void => {
+    for (const line of lines) write(`${line}\n`);
   };
-  return {
-    show: (event) => print(tree.take(event)),
-    pauseFor: (question) => question(),
-    close: () => print(tree.rest()),
-  };
+  return { ...withoutScreen((event) => print(telling.take(event))), close: () => print(telling.rest()) };
 }
 
-// A frame taller than the terminal cannot be rewritten; what waits further down is only counted.
-const maxOpenLines = 8;
+const frameMs = 100;
 
 export interface LiveViewOptions {
-  readonly style: LineStyle;
+  readonly telling: Telling;
   readonly clock: Clock;
+  /** Thousands of calls may end between two frames, and none of them is worth a frame of its own. Default false. */
+  readonly many?: boolean;
 }
 
-/** A line for each call from the moment it was asked for, rewritten until it has ended. Needs a terminal. */
-export function createLiveView(output: OutputStream, { style, clock }: LiveViewOptions): RunView {
-  const openCalls = createOpenCalls();
-  const tree = new CallTree(isShown);
-  let thinking: { readonly sinceMs: number; readonly text: string } | undefined;
+/** What has ended, and below it what is under way, rewritten until it has ended. Needs a terminal. */
+export function createLiveView(output: OutputStream, { telling, clock, many = false }: LiveViewOptions): View {
+  const update = createLogUpdate(output);
+  let paused = false;
+  let closed = false;
   // What ends while a question is open is printed after it.
   let held: string[] = [];
-  const frames = new Frames(output, clock, () => {
-    const calls = openCalls.list();
-    const lines = chooseShown(calls).map((call) => formatOpenCall(call, style, clock.now()));
-    if (calls.length > lines.length) lines.push(`  … and ${calls.length - lines.length} more`);
-    if (thinking !== undefined) lines.push(formatThinking(thinking, style, clock.now()));
-    return lines;
-  });
-  const draw = (): void =>
-    frames.draw(() => {
-      const above = held;
-      held = [];
-      return above;
-    });
+  let cancelFrame: (() => void) | undefined;
+
+  const draw = (): void => {
+    cancelFrame?.();
+    cancelFrame = undefined;
+    if (paused || closed) return;
+    if (held.length > 0) update.persist(held.join('\n'));
+    held = [];
+    const lines = telling.open(clock.now());
+    if (lines.length === 0) {
+      update.clear();
+      return;
+    }
+    update(lines.join('\n'));
+    cancelFrame = clock.after(frameMs, draw);
+  };
+  const release = (): void => {
+    update.clear();
+    update.done();
+  };
+
   return {
     show(event) {
-      if (frames.closed) {
-        // What a tool that did not stop came to, while the session is being closed.
-        for (const line of describeAll(tree.take(event), style)) output.write(`${line}\n`);
-        return;
+      const lines = telling.take(event);
+      // What a tool that did not stop came to, while the session is being closed.
+      if (closed) for (const line of lines) output.write(`${line}\n`);
+      else held.push(...lines);
+      if (!many || cancelFrame === undefined) draw();
+    },
+    async pauseFor(question) {
+      cancelFrame?.();
+      cancelFrame = undefined;
+      release();
+      paused = true;
+      try {
+        return await question();
+      } finally {
+        paused = false;
+        draw();
       }
-      openCalls.apply(event);
+    },
+    close() {
+      if (closed) return;
+      paused = false;
+      held.push(...telling.rest());
+      draw();
+      closed = true;
+      cancelFrame?.();
+      release();
+    },
+  };
+}
+
+export interface ViewForm {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly many?: boolean;
+}
+
+/** The view that fits what was asked for and the terminal. */
+export function openView(telling: Telling, { json, quiet, many = false }: ViewForm, host: Host): View {
+  if (quiet) return createSilentView();
+  if (json) return createJsonView(host.reserveStdout(), { stacks: host.environment['HOLDFAST_DEBUG'] === '1' });
+  return describeTerminal(host.stdout, host.environment).live
+    ? createLiveView(host.stdout, { telling, clock: host.clock, many })
+    : createPlainView((text) => host.stdout.write(text), telling);
+}
+
+/** Of a run: a line for each call when it has ended, the beginning of its result, and what is nested in it below. */
+export function createRunTelling(style: LineStyle, clock: Clock): Telling {
+  const calls = createOpenCalls();
+  const tree = new CallTree(isShown);
+  let thinking: { readonly sinceMs: number; readonly text: string } | undefined;
+  return {
+    take(event) {
+      calls.apply(event);
       if (event.type === 'turn-start') thinking = { sinceMs: clock.now(), text: '' };
       else if (event.type === 'text-delta' && thinking !== undefined)
         thinking = { ...thinking, text: (thinking.text + event.text).slice(-400) };
       else if (event.type === 'model-message' || event.type === 'run-end') thinking = undefined;
-      held.push(...describeAll(tree.take(event), style));
-      draw();
+      return describeAll(tree.take(event), style);
     },
-    pauseFor: (question) => frames.pauseFor(question, draw),
-    close: () =>
-      frames.close(() => {
-        held.push(...describeAll(tree.rest(), style));
-        draw();
-      }),
+    rest: () => describeAll(tree.rest(), style),
+    open: (nowMs) => [
+      ...formatOpenCalls(calls.list(), style, nowMs),
+      ...(thinking === undefined ? [] : [formatThinking(thinking, style, nowMs)]),
+    ],
   };
 }
 
 /** What stays on the screen. */
-const shownTypes: ReadonlySet<RunEvent['type']> = new Set([
+const shownTypes: ReadonlySet<PlanEvent['type']> = new Set([
   'model-message',
   'tool-call-end',
   'tool-call-late',
@@ -122,15 +176,15 @@ const shownTypes: ReadonlySet<RunEvent['type']> = new Set([
   'run-end',
 ]);
 
-function isShown({ type }: RunEvent): boolean {
+function isShown({ type }: PlanEvent): boolean {
   return shownTypes.has(type);
 }
 
-function describeAll(told: readonly Told<RunEvent>[], style: LineStyle): readonly string[] {
+function describeAll(told: readonly Told<PlanEvent>[], style: LineStyle): readonly string[] {
   return told.flatMap((one) => formatTold(one, style, describeTold));
 }
 
-function describeTold({ item, opening }: Told<RunEvent>, style: LineStyle): readonly string[] {
+function describeTold({ item, opening }: Told<PlanEvent>, style: LineStyle): readonly string[] {
   if (opening?.type === 'run-start') {
     const { model, input, atMs: startedAtMs } = opening;
     return formatChildRun({ model, input, startedAtMs, ...(item.type === 'run-end' ? { end: item } : {}) }, style);
@@ -148,14 +202,17 @@ function describeTold({ item, opening }: Told<RunEvent>, style: LineStyle): read
   return [];
 }
 
-/** What is under way comes before what waits, where not everything fits. */
-function chooseShown(calls: readonly OpenCall[]): readonly OpenCall[] {
-  if (calls.length <= maxOpenLines) return calls;
-  const active = calls.filter(({ state }) => state !== 'waiting');
-  const more = new Set(
-    calls.filter(({ state }) => state === 'waiting').slice(0, Math.max(0, maxOpenLines - active.length)),
-  );
-  return calls.filter((call) => call.state !== 'waiting' || more.has(call)).slice(0, maxOpenLines);
+// A frame taller than the terminal cannot be rewritten; what waits further down is only counted.
+const maxOpenLines = 8;
+
+/** A line for each call that is under way; where there are many, what waits is counted. */
+export function formatOpenCalls(calls: readonly OpenCall[], style: LineStyle, nowMs: number): readonly string[] {
+  const waiting = calls.filter(({ state }) => state === 'waiting');
+  const room = Math.max(0, maxOpenLines - (calls.length - waiting.length));
+  const left = new Set(waiting.slice(room));
+  const shown = calls.filter((call) => !left.has(call)).slice(0, maxOpenLines);
+  const lines = shown.map((call) => formatOpenCall(call, style, nowMs));
+  return calls.length > lines.length ? [...lines, `  … and ${calls.length - lines.length} more`] : lines;
 }
 
 function formatOpenCall(call: OpenCall, style: LineStyle, nowMs: number): string {

@@ -1,93 +1,159 @@
-import type { Budget } from '@holdfast/core';
+import type { Budget, PendingApproval } from '@holdfast/core';
 import { createBudget } from '@holdfast/executor';
+import type { PlanEvent, RunPlanOptions } from '@holdfast/orchestrator';
 import type { Session } from '@holdfast/session';
 import { formatUnfinished } from '../calls/feedback.ts';
-import type { LineStyle } from '../calls/line.ts';
-import { describeStyle } from '../calls/line.ts';
-import { type ExitCode, interruptionCodes } from '../terminal/failure.ts';
-import type { Host, Interruption } from '../terminal/host.ts';
+import { describeStyle, type LineStyle } from '../calls/line.ts';
+import type { ExitCode } from '../terminal/failure.ts';
+import type { Host } from '../terminal/host.ts';
+import { Interruptions } from '../terminal/interruptions.ts';
 import { toPrintableBlock } from '../terminal/text.ts';
 import { toCommand } from '../terminal/words.ts';
-import { type Approver, createApprover } from './approver.ts';
+import { createApprover } from './approver.ts';
+import { describeNextSteps } from './next-steps.ts';
 import type { CallSetup } from './setup.ts';
 import type { RunTerms } from './terms.ts';
-import type { RunView } from './view.ts';
+import { openView, type Telling } from './view.ts';
 
-/** Work that may ask, and may be told to stop: a run, or a plan. */
-export interface WorkConduct {
-  readonly setup: Pick<CallSetup, 'workspace' | 'files'>;
+/** What a run or a plan goes on with, and how it is shown. */
+export interface Conduct<Setup extends CallSetup = CallSetup> {
+  readonly setup: Setup;
   readonly terms: RunTerms;
   readonly session: Session;
-  /** Where nobody is there, a question of new work is denied, and that of resumed work waits. */
-  readonly work: { readonly type: 'start' | 'resume' };
   readonly json: boolean;
-  /** Only the answer or the result goes to stdout. Default false. */
+  /** Only the answer goes to stdout. Default false. */
   readonly quiet?: boolean;
-  /** Whether the request, or the plan, came from there, so that no answer can. */
+  /** Whether the request came from there, so that no answer can. */
   readonly stdinTaken: boolean;
 }
 
-export interface WorkView {
-  readonly view: Pick<RunView, 'show' | 'pauseFor' | 'close'>;
-  /** What the work is called in messages. */
+/** What runs and plans are given alike. */
+export type WorkOptions = Pick<
+  RunPlanOptions,
+  'session' | 'resources' | 'grants' | 'unattended' | 'signal' | 'clock' | 'timeoutMs' | 'approvalTimeoutMs' | 'approve'
+> & { readonly budget?: Budget; readonly onEvent: (event: PlanEvent) => void };
+
+/** How it ended, as far as runs and plans do alike. */
+interface WorkResult {
+  readonly status: string;
+  readonly pending: readonly PendingApproval[];
+}
+
+/** What is said at the end of it. */
+export interface WorkSummary<Result> {
+  add(event: PlanEvent): void;
+  /** `absence`: why nobody could be asked. */
+  describe(result: Result, style: LineStyle, absence: string | undefined): readonly string[];
+  /** What stands when an error has ended it before its end. */
+  describeBroken(style: LineStyle): readonly string[];
+}
+
+export interface Work<Result extends WorkResult> {
+  /** What it is called in messages. */
   readonly what: 'run' | 'plan';
+  /** Whether it was begun before: then somebody may come back to its questions. */
+  readonly isResumed: boolean;
+  readonly telling: Telling;
+  createSummary(budget: Budget | undefined): WorkSummary<Result>;
+  begin(options: WorkOptions): Promise<Result>;
+  /** Goes on with what was suspended. */
+  goOn(options: WorkOptions, suspended: Result): Promise<Result>;
+  /** What goes to stdout alone with `--quiet`; `undefined`: it did not come to its end. */
+  toAnswer(result: Result): Answer | undefined;
+  /** What else is said of an error that has ended it. */
+  reportBroken?(thrown: unknown): void;
 }
 
-/** What work needs that may ask, and may be told to stop. */
-export interface WorkTools {
-  readonly approver: Approver;
-  /** Fires when it has to stop. */
-  readonly signal: AbortSignal;
-  /** How the program ends after it. */
-  toExitCode(end: 'done' | 'suspended' | 'other'): ExitCode;
+export interface Answer {
+  readonly text: string;
+  /** What is missing in it. */
+  readonly unfinished?: string | undefined;
 }
 
-/** Lets work go on with somebody to ask, and stops it when the program has to stop. */
-export async function conductWork(
-  { setup: { workspace, files }, terms, session, work, json, quiet = false, stdinTaken }: WorkConduct,
-  { view, what, host }: WorkView & { readonly host: Host },
-  goOn: (tools: WorkTools) => Promise<ExitCode>,
+/**
+ * Lets a run or plan go on until it has ended or nobody answers a question of it, and shows it. It asks whenever it is suspended, and
+ * stops when the program has to stop.
+ */
+export async function conductWork<Result extends WorkResult>(
+  work: Work<Result>,
+  { setup, terms, session, json, quiet = false, stdinTaken }: Conduct,
+  host: Host,
 ): Promise<ExitCode> {
-  const controller = new AbortController();
-  let interruption: Interruption | undefined;
-  const interrupt = (cause: Interruption): void => {
-    interruption ??= cause;
-    controller.abort();
+  const { workspace, files, tools, slices, resources } = setup;
+  const { clock } = host;
+  const style = describeStyle(host);
+  const print = (lines: readonly string[]): void => {
+    if (!json && !quiet) for (const line of lines) host.stdout.write(`${line}\n`);
   };
-  const stopListening = host.onInterrupt(interrupt);
+  const answers = quiet ? openAnswers(host) : undefined;
+  const view = openView(work.telling, { json, quiet, many: work.what === 'plan' }, host);
+  const budget = createWorkBudget(terms, host);
+  const summary = work.createSummary(budget);
+  using stop = new Interruptions(host);
   const approver = createApprover(terms.approval, {
     host,
     view,
     taken: { stdin: stdinTaken, stdout: json || quiet },
     files,
-    whenNobody: work.type === 'start' ? 'deny' : 'wait',
-    onInterrupt: () => interrupt('ctrl-c'),
+    whenNobody: work.isResumed ? 'wait' : 'deny',
+    onInterrupt: () => stop.interrupt('ctrl-c'),
   });
-  controller.signal.addEventListener('abort', () => approver.close());
+  stop.signal.addEventListener('abort', () => approver.close());
   const resume = toCommand({ words: ['resume', session.id], workspace }, host);
   const guard = host.guardExit(
-    `error: a tool ended this process in the middle of the ${what}; \`${resume}\` goes on with it (tool.process.exited)\n`,
+    `error: a tool ended this process in the middle of the ${work.what}; \`${resume}\` goes on with it (tool.process.exited)\n`,
   );
+  const { timeoutMs, approvalTimeoutMs } = terms;
+  const untilMs = timeoutMs === undefined ? undefined : clock.now() + timeoutMs;
+  // Anew for every part, whose time is what is left.
+  const toOptions = (): WorkOptions => ({
+    session,
+    resources,
+    // Granted by the host, and not answered for a person: the log has to tell the two apart.
+    grants: terms.approval === 'yes' ? tools.map(({ name }) => name) : terms.allow,
+    unattended: approver.unattended,
+    signal: stop.signal,
+    clock,
+    // Called at once, so that everything that came before a question stands above it.
+    onEvent(event) {
+      summary.add(event);
+      view.show(event);
+    },
+    ...(untilMs === undefined ? {} : { timeoutMs: Math.max(1, untilMs - clock.now()) }),
+    ...(approvalTimeoutMs === undefined ? {} : { approvalTimeoutMs }),
+    ...(budget === undefined ? {} : { budget }),
+    ...(approver.approve === undefined ? {} : { approve: approver.approve }),
+  });
   try {
-    return await goOn({
-      approver,
-      signal: controller.signal,
-      toExitCode(end) {
-        if (end === 'done') return 0;
-        if (interruption !== undefined) return interruptionCodes[interruption];
-        return end === 'suspended' ? 3 : 1;
-      },
-    });
+    for (const slice of slices) session.register(slice);
+    let result = await work.begin(toOptions());
+    while (result.status === 'suspended' && (await approver.ask(result.pending, session, untilMs)))
+      result = await work.goOn(toOptions(), result);
+    view.close();
+    const describe = (lineStyle: LineStyle): readonly string[] => [
+      ...summary.describe(result, lineStyle, approver.absence),
+      ...describeNextSteps(result, { session: session.id, workspace }, { style: lineStyle, host }),
+    ];
+    const answer = work.toAnswer(result);
+    if (answers === undefined) print(describe(style));
+    else answers.end(answer, describe);
+    if (answer !== undefined) return 0;
+    return stop.exitCode ?? (result.status === 'suspended' ? 3 : 1);
+  } catch (thrown) {
+    // The calls that were recorded stand, whatever came after them.
+    view.close();
+    print(summary.describeBroken(style));
+    work.reportBroken?.(thrown);
+    throw thrown;
   } finally {
     guard();
     approver.close();
     view.close();
-    stopListening();
   }
 }
 
 /** What may be spent, as far as anything was said. */
-export function createWorkBudget(
+function createWorkBudget(
   { maxCalls, maxTokens }: Pick<RunTerms, 'maxCalls' | 'maxTokens'>,
   { clock }: Pick<Host, 'clock'>,
 ): Budget | undefined {
@@ -99,32 +165,19 @@ export function createWorkBudget(
   return createBudget(limits, { clock });
 }
 
-export interface AnswerEnd {
-  /** Absent when there is none. */
-  readonly answer: string | undefined;
-  /** What is missing in it. */
-  readonly unfinished?: string | undefined;
-  /** Why there is none, and what to do. */
-  describe(style: LineStyle): readonly string[];
-}
-
 /** Keeps stdout for the answer of a run or a plan; why there is none goes to stderr. */
-export function openAnswers(host: Host): { end(end: AnswerEnd): void } {
+function openAnswers(host: Host): {
+  end(answer: Answer | undefined, describe: (style: LineStyle) => readonly string[]): void;
+} {
   const write = host.reserveStdout();
   const { stderr, environment } = host;
   const style = describeStyle({ stdout: stderr, environment });
-  const tell = (lines: readonly string[]): void => {
-    for (const line of lines) stderr.write(`${line}\n`);
-  };
   return {
-    end({ answer, unfinished, describe }) {
-      if (answer !== undefined) {
-        const text = toPrintableBlock(answer.trim());
-        if (text !== '') write(`${text}\n`);
-        tell(formatUnfinished(unfinished, style));
-      } else {
-        tell(describe(style));
-      }
+    end(answer, describe) {
+      const text = toPrintableBlock(answer?.text.trim() ?? '');
+      if (text !== '') write(`${text}\n`);
+      const lines = answer === undefined ? describe(style) : formatUnfinished(answer.unfinished, style);
+      for (const line of lines) stderr.write(`${line}\n`);
     },
   };
 }

@@ -1,8 +1,7 @@
-import { isCancel, select } from '@clack/prompts';
-import { HoldfastError } from '@holdfast/core';
 import type { EnvironmentRequest } from '@holdfast/loader';
 import { createColors } from '../terminal/colors.ts';
 import { describeTerminal, type Host, type OutputStream } from '../terminal/host.ts';
+import { choose } from '../terminal/prompt.ts';
 import { padColumns, toPrintable } from '../terminal/text.ts';
 
 export interface AskEnvironmentOptions {
@@ -36,27 +35,16 @@ export async function askEnvironment(
       '',
     ].join('\n'),
   );
-  let interrupted = false;
-  const watch = (chunk: Buffer | string): void => {
-    if (chunk.includes('\x03')) interrupted = true;
-  };
-  // The prompt reports Escape and Ctrl-C alike, and in raw mode no signal comes.
-  host.stdin.on('data', watch);
-  try {
-    const answer = await select({
-      message: `May ${toPrintable(tool)} see their values?`,
-      options: [
-        { value: true, label: digest === undefined ? 'Yes, in this run' : 'Yes, as long as the tool does not change' },
-        { value: false, label: 'No' },
-      ],
-      // Enter alone must not grant anything.
-      initialValue: false,
-      input: host.stdin,
-      output,
-    });
-    if (interrupted) throw new HoldfastError('terminal.interrupted', 'Interrupted; nothing has run.');
-    return !isCancel(answer) && answer;
-  } finally {
-    host.stdin.off('data', watch);
-  }
+  const answer = await choose({
+    message: `May ${toPrintable(tool)} see their values?`,
+    options: [
+      { value: true, label: digest === undefined ? 'Yes, in this run' : 'Yes, as long as the tool does not change' },
+      { value: false, label: 'No' },
+    ],
+    // Enter alone must not grant anything.
+    initialValue: false,
+    input: host.stdin,
+    output,
+  });
+  return answer === true;
 }

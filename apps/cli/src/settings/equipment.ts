@@ -1,14 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { HoldfastError, type Policy, type Section, type Slice } from '@holdfast/core';
+import { HoldfastError, nearestNames, type Policy, type Section, type Slice } from '@holdfast/core';
 import { formatDiagnostic, readDefinitionLock } from '@holdfast/loader';
-import {
-  configPolicies,
-  findNearestName,
-  type Registry,
-  type RegistryProblem,
-  type UnknownToolName,
-} from '@holdfast/registry';
+import { configPolicies, type Registry, type RegistryProblem, type UnknownToolName } from '@holdfast/registry';
 import { type OpenedRegistry, openRegistry, type RegistryDiagnostic } from '@holdfast/registry/node';
 import { usageError } from '../terminal/failure.ts';
 import type { Host } from '../terminal/host.ts';
@@ -197,7 +191,7 @@ export function checkListedNames({ leftOut, unknownNames, registry: { tools } }:
 
 /** A sentence for a name that somebody may have meant; empty when there is none. */
 export function describeNearest(name: string, names: readonly string[]): string {
-  const nearest = findNearestName(name, names);
+  const [nearest] = nearestNames(name, names);
   return nearest === undefined ? '' : ` Did you mean \`${nearest}\`?`;
 }
 

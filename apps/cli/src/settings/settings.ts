@@ -240,7 +240,7 @@ export function findLimits({ effective: { limits } }: Settings): RunLimits {
 }
 
 /** Those that are set. */
-export function toLimits(given: RunLimits): NonNullable<HoldfastConfig['limits']> {
+export function toLimits(given: Partial<RunLimits>): NonNullable<HoldfastConfig['limits']> {
   const { maxRounds, maxCalls, maxTokens, timeoutMs, approvalTimeoutMs } = given;
   const limits = { maxRounds, maxCalls, maxTokens, timeoutMs, approvalTimeoutMs };
   return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));

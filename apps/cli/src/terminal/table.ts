@@ -1,4 +1,3 @@
-import Table from 'cli-table3';
 import type { Colors } from './colors.ts';
 import { measureColumns, toPrintable, wrapBlock, wrapColumns } from './text.ts';
 
@@ -32,21 +31,22 @@ export function formatTable(
   });
   const room = Math.min(columns, maxColumns) - others.reduce((sum, width) => sum + width, 1);
   if (room < minLastColumns) return toEntries(head, cells, { colors, columns });
-  const table = new Table({
-    head: head.map(({ title }) => colors.bold(title)),
-    chars: borderless,
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2 },
-  });
-  for (const row of cells) {
+  const widths = others.map((width) => width - 2);
+  return [head.map(({ title }) => [title]), ...cells].flatMap((row, index) => {
     const last = row.at(-1)?.flatMap((text) => wrapColumns(text, room, Number.POSITIVE_INFINITY)) ?? [];
-    const first = row.slice(0, -1).map(([cell = ''], index) => head[index]?.paint?.(cell) ?? cell);
-    table.push([...first, last.join('\n')]);
-  }
-  return table
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd());
+    const isHead = index === 0;
+    return (last.length === 0 ? [''] : last).map((text, line) => {
+      const first = widths.map((width, column) => {
+        const [cell = ''] = line === 0 ? (row[column] ?? []) : [];
+        const paint = isHead ? colors.bold : (head[column]?.paint ?? plain);
+        return `${cell === '' ? '' : paint(cell)}${' '.repeat(width - measureColumns(cell))}`;
+      });
+      return [...first, isHead ? colors.bold(text) : text].join('  ').trimEnd();
+    });
+  });
 }
+
+const plain = (text: string): string => text;
 
 /** Below each other what does not fit beside each other. */
 function toEntries(
@@ -65,21 +65,3 @@ function toEntries(
     ];
   });
 }
-
-const borderless = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  left: '',
-  'left-mid': '',
-  mid: '',
-  'mid-mid': '',
-  right: '',
-  'right-mid': '',
-  middle: '',
-};

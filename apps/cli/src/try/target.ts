@@ -83,6 +83,7 @@ async function isThere(path: string): Promise<boolean> {
     await stat(path);
     return true;
   } catch {
+    // Missing or out of reach: the caller says that there is no such file.
     return false;
   }
 }

@@ -1,12 +1,13 @@
-import type { Json, Outcome } from '@holdfast/core';
+import type { Outcome } from '@holdfast/core';
 import type { Isolation } from '@holdfast/loader';
+import { formatCount, formatDuration } from '@holdfast/orchestrator/text';
 import { formatChanges } from '../calls/changes.ts';
-import { formatArguments, formatCount, formatDuration, type LineStyle, listAttempts } from '../calls/line.ts';
+import { formatArguments, type LineStyle, listAttempts } from '../calls/line.ts';
 import { missingCode } from '../settings/environment-consent.ts';
 import { createColors } from '../terminal/colors.ts';
+import { compareTexts } from '../terminal/patch.ts';
 import { fitColumns, toPrintable, toPrintableBlock, wrapBlock } from '../terminal/text.ts';
-import type { Comparison, PlannedCall, TriedCall } from './calls.ts';
-import type { JsonDifference } from './json-difference.ts';
+import type { PlannedCall, TriedCall } from './calls.ts';
 import type { TryTarget } from './target.ts';
 
 const places: Readonly<Record<Isolation, string>> = {
@@ -26,16 +27,11 @@ export function formatTarget({ tool, isolation }: TryTarget, { colors }: LineSty
 
 /** What is called, before it is: a tool that never ends is seen to be the one. */
 export function formatPlanned(
-  { purpose, arguments: given, example }: PlannedCall,
+  { arguments: given, example }: PlannedCall,
   { colors, columns }: LineStyle,
 ): readonly string[] {
-  const title =
-    purpose === 'repeat'
-      ? 'again, with the same input'
-      : purpose === 'example' && example !== undefined
-        ? `example ${example.index}: ${toPrintable(example.of.description)}`
-        : 'input';
-  const shown = purpose === 'repeat' ? '' : `  ${formatArguments(given)}`;
+  const title = example === undefined ? 'input' : `example ${example.index}: ${toPrintable(example.of.description)}`;
+  const shown = `  ${formatArguments(given)}`;
   const [room, head] = [Math.min(columns, 160) - 1, fitColumns(title, Math.min(columns, 160) - 1)];
   return ['', colors.bold(head) + colors.dim(fitColumns(shown, Math.max(0, room - head.length)))];
 }
@@ -44,34 +40,24 @@ export function formatPlanned(
 export function formatTried(
   { end, mismatch, example, cutShort }: TriedCall,
   style: LineStyle,
-  { debug, isSame }: { readonly debug: boolean; readonly isSame: boolean },
+  { debug }: { readonly debug: boolean },
 ): readonly string[] {
   const { colors } = style;
   const { outcome, durationMs, writes, error, abandoned } = end;
   const ok = outcome.kind === 'ok';
   const code = outcome.code === undefined ? '' : ` (${toPrintable(outcome.code)})`;
   const verdict =
-    !ok || example === undefined
-      ? ''
-      : mismatch === undefined
-        ? ', as the example says'
-        : ', but not as the example says';
+    !ok || example === undefined ? '' : mismatch ? ', but not as the example says' : ', as the example says';
   const tries = listAttempts(outcome)
     .map((text) => `, ${text}`)
     .join('');
-  if (isSame)
-    return [
-      `  ${(ok ? colors.green : colors.red)(`${outcome.kind}${code}`)} after ${formatDuration(durationMs)}${tries}, the same`,
-    ];
-  const paint = ok && mismatch === undefined ? colors.green : colors.red;
+  const paint = ok && !mismatch ? colors.green : colors.red;
   const changes = writes.map(({ key, change }) => ({ path: key, change }));
   const said = debug ? (error?.stack ?? '') : error === undefined ? '' : `${error.name}: ${error.message}`;
   return [
     `  ${paint(`${outcome.kind}${code}`)} after ${formatDuration(durationMs)}${tries}${verdict}`,
-    ...(mismatch === undefined
-      ? []
-      : formatEntry('differs', toSentence(mismatch, { left: 'it is', right: 'the example says' }), style)),
-    ...(ok ? formatEntry('value', JSON.stringify(outcome.value, undefined, 2), style) : []),
+    ...(mismatch ? formatEntry('differs', compareValues(example?.of.output, outcome.value), style) : []),
+    ...(ok ? formatEntry('value', toText(outcome.value), style) : []),
     ...formatEntry(
       'files',
       formatChanges(changes, plain)
@@ -112,25 +98,6 @@ function listNotes({
   ];
 }
 
-/** What the two calls that were made alike have told. */
-export function formatComparison(comparison: Comparison, style: LineStyle): readonly string[] {
-  const { colors } = style;
-  switch (comparison.type) {
-    case 'same':
-      return ['', 'Called twice, it came to the same.'];
-    case 'different':
-      return [
-        '',
-        colors.yellow('Called twice, it came to something else; where that is meant, it is no error.'),
-        ...formatEntry('differs', toSentence(comparison.at, { left: 'first', right: 'then' }), style),
-      ];
-    case 'not-made':
-      return ['', `Not called twice: ${comparison.reason}.`];
-    default:
-      return comparison satisfies never;
-  }
-}
-
 export interface TrialEnd {
   readonly calls: readonly TriedCall[];
   readonly planned: readonly PlannedCall[];
@@ -141,26 +108,24 @@ export interface TrialEnd {
 export function formatEnd({ calls, planned, ok }: TrialEnd, { colors }: LineStyle): readonly string[] {
   if (planned.length === 0) return [colors.red('The file is refused, so nothing was called.')];
   const failed = calls.filter(({ end }) => end.outcome.kind !== 'ok').length;
-  const differing = calls.filter(({ mismatch }) => mismatch !== undefined).length;
+  const differing = calls.filter(({ mismatch }) => mismatch).length;
   const parts = [
     formatCount(calls.length, 'call'),
     ...(failed > 0 ? [`${failed} without success`] : []),
     ...(differing > 0 ? [`${formatCount(differing, 'example')} not as it says`] : []),
     ...(calls.length < planned.length ? [`${planned.length - calls.length} not made`] : []),
   ];
-  return [(ok ? colors.green : colors.red)(`${ok ? 'good' : 'not good'}: ${parts.join(', ')}`)];
+  return ['', (ok ? colors.green : colors.red)(`${ok ? 'good' : 'not good'}: ${parts.join(', ')}`)];
 }
 
 /** The same for programs. */
 export function describeTrial({
   target: { tool, isolation, diagnostics },
   calls,
-  comparison,
   ok,
 }: {
   readonly target: TryTarget;
   readonly calls: readonly TriedCall[];
-  readonly comparison: Comparison | undefined;
   readonly ok: boolean;
 }): object {
   return {
@@ -189,39 +154,25 @@ export function describeTrial({
       },
       durationMs: end.durationMs,
       writes: end.writes.map(({ key, change }) => ({ path: key, change })),
-      asExample: example === undefined || end.outcome.kind !== 'ok' ? null : mismatch === undefined,
-      mismatch: mismatch === undefined ? null : toSides(mismatch, ['found', 'expected']),
+      asExample: example === undefined || end.outcome.kind !== 'ok' ? null : !mismatch,
+      expected: mismatch ? example?.of.output : null,
       abandoned: end.abandoned === true,
       cutShort,
     })),
-    comparison:
-      comparison === undefined
-        ? null
-        : {
-            type: comparison.type,
-            at: comparison.type === 'different' ? toSides(comparison.at, ['first', 'second']) : null,
-            reason: comparison.type === 'not-made' ? comparison.reason : null,
-          },
     ok,
   };
 }
 
-// A side on which nothing is has no key.
-function toSides({ path, left, right }: JsonDifference, [one, other]: readonly [string, string]): object {
-  return { path, ...(left === undefined ? {} : { [one]: left }), ...(right === undefined ? {} : { [other]: right }) };
+/** Lines of what the example says, and of what it is in their place. */
+function compareValues(expected: unknown, found: unknown): string {
+  const lines = compareTexts(`${toText(expected)}\n`, `${toText(found)}\n`)
+    .trimEnd()
+    .split('\n');
+  return lines.filter((line) => !line.startsWith('@@')).join('\n');
 }
 
-function toSentence(
-  { path, left, right }: JsonDifference,
-  words: { readonly left: string; readonly right: string },
-): string {
-  return `${path}: ${words.left} ${toText(left)}, ${words.right} ${toText(right)}`;
-}
-
-function toText(json: Json | undefined): string {
-  if (json === undefined) return 'nothing';
-  const text = JSON.stringify(json);
-  return text.length <= 200 ? text : `${text.slice(0, 200).toWellFormed()}…`;
+function toText(value: unknown): string {
+  return JSON.stringify(value, undefined, 2);
 }
 
 const plain: LineStyle['colors'] = createColors(false);

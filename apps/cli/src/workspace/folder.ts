@@ -20,6 +20,7 @@ export async function isFile(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isFile();
   } catch {
+    // As above: nothing that can be read.
     return false;
   }
 }

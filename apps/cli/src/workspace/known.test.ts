@@ -17,7 +17,7 @@ function inFolder({ path }: TestFolder, name: string) {
   return (...argv: readonly string[]): Promise<Ended> => runHere(argv, options);
 }
 
-test('a session of another workspace is found by its id, and its run goes on there', async () => {
+test('a session begun in one folder is found by its id from another, and resumes where it was begun', async () => {
   await using folder = await createFolder({ 'a/script.json': script, 'b/notes.txt': '' });
   const workspace = await realpath(join(folder.path, 'a'));
   const begun = await inFolder(folder, 'a')('run', 'Do it.', '--model', 'script:script.json', '--suspend');
@@ -37,14 +37,20 @@ test('a session of another workspace is found by its id, and its run goes on the
     ['verify', id],
     ['pending', id],
     ['grants', id],
+    ['policy', 'observed', id],
   ])
     expect({ argv, ...(await elsewhere(...argv)) }).toMatchObject({ argv, ...told });
-  // Without an id it is the newest session of the current folder, and of another folder that was named only what is there.
+  // A session without a call, in a folder that has no session.
+  expect(await elsewhere('why', id)).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining(`\`${id}\` is a session: \`holdfast why ${id} CALL\``),
+  });
+  // Without an id it is the newest session of the current folder, and a named folder is searched alone.
   expect((await elsewhere('show')).stderr).toContain('usage.session_unknown');
   expect((await elsewhere('show', id, '--workspace', '../home')).stderr).toContain('usage.session_unknown');
 });
 
-test('a session that several workspaces have is not chosen among', async () => {
+test('a session id that several workspaces have is ambiguous', async () => {
   await using folder = await createFolder({ 'b/notes.txt': '' });
   const { host } = createTestHost({ directory: join(folder.path, 'b') });
   const workspaces = ['one', 'two'].map((name) => join(folder.path, name));
@@ -52,18 +58,18 @@ test('a session that several workspaces have is not chosen among', async () => {
     await writeLog(workspace, 'same', [{ type: 'note' }]);
     await rememberWorkspace(workspace, host);
   }
-  await expect(findSession(host.directory, 'same', host)).rejects.toMatchObject({
+  await expect(findSession({ id: 'same', workspace: '.' }, host)).rejects.toMatchObject({
     code: 'usage.session_unknown',
     message: expect.stringContaining('Several workspaces have a session `same`'),
     data: { reason: 'ambiguous', workspaces: workspaces.toReversed() },
   });
   await rm(join(folder.path, 'two'), { recursive: true });
-  expect(await findSession(host.directory, 'same', host)).toMatchObject({ workspace: workspaces[0] });
+  expect(await findSession({ id: 'same', workspace: '.' }, host)).toMatchObject({ workspace: workspaces[0] });
   for (const id of ['gone', '../same', '../../.holdfast/sessions/same'])
-    await expect(findSession(host.directory, id, host)).rejects.toMatchObject({ code: 'usage.session_unknown' });
+    await expect(findSession({ id, workspace: '.' }, host)).rejects.toMatchObject({ code: 'usage.session_unknown' });
 });
 
-test('workspaces are kept newest first, each once, a hundred of them, for the user alone', async () => {
+test('workspaces are kept newest first, without duplicates, at most a hundred, readable by the user alone', async () => {
   await using folder = await createFolder();
   const home = join(folder.path, 'home');
   const { host } = createTestHost({ directory: folder.path, environment: { HOLDFAST_HOME: home } });
@@ -77,13 +83,15 @@ test('workspaces are kept newest first, each once, a hundred of them, for the us
   expect(await read()).toEqual(['/new', ...many.slice(0, 99)]);
 });
 
-test('a list that is broken, or cannot be written, costs no run', async () => {
+test('a list that is malformed or cannot be written stops no run', async () => {
   await using folder = await createFolder({ 'home/workspaces.json': '{"workspaces":', file: '' });
   for (const home of ['home', 'file']) {
     const environment = { HOLDFAST_HOME: join(folder.path, home) };
     const { host } = createTestHost({ directory: folder.path, environment });
     await rememberWorkspace('/a', host);
-    await expect(findSession(folder.path, 'gone', host)).rejects.toMatchObject({ code: 'usage.session_unknown' });
+    await expect(findSession({ id: 'gone', workspace: '.' }, host)).rejects.toMatchObject({
+      code: 'usage.session_unknown',
+    });
   }
   expect(await readFile(join(folder.path, 'home', 'workspaces.json'), 'utf8')).toContain('"/a"');
 });

@@ -1,11 +1,10 @@
-import { realpath } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { HoldfastError, isHoldfastError, isPlainObject } from '@holdfast/core';
 import type { Host } from '../terminal/host.ts';
 import { toPrintable } from '../terminal/text.ts';
 import { quoteWord } from '../terminal/words.ts';
 import { readUserFile, writeUserFile } from '../user/folder.ts';
-import { isFile } from './folder.ts';
+import { isFile, openWorkspace } from './folder.ts';
 import { type FoundLog, findLog, findLogFolder, isSessionId } from './session-logs.ts';
 
 // Absolute paths, newest first: `{ "version": 1, "workspaces": […] }`.
@@ -14,7 +13,7 @@ const maxWorkspaces = 100;
 
 type UserHost = Pick<Host, 'environment' | 'directory'>;
 
-/** Keeps in the user's folder that a session was begun in `workspace`, so that it is found by its id alone. */
+/** Records in the user's folder that a session was begun in `workspace`, so that its id is enough to find it from any folder. */
 export async function rememberWorkspace(workspace: string, host: UserHost): Promise<void> {
   const known = await readWorkspaces(host);
   if (known[0] === workspace) return;
@@ -22,12 +21,12 @@ export async function rememberWorkspace(workspace: string, host: UserHost): Prom
   try {
     await writeUserFile(name, `${JSON.stringify({ version: 1, workspaces }, undefined, 2)}\n`, host);
   } catch (thrown) {
-    // No reason not to run: the session is found with `--workspace`. So it is where two runs wrote at once and one path was lost.
+    // The run goes on: `--workspace` still finds the session. The same holds when two runs write at once and one path is lost.
     if (!isHoldfastError(thrown)) throw thrown;
   }
 }
 
-/** None where the file is not there, or not as it is written here: nothing depends on it but a search. */
+/** Empty when the file is missing, unreadable or malformed: only a search depends on it. */
 async function readWorkspaces(host: UserHost): Promise<readonly string[]> {
   try {
     const json: unknown = JSON.parse((await readUserFile(name, host)) ?? '{}');
@@ -38,28 +37,36 @@ async function readWorkspaces(host: UserHost): Promise<readonly string[]> {
   }
 }
 
-/** A log, and the workspace that it is of. */
+/** What a command about a session is given. */
+export interface SessionName {
+  /** Absent: the newest. */
+  readonly id?: string | undefined;
+  /** `.`, the default: the current folder, then the known workspaces. */
+  readonly workspace: string;
+}
+
 export interface FoundSession extends FoundLog {
+  /** The folder that the session works in, links resolved. */
   readonly workspace: string;
 }
 
 /**
- * The log of session `id` in `workspace`, or its newest one. Where that is the current folder, and does not have the session, the
- * workspaces in which this user has begun others are searched, and stderr says in which one it was found.
+ * Finds the log of a session. A session of another workspace than the current folder is named on stderr.
  *
- * @throws HoldfastError `usage.session_unknown`, also when several of them have the session; `log.unreadable`.
+ * @throws HoldfastError `usage.workspace_missing`, `usage.session_unknown` (also when several known workspaces have the session),
+ * `log.unreadable`.
  */
 export async function findSession(
-  workspace: string,
-  id: string | undefined,
+  { id, workspace: given }: SessionName,
   host: UserHost & Pick<Host, 'stderr'>,
 ): Promise<FoundSession> {
+  const workspace = await openWorkspace(given, host.directory);
   try {
     return { ...(await findLog(workspace, id)), workspace };
   } catch (thrown) {
     const isUnknown = isHoldfastError(thrown) && thrown.code === 'usage.session_unknown';
-    if (!isUnknown || id === undefined || !(await isCurrent(workspace, host))) throw thrown;
-    const [only, ...others] = await findElsewhere(id, host);
+    if (!isUnknown || id === undefined || given !== '.') throw thrown;
+    const [only, ...others] = await findKnown(id, host);
     if (only === undefined) throw thrown;
     if (others.length > 0) throw ambiguous(id, [only, ...others]);
     host.stderr.write(`session ${id} is in ${toPrintable(only.workspace)}\n`);
@@ -67,11 +74,8 @@ export async function findSession(
   }
 }
 
-async function isCurrent(workspace: string, { directory }: UserHost): Promise<boolean> {
-  return workspace === directory || workspace === (await realpath(directory));
-}
-
-async function findElsewhere(id: string, host: UserHost): Promise<readonly FoundSession[]> {
+/** The logs of session `id` in the known workspaces. */
+export async function findKnown(id: string, host: UserHost): Promise<readonly FoundSession[]> {
   // It becomes part of a path.
   if (!isSessionId(id)) return [];
   const found: FoundSession[] = [];

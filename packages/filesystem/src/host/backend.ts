@@ -9,7 +9,7 @@ import { toFileError } from './errors.ts';
 import { type HostOperations, openFolder } from './folder.ts';
 import { prepareHostChanges } from './landing.ts';
 import { lockFolder } from './lock.ts';
-import { createHostPaths, isAbsence, statIfPresent } from './paths.ts';
+import { HostPaths, isAbsence, statIfPresent } from './paths.ts';
 import { settleJournals } from './recovery.ts';
 
 /** Keeps files in a folder of this machine. `root` is its real path. */
@@ -19,7 +19,7 @@ export function createHostBackend(
   maxFileBytes: number,
   processes: Processes = hostProcesses,
 ): Backend {
-  const paths = createHostPaths(operations, root);
+  const paths = new HostPaths(operations, root);
   // Several may work on one folder in one process, and each counts for itself.
   const own = `${processes.identify().pid}-${randomBytes(4).toString('hex')}`;
   let commits = 0;
@@ -40,8 +40,8 @@ export function createHostBackend(
   }
 
   return {
-    locate: paths.locate,
-    folds: paths.folds,
+    locate: (key) => paths.locate(key),
+    folds: (key) => paths.folds(key),
     async stat(key) {
       try {
         const found = await operations.lstat(await paths.toHost(key), { bigint: true });

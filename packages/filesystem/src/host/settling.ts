@@ -2,7 +2,7 @@ import { joinKey, parentOf } from '../paths/paths.ts';
 import type { Conflict } from '../staging/errors.ts';
 import { toFileError } from './errors.ts';
 import { type RecordedChange, type Stamp, temporaryNames } from './journal.ts';
-import { createSite, type Site, type SiteAccess } from './site.ts';
+import { Site, type SiteAccess } from './site.ts';
 
 /** A change of a journal that another process left. */
 export interface LeftChange {
@@ -21,7 +21,7 @@ export async function settleChange(
 ): Promise<Conflict | undefined> {
   const { change } = left;
   try {
-    const at = createPlaces(createSite(access), left);
+    const at = createPlaces(new Site(access), left);
     switch (change.type) {
       case 'write':
         return await (committed ? completeWrite(at, change, left.stamp) : undoWrite(at, change, left.stamp));
@@ -45,7 +45,7 @@ export async function cleanChange(
   left: LeftChange,
   stage: 'torn' | 'begun' | 'prepared' | 'settled',
 ): Promise<void> {
-  const { site, next, former } = createPlaces(createSite(access), left);
+  const { site, next, former } = createPlaces(new Site(access), left);
   try {
     await site.removeLeftover(next);
     if (stage !== 'begun') await site.removeLeftover(former);

@@ -104,7 +104,9 @@ async function keep(operations: HostOperations, path: string, second: string): P
   try {
     await operations.link(path, second);
     return 'link';
-  } catch {
+  } catch (error) {
+    // What has the name already, moving would replace.
+    if (systemCode(error) === 'EEXIST') throw error;
     // Not every file system has hard links. Moving needs none; the file is then absent for a moment.
     await operations.rename(path, second);
     return 'rename';

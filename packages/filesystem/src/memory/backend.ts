@@ -1,5 +1,5 @@
 import { nameOf, parentOf } from '../paths/paths.ts';
-import type { Backend, Change } from '../staging/backend.ts';
+import type { Backend, BackendEntry, BackendStat, Change, Landing, Location } from '../staging/backend.ts';
 import { isDirectory, isMissing, isNotDirectory, isNotEmpty, isTooLarge } from '../staging/errors.ts';
 
 type MemoryNode = MemoryFile | MemoryFolder;
@@ -14,112 +14,124 @@ interface MemoryFolder {
   readonly children: Map<string, MemoryNode>;
 }
 
-/** Keeps files in memory. `files` maps keys to content; folders on the way are made. */
-export function createMemoryBackend(files: ReadonlyMap<string, Uint8Array>, maxFileBytes: number): Backend {
-  const root: MemoryFolder = { type: 'directory', children: new Map() };
+/** Keeps files in memory. */
+export class MemoryBackend implements Backend {
+  readonly #root: MemoryFolder = { type: 'directory', children: new Map() };
+  readonly #maxFileBytes: number;
 
-  for (const [key, bytes] of files) {
-    makeFolders(parentOf(key) ?? '');
-    const folder = folderOf(key);
-    if (folder.children.get(nameOf(key))?.type === 'directory') throw isDirectory(key);
-    folder.children.set(nameOf(key), { type: 'file', bytes });
-  }
-
-  function find(key: string): MemoryNode | undefined {
-    if (key === '') return root;
-    let node: MemoryNode | undefined = root;
-    for (const name of key.split('/')) {
-      if (node?.type !== 'directory') return undefined;
-      node = node.children.get(name);
-    }
-    return node;
-  }
-
-  function folderOf(key: string): MemoryFolder {
-    const folder = find(parentOf(key) ?? '');
-    if (folder?.type !== 'directory') throw isNotDirectory(parentOf(key) ?? '');
-    return folder;
-  }
-
-  function makeFolders(key: string): void {
-    let folder = root;
-    for (const name of key === '' ? [] : key.split('/')) {
-      const next: MemoryNode = folder.children.get(name) ?? { type: 'directory', children: new Map() };
-      if (next.type !== 'directory') throw isNotDirectory(key);
-      folder.children.set(name, next);
-      folder = next;
+  /** `files` maps keys to content; folders on the way are made. */
+  constructor(files: ReadonlyMap<string, Uint8Array>, maxFileBytes: number) {
+    this.#maxFileBytes = maxFileBytes;
+    for (const [key, bytes] of files) {
+      const { children } = this.#makeFolders(parentOf(key) ?? '');
+      if (children.get(nameOf(key))?.type === 'directory') throw isDirectory(key);
+      children.set(nameOf(key), { type: 'file', bytes });
     }
   }
 
-  /** Puts `node` at `key` and gives what puts back what was there. */
-  function swap(key: string, node: MemoryNode | undefined): () => void {
-    const { children } = folderOf(key);
-    const name = nameOf(key);
-    const before = children.get(name);
-    if (node === undefined) children.delete(name);
-    else children.set(name, node);
-    return () => {
-      if (before === undefined) children.delete(name);
-      else children.set(name, before);
-    };
+  async locate(key: string): Promise<Location> {
+    return { key, link: false };
   }
 
-  function apply(change: Change): () => void {
-    const { key } = change;
-    const current = find(key);
-    switch (change.type) {
-      case 'write':
-        if (current?.type === 'directory') throw isDirectory(key);
-        return swap(key, { type: 'file', bytes: change.bytes });
-      case 'make-directory':
-        if (current?.type === 'file') throw isNotDirectory(key);
-        return current === undefined ? swap(key, { type: 'directory', children: new Map() }) : () => undefined;
-      case 'remove-file':
-        if (current?.type !== 'file') throw isMissing(key);
-        return swap(key, undefined);
-      case 'remove-directory':
-        if (current?.type !== 'directory') throw isMissing(key);
-        if (current.children.size > 0) throw isNotEmpty(key);
-        return swap(key, undefined);
-      default:
-        return change satisfies never;
-    }
+  async folds(): Promise<boolean> {
+    return false;
   }
 
-  return {
-    locate: async (key) => ({ key, link: false }),
-    folds: async () => false,
-    async stat(key) {
-      const node = find(key);
-      if (node === undefined) return undefined;
-      const size = node.type === 'file' ? node.bytes.length : 0;
-      return { type: node.type, size, stamp: String(size) };
-    },
-    async read(key) {
-      const node = find(key);
-      if (node === undefined) throw isMissing(key);
-      if (node.type === 'directory') throw isDirectory(key);
-      if (node.bytes.length > maxFileBytes) throw isTooLarge(key, node.bytes.length, maxFileBytes);
-      return node.bytes;
-    },
-    async list(key) {
-      const node = find(key);
-      if (node === undefined) throw isMissing(key);
-      if (node.type !== 'directory') throw isNotDirectory(key);
-      return Array.from(node.children, ([name, { type }]) => ({ name, type }));
-    },
-    prepare: async (changes) => ({
+  async stat(key: string): Promise<BackendStat | undefined> {
+    const node = this.#find(key);
+    if (node === undefined) return undefined;
+    const size = node.type === 'file' ? node.bytes.length : 0;
+    return { type: node.type, size, stamp: String(size) };
+  }
+
+  async read(key: string): Promise<Uint8Array> {
+    const node = this.#find(key);
+    if (node === undefined) throw isMissing(key);
+    if (node.type === 'directory') throw isDirectory(key);
+    if (node.bytes.length > this.#maxFileBytes) throw isTooLarge(key, node.bytes.length, this.#maxFileBytes);
+    return node.bytes;
+  }
+
+  async list(key: string): Promise<readonly BackendEntry[]> {
+    const node = this.#find(key);
+    if (node === undefined) throw isMissing(key);
+    if (node.type !== 'directory') throw isNotDirectory(key);
+    return Array.from(node.children, ([name, { type }]) => ({ name, type }));
+  }
+
+  async prepare(changes: readonly Change[]): Promise<Landing> {
+    return {
       // Without a pause, so that nobody sees it half done.
-      async commit() {
+      commit: async () => {
         const applied: (() => void)[] = [];
         try {
-          for (const change of changes) applied.push(apply(change));
+          for (const change of changes) applied.push(this.#apply(change));
         } catch (error) {
           for (const undo of applied.toReversed()) undo();
           throw error;
         }
       },
       discard: async () => undefined,
-    }),
-  };
+    };
+  }
+
+  #find(key: string): MemoryNode | undefined {
+    let node: MemoryNode | undefined = this.#root;
+    for (const name of namesOf(key)) {
+      if (node?.type !== 'directory') return undefined;
+      node = node.children.get(name);
+    }
+    return node;
+  }
+
+  #makeFolders(key: string): MemoryFolder {
+    let folder = this.#root;
+    for (const name of namesOf(key)) {
+      const next: MemoryNode = folder.children.get(name) ?? { type: 'directory', children: new Map() };
+      if (next.type !== 'directory') throw isNotDirectory(key);
+      folder.children.set(name, next);
+      folder = next;
+    }
+    return folder;
+  }
+
+  #apply(change: Change): () => void {
+    const { key } = change;
+    const current = this.#find(key);
+    switch (change.type) {
+      case 'write':
+        if (current?.type === 'directory') throw isDirectory(key);
+        return this.#swap(key, { type: 'file', bytes: change.bytes });
+      case 'make-directory':
+        if (current?.type === 'file') throw isNotDirectory(key);
+        return current === undefined ? this.#swap(key, { type: 'directory', children: new Map() }) : () => undefined;
+      case 'remove-file':
+        if (current?.type !== 'file') throw isMissing(key);
+        return this.#swap(key, undefined);
+      case 'remove-directory':
+        if (current?.type !== 'directory') throw isMissing(key);
+        if (current.children.size > 0) throw isNotEmpty(key);
+        return this.#swap(key, undefined);
+      default:
+        return change satisfies never;
+    }
+  }
+
+  /** Puts `node` at `key` and gives what puts back what was there. */
+  #swap(key: string, node: MemoryNode | undefined): () => void {
+    const folder = this.#find(parentOf(key) ?? '');
+    if (folder?.type !== 'directory') throw isNotDirectory(parentOf(key) ?? '');
+    const name = nameOf(key);
+    const before = folder.children.get(name);
+    const put = (there: MemoryNode | undefined): void => {
+      if (there === undefined) folder.children.delete(name);
+      else folder.children.set(name, there);
+    };
+    put(node);
+    return () => put(before);
+  }
+}
+
+function namesOf(key: string): readonly string[] {
+  return key === '' ? [] : key.split('/');
 }

@@ -4,7 +4,7 @@ import { createProtection } from '../paths/protection.ts';
 import { toBytes } from '../staging/content.ts';
 import { checkOptions, type FilesystemOptions } from '../staging/options.ts';
 import { createStagedFilesystem } from '../staging/transaction.ts';
-import { createMemoryBackend } from './backend.ts';
+import { MemoryBackend } from './backend.ts';
 
 /**
  * A filesystem in memory, filled with `files` (by path). Its writes are staged like those of a host folder.
@@ -20,7 +20,7 @@ export function memoryFilesystem(
   const content = new Map<string, Uint8Array>();
   for (const [path, text] of Object.entries(files)) content.set(parsePath(path), toBytes(text, path));
   return createStagedFilesystem(
-    createMemoryBackend(content, maxFileBytes),
+    new MemoryBackend(content, maxFileBytes),
     createProtection(protectedPaths),
     maxFileBytes,
   );

@@ -4,14 +4,14 @@ import type { Protection } from '../paths/protection.ts';
 import type { Backend, Change } from './backend.ts';
 import type { Ground } from './ground.ts';
 import { committedSource } from './reader.ts';
-import { createReservations } from './reservations.ts';
+import { Reservations } from './reservations.ts';
 import type { Staging } from './staging.ts';
 
 /** The files of a backend as what calls lie over and commit to. */
 export function createCommittedFiles(backend: Backend, protection: Protection): Ground {
   return {
     content: committedSource(backend, protection),
-    reservations: createReservations(),
+    reservations: new Reservations(),
     protectedTargets: () => findTargets(backend, protection.keys),
     enter: () => () => undefined,
     lock: async () => (await backend.lock?.()) ?? (() => undefined),

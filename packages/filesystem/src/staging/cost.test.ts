@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { createHostBackend } from '../host/backend.ts';
 import type { HostOperations } from '../host/folder.ts';
 import { makeTestFolder } from '../host/test-folder.ts';
-import { createMemoryBackend } from '../memory/backend.ts';
+import { MemoryBackend } from '../memory/backend.ts';
 import { createProtection } from '../paths/protection.ts';
 import type { Backend } from './backend.ts';
 import { createStagedFilesystem } from './transaction.ts';
@@ -49,7 +49,7 @@ test('what a call costs in memory does not grow with the tree', async () => {
       files.set(`d${Math.floor(index / 100)}/f${index}.txt`, new Uint8Array([65]));
     }
     const calls: string[] = [];
-    const backend: Backend = counted(createMemoryBackend(files, 1000), calls);
+    const backend: Backend = counted(new MemoryBackend(files, 1000), calls);
     await work(createStagedFilesystem(backend, createProtection([]), 1000));
     return calls;
   };

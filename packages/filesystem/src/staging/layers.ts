@@ -5,14 +5,16 @@ import { directoryStat, type Source } from './reader.ts';
 import type { OpenStaging } from './staging.ts';
 
 /** `below` with what is staged laid over it. Looking at it leaves no trace. */
-export function layOver(below: Source, { nodes, namesIn, otherSpelling }: OpenStaging): Source {
+export function layOver(below: Source, staging: OpenStaging): Source {
+  const { nodes } = staging;
+
   /** Below, nobody knows yet the spelling in which a name is staged. */
   async function toStagedSpelling(key: string): Promise<string> {
     let spelled = '';
     for (const name of key.split('/')) {
       const folder = spelled;
       spelled = joinKey(folder, name);
-      const other = otherSpelling(spelled);
+      const other = staging.otherSpelling(spelled);
       if (other !== undefined && (await below.folds(folder))) spelled = other;
     }
     return spelled;
@@ -69,7 +71,7 @@ export function layOver(below: Source, { nodes, namesIn, otherSpelling }: OpenSt
         const gone = entry.target !== undefined && nodes.get(entry.target)?.type === 'removed';
         if (!gone) entries.set(entry.name.normalize('NFC'), entry);
       }
-      for (const name of namesIn(key)) {
+      for (const name of staging.namesIn(key)) {
         const child = nodes.get(joinKey(key, name));
         if (child?.type === 'removed') entries.delete(name);
         else if (child !== undefined) entries.set(name, { name, type: child.type });

@@ -1,15 +1,15 @@
 import { type Filesystem, type FilesystemReader, HoldfastError, isHoldfastError } from '@holdfast/core';
 import { parentOf, parsePath } from '../paths/paths.ts';
 import { type Protection, refuseGit } from '../paths/protection.ts';
-import type { Location } from './backend.ts';
+import type { Landing, Location } from './backend.ts';
 import { contentVersion, toBytes } from './content.ts';
 import { fileError, isDirectory, isMissing, isNotDirectory, isNotEmpty, isTooLarge } from './errors.ts';
 import { findGitFolder } from './git-folder.ts';
 import type { Ground } from './ground.ts';
 import { layOver } from './layers.ts';
 import { createReader, type Source, versionAt } from './reader.ts';
-import { createReservations } from './reservations.ts';
-import { createStaging, type OpenStaging, type StagedNode } from './staging.ts';
+import { Reservations } from './reservations.ts';
+import { OpenStaging, type StagedNode, type Staging } from './staging.ts';
 
 /** What holds for every write of a filesystem. */
 export interface WriteRules {
@@ -17,111 +17,175 @@ export interface WriteRules {
   readonly maxFileBytes: number;
 }
 
-/** One call's writes, laid over a ground that does not know of them. */
-export interface Overlay {
+/** One call's writes, laid over a ground that does not know of them; what calls nested in this one lie over. */
+export class Overlay implements Ground {
   readonly view: Filesystem;
   /** The same content for policies of nested calls: looking at it counts for nobody. */
   readonly readOnly: FilesystemReader;
-  readonly staging: OpenStaging;
-  /** What calls nested in this one lie over. */
-  readonly ground: Ground;
+  readonly staging: OpenStaging = new OpenStaging();
+  readonly content: Source;
+  readonly reservations: Reservations = new Reservations();
+  readonly #below: Ground;
+  readonly #rules: WriteRules;
+  /** What `view` reads: it notes what the call built on. */
+  readonly #source: Source;
+  readonly #nested = new Set<() => void>();
+  #closed = false;
+  #lastWrite: Promise<unknown> = Promise.resolve();
+  #targets: Promise<readonly string[]> | undefined;
+
+  constructor(below: Ground, rules: WriteRules) {
+    this.#below = below;
+    this.#rules = rules;
+    this.content = layOver(below.content, this.staging);
+    const whileOpen = this.#whileOpen();
+    this.#source = this.#noting(whileOpen);
+    this.readOnly = Object.freeze(createReader(whileOpen, rules.protection));
+    this.view = Object.freeze({
+      ...createReader(this.#source, rules.protection),
+      write: (path: string, data: string | Uint8Array) => this.#exclusive(() => this.#write(path, data)),
+      remove: (path: string) => this.#exclusive(() => this.#remove(path)),
+      makeDirectory: (path: string) => this.#exclusive(() => this.#makeDirectory(path)),
+    });
+  }
+
   /** From here on every method of `view` and `readOnly` throws `context.closed`, and nested calls are at their end. */
-  close(): void;
-}
+  close(): void {
+    this.#closed = true;
+    for (const end of this.#nested) end();
+  }
 
-export function createOverlay(below: Ground, { protection, maxFileBytes }: WriteRules): Overlay {
-  const staging = createStaging();
-  const content = layOver(below.content, staging);
-  const reservations = createReservations();
-  const nested = new Set<() => void>();
-  let closed = false;
+  enter(end: () => void): () => void {
+    this.#checkOpen();
+    this.#nested.add(end);
+    return () => this.#nested.delete(end);
+  }
 
-  function checkOpen(): void {
-    if (closed)
+  /** Looked up once for each call that writes. */
+  protectedTargets(): Promise<readonly string[]> {
+    this.#targets ??= this.#below.protectedTargets();
+    return this.#targets;
+  }
+
+  async lock(): Promise<() => void> {
+    return () => undefined;
+  }
+
+  async prepare(inner: Staging): Promise<Landing> {
+    return {
+      // After the writes that are under way: each has looked at what is staged and has not staged its own yet.
+      commit: () =>
+        this.#exclusive(async () => {
+          this.#checkOpen();
+          this.staging.absorb(inner);
+        }),
+      discard: async () => undefined,
+    };
+  }
+
+  #checkOpen(): void {
+    if (this.#closed)
       throw new HoldfastError('context.closed', 'The call has ended; its filesystem cannot be used any more.');
   }
 
-  const whileOpen: Source = {
-    ...content,
-    async locate(path) {
-      checkOpen();
-      const location = await content.locate(path);
-      checkOpen();
-      return location;
-    },
-    async list(key) {
-      // A walk goes from folder to folder without locating each.
-      checkOpen();
-      return content.list(key);
-    },
-  };
+  #whileOpen(): Source {
+    const { content } = this;
+    return {
+      ...content,
+      locate: async (path) => {
+        this.#checkOpen();
+        const location = await content.locate(path);
+        this.#checkOpen();
+        return location;
+      },
+      list: async (key) => {
+        // A walk goes from folder to folder without locating each.
+        this.#checkOpen();
+        return content.list(key);
+      },
+    };
+  }
 
-  /** Notes what the call built on. */
-  const source: Source = {
-    ...whileOpen,
-    async stat(key) {
-      const found = await content.stat(key);
-      if (!staging.nodes.has(key)) staging.see(key, found?.version ?? null);
-      return found;
-    },
-    async read(key, peek = false) {
-      if (peek || staging.nodes.has(key)) return content.read(key);
-      try {
-        const bytes = await content.read(key);
-        staging.see(key, await contentVersion(bytes));
-        staging.read(key);
-        return bytes;
-      } catch (error) {
-        if (isHoldfastError(error) && error.code === 'file.missing') {
-          staging.see(key, null);
-          staging.read(key);
+  #noting(source: Source): Source {
+    const { content, staging } = this;
+    return {
+      ...source,
+      async stat(key) {
+        const found = await content.stat(key);
+        if (!staging.nodes.has(key)) staging.see(key, found?.version ?? null);
+        return found;
+      },
+      async read(key, peek = false) {
+        if (peek || staging.nodes.has(key)) return content.read(key);
+        try {
+          const bytes = await content.read(key);
+          staging.see(key, await contentVersion(bytes));
+          staging.reads.add(key);
+          return bytes;
+        } catch (error) {
+          if (isHoldfastError(error) && error.code === 'file.missing') {
+            staging.see(key, null);
+            staging.reads.add(key);
+          }
+          throw error;
         }
-        throw error;
-      }
-    },
-  };
-
-  async function meet(key: string): Promise<void> {
-    if (!staging.seen.has(key)) staging.see(key, await versionAt(below.content, key));
+      },
+    };
   }
 
-  function stage(nodes: ReadonlyMap<string, StagedNode>): void {
-    checkOpen();
-    reservations.check(nodes);
-    staging.stage(nodes);
-  }
-
-  // One after the other: two writes that a tool starts together must not each miss what the other one stages.
-  let last: Promise<unknown> = Promise.resolve();
-  function exclusive(run: () => Promise<void>): Promise<void> {
-    const result = last.then(run);
+  /** One after the other: two writes that a tool starts together must not each miss what the other one stages. */
+  #exclusive(run: () => Promise<void>): Promise<void> {
+    const result = this.#lastWrite.then(run);
     // The caller hears of a failure; here it only means that the next one may start.
-    last = Promise.allSettled([result]);
+    this.#lastWrite = Promise.allSettled([result]);
     return result;
   }
 
-  // Looked up once for each call that writes.
-  let targets: Promise<readonly string[]> | undefined;
-  function protectedTargets(): Promise<readonly string[]> {
-    targets ??= below.protectedTargets();
-    return targets;
+  async #write(path: string, data: string | Uint8Array): Promise<void> {
+    const { maxFileBytes } = this.#rules;
+    const { key } = await this.#locateForWrite(path);
+    const bytes = toBytes(data, path);
+    if (bytes.length > maxFileBytes) throw isTooLarge(key, bytes.length, maxFileBytes);
+    const folders = await this.#missingFolders(key);
+    if ((await this.content.typeOf(key)) === 'directory') throw isDirectory(key);
+    const version = await contentVersion(bytes);
+    await this.#stage(key, folders.set(key, { type: 'file', bytes, version }));
   }
 
-  async function locateForWrite(path: string): Promise<Location> {
-    checkOpen();
+  async #remove(path: string): Promise<void> {
+    const { key, link } = await this.#locateForWrite(path);
+    if (key === '') throw fileError('path.protected', key, 'is the root of the workspace and cannot be removed');
+    if (link) throw fileError('file.is_link', path, `is a link to \`${key}\`; remove that instead`);
+    const type = await this.content.typeOf(key);
+    if (type === undefined) throw isMissing(key);
+    if (type === 'directory' && (await this.content.list(key)).length > 0) throw isNotEmpty(key);
+    await this.#stage(key, new Map([[key, { type: 'removed' }]]));
+  }
+
+  async #makeDirectory(path: string): Promise<void> {
+    const { key } = await this.#locateForWrite(path);
+    const folders = await this.#missingFolders(key);
+    const type = await this.content.typeOf(key);
+    if (type === 'file') throw isNotDirectory(key);
+    if (type !== 'directory') await this.#stage(key, folders.set(key, { type: 'directory' }));
+  }
+
+  async #locateForWrite(path: string): Promise<Location> {
+    const { protection } = this.#rules;
+    this.#checkOpen();
     protection.checkWrite(parsePath(path));
-    const location = await source.locate(path);
-    protection.checkWrite(location.key, await protectedTargets());
-    const repository = await findGitFolder(location.key, content);
+    const location = await this.#source.locate(path);
+    protection.checkWrite(location.key, await this.protectedTargets());
+    const repository = await findGitFolder(location.key, this.content);
     if (repository !== undefined) throw refuseGit(location.key, repository);
     return location;
   }
 
   /** The folders that have to be made for `key`, having made sure that they can be. */
-  async function missingFolders(key: string): Promise<Map<string, StagedNode>> {
+  async #missingFolders(key: string): Promise<Map<string, StagedNode>> {
     const missing: string[] = [];
     for (let folder = parentOf(key); folder !== undefined; folder = parentOf(folder)) {
-      const type = await content.typeOf(folder);
+      const type = await this.content.typeOf(folder);
       if (type === 'file') throw isNotDirectory(folder);
       if (type === 'directory') break;
       missing.unshift(folder);
@@ -129,71 +193,12 @@ export function createOverlay(below: Ground, { protection, maxFileBytes }: Write
     return new Map(missing.map((folder) => [folder, { type: 'directory' }]));
   }
 
-  const view: Filesystem = Object.freeze({
-    ...createReader(source, protection),
-    write: (path: string, data: string | Uint8Array) =>
-      exclusive(async () => {
-        const { key } = await locateForWrite(path);
-        const bytes = toBytes(data, path);
-        if (bytes.length > maxFileBytes) throw isTooLarge(key, bytes.length, maxFileBytes);
-        const folders = await missingFolders(key);
-        if ((await content.typeOf(key)) === 'directory') throw isDirectory(key);
-        await meet(key);
-        const version = await contentVersion(bytes);
-        stage(folders.set(key, { type: 'file', bytes, version }));
-      }),
-    remove: (path: string) =>
-      exclusive(async () => {
-        const { key, link } = await locateForWrite(path);
-        if (key === '') throw fileError('path.protected', key, 'is the root of the workspace and cannot be removed');
-        if (link) throw fileError('file.is_link', path, `is a link to \`${key}\`; remove that instead`);
-        const type = await content.typeOf(key);
-        if (type === undefined) throw isMissing(key);
-        if (type === 'directory' && (await content.list(key)).length > 0) throw isNotEmpty(key);
-        await meet(key);
-        stage(new Map([[key, { type: 'removed' }]]));
-      }),
-    makeDirectory: (path: string) =>
-      exclusive(async () => {
-        const { key } = await locateForWrite(path);
-        const folders = await missingFolders(key);
-        const type = await content.typeOf(key);
-        if (type === 'file') throw isNotDirectory(key);
-        if (type === 'directory') return;
-        await meet(key);
-        stage(folders.set(key, { type: 'directory' }));
-      }),
-  });
-
-  const ground: Ground = {
-    content,
-    reservations,
-    protectedTargets,
-    enter(end) {
-      checkOpen();
-      nested.add(end);
-      return () => nested.delete(end);
-    },
-    lock: async () => () => undefined,
-    prepare: async (inner) => ({
-      // After the writes that are under way: each has looked at what is staged and has not staged its own yet.
-      commit: () =>
-        exclusive(async () => {
-          checkOpen();
-          staging.absorb(inner);
-        }),
-      discard: async () => undefined,
-    }),
-  };
-
-  return {
-    view,
-    readOnly: Object.freeze(createReader(whileOpen, protection)),
-    staging,
-    ground,
-    close() {
-      closed = true;
-      for (const end of nested) end();
-    },
-  };
+  /** Stages what is written at `key`, having noted what was there. */
+  async #stage(key: string, nodes: ReadonlyMap<string, StagedNode>): Promise<void> {
+    const { staging } = this;
+    if (!staging.seen.has(key)) staging.see(key, await versionAt(this.#below.content, key));
+    this.#checkOpen();
+    this.reservations.check(nodes);
+    staging.stage(nodes);
+  }
 }

@@ -32,7 +32,7 @@ export function committedSource(backend: Backend, protection: Protection): Sourc
       }
       return location;
     },
-    folds: backend.folds,
+    folds: (key) => backend.folds(key),
     typeOf: async (key) => (await backend.stat(key))?.type,
     async stat(key) {
       const found = await backend.stat(key);

@@ -3,24 +3,19 @@ import { hasChanged } from './errors.ts';
 import type { StagedNode, Staging } from './staging.ts';
 
 /** What is about to be changed by calls that are between `prepare` and their end: nobody may build on what was there before. */
-export interface Reservations {
+export class Reservations {
+  readonly #reserved = new Map<string, { readonly type: StagedNode['type']; holders: number }>();
+  /** Folders in which something reserved comes to lie, with how much of it. */
+  readonly #needed = new Map<string, number>();
+
   /** @throws HoldfastError `file.conflict` when `nodes` cannot go together with what is reserved. */
-  check(nodes: ReadonlyMap<string, StagedNode>): void;
-  /** The answer gives the reservation up. @throws HoldfastError `file.conflict`. */
-  reserve(staging: Staging): () => void;
-}
-
-export function createReservations(): Reservations {
-  const reserved = new Map<string, { readonly type: StagedNode['type']; holders: number }>();
-  // Folders in which something reserved comes to lie, with how much of it.
-  const needed = new Map<string, number>();
-
-  function check(nodes: ReadonlyMap<string, StagedNode>): void {
+  check(nodes: ReadonlyMap<string, StagedNode>): void {
+    const reserved = this.#reserved;
     if (reserved.size === 0) return;
     for (const [key, { type }] of nodes) {
       const other = reserved.get(key)?.type ?? 'directory';
       // Several may make the same folder.
-      const together = type === 'directory' ? other === 'directory' : !reserved.has(key) && !needed.has(key);
+      const together = type === 'directory' ? other === 'directory' : !reserved.has(key) && !this.#needed.has(key);
       if (!together) throw hasChanged(key);
       if (type === 'removed') continue;
       for (const folder of foldersAbove(key)) {
@@ -29,33 +24,31 @@ export function createReservations(): Reservations {
     }
   }
 
-  function count(nodes: ReadonlyMap<string, StagedNode>, step: 1 | -1): void {
+  /** The answer gives the reservation up. @throws HoldfastError `file.conflict`. */
+  reserve({ nodes, seen }: Staging): () => void {
+    this.check(nodes);
+    for (const key of seen.keys()) if (!nodes.has(key) && this.#reserved.has(key)) throw hasChanged(key);
+    this.#count(nodes, 1);
+    let given = false;
+    return () => {
+      if (!given) this.#count(nodes, -1);
+      given = true;
+    };
+  }
+
+  #count(nodes: ReadonlyMap<string, StagedNode>, step: 1 | -1): void {
     for (const [key, { type }] of nodes) {
-      const holders = (reserved.get(key)?.holders ?? 0) + step;
-      if (holders > 0) reserved.set(key, { type, holders });
-      else reserved.delete(key);
+      const holders = (this.#reserved.get(key)?.holders ?? 0) + step;
+      if (holders > 0) this.#reserved.set(key, { type, holders });
+      else this.#reserved.delete(key);
       if (type === 'removed') continue;
       for (const folder of foldersAbove(key)) {
-        const amount = (needed.get(folder) ?? 0) + step;
-        if (amount > 0) needed.set(folder, amount);
-        else needed.delete(folder);
+        const amount = (this.#needed.get(folder) ?? 0) + step;
+        if (amount > 0) this.#needed.set(folder, amount);
+        else this.#needed.delete(folder);
       }
     }
   }
-
-  return {
-    check,
-    reserve({ nodes, seen }) {
-      check(nodes);
-      for (const key of seen.keys()) if (!nodes.has(key) && reserved.has(key)) throw hasChanged(key);
-      count(nodes, 1);
-      let given = false;
-      return () => {
-        if (!given) count(nodes, -1);
-        given = true;
-      };
-    },
-  };
 }
 
 function foldersAbove(key: string): readonly string[] {

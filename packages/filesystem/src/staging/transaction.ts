@@ -10,7 +10,7 @@ import type { Backend, Landing } from './backend.ts';
 import { createCommittedFiles } from './committed-files.ts';
 import { checkConflicts } from './conflicts.ts';
 import type { Ground } from './ground.ts';
-import { createOverlay, type WriteRules } from './overlay.ts';
+import { Overlay, type WriteRules } from './overlay.ts';
 import { createReader } from './reader.ts';
 
 /** Makes the staged resource of a backend. */
@@ -46,7 +46,7 @@ function createRecovery({ settle }: Backend, files: Ground, protection: Protecti
 
 /** The part of one call, over the files or, for a nested call, over the part of the call around it. */
 function createTransaction(ground: Ground, rules: WriteRules): ResourceTransaction<Filesystem, FilesystemReader> {
-  const overlay = createOverlay(ground, rules);
+  const overlay = new Overlay(ground, rules);
   const { view, readOnly, staging } = overlay;
   let stage: 'open' | 'prepared' | 'ended' = 'open';
   let landing: Landing | undefined;
@@ -77,9 +77,9 @@ function createTransaction(ground: Ground, rules: WriteRules): ResourceTransacti
   return {
     view,
     readOnly,
-    touched: staging.touched,
-    seal: overlay.close,
-    begin: () => createTransaction(overlay.ground, rules),
+    touched: () => staging.touched(),
+    seal: () => overlay.close(),
+    begin: () => createTransaction(overlay, rules),
     prepare(mark) {
       if (stage !== 'open') throw closedError();
       stage = 'prepared';

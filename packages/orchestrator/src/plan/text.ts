@@ -39,14 +39,17 @@ export function listIds(ids: readonly NodeId[]): string {
   return more === 0 ? shown.join(', ') : `${shown.join(', ')} and ${formatNumber(more)} more`;
 }
 
-/** `3 ms`, `1.2 s`, `2 m 05 s`, `3 h 20 m`. */
+/** `3 ms`, `1.2 s`, `2 m 05 s`, `3 h 20 m`, `2 d 3 h`. */
 export function formatDuration(durationMs: number): string {
   if (durationMs < 1000) return `${Math.round(durationMs)} ms`;
   if (durationMs < 59_950) return `${(durationMs / 1000).toFixed(1)} s`;
   const seconds = Math.round(durationMs / 1000);
   if (seconds < 3600) return `${Math.floor(seconds / 60)} m ${String(seconds % 60).padStart(2, '0')} s`;
   const minutes = Math.round(seconds / 60);
-  return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} m`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48
+    ? `${hours} h ${String(minutes % 60).padStart(2, '0')} m`
+    : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
 /** `1 node`, `10,000 nodes`. */

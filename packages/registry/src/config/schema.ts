@@ -1,7 +1,15 @@
-import { copyJson, findToolNameProblem, HoldfastError, isPack, isPlainObject, isPlugin } from '@holdfast/core';
+import {
+  copyJson,
+  findToolNameProblem,
+  HoldfastError,
+  isPack,
+  isPlainObject,
+  isPlugin,
+  nearestNames,
+} from '@holdfast/core';
 import { describeIssues, type SchemaIssue } from '@holdfast/schema';
 import * as v from 'valibot';
-import { findNearestName, readEntryName } from '../resolve/names.ts';
+import { readEntryName } from '../resolve/names.ts';
 import type { HoldfastConfig, WorkspaceConfig } from './config.ts';
 import { copyConfig, showPath } from './copy.ts';
 
@@ -89,7 +97,7 @@ function closed(entries: v.ObjectEntries, what: string): v.GenericSchema {
       for (const { message, path } of v.safeParse(known, object).issues ?? [])
         addIssue({ message, ...(path === undefined ? {} : { path }) });
       for (const key of Object.keys(object).filter((one) => !keys.includes(one))) {
-        const nearest = findNearestName(key, keys);
+        const [nearest] = nearestNames(key, keys);
         const hint = nearest === undefined ? `there are ${keys.join(', ')}` : `did you mean \`${nearest}\`?`;
         addIssue({ message: `is no key here: ${hint}`, path: [toPathItem(object, key)] });
       }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { HoldfastError, isPack, isPlugin, type Pack, type Plugin } from '@holdfast/core';
+import { HoldfastError, isPack, isPlugin, nearestNames, type Pack, type Plugin } from '@holdfast/core';
 import { findVersionProblem } from '../resolve/holdfast-version.ts';
-import { type EntryName, findNearestName } from '../resolve/names.ts';
+import type { EntryName } from '../resolve/names.ts';
 import type { PackageSource } from '../resolve/types.ts';
 import { describeFailedImport, importModule } from './import-module.ts';
 import { findEntryFile, findInstalledPlugins, findPackage, readManifest } from './package-manifest.ts';
@@ -105,7 +105,7 @@ async function findInPackage(name: string, importing: Importing<unknown>): Promi
 /** A name that is nearly another one is more likely misspelt than not installed, and what it names may be anybody's. */
 async function missingPackage(name: string, { from, kind }: Importing<unknown>): Promise<HoldfastError> {
   const installed = (await findInstalledPlugins(from)).filter((one) => one.kind === kind).map((one) => one.name);
-  const nearest = findNearestName(name, installed);
+  const [nearest] = nearestNames(name, installed);
   const shown = installed.slice(0, 10).map((one) => `\`${one}\``);
   const others = shown.length === 0 ? '' : ` Here are the ${kind}s ${shown.join(', ')}.`;
   const hint =

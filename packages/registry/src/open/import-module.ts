@@ -81,6 +81,7 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
+    // A file that it extends and nobody can read has no aliases; what the import threw is told.
     return '';
   }
 }

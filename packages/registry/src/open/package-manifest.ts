@@ -21,7 +21,7 @@ export interface PackageManifest {
   readonly exports: unknown;
 }
 
-/** Finds a package as an import from a file in `directory` would. `undefined`: it is not installed there. */
+/** The folder of a package, as an import from a file in `directory` finds it. `undefined`: it is not installed there. */
 export function findPackage(name: string, directory: string): string | undefined {
   try {
     // The base is a file in the folder; it does not have to exist.
@@ -31,6 +31,21 @@ export function findPackage(name: string, directory: string): string | undefined
     if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_MODULE_NOT_FOUND') return undefined;
     throw thrown;
   }
+}
+
+/**
+ * What an import of the package in `folder` runs. `undefined` where there is no such package, its `package.json` cannot be read, or it
+ * names nothing in the package.
+ */
+export async function findPackageEntry(folder: string | undefined): Promise<string | undefined> {
+  const reading = folder === undefined ? undefined : await readManifest(folder);
+  return reading?.type === 'read' ? findEntryFile(reading.manifest) : undefined;
+}
+
+/** What the `package.json` in `folder` gives as the version. */
+export async function readPackageVersion(folder: string | undefined): Promise<string | undefined> {
+  const reading = folder === undefined ? undefined : await readManifest(folder);
+  return reading?.type === 'read' ? reading.manifest.version : undefined;
 }
 
 export type ReadManifest =

@@ -1,10 +1,11 @@
 import { confirm } from '@clack/prompts';
 import { type ApprovalAnswer, HoldfastError, type PendingApproval } from '@holdfast/core';
 import { answerApproval, pendingApprovals } from '@holdfast/executor';
+import { formatCount } from '@holdfast/orchestrator/text';
 import type { Session } from '@holdfast/session';
 import type { Command } from 'commander';
 import { findOpenCall } from '../../calls/find-open.ts';
-import { describeStyle, formatCount } from '../../calls/line.ts';
+import { describeStyle } from '../../calls/line.ts';
 import { type CallPreview, openPreviews } from '../../calls/preview.ts';
 import { describeQuestion } from '../../calls/question.ts';
 import { openSession } from '../../logs/open-session.ts';
@@ -12,10 +13,9 @@ import { canBeGranted, countRows } from '../../run/ask-person.ts';
 import { createColors } from '../../terminal/colors.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import { describeTerminal, findQuestionStream, type Host } from '../../terminal/host.ts';
-import { toJsonText } from '../../terminal/json.ts';
+import { printJson, printLines } from '../../terminal/print.ts';
 import { fitColumns, toPrintable } from '../../terminal/text.ts';
 import { toCommand } from '../../terminal/words.ts';
-import { openWorkspace } from '../../workspace/folder.ts';
 import { findSession } from '../../workspace/known.ts';
 
 export interface AnswerCommandOptions {
@@ -39,8 +39,7 @@ export interface AnswerCommandOptions {
  */
 export async function answerCalls(options: AnswerCommandOptions, host: Host): Promise<ExitCode> {
   const { answer, by, json } = options;
-  const named = await openWorkspace(options.workspace, host.directory);
-  const log = await findSession(named, options.id, host);
+  const log = await findSession(options, host);
   const { workspace } = log;
   const session = await openSession(log, workspace, host);
   try {
@@ -67,14 +66,13 @@ export async function answerCalls(options: AnswerCommandOptions, host: Host): Pr
         answer: asRecorded(answer, call),
         by: by ?? 'person',
       }));
-      host.stdout.write(`${toJsonText({ session: log.id, answered, waiting }, 2)}\n`);
+      printJson(host, { session: log.id, answered, waiting });
     } else {
-      for (const line of describeAnswers(questions, answer)) host.stdout.write(`${line}\n`);
       const resume = toCommand({ words: ['resume', log.id], workspace }, host);
       const { colors } = describeStyle(host);
       const more = waiting === 1 ? '1 more question waits' : `${waiting} more questions wait`;
       const left = waiting === 0 ? 'Nothing else waits' : more;
-      host.stdout.write(`${colors.dim(`${left}. To go on: ${resume}`)}\n`);
+      printLines(host, [...describeAnswers(questions, answer), colors.dim(`${left}. To go on: ${resume}`)]);
     }
     return 0;
   } finally {

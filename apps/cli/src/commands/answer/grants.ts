@@ -3,15 +3,15 @@ import { readLog } from '@holdfast/session/jsonl';
 import type { Command } from 'commander';
 import { describeStyle } from '../../calls/line.ts';
 import type { CommandContext } from '../../flags/command.ts';
+import { addSessionOptions, type SessionOptions } from '../../flags/session.ts';
 import { collect } from '../../flags/values.ts';
 import { isDamaged, warnOfDamage } from '../../logs/damage.ts';
 import { openSession } from '../../logs/open-session.ts';
 import { replayLog } from '../../logs/replay.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
-import { toJsonText } from '../../terminal/json.ts';
+import { printJson, printLines } from '../../terminal/print.ts';
 import { toPrintable } from '../../terminal/text.ts';
-import { openWorkspace } from '../../workspace/folder.ts';
 import { type FoundSession, findSession } from '../../workspace/known.ts';
 import type { FoundLog } from '../../workspace/session-logs.ts';
 
@@ -23,24 +23,15 @@ Examples:
 A grant holds for the tool as it was: one that was changed since is asked for again.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
-  command
-    .argument('[id]', 'id of the session (default: the newest)')
+  addSessionOptions(command)
     .option('--withdraw <name>', 'ask again at the next call of this tool; may be repeated', collect)
-    .option('--workspace <dir>', 'folder that the session works in', '.')
-    .option('--json', 'as JSON')
     .addHelpText('after', help)
-    .action(async (id: string | undefined, flags: Omit<GrantsOptions, 'id'>) =>
-      end(await showGrants({ id, ...flags }, host)),
-    );
+    .action(async (id: string | undefined, flags: GrantsOptions) => end(await showGrants({ ...flags, id }, host)));
 }
 
-export interface GrantsOptions {
-  /** Absent: the newest session. */
-  readonly id: string | undefined;
+export interface GrantsOptions extends SessionOptions {
   /** Tools that are asked for again from now on. */
   readonly withdraw?: readonly string[];
-  readonly workspace: string;
-  readonly json?: boolean | undefined;
 }
 
 /**
@@ -48,25 +39,23 @@ export interface GrantsOptions {
  *
  * @throws HoldfastError `usage.session_unknown`, `usage.grant_unknown`, `log.*`, `replay.*`.
  */
-export async function showGrants({ id, withdraw = [], workspace, json }: GrantsOptions, host: Host): Promise<ExitCode> {
-  const log = await findSession(await openWorkspace(workspace, host.directory), id, host);
+export async function showGrants({ withdraw = [], json, ...name }: GrantsOptions, host: Host): Promise<ExitCode> {
+  const log = await findSession(name, host);
   const { grants, damaged } =
     withdraw.length === 0
       ? readGrants(log, host)
       : { grants: await withdrawGrants(log, withdraw, host), damaged: false };
-  if (json) {
-    host.stdout.write(`${toJsonText({ session: log.id, grants, withdrawn: withdraw }, 2)}\n`);
-    return damaged ? 1 : 0;
-  }
   const { colors } = describeStyle(host);
-  for (const name of withdraw) host.stdout.write(`Withdrawn: ${toPrintable(name)} is asked for again.\n`);
-  if (grants.length === 0) host.stdout.write(`No tool is granted for session ${log.id}.\n`);
-  else host.stdout.write(`Granted for session ${log.id}:\n`);
-  for (const { name, toolDigest } of grants) {
-    host.stdout.write(
-      `  ${toPrintable(name)}  ${colors.dim(`as the tool was with the digest ${toolDigest.slice(0, 12)}`)}\n`,
-    );
-  }
+  if (json) printJson(host, { session: log.id, grants, withdrawn: withdraw });
+  else
+    printLines(host, [
+      ...withdraw.map((name) => `Withdrawn: ${toPrintable(name)} is asked for again.`),
+      grants.length === 0 ? `No tool is granted for session ${log.id}.` : `Granted for session ${log.id}:`,
+      ...grants.map(
+        ({ name, toolDigest }) =>
+          `  ${toPrintable(name)}  ${colors.dim(`as the tool was with the digest ${toolDigest.slice(0, 12)}`)}`,
+      ),
+    ]);
   return damaged ? 1 : 0;
 }
 

@@ -163,7 +163,7 @@ test('what a model wrote cannot act on the terminal, fake our lines or flood the
     }
     expect(printed.filter((line) => /[\p{Cc}\p{Cf}\p{Zl}]/u.test(line) || /^\s*approved: yes/.test(line))).toEqual([]);
   }
-  expect(stdout).toMatch(/^ {4}… \d+ more lines of \d+: `holdfast pending one` shows them\.$/m);
+  expect(stdout).toMatch(/^ {4}… [\d,]+ more lines of \d+: `holdfast pending one` shows them\.$/m);
   expect(stdout).toContain(`digest ${'3'.repeat(64)}`);
   expect((await pending(folder, ['--json'])).stdout).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}]/u);
 
@@ -178,7 +178,7 @@ test('what a model wrote cannot act on the terminal, fake our lines or flood the
   });
 });
 
-test('200 questions stay readable: by tool, those that expire first in front, and all of them with --json', async () => {
+test('200 questions stay readable: a line each with its reasons, those that expire first in front, and all of them with --json', async () => {
   await using folder = await createFolder();
   const questions = Array.from({ length: 200 }, (_, index) =>
     question(`call_1_${index}`, {
@@ -191,12 +191,34 @@ test('200 questions stay readable: by tool, those that expire first in front, an
   const { stdout } = await pending(folder);
   const lines = stdout.trimEnd().split('\n');
   expect(lines.length).toBeLessThan(40);
-  expect(stdout).toContain('200 questions about 2 tools');
   expect(stdout).toMatch(
-    /150 x {2}wipe {2}dangerous\n.+\n {4}call_1_199 .+"199\.txt"[\s\S]+and 145 more[\s\S]+50 x {2}deploy/,
+    /\n200 questions; those that expire first are in front\n {4}call_1_199 {8}wipe \(dangerous\) {2}expires in .+\n {6}\? `wipe` is marked as dangerous\. \(holdfast\/dangerous\)\n {4}call_1_198 /,
   );
+  expect(stdout).toContain('… and 188 more questions; `--json` has all');
   const [{ calls }] = await readJson(folder);
   expect(calls).toHaveLength(200);
+});
+
+test('one of many questions cannot act on the terminal or take more than its two rows', async () => {
+  await using folder = await createFolder();
+  const hostile = '\x1b[2J\u202e\n  approved: yes '.repeat(1000);
+  const forged = question('forged', {
+    name: hostile,
+    input: hostile,
+    asks: [{ policy: hostile, type: 'ask', reason: hostile }],
+    expiresAtMs: Date.UTC(2126, 0),
+  });
+  const others = ['c1', 'c2', 'c3'].map((callId) => question(callId, { expiresAtMs: Date.UTC(2126, 1) }));
+  await writeLog(folder.path, 'one', [runStart, forged, ...others, suspended]);
+  const { stdout } = await pending(folder, [], { terminals: ['stdout'] });
+  const lines = stdout.split('\n');
+  const from = lines.findIndex((line) => line.startsWith('    forged '));
+  expect(lines[from + 1]).toMatch(/^ {6}\? \\x1b\[2J.*…$/);
+  expect(lines[from + 2]).toMatch(/^ {4}c1 /);
+  for (const line of lines) {
+    expect(line).not.toMatch(/[\p{Cc}\p{Cf}]|^\s*approved/u);
+    expect(measureColumns(line)).toBeLessThan(80);
+  }
 });
 
 test('it works while somebody has the session open, and says so', async () => {

@@ -3,11 +3,12 @@ import type { Command } from 'commander';
 import { describeStyle } from '../../calls/line.ts';
 import { openPreviews } from '../../calls/preview.ts';
 import type { CommandContext } from '../../flags/command.ts';
+import { addSessionOptions, type SessionOptions } from '../../flags/session.ts';
 import { describeWaiting } from '../../logs/describe-waiting.ts';
 import { isWaiting, readWaiting, type WaitingSession } from '../../logs/waiting.ts';
 import type { ExitCode } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
-import { toJsonText } from '../../terminal/json.ts';
+import { printJson } from '../../terminal/print.ts';
 import { toPrintable } from '../../terminal/text.ts';
 import { shortenPath } from '../../workspace/folder.ts';
 import { findSession } from '../../workspace/known.ts';
@@ -25,21 +26,9 @@ and diffs are cut in the middle, unless the session is named.
 No lock is taken: it works while another process has the session open. Exits with 1 when a log is damaged.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
-  command
-    .argument('[id]', 'id of the session (default: all that wait)')
-    .option('--workspace <dir>', 'folder that the session works in', '.')
-    .option('--json', 'as JSON')
+  addSessionOptions(command, { otherwise: 'all that wait' })
     .addHelpText('after', help)
-    .action(async (id: string | undefined, flags: Omit<PendingOptions, 'id'>) =>
-      end(await showPending({ id, ...flags }, host)),
-    );
-}
-
-export interface PendingOptions {
-  /** Absent: every session of the workspace that waits. */
-  readonly id: string | undefined;
-  readonly workspace: string;
-  readonly json?: boolean | undefined;
+    .action(async (id: string | undefined, flags: SessionOptions) => end(await showPending({ ...flags, id }, host)));
 }
 
 /**
@@ -47,10 +36,9 @@ export interface PendingOptions {
  *
  * @throws HoldfastError `usage.session_unknown`, `log.*`.
  */
-export async function showPending({ id, workspace, json }: PendingOptions, host: Host): Promise<ExitCode> {
-  const named = resolve(host.directory, workspace);
-  const found = id === undefined ? undefined : await findSession(named, id, host);
-  const folder = found?.workspace ?? named;
+export async function showPending({ id, workspace, json }: SessionOptions, host: Host): Promise<ExitCode> {
+  const found = id === undefined ? undefined : await findSession({ id, workspace }, host);
+  const folder = found?.workspace ?? resolve(host.directory, workspace);
   const logs = found === undefined ? await listLogs(folder) : [found];
   const nowMs = host.clock.now();
   const preview = openPreviews(folder, host.clock);
@@ -58,7 +46,7 @@ export async function showPending({ id, workspace, json }: PendingOptions, host:
   for (const log of logs) read.push(await readWaiting(log, { nowMs, preview }));
   const sessions = read.filter((session) => id !== undefined || isWaiting(session));
   if (json) {
-    host.stdout.write(`${toJsonText(sessions, 2)}\n`);
+    printJson(host, sessions);
   } else if (sessions.length === 0) {
     host.stdout.write(`Nothing waits in ${toPrintable(shortenPath(findLogFolder(folder), host.directory))}.\n`);
   } else {

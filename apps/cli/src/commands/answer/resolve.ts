@@ -5,13 +5,13 @@ import type { Command } from 'commander';
 import { findOpenCall } from '../../calls/find-open.ts';
 import { describeStyle } from '../../calls/line.ts';
 import type { CommandContext } from '../../flags/command.ts';
+import { addWorkspaceOption, type SessionOptions } from '../../flags/session.ts';
 import { openSession } from '../../logs/open-session.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
-import { toJsonText } from '../../terminal/json.ts';
+import { printJson } from '../../terminal/print.ts';
 import { fitColumns, toPrintable } from '../../terminal/text.ts';
 import { toCommand } from '../../terminal/words.ts';
-import { openWorkspace } from '../../workspace/folder.ts';
 import { findSession } from '../../workspace/known.ts';
 
 const help = `
@@ -23,7 +23,7 @@ A call that touches the world, and whose process ended under it, is never repeat
 \`holdfast resume\` then tells the model. Of a call that has ended as in-doubt it is noted for people who read the log.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
-  command
+  addWorkspaceOption(command)
     .argument('<id>', 'id of the session')
     .argument('<call>', 'id of the call, or the beginning of one')
     .option('--done', 'it took effect')
@@ -31,7 +31,6 @@ export function declare(command: Command, { host, end }: CommandContext): void {
     .option('--value <json>', 'what it would have returned, with --done (default: null)')
     .option('--reason <text>', 'how you know, for the model and the log')
     .option('--by <who>', 'who says so, for the log (default: person)')
-    .option('--workspace <dir>', 'folder that the session works in', '.')
     .option('--json', 'as JSON')
     .addHelpText('after', help)
     .action(async (id: string, call: string, flags: Omit<ResolveOptions, 'id' | 'call'>) =>
@@ -39,7 +38,7 @@ export function declare(command: Command, { host, end }: CommandContext): void {
     );
 }
 
-export interface ResolveOptions {
+export interface ResolveOptions extends SessionOptions {
   readonly id: string;
   /** Id of a call, or the beginning of one. */
   readonly call: string;
@@ -50,8 +49,6 @@ export interface ResolveOptions {
   /** For the model and the log. */
   readonly reason?: string | undefined;
   readonly by?: string | undefined;
-  readonly workspace: string;
-  readonly json?: boolean | undefined;
 }
 
 /**
@@ -62,8 +59,7 @@ export interface ResolveOptions {
 export async function resolveSessionCall(options: ResolveOptions, host: Host): Promise<ExitCode> {
   const resolution = readResolution(options);
   const { by } = options;
-  const named = await openWorkspace(options.workspace, host.directory);
-  const log = await findSession(named, options.id, host);
+  const log = await findSession(options, host);
   const { workspace } = log;
   const session = await openSession(log, workspace, host);
   try {
@@ -74,7 +70,7 @@ export async function resolveSessionCall(options: ResolveOptions, host: Host): P
     const { callId, name } = call ?? { callId: options.call, name: '' };
     await resolveCall(session, callId, resolution, by === undefined ? {} : { by });
     if (options.json) {
-      host.stdout.write(`${toJsonText({ session: log.id, callId, name, resolution, by: by ?? 'person' }, 2)}\n`);
+      printJson(host, { session: log.id, callId, name, resolution, by: by ?? 'person' });
       return 0;
     }
     const { colors } = describeStyle(host);

@@ -1,19 +1,18 @@
-import { resolve } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
+import { formatCount } from '@holdfast/orchestrator/text';
 import type { ExportedSlice } from '@holdfast/session';
-import { type LogReading, readLog } from '@holdfast/session/jsonl';
+import type { LogReading } from '@holdfast/session/jsonl';
 import type { Command } from 'commander';
-import { describeStyle, formatArguments, formatCount, type LineStyle } from '../../calls/line.ts';
+import { describeStyle, formatArguments, type LineStyle } from '../../calls/line.ts';
 import type { CommandContext } from '../../flags/command.ts';
+import { addSessionOptions, type SessionOptions } from '../../flags/session.ts';
 import { readSeq } from '../../flags/values.ts';
-import { describeIntegrity, formatSessionTitle, isDamaged, warnOfDamage } from '../../logs/damage.ts';
+import { describeIntegrity, isDamaged, readSession, warnOfDamage } from '../../logs/damage.ts';
 import { type MissingSlice, type Replayed, replayLog } from '../../logs/replay.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
-import { toJsonText } from '../../terminal/json.ts';
+import { printJson, printLines } from '../../terminal/print.ts';
 import { fitColumns, measureColumns, padColumns, toPrintable, wrapBlock } from '../../terminal/text.ts';
-import { shortenPath } from '../../workspace/folder.ts';
-import { findSession } from '../../workspace/known.ts';
 
 const help = `
 Examples:
@@ -25,24 +24,15 @@ Exits with 1 when the log is torn or was changed after it was written, or when t
 of this program; what can be rebuilt is printed all the same.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
-  command
-    .argument('[id]', 'id of the session (default: the newest)')
-    .option('--workspace <dir>', 'folder that the session worked in', '.')
+  addSessionOptions(command, { json: 'the state as `session.import` takes it' })
     .option('--at <seq>', 'the state after this record instead of the last one', readSeq)
-    .option('--json', 'the state as `session.import` takes it')
     .addHelpText('after', help)
-    .action(async (id: string | undefined, flags: Omit<ReplayOptions, 'id'>) =>
-      end(await replaySession({ id, ...flags }, host)),
-    );
+    .action(async (id: string | undefined, flags: ReplayOptions) => end(await replaySession({ ...flags, id }, host)));
 }
 
-export interface ReplayOptions {
-  /** Absent: the newest. */
-  readonly id: string | undefined;
-  readonly workspace: string;
+export interface ReplayOptions extends SessionOptions {
   /** The record after which the state is wanted; absent: the last one. */
   readonly at?: number | undefined;
-  readonly json?: boolean | undefined;
 }
 
 /**
@@ -50,14 +40,14 @@ export interface ReplayOptions {
  *
  * @throws HoldfastError `usage.session_unknown`, `usage.record_unknown`, `log.*`, `replay.*`.
  */
-export async function replaySession({ id, workspace, at, json }: ReplayOptions, host: Host): Promise<ExitCode> {
-  const log = await findSession(resolve(host.directory, workspace), id, host);
-  const reading = readLog(log.path);
+export async function replaySession(options: ReplayOptions, host: Host): Promise<ExitCode> {
+  const { at } = options;
+  const { id, reading, title } = await readSession(options, host);
   const last = reading.records.length - 1;
   if (last < 0 && !isDamaged(reading)) {
     throw new HoldfastError(
       'log.empty',
-      `The log of session \`${log.id}\` is empty: the session could not record anything, so there is no state to rebuild.`,
+      `The log of session \`${id}\` is empty: the session could not record anything, so there is no state to rebuild.`,
     );
   }
   if (at !== undefined && at > last) {
@@ -65,21 +55,20 @@ export async function replaySession({ id, workspace, at, json }: ReplayOptions, 
   }
   const replayed = replayLog(at === undefined ? reading.records : reading.records.slice(0, at + 1));
   const { state, missing } = replayed;
-  if (json) {
-    host.stdout.write(`${toJsonText({ ...state, missing }, 2)}\n`);
+  if (options.json) {
+    printJson(host, { ...state, missing });
     warnOfDamage(reading, host.stderr);
     for (const slice of missing) host.stderr.write(`warning: ${describeMissing(slice)}\n`);
   } else {
     const style = describeStyle(host);
-    const lines = [
-      formatSessionTitle(log.id, shortenPath(log.path, host.directory), style),
+    printLines(host, [
+      title(style),
       `State rebuilt from ${formatCount(state.seq, 'record')}${at === undefined ? '' : `, up to record ${at}`}; no tool, policy or model was run`,
       '',
       ...describeSlices(replayed, style),
       '',
       ...describeReplayed(reading, style),
-    ];
-    for (const line of lines) host.stdout.write(`${line}\n`);
+    ]);
   }
   return isDamaged(reading) || missing.length > 0 ? 1 : 0;
 }

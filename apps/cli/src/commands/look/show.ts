@@ -1,19 +1,16 @@
-import { resolve } from 'node:path';
 import type { LogRecord } from '@holdfast/session';
-import { readLog } from '@holdfast/session/jsonl';
 import type { Command } from 'commander';
-import type { LineStyle } from '../../calls/line.ts';
-import { describeStyle } from '../../calls/line.ts';
+import { describeStyle, type LineStyle } from '../../calls/line.ts';
 import type { CommandContext } from '../../flags/command.ts';
-import { formatSessionTitle, isDamaged, warnOfDamage } from '../../logs/damage.ts';
+import { addSessionOptions, type SessionOptions } from '../../flags/session.ts';
+import { isDamaged, readSession, warnOfDamage } from '../../logs/damage.ts';
 import { describeLog } from '../../logs/lines.ts';
 import { readTerms } from '../../run/terms.ts';
 import type { ExitCode } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { toJsonText } from '../../terminal/json.ts';
+import { printLines } from '../../terminal/print.ts';
 import { toPrintable, wrapBlock } from '../../terminal/text.ts';
-import { shortenPath } from '../../workspace/folder.ts';
-import { findSession } from '../../workspace/known.ts';
 
 const help = `
 Examples:
@@ -24,35 +21,20 @@ Examples:
 Exits with 1 when the log is torn or was changed after it was written.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
-  command
-    .argument('[id]', 'id of the session (default: the newest)')
-    .option('--workspace <dir>', 'folder that the session worked in', '.')
-    .option('--json', 'the records as they are, one a line')
+  addSessionOptions(command, { json: 'the records as they are, one a line' })
     .addHelpText('after', help)
-    .action(async (id: string | undefined, flags: Omit<ShowOptions, 'id'>) =>
-      end(await showSession({ id, ...flags }, host)),
-    );
-}
-
-export interface ShowOptions {
-  /** Absent: the newest. */
-  readonly id: string | undefined;
-  readonly workspace: string;
-  readonly json?: boolean | undefined;
+    .action(async (id: string | undefined, flags: SessionOptions) => end(await showSession({ ...flags, id }, host)));
 }
 
 /** Prints a session log; 1 when it is damaged. */
-export async function showSession({ id, workspace, json }: ShowOptions, host: Host): Promise<ExitCode> {
-  const log = await findSession(resolve(host.directory, workspace), id, host);
-  const reading = readLog(log.path);
-  if (json) {
+export async function showSession(options: SessionOptions, host: Host): Promise<ExitCode> {
+  const { reading, title } = await readSession(options, host);
+  if (options.json) {
     for (const record of reading.records) host.stdout.write(`${toJsonText(record)}\n`);
     warnOfDamage(reading, host.stderr);
   } else {
     const style = describeStyle(host);
-    host.stdout.write(`${formatSessionTitle(log.id, shortenPath(log.path, host.directory), style)}\n`);
-    const lines = [...describeConfig(reading.records, style), ...describeLog(reading, style)];
-    for (const line of lines) host.stdout.write(`${line}\n`);
+    printLines(host, [title(style), ...describeConfig(reading.records, style), ...describeLog(reading, style)]);
   }
   return isDamaged(reading) ? 1 : 0;
 }

@@ -1,23 +1,23 @@
 import { resolve } from 'node:path';
 import { readTrace, synthesise } from '@holdfast/orchestrator';
 import type { LogRecord } from '@holdfast/session';
-import { type LogReading, readLog } from '@holdfast/session/jsonl';
 import { type Command, Option } from 'commander';
 import { describeStyle } from '../../calls/line.ts';
 import { planToMermaid } from '../../drawing/mermaid.ts';
 import { traceToHtml } from '../../drawing/page.ts';
 import type { CommandContext } from '../../flags/command.ts';
+import { addWorkspaceOption, type SessionOptions } from '../../flags/session.ts';
 import { readCount } from '../../flags/values.ts';
-import { describeIntegrity, isDamaged, warnOfDamage } from '../../logs/damage.ts';
+import { describeIntegrity, isDamaged, type ReadSession, readSession, warnOfDamage } from '../../logs/damage.ts';
 import { describeTraceFor } from '../../plan/trace-view.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
-import { toJsonText } from '../../terminal/json.ts';
 import { checkOutput, writeOutput } from '../../terminal/output-file.ts';
+import { printJson, printLines } from '../../terminal/print.ts';
 import { toPrintableBlock, wrapBlock } from '../../terminal/text.ts';
 import { shortenPath } from '../../workspace/folder.ts';
 import { findSession } from '../../workspace/known.ts';
-import { type FoundLog, findLog, listLogs } from '../../workspace/session-logs.ts';
+import { listSessionIds } from '../../workspace/session-logs.ts';
 
 const help = `
 Examples:
@@ -29,49 +29,27 @@ Examples:
 
 \`holdfast show\` has the records, \`holdfast why\` one call. Exits with 1 when the log is torn or was changed after it was written.`;
 
-interface TraceFlags {
-  readonly plan?: number;
-  readonly json?: boolean;
-  readonly mermaid?: boolean;
-  readonly report?: boolean;
-  readonly html?: string;
-  readonly force?: boolean;
-  readonly workspace: string;
-}
-
 export function declare(command: Command, { host, end }: CommandContext): void {
-  command
-    .argument('[id]', 'id of the session (default: the newest that has run a plan)')
+  addWorkspaceOption(command.argument('[id]', 'id of the session (default: the newest that has run a plan)'))
     .option('--plan <n>', 'which plan of the session, counted from 1 (default: the last)', readCount)
-    .option('--workspace <dir>', 'folder that the session worked in', '.')
     .addOption(new Option('--json', 'the trace as JSON').conflicts(['mermaid', 'report', 'html']))
     .addOption(new Option('--mermaid', 'as a Mermaid flowchart').conflicts(['report', 'html']))
     .addOption(new Option('--report', 'as a report in words, by rules').conflicts('html'))
     .option('--html <file>', 'write a page with graph and timeline, which needs nothing else, to this file')
     .option('--force', 'with --html: replace a file that is there')
     .addHelpText('after', help)
-    .action(async (id: string | undefined, { plan, workspace, html, force, ...flags }: TraceFlags) =>
-      end(await showTrace({ id, plan, workspace, form: readForm(flags), html, force: force === true }, host)),
-    );
+    .action(async (id: string | undefined, flags: TraceOptions) => end(await showTrace({ ...flags, id }, host)));
 }
 
-function readForm({ json, mermaid, report }: Omit<TraceFlags, 'workspace'>): TraceOptions['form'] {
-  if (json === true) return 'json';
-  if (mermaid === true) return 'mermaid';
-  return report === true ? 'report' : 'table';
-}
-
-export interface TraceOptions {
-  /** Absent: the newest session that has run a plan. */
-  readonly id: string | undefined;
+export interface TraceOptions extends SessionOptions {
   /** Which of its plans, counted from 1. Absent: the last. */
-  readonly plan: number | undefined;
-  readonly workspace: string;
-  readonly form: 'table' | 'json' | 'mermaid' | 'report';
+  readonly plan?: number | undefined;
+  readonly mermaid?: boolean;
+  readonly report?: boolean;
   /** Where a page goes. */
-  readonly html: string | undefined;
+  readonly html?: string | undefined;
   /** Replaces a page that is there. */
-  readonly force: boolean;
+  readonly force?: boolean;
 }
 
 /**
@@ -80,49 +58,42 @@ export interface TraceOptions {
  * @throws HoldfastError `usage.session_unknown`, `usage.plan_unknown`, `usage.file_exists`, `output.unwritable`, `log.*`.
  */
 export async function showTrace(options: TraceOptions, host: Host): Promise<ExitCode> {
-  const { form, html, force } = options;
+  const { json, mermaid, report, html, force = false } = options;
   const output = html === undefined ? undefined : { file: html, force };
   if (output !== undefined) await checkOutput(output, host);
-  const { log, reading } = await findTraced(options, host);
-  const trace = readTrace(reading.records, findPlan(reading.records, log, options.plan));
+  const session = await findTraced(options, host);
+  const { reading } = session;
+  const trace = readTrace(reading.records, findPlan(session, options.plan));
   const style = describeStyle(host);
-  const print = (lines: readonly string[]): void => void host.stdout.write(`${lines.join('\n')}\n`);
+  const code = isDamaged(reading) ? 1 : 0;
   if (output !== undefined) {
     await writeOutput(output, traceToHtml(trace), host);
-    print([`Written: ${shortenPath(resolve(host.directory, output.file), host.directory)}`]);
-  } else if (form === 'json') {
-    print([toJsonText(trace, 2)]);
-  } else if (form === 'mermaid') {
-    print([planToMermaid(trace.plan, trace).trimEnd()]);
-  } else if (form === 'report') {
+    printLines(host, [`Written: ${shortenPath(resolve(host.directory, output.file), host.directory)}`]);
+  } else if (json) {
+    printJson(host, trace);
+  } else if (mermaid) {
+    printLines(host, [planToMermaid(trace.plan, trace).trimEnd()]);
+  } else if (report) {
     const { text } = await synthesise(trace);
-    print(wrapBlock(toPrintableBlock(text.trimEnd()), style.columns - 1));
+    printLines(host, wrapBlock(toPrintableBlock(text.trimEnd()), style.columns - 1));
   } else {
-    print([...describeTraceFor(trace, style), '', describeIntegrity(reading, style, 'shown')]);
-    return isDamaged(reading) ? 1 : 0;
+    printLines(host, [...describeTraceFor(trace, style), '', describeIntegrity(reading, style, 'shown')]);
+    return code;
   }
   warnOfDamage(reading, host.stderr);
-  return isDamaged(reading) ? 1 : 0;
-}
-
-interface TracedLog {
-  readonly log: FoundLog;
-  readonly reading: LogReading;
+  return code;
 }
 
 /** @throws HoldfastError `usage.session_unknown`, `usage.plan_unknown`, `log.*`. */
-async function findTraced({ id, workspace }: TraceOptions, host: Host): Promise<TracedLog> {
-  const folder = resolve(host.directory, workspace);
-  if (id !== undefined) {
-    const log = await findSession(folder, id, host);
-    return { log, reading: readLog(log.path) };
-  }
-  for (const log of (await listLogs(folder)).toReversed()) {
-    const reading = readLog(log.path);
-    if (reading.records.some(isPlanStart)) return { log, reading };
+async function findTraced(options: TraceOptions, host: Host): Promise<ReadSession> {
+  if (options.id !== undefined) return await readSession(options, host);
+  const folder = resolve(host.directory, options.workspace);
+  for (const id of (await listSessionIds(folder)).toReversed()) {
+    const session = await readSession({ ...options, id }, host);
+    if (session.reading.records.some(isPlanStart)) return session;
   }
   // Says where was looked, when there is no session at all.
-  await findLog(folder, undefined);
+  await findSession(options, host);
   throw usageError(
     'usage.plan_unknown',
     'No session of this workspace has run a plan: `holdfast plan "<request>" --run` runs one, and `--workspace DIR` looks elsewhere.',
@@ -134,8 +105,8 @@ function isPlanStart({ type }: LogRecord): boolean {
 }
 
 /** The run by which the records name a plan. */
-function findPlan(records: readonly LogRecord[], { id }: FoundLog, number: number | undefined): number {
-  const runs = records.filter(isPlanStart).map(({ plan }) => Number(plan));
+function findPlan({ id, reading }: ReadSession, number: number | undefined): number {
+  const runs = reading.records.filter(isPlanStart).map(({ plan }) => Number(plan));
   const run = number === undefined ? runs.at(-1) : runs[number - 1];
   if (run !== undefined) return run;
   const has =

@@ -1,18 +1,17 @@
-import { resolve } from 'node:path';
 import { isHoldfastError } from '@holdfast/core';
+import { formatCount } from '@holdfast/orchestrator/text';
 import { type LogRecord, type SnapshotVerification, verifySnapshots } from '@holdfast/session';
-import { type LogReading, readLog } from '@holdfast/session/jsonl';
+import type { LogReading } from '@holdfast/session/jsonl';
 import type { Command } from 'commander';
-import { describeStyle, formatCount, type LineStyle } from '../../calls/line.ts';
+import { describeStyle, type LineStyle } from '../../calls/line.ts';
 import type { CommandContext } from '../../flags/command.ts';
-import { describeIntegrity, formatSessionTitle, isDamaged } from '../../logs/damage.ts';
+import { addSessionOptions, type SessionOptions } from '../../flags/session.ts';
+import { describeIntegrity, isDamaged, readSession } from '../../logs/damage.ts';
 import { listKnown, listReducing } from '../../logs/replay.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
-import { toJsonText } from '../../terminal/json.ts';
+import { printJson, printLines } from '../../terminal/print.ts';
 import { toPrintable } from '../../terminal/text.ts';
-import { shortenPath } from '../../workspace/folder.ts';
-import { findSession } from '../../workspace/known.ts';
 
 const help = `
 Examples:
@@ -24,24 +23,15 @@ Every edit breaks the chain of hashes, except an end that is cut off or written 
 against a head that was noted before. Exits with 1 when something is wrong.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
-  command
-    .argument('[id]', 'id of the session (default: the newest)')
-    .option('--workspace <dir>', 'folder that the session worked in', '.')
+  addSessionOptions(command)
     .option('--head <hash>', 'a head that was noted earlier: also finds an end that was cut off')
-    .option('--json', 'as JSON')
     .addHelpText('after', help)
-    .action(async (id: string | undefined, flags: Omit<VerifyOptions, 'id'>) =>
-      end(await verifyLog({ id, ...flags }, host)),
-    );
+    .action(async (id: string | undefined, flags: VerifyOptions) => end(await verifyLog({ ...flags, id }, host)));
 }
 
-export interface VerifyOptions {
-  /** Absent: the newest. */
-  readonly id: string | undefined;
-  readonly workspace: string;
+export interface VerifyOptions extends SessionOptions {
   /** A head that was noted earlier; absent: only what is there is looked at. */
   readonly head?: string | undefined;
-  readonly json?: boolean | undefined;
 }
 
 /**
@@ -51,37 +41,26 @@ export interface VerifyOptions {
  *
  * @throws HoldfastError `usage.session_unknown`, `usage.head_invalid`, `log.*`.
  */
-export async function verifyLog({ id, workspace, head, json }: VerifyOptions, host: Host): Promise<ExitCode> {
-  if (head !== undefined && !/^[0-9a-f]{64}$/i.test(head)) {
+export async function verifyLog(options: VerifyOptions, host: Host): Promise<ExitCode> {
+  const head = options.head?.toLowerCase();
+  if (head !== undefined && !/^[0-9a-f]{64}$/.test(head)) {
     throw usageError('usage.head_invalid', `\`--head\` takes the 64 hexadecimal digits that \`verify\` prints.`);
   }
-  const log = await findSession(resolve(host.directory, workspace), id, host);
-  const reading = readLog(log.path, head === undefined ? {} : { head: head.toLowerCase() });
-  const noted = head === undefined ? undefined : { head: head.toLowerCase(), seq: reading.notedSeq ?? null };
+  const { id, reading, title } = await readSession(options, host, head === undefined ? {} : { head });
+  const noted = head === undefined ? undefined : { head, seq: reading.notedSeq ?? null };
   const snapshots = compareSnapshots(reading.records);
   const whole = !isDamaged(reading) && noted?.seq !== null && snapshots?.problem === undefined;
-  if (json) {
-    const { records, torn, problem } = reading;
-    const found = {
-      session: log.id,
-      whole,
-      records: records.length,
-      head: reading.head,
-      torn,
-      problem,
-      snapshots,
-      noted,
-    };
-    host.stdout.write(`${toJsonText(found, 2)}\n`);
+  if (options.json) {
+    const { records, head: last, torn, problem } = reading;
+    printJson(host, { session: id, whole, records: records.length, head: last, torn, problem, snapshots, noted });
   } else {
     const style = describeStyle(host);
-    const lines = [
-      formatSessionTitle(log.id, shortenPath(log.path, host.directory), style),
+    printLines(host, [
+      title(style),
       describeIntegrity(reading, style, 'good'),
       ...(snapshots === undefined ? [] : describeSnapshots(snapshots, style)),
       ...(noted === undefined ? [] : [describeNoted(noted, reading, style)]),
-    ];
-    for (const line of lines) host.stdout.write(`${line}\n`);
+    ]);
   }
   return whole ? 0 : 1;
 }

@@ -232,7 +232,7 @@ test('every call of one id, in order, in the session that was named; a beginning
 test.each([
   { call: 'c9', code: 'usage.call_unknown', says: 'The nearest are `c1`, `c2`; `holdfast show one` lists all' },
   { call: 'c', code: 'usage.call_ambiguous', says: 'may be 2 calls of session `one`: `c1`, `c2`. Type more' },
-  { call: 'one', code: 'usage.call_unknown', says: 'That is a session: `holdfast why one CALL`' },
+  { call: 'one', code: 'usage.call_unknown', says: '`one` is a session: `holdfast why one CALL`' },
   { call: 'c1', id: 'empty', code: 'usage.call_unknown', says: 'Its log has no calls.' },
   { call: 'c1', id: 'gone', code: 'usage.session_unknown', says: 'There is no session `gone`' },
 ])('$call of $id is an error that helps: $says', async ({ call, id, code, says }) => {

@@ -1,17 +1,17 @@
 import { resolve } from 'node:path';
-import { type CallExplanation, explainCall, type LogRecord } from '@holdfast/session';
-import { readLog } from '@holdfast/session/jsonl';
+import { formatCount } from '@holdfast/orchestrator/text';
+import { type CallExplanation, explainCall } from '@holdfast/session';
 import type { Command } from 'commander';
 import { describeCallUse } from '../../calls/describe.ts';
-import { findNearest, listCallIds, matchCallId } from '../../calls/ids.ts';
-import { describeStyle, formatCount } from '../../calls/line.ts';
+import { findNearest, listCallIds, matchCallId, quoteIds } from '../../calls/ids.ts';
+import { describeStyle } from '../../calls/line.ts';
 import type { CommandContext } from '../../flags/command.ts';
-import { describeIntegrity, formatSessionTitle, isDamaged, warnOfDamage } from '../../logs/damage.ts';
+import { addWorkspaceOption, type SessionOptions } from '../../flags/session.ts';
+import { describeIntegrity, isDamaged, type ReadSession, readSession, warnOfDamage } from '../../logs/damage.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
-import { toJsonText } from '../../terminal/json.ts';
-import { shortenPath } from '../../workspace/folder.ts';
-import { findSession } from '../../workspace/known.ts';
+import { printJson, printLines } from '../../terminal/print.ts';
+import { findKnown } from '../../workspace/known.ts';
 import { listSessionIds } from '../../workspace/session-logs.ts';
 
 const help = `
@@ -24,27 +24,22 @@ The beginning of an id will do where only one call has it. Several calls of one 
 Exits with 1 when the log is torn or was changed after it was written.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
-  command
+  addWorkspaceOption(command)
     .usage('[options] [id] <call>')
     .argument('<call...>', 'id of the session (default: the newest), and id of the call or the beginning of one')
-    .option('--workspace <dir>', 'folder that the session worked in', '.')
     .option('--json', 'as JSON')
     .addHelpText('after', help)
-    .action(async (ids: readonly string[], flags: Omit<WhyOptions, 'id' | 'call'>) => {
+    .action(async (ids: readonly string[], flags: SessionOptions) => {
       const [call = '', id, ...rest] = ids.toReversed();
       if (rest.length > 0)
         command.error('error: too many arguments: `why` takes a session and a call, or a call alone');
-      end(await explainWhy({ id, call, ...flags }, host));
+      end(await explainWhy({ ...flags, id, call }, host));
     });
 }
 
-export interface WhyOptions {
-  /** Absent: the newest session. */
-  readonly id: string | undefined;
+export interface WhyOptions extends SessionOptions {
   /** The id of a call, or the beginning of one. */
   readonly call: string;
-  readonly workspace: string;
-  readonly json?: boolean | undefined;
 }
 
 /**
@@ -52,34 +47,32 @@ export interface WhyOptions {
  *
  * @throws HoldfastError `usage.session_unknown`, `usage.call_unknown`, `usage.call_ambiguous`, `log.*`.
  */
-export async function explainWhy({ id, call, workspace, json }: WhyOptions, host: Host): Promise<ExitCode> {
-  const log = await findSession(resolve(host.directory, workspace), id, host);
-  const reading = readLog(log.path);
-  const explanation = await findCall(call, reading.records, { folder: log.workspace, session: log.id });
-  if (json) {
-    host.stdout.write(`${toJsonText(explanation, 2)}\n`);
+export async function explainWhy(options: WhyOptions, host: Host): Promise<ExitCode> {
+  const session = await readSession(options, host).catch(async (thrown: unknown) => {
+    // The id of a session alone, typed in a folder that has none.
+    const isSession = options.id === undefined && (await findKnown(options.call, host)).length > 0;
+    throw isSession ? usageError('usage.call_unknown', describeSession(options.call)) : thrown;
+  });
+  const { reading, title } = session;
+  const explanation = await findCall(options, session, host);
+  if (options.json) {
+    printJson(host, explanation);
     warnOfDamage(reading, host.stderr);
   } else {
     const style = describeStyle(host);
-    const lines = [
-      formatSessionTitle(log.id, shortenPath(log.path, host.directory), style),
+    printLines(host, [
+      title(style),
       ...explanation.uses.flatMap((use) => ['', ...describeCallUse(use, use.changed.kept, style)]),
       ...(isDamaged(reading) ? ['', describeIntegrity(reading, style, 'searched')] : []),
-    ];
-    for (const line of lines) host.stdout.write(`${line}\n`);
+    ]);
   }
   return isDamaged(reading) ? 1 : 0;
 }
 
-interface SearchPlace {
-  readonly folder: string;
-  readonly session: string;
-}
-
 async function findCall(
-  given: string,
-  records: readonly LogRecord[],
-  { folder, session }: SearchPlace,
+  { call: given, workspace }: WhyOptions,
+  { id: session, reading: { records } }: ReadSession,
+  host: Host,
 ): Promise<CallExplanation> {
   const ids = listCallIds(records);
   const [only, ...others] = matchCallId(given, ids);
@@ -88,18 +81,19 @@ async function findCall(
   if (only !== undefined && others.length > 0) {
     throw usageError(
       'usage.call_ambiguous',
-      `\`${given}\` may be ${formatCount(others.length + 1, 'call')} of session \`${session}\`: ${quoteAll([only, ...others].slice(0, 5))}${others.length > 4 ? ', …' : ''}. Type more of it.`,
+      `\`${given}\` may be ${formatCount(others.length + 1, 'call')} of session \`${session}\`: ${quoteIds([only, ...others].slice(0, 5))}${others.length > 4 ? ', …' : ''}. Type more of it.`,
     );
   }
-  const isSession = (await listSessionIds(folder)).includes(given);
+  const isHere = (await listSessionIds(resolve(host.directory, workspace))).includes(given);
+  const isSession = isHere || (await findKnown(given, host)).length > 0;
   const help = isSession
-    ? `That is a session: \`holdfast why ${given} CALL\` looks for a call in it.`
+    ? describeSession(given)
     : ids.length === 0
       ? 'Its log has no calls.'
-      : `The nearest are ${quoteAll(findNearest(given, ids, 3))}; \`holdfast show ${session}\` lists all with their ids.`;
+      : `The nearest are ${quoteIds(findNearest(given, ids))}; \`holdfast show ${session}\` lists all with their ids.`;
   throw usageError('usage.call_unknown', `There is no call \`${given}\` in session \`${session}\`. ${help}`);
 }
 
-function quoteAll(ids: readonly string[]): string {
-  return ids.map((id) => `\`${id}\``).join(', ');
+function describeSession(id: string): string {
+  return `\`${id}\` is a session: \`holdfast why ${id} CALL\` looks for a call in it.`;
 }

@@ -1,18 +1,19 @@
-import { describeStyle, formatCount } from '../../calls/line.ts';
-import { openWorkshop, type PlanPlace } from '../../plan/equipment.ts';
+import { formatCount } from '@holdfast/orchestrator/text';
+import { describeStyle } from '../../calls/line.ts';
 import { adviseOnTools } from '../../plan/problems.ts';
+import { openWorkshop } from '../../plan/setup.ts';
 import { readPlanText } from '../../plan/source.ts';
 import { describeAsks, describeViolations, describeWarnings } from '../../plan/view.ts';
+import type { WorkPlace } from '../../run/open.ts';
 import type { ExitCode } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { toJsonText } from '../../terminal/json.ts';
 import { toPrintable } from '../../terminal/text.ts';
 import { checkFor } from './run.ts';
 
-export interface CheckPlanFileOptions extends PlanPlace {
+export interface CheckPlanFileOptions extends WorkPlace {
   /** Its path; `-`: standard input. */
   readonly file: string;
-  readonly json: boolean;
 }
 
 /**
@@ -23,7 +24,7 @@ export interface CheckPlanFileOptions extends PlanPlace {
 export async function checkPlanFile(options: CheckPlanFileOptions, host: Host): Promise<ExitCode> {
   const { file, json } = options;
   const text = await readPlanText(file, host);
-  return await openWorkshop({ ...options, stdinTaken: options.file === '-' }, host, async (workshop) => {
+  return await openWorkshop(options, { stdinTaken: file === '-' }, host, async (workshop) => {
     const found = await checkFor(text, workshop, options.allow);
     const style = describeStyle(host);
     const { colors } = style;

@@ -2,29 +2,26 @@ import { resolve } from 'node:path';
 import { offlinePlanner } from '@holdfast/adapter-offline';
 import { HoldfastError, isHoldfastError, type Planner } from '@holdfast/core';
 import { type CompiledPlan, compilePlan, modelPlanner } from '@holdfast/orchestrator';
-import { describeStyle, formatCount, formatDuration } from '../../calls/line.ts';
+import { formatCount, formatDuration } from '@holdfast/orchestrator/text';
+import { describeStyle } from '../../calls/line.ts';
 import { planToMermaid } from '../../drawing/mermaid.ts';
-import { openWorkshop, type PlanRunOptions, type PlanWorkshop } from '../../plan/equipment.ts';
 import { adviseOnTools, readViolations, reportViolations } from '../../plan/problems.ts';
-import {
-  type CompileView,
-  createCompileView,
-  describeAsks,
-  describePlanNodes,
-  describeWarnings,
-} from '../../plan/view.ts';
+import { openWorkshop, type PlanWorkshop } from '../../plan/setup.ts';
+import { createCompileView, describeAsks, describePlanNodes, describeWarnings } from '../../plan/view.ts';
+import type { WorkGiven } from '../../run/open.ts';
 import { openNamedModel } from '../../run/setup.ts';
 import { openEnvironment, toEnvironmentOptions } from '../../settings/environment-consent.ts';
 import { findModelName } from '../../settings/settings.ts';
-import { type ExitCode, interruptionCodes, reportFailure } from '../../terminal/failure.ts';
-import type { Host, Interruption } from '../../terminal/host.ts';
+import { type ExitCode, reportFailure } from '../../terminal/failure.ts';
+import type { Host } from '../../terminal/host.ts';
+import { Interruptions } from '../../terminal/interruptions.ts';
 import { toJsonText } from '../../terminal/json.ts';
 import { checkOutput, writeOutput } from '../../terminal/output-file.ts';
 import { quoteWord, toCommand } from '../../terminal/words.ts';
 import { shortenPath } from '../../workspace/folder.ts';
 import { beginPlan, checkDigest, toGrants } from './run.ts';
 
-export interface MakePlanOptions extends PlanRunOptions {
+export interface MakePlanOptions extends WorkGiven {
   readonly request: string;
   /** Whether the request came from there, so that no answer can. */
   readonly stdinTaken: boolean;
@@ -51,7 +48,7 @@ export async function makePlan(options: MakePlanOptions, host: Host): Promise<Ex
   if (output !== undefined) await checkOutput(output, host);
   // A plan that is only shown calls no tool.
   const consent = run ? { consent: await openEnvironment(toEnvironmentOptions(options), host) } : {};
-  return await openWorkshop({ ...options, ...consent }, host, async (workshop) => {
+  return await openWorkshop(options, { stdinTaken: options.stdinTaken, ...consent }, host, async (workshop) => {
     const compiled = await compile(options, workshop, host);
     if (typeof compiled === 'number') return compiled;
     if (output !== undefined) await writeOutput(output, `${toJsonText(compiled.plan, 2)}\n`, host);
@@ -79,19 +76,9 @@ async function compile(
   const { tools, functions, policies, resources } = setup;
   await using planner = await openPlanner({ equipment }, host);
   const timeoutMs = equipment.settings.effective.limits.timeoutMs?.value;
-  const controller = new AbortController();
-  let interruption: Interruption | undefined;
-  const stopListening = host.onInterrupt((cause) => {
-    interruption ??= cause;
-    controller.abort();
-  });
-  let timedOut = false;
-  const giveUp = (): void => {
-    timedOut = true;
-    controller.abort();
-  };
-  const cancelTimer = timeoutMs === undefined ? undefined : host.clock.after(timeoutMs, giveUp);
-  const view: CompileView | undefined = planner.isQuick ? undefined : createCompileView(planner.planner.id, host);
+  using stop = new Interruptions(host);
+  const late = new AbortController();
+  const cancelTimer = timeoutMs === undefined ? undefined : host.clock.after(timeoutMs, () => late.abort());
   try {
     return await compilePlan({
       request,
@@ -101,29 +88,27 @@ async function compile(
       policies,
       resources,
       grants: toGrants({ approval, allow }, setup),
-      signal: controller.signal,
+      signal: AbortSignal.any([stop.signal, late.signal]),
       clock: host.clock,
-      ...(view === undefined ? {} : { onEvent: (event) => view.show(event) }),
+      ...(planner.isQuick ? {} : { onEvent: createCompileView(planner.planner.id, host) }),
     });
   } catch (thrown) {
-    view?.close();
     // What reads the plan gets one that says why there is none.
     if (json && isHoldfastError(thrown)) {
       host.stdout.write(`${toJsonText({ version: 1, status: 'error', error: thrown.message }, 2)}\n`);
     }
-    if (interruption !== undefined) {
+    if (stop.exitCode !== undefined) {
       reportFailure(thrown, host);
-      return interruptionCodes[interruption];
+      return stop.exitCode;
     }
-    if (timedOut && isHoldfastError(thrown) && thrown.code === 'planner.aborted') throw tooSlow(planner, timeoutMs);
+    if (late.signal.aborted && isHoldfastError(thrown) && thrown.code === 'planner.aborted')
+      throw tooSlow(planner, timeoutMs);
     const violations = readViolations(thrown);
     if (violations === undefined) throw planner.isQuick ? withAdvice(thrown) : thrown;
     reportFailure(thrown, host);
     return reportViolations({ violations, advice: adviseOnTools(violations, equipment) }, host);
   } finally {
-    view?.close();
     cancelTimer?.();
-    stopListening();
   }
 }
 

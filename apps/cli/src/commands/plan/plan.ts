@@ -1,18 +1,15 @@
-import type { Isolation } from '@holdfast/loader';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   addApprovalOptions,
-  addIsolationOption,
+  addPlaceOptions,
   addQuietOption,
   addRedactOption,
-  type GoingFlags,
-  readApproval,
-  readLimits,
+  toWork,
+  type WorkFlags,
 } from '../../flags/approval.ts';
 import type { CommandContext } from '../../flags/command.ts';
-import { addConfigOptions, addTrustOption, type ConfigFlags } from '../../flags/config.ts';
-import { readCount, readSeconds, subfoldersText } from '../../flags/values.ts';
-import type { PlanPlace, PlanRunOptions } from '../../plan/equipment.ts';
+import { readCount, readSeconds } from '../../flags/values.ts';
+import type { WorkGiven } from '../../run/open.ts';
 import { usageError } from '../../terminal/failure.ts';
 import { readRequest } from '../../terminal/request.ts';
 
@@ -54,25 +51,11 @@ No model takes part. Each node is a call like any other: policies, approval, und
 
 Exit codes: 0 every node succeeded; 1 not all did, or it was stopped; 3 it waits for a person, and \`holdfast pending\` shows for what.`;
 
-interface PlaceFlags extends ConfigFlags {
-  readonly tools?: string;
-  readonly subfolders?: boolean;
-  readonly locked?: boolean;
-  readonly isolation?: Isolation;
-  readonly workspace: string;
-  readonly allow?: readonly string[];
-  readonly json?: boolean;
-}
-
-interface RunFlags extends PlaceFlags, GoingFlags {
-  readonly allow?: readonly string[];
-  readonly isolation?: Isolation;
-  readonly concurrency?: number;
+interface RunFlags extends WorkFlags {
   readonly digest?: string;
 }
 
 interface MakeFlags extends RunFlags {
-  readonly model?: string;
   readonly mermaid?: boolean;
   readonly output?: string;
   readonly force?: boolean;
@@ -98,13 +81,12 @@ export function declare(plan: Command, { host, end }: CommandContext): void {
   addRunOptions(plan, 'end the run after this time, and give up a model that takes longer for the plan')
     .addHelpText('after', planHelp)
     .action(async (request: string, flags: MakeFlags) => {
-      const { model, mermaid, output, force, run, digest } = flags;
-      if (run !== true) refuseUnrun(flags);
+      const { mermaid = false, output, force = false, run = false, digest } = flags;
+      if (!run) refuseUnrun(flags);
       const text = await readRequest(request, host);
-      const form = { mermaid: mermaid === true, output, force: force === true, run: run === true };
-      const given = { ...toRunOptions(flags), ...form, model, digest, request: text, stdinTaken: request === '-' };
+      const form = { mermaid, output, force, run, digest, request: text, stdinTaken: request === '-' };
       const { makePlan } = await import('./make.ts');
-      end(await makePlan(given, host));
+      end(await makePlan({ ...toPlanWork(flags), ...form }, host));
     });
 
   const runOne = plan
@@ -117,7 +99,7 @@ export function declare(plan: Command, { host, end }: CommandContext): void {
     .action(async (file: string, flags: RunFlags) => {
       refuseOuter(plan);
       const { runPlanFile } = await import('./run.ts');
-      end(await runPlanFile({ ...toRunOptions(flags), file, digest: flags.digest }, host));
+      end(await runPlanFile({ ...toPlanWork(flags), file, digest: flags.digest }, host));
     });
 
   const check = plan
@@ -127,21 +109,16 @@ export function declare(plan: Command, { host, end }: CommandContext): void {
     .option('--json', 'as JSON');
   addPlace(check)
     .addHelpText('after', planCheckHelp)
-    .action(async (file: string, flags: PlaceFlags) => {
+    .action(async (file: string, flags: WorkFlags) => {
       refuseOuter(plan);
       const { checkPlanFile } = await import('./check.ts');
-      end(await checkPlanFile({ ...toPlace(flags), file, json: flags.json === true }, host));
+      end(await checkPlanFile({ ...toPlanWork(flags), file }, host));
     });
 }
 
 /** What a plan is checked against. */
 function addPlace(command: Command): Command {
-  command
-    .option('--tools <dir>', 'folder of tool files (default: ./plugins, when there is one)')
-    .option('--subfolders', subfoldersText)
-    .option('--locked', 'do nothing unless holdfast.lock says which tools of the folder may run')
-    .option('--workspace <dir>', 'folder that the file tools work in', '.');
-  return addIsolationOption(addTrustOption(addConfigOptions(command)), 'subprocess');
+  return addPlaceOptions(command, 'do nothing unless holdfast.lock says which tools of the folder may run');
 }
 
 function addRunOptions(command: Command, timeout: string): Command {
@@ -183,31 +160,7 @@ function refuseOuter(plan: Command): void {
   plan.error(`error: \`${stray.long}\` stands before the command that it is for: put it behind`);
 }
 
-function toPlace({
-  config,
-  trust,
-  tools,
-  subfolders,
-  locked,
-  isolation,
-  workspace,
-  allow = [],
-}: PlaceFlags): PlanPlace {
-  return { config, trust, tools, subfolders, locked, isolation, workspace, allow };
-}
-
-function toRunOptions(flags: RunFlags): PlanRunOptions {
-  const { maxCalls, timeoutMs, approvalTimeoutMs } = readLimits(flags);
-  return {
-    ...toPlace(flags),
-    maxCalls,
-    timeoutMs,
-    approvalTimeoutMs,
-    approval: readApproval(flags) ?? 'ask',
-    environment: flags.env ?? [],
-    concurrency: flags.concurrency,
-    json: flags.json === true,
-    quiet: flags.quiet === true,
-    redact: flags.redact !== false,
-  };
+function toPlanWork(flags: WorkFlags): WorkGiven {
+  const { approval = 'ask', ...work } = toWork(flags);
+  return { ...work, approval };
 }

@@ -1,20 +1,19 @@
 import { HoldfastError } from '@holdfast/core';
 import { type CheckedPlan, checkPlan, type PlanCheck } from '@holdfast/orchestrator';
-import { describeStyle, formatCount } from '../../calls/line.ts';
+import { formatCount } from '@holdfast/orchestrator/text';
+import { describeStyle } from '../../calls/line.ts';
 import { conductPlan } from '../../plan/conduct.ts';
-import { openWorkshop, type PlanRunOptions, type PlanWorkshop, toPlanTerms } from '../../plan/equipment.ts';
 import { adviseOnTools, reportDeclined, reportViolations } from '../../plan/problems.ts';
+import { openWorkshop, type PlanWorkshop } from '../../plan/setup.ts';
 import { readPlanText } from '../../plan/source.ts';
 import { describeAsks, describeWarnings } from '../../plan/view.ts';
-import { beginSession, closeSession } from '../../run/request.ts';
-import { toTermsRecord } from '../../run/terms.ts';
-import { learnGranted, openEnvironment, toEnvironmentOptions } from '../../settings/environment-consent.ts';
+import { inNewSession, toTerms, type WorkGiven } from '../../run/open.ts';
+import { openEnvironment, toEnvironmentOptions } from '../../settings/environment-consent.ts';
 import { type ExitCode, reportFailure } from '../../terminal/failure.ts';
 import { describeTerminal, type Host } from '../../terminal/host.ts';
 import { rememberNamed } from '../../trust/trust.ts';
-import { createSessionId } from '../../workspace/session-logs.ts';
 
-export interface RunPlanFileOptions extends PlanRunOptions {
+export interface RunPlanFileOptions extends WorkGiven {
   /** Its path; `-`: standard input. */
   readonly file: string;
   /** Only a plan with this digest is run, or with this beginning of one. */
@@ -30,7 +29,7 @@ export async function runPlanFile(options: RunPlanFileOptions, host: Host): Prom
   const text = await readPlanText(options.file, host);
   const stdinTaken = options.file === '-';
   const consent = await openEnvironment(toEnvironmentOptions({ ...options, stdinTaken }), host);
-  return await openWorkshop({ ...options, stdinTaken, consent }, host, async (workshop) => {
+  return await openWorkshop(options, { stdinTaken, consent }, host, async (workshop) => {
     const checked = await checkFor(text, workshop, toGrants(options, workshop.setup));
     if (checked.type === 'declined') return reportDeclined(checked.error, host);
     if (checked.type === 'invalid') {
@@ -58,7 +57,7 @@ export function checkFor(
 
 /** Tools for which nobody has to be asked. */
 export function toGrants(
-  { approval, allow }: Pick<PlanRunOptions, 'approval' | 'allow'>,
+  { approval, allow }: Pick<WorkGiven, 'approval' | 'allow'>,
   { tools }: Pick<PlanWorkshop['setup'], 'tools'>,
 ): readonly string[] {
   return approval === 'yes' ? tools.map(({ name }) => name) : allow;
@@ -78,7 +77,7 @@ export function checkDigest({ digest }: CheckedPlan, wanted: string | undefined)
   );
 }
 
-export interface BeginPlanOptions extends PlanRunOptions {
+export interface BeginPlanOptions extends WorkGiven {
   /** Whether the plan or its request came from there, so that no answer can. */
   readonly stdinTaken: boolean;
   /** What a person is told before it begins. */
@@ -93,7 +92,7 @@ export async function beginPlan(
   host: Host,
 ): Promise<ExitCode> {
   const { json, quiet = false, stdinTaken, notes } = options;
-  const terms = await toPlanTerms(options, equipment);
+  const terms = await toTerms(options, equipment);
   await rememberNamed(equipment.settings, host);
   if (!json && !quiet) {
     const nodes = formatCount(plan.plan.nodes.length, 'node');
@@ -102,13 +101,7 @@ export async function beginPlan(
     // The table of a live run begins with an empty line.
     if (notes.length > 0 && !describeTerminal(host.stdout, host.environment).live) host.stdout.write('\n');
   }
-  const id = createSessionId({ clock: host.clock, suffix: host.createSuffix() });
-  const session = await beginSession(id, { workspace, redact: terms.redact !== false }, host);
-  learnGranted(session, equipment.environment);
-  try {
-    session.record(toTermsRecord(terms));
-    return await conductPlan({ setup, terms, session, work: { type: 'start', plan }, json, quiet, stdinTaken }, host);
-  } finally {
-    await closeSession(session, { workspace, silent: json || quiet }, host);
-  }
+  return await inNewSession(terms, { workspace, equipment, silent: json || quiet }, host, (session) =>
+    conductPlan({ type: 'start', plan }, { setup, terms, session, json, quiet, stdinTaken }, host),
+  );
 }

@@ -167,7 +167,7 @@ test.each<{
   { title: 'nothing', files: {}, code: 'usage.pack_missing' },
   {
     title: 'a package whose entry is not there',
-    files: { 'package.json': '{ "main": "dist/index.js" }' },
+    files: { 'package.json': '{ "exports": "./dist/index.js" }' },
     code: 'usage.pack_missing',
     says: 'says is the entry, `dist/index.js`',
   },

@@ -1,9 +1,10 @@
 import { relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describeThrown } from '@holdfast/core';
+import { formatCount } from '@holdfast/orchestrator/text';
 import { type ConformanceCheck, measurePack, type PackCases, type PackRule, packTester } from '@holdfast/testing';
 import type { Command } from 'commander';
-import { describeStyle, formatCount } from '../../calls/line.ts';
+import { describeStyle } from '../../calls/line.ts';
 import type { CommandContext } from '../../flags/command.ts';
 import { addTrustOption } from '../../flags/config.ts';
 import { findCases, findPack, openCases, openPack } from '../../policies/pack.ts';
@@ -28,13 +29,6 @@ options and arguments get an answer, no timer is left. What a check costs is
 that of this machine. Exits with 1 when a check fails. A pack runs with your rights: without a name, the one in this folder has to be
 trusted first.`;
 
-interface PackCheckFlags {
-  readonly export?: string;
-  readonly cases?: string;
-  readonly json?: boolean;
-  readonly trust?: boolean;
-}
-
 export function declare(command: Command, { host, end }: CommandContext): void {
   addTrustOption(command.command('check'))
     .description('check a policy pack: its metadata, presets, options and cases, and both answers of every rule')
@@ -46,18 +40,18 @@ export function declare(command: Command, { host, end }: CommandContext): void {
     )
     .option('--json', 'as JSON')
     .addHelpText('after', help)
-    .action(async (place: string | undefined, { export: exportName, cases, json, trust }: PackCheckFlags) => {
-      end(await checkPack({ place, exportName, cases, json: json === true, trust }, host));
-    });
+    .action(async (place: string | undefined, flags: PackCheckOptions) =>
+      end(await checkPack({ ...flags, place }, host)),
+    );
 }
 
 export interface PackCheckOptions {
   /** A folder, a file or an installed package. Absent: the current folder. */
-  readonly place: string | undefined;
-  readonly exportName: string | undefined;
+  readonly place?: string | undefined;
+  readonly export?: string | undefined;
   /** File with the cases. Absent: it is looked for beside the pack. */
-  readonly cases: string | undefined;
-  readonly json: boolean;
+  readonly cases?: string | undefined;
+  readonly json?: boolean;
   /** Says yes to a pack that is found. */
   readonly trust?: boolean | undefined;
 }
@@ -88,7 +82,7 @@ interface CheckedOne {
  * cases that are none of this pack; as `demandTrust`.
  */
 export async function checkPack(options: PackCheckOptions, host: Host): Promise<ExitCode> {
-  const { place = '.', exportName, cases: named, json } = options;
+  const { place = '.', export: exportName, cases: named, json = false } = options;
   if (options.place === undefined) await demandPack(options, host);
   // What a module prints must not get between our lines.
   const write = host.reserveStdout();
@@ -107,7 +101,7 @@ export async function checkPack(options: PackCheckOptions, host: Host): Promise<
   return checks.some(({ status }) => status === 'failed') ? 1 : 0;
 }
 
-async function demandPack({ cases, json, trust }: PackCheckOptions, host: Host): Promise<void> {
+async function demandPack({ cases, json = false, trust }: PackCheckOptions, host: Host): Promise<void> {
   const { directory } = host;
   const { file, folder } = await findPack('.', directory);
   const path = toPath(file);

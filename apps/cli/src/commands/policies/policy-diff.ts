@@ -2,11 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { HoldfastError, isPlainObject, type JsonObject, type Pack, type Policy, parseJson } from '@holdfast/core';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
+import { formatCount } from '@holdfast/orchestrator/text';
 import { packPolicies } from '@holdfast/policy';
 import { type ComparedCall, comparePolicies, type Verdict } from '@holdfast/testing';
-import { describeStyle, formatArguments, formatCount } from '../../calls/line.ts';
+import { describeStyle, formatArguments } from '../../calls/line.ts';
+import { isDamaged } from '../../logs/damage.ts';
 import { openPack } from '../../policies/pack.ts';
-import { readSessionLogs, type SessionChoice } from '../../policies/sessions.ts';
+import { readSessions, type SessionChoice } from '../../policies/sessions.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { toJsonText } from '../../terminal/json.ts';
@@ -14,15 +16,15 @@ import { formatTable, type TableStyle } from '../../terminal/table.ts';
 
 export interface PolicyDiffOptions extends SessionChoice {
   /** With it, `from` and `to` are presets; else they are packs: folders, files or installed packages. */
-  readonly pack: string | undefined;
+  readonly pack?: string | undefined;
   readonly from: string;
   readonly to: string;
   /** Of packs. */
-  readonly preset: string | undefined;
+  readonly preset?: string | undefined;
   /** A JSON file: options of the host, for both. */
-  readonly options: string | undefined;
-  readonly exportName: string | undefined;
-  readonly json: boolean;
+  readonly options?: string | undefined;
+  readonly export?: string | undefined;
+  readonly json?: boolean;
 }
 
 /** One side. */
@@ -44,15 +46,15 @@ export async function diffPolicies(given: PolicyDiffOptions, host: Host): Promis
   const write = host.reserveStdout();
   const { before, after } = await openSides(given, host.directory);
   const sessions: DiffedSession[] = [];
-  for (const { id, records, damaged } of await readSessionLogs(given, host)) {
-    const calls = await comparePolicies(records, {
+  for (const { id, reading } of await readSessions(given, host)) {
+    const calls = await comparePolicies(reading.records, {
       before: before.policies,
       after: after.policies,
       // What every run has. A policy that looks closer at others is told as unknown.
       tools: fileTools(),
       filesystem: memoryFilesystem().readOnly,
     });
-    sessions.push({ id, damaged, calls });
+    sessions.push({ id, damaged: isDamaged(reading), calls });
   }
   const counts = countChanges(sessions.flatMap(({ calls }) => calls));
   const diffed = { before: describeSide(before), after: describeSide(after), counts, sessions };
@@ -62,7 +64,7 @@ export async function diffPolicies(given: PolicyDiffOptions, host: Host): Promis
 }
 
 async function openSides(
-  { pack, from, to, preset, options, exportName }: PolicyDiffOptions,
+  { pack, from, to, preset, options, export: exportName }: PolicyDiffOptions,
   directory: string,
 ): Promise<{ readonly before: Side; readonly after: Side }> {
   const config = options === undefined ? {} : await readOptions(options, directory);

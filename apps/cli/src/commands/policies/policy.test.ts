@@ -189,7 +189,12 @@ test.each<{ argv: readonly string[]; files?: Record<string, string>; code: strin
   { argv: ['--pack', 'gone.ts', '--from', 'strict', '--to', 'recommended'], code: 'usage.pack_missing' },
   { argv: ['--from', 'pack.ts', '--to', 'gone.ts'], code: 'usage.pack_missing' },
   { argv: ['--from', 'pack.ts', '--to', 'pack.ts', 'gone'], code: 'usage.session_unknown' },
-  { argv: ['--from', 'pack.ts', '--to', 'pack.ts', '--workspace', 'elsewhere'], code: 'usage.session_unknown' },
+  { argv: ['--from', 'pack.ts', '--to', 'pack.ts', '--workspace', 'gone'], code: 'usage.workspace_missing' },
+  {
+    argv: ['--from', 'pack.ts', '--to', 'pack.ts', '--workspace', 'elsewhere'],
+    files: { 'elsewhere/notes.txt': '' },
+    code: 'usage.session_unknown',
+  },
   {
     argv: ['--from', 'pack.ts', '--to', 'pack.ts', '--options', 'gone.json'],
     code: 'usage.options_invalid',

@@ -1,12 +1,15 @@
+import { formatCount } from '@holdfast/orchestrator/text';
 import { listObserved, type ObservedPolicy } from '@holdfast/testing';
 import type { Command } from 'commander';
-import { describeStyle, formatCount } from '../../calls/line.ts';
+import { describeStyle } from '../../calls/line.ts';
 import type { CommandContext } from '../../flags/command.ts';
-import { type ReadSession, readSessionLogs, type SessionChoice } from '../../policies/sessions.ts';
+import { isDamaged } from '../../logs/damage.ts';
+import { readSessions, type SessionChoice } from '../../policies/sessions.ts';
 import type { ExitCode } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
-import { toJsonText } from '../../terminal/json.ts';
+import { printJson, printLines } from '../../terminal/print.ts';
 import { formatTable, type TableStyle } from '../../terminal/table.ts';
+import type { PolicyDiffOptions } from './policy-diff.ts';
 
 const diffHelp = `
 Examples:
@@ -25,20 +28,6 @@ Examples:
 
 A policy is tried out under \`observe\`: a pack by its preset \`observe\`, or by \`observe: true\`. Exits with 1 when a log is damaged.`;
 
-interface SessionFlags {
-  readonly workspace: string;
-  readonly json?: boolean;
-}
-
-interface DiffFlags extends SessionFlags {
-  readonly pack?: string;
-  readonly from: string;
-  readonly to: string;
-  readonly preset?: string;
-  readonly options?: string;
-  readonly export?: string;
-}
-
 export function declare(command: Command, { host, end }: CommandContext): void {
   command
     .command('diff')
@@ -53,12 +42,10 @@ export function declare(command: Command, { host, end }: CommandContext): void {
     .option('--workspace <dir>', 'folder that the sessions worked in', '.')
     .option('--json', 'as JSON')
     .addHelpText('after', diffHelp)
-    .action(
-      async (ids: readonly string[], { pack, preset, options, export: exportName, json, ...flags }: DiffFlags) => {
-        const { diffPolicies } = await import('./policy-diff.ts');
-        end(await diffPolicies({ ...flags, ids, pack, preset, options, exportName, json: json === true }, host));
-      },
-    );
+    .action(async (ids: readonly string[], flags: Omit<PolicyDiffOptions, 'ids'>) => {
+      const { diffPolicies } = await import('./policy-diff.ts');
+      end(await diffPolicies({ ...flags, ids }, host));
+    });
   command
     .command('observed')
     .description('list what policies that were only tried out would have denied or asked for')
@@ -66,13 +53,13 @@ export function declare(command: Command, { host, end }: CommandContext): void {
     .option('--workspace <dir>', 'folder that the sessions worked in', '.')
     .option('--json', 'as JSON')
     .addHelpText('after', observedHelp)
-    .action(async (ids: readonly string[], { workspace, json }: SessionFlags) => {
-      end(await listObservedDecisions({ ids, workspace, json: json === true }, host));
-    });
+    .action(async (ids: readonly string[], flags: Omit<ObservedOptions, 'ids'>) =>
+      end(await listObservedDecisions({ ...flags, ids }, host)),
+    );
 }
 
 export interface ObservedOptions extends SessionChoice {
-  readonly json: boolean;
+  readonly json?: boolean;
 }
 
 /** As JSON. */
@@ -88,15 +75,13 @@ interface ObservedSession {
  * @throws HoldfastError `usage.session_unknown`, `log.*`.
  */
 export async function listObservedDecisions({ json, ...choice }: ObservedOptions, host: Host): Promise<ExitCode> {
-  const sessions = await readSessionLogs(choice, host);
-  const observed = sessions.map(toObserved);
-  const lines = json ? [toJsonText({ sessions: observed }, 2)] : describe(observed, describeStyle(host));
-  host.stdout.write(`${lines.join('\n')}\n`);
-  return sessions.some(({ damaged }) => damaged) ? 1 : 0;
-}
-
-function toObserved({ id, records, damaged }: ReadSession): ObservedSession {
-  return { id, damaged, policies: listObserved(records) };
+  const sessions = await readSessions(choice, host);
+  const observed = sessions.map(({ id, reading }): ObservedSession => {
+    return { id, damaged: isDamaged(reading), policies: listObserved(reading.records) };
+  });
+  if (json) printJson(host, { sessions: observed });
+  else printLines(host, describe(observed, describeStyle(host)));
+  return observed.some(({ damaged }) => damaged) ? 1 : 0;
 }
 
 function describe(sessions: readonly ObservedSession[], style: TableStyle): readonly string[] {

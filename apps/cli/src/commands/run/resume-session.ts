@@ -8,7 +8,8 @@ import { packagesOfModel } from '../../models/local.ts';
 import { conductPlan } from '../../plan/conduct.ts';
 import { setUpPlan } from '../../plan/setup.ts';
 import { conductRun } from '../../run/conduct.ts';
-import { closeSession } from '../../run/request.ts';
+import type { WorkGiven } from '../../run/open.ts';
+import { closeSession } from '../../run/session.ts';
 import { setUpRun } from '../../run/setup.ts';
 import { type RunTerms, readTerms } from '../../run/terms.ts';
 import { readUse, remainingTerms } from '../../run/use.ts';
@@ -16,35 +17,20 @@ import { type ApprovalMode, isolationTiers } from '../../settings/choices.ts';
 import { checkSameConfig, toConfigRecord } from '../../settings/config-record.ts';
 import { learnGranted, openEnvironment, toEnvironmentOptions } from '../../settings/environment-consent.ts';
 import { type Equipment, listSlices, openEquipment, reportProblems } from '../../settings/equipment.ts';
-import { type ConfigFlag, type RunLimits, readSettings, type Settings } from '../../settings/settings.ts';
+import { type ConfigFlag, readSettings, type Settings } from '../../settings/settings.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { demandTrust, type FoundUse, type TrustPlace, toNamedPackage, wasNamed } from '../../trust/trust.ts';
-import { openWorkspace } from '../../workspace/folder.ts';
 import { findSession } from '../../workspace/known.ts';
 import { findToolsFolder } from '../../workspace/toolset.ts';
 
 /** What is absent is as the run was given it. */
-export interface ResumeOptions extends RunLimits {
+export interface ResumeOptions extends Omit<WorkGiven, 'approval' | 'redact'> {
   /** Absent: the newest session. */
   readonly id: string | undefined;
-  readonly workspace: string;
-  readonly json: boolean;
-  /** Only the answer goes to stdout. */
-  readonly quiet?: boolean;
-  readonly config?: ConfigFlag;
-  /** Says yes to code that is found. */
-  readonly trust?: boolean | undefined;
   /** Goes on although plugins, packs or lists of tools are not as they were. */
   readonly acceptConfig?: boolean;
-  readonly tools: string | undefined;
-  readonly isolation: Isolation | undefined;
-  readonly model: string | undefined;
   readonly approval: ApprovalMode | undefined;
-  /** Beside those that the run was given. */
-  readonly allow: readonly string[];
-  /** Environment variables for the tool files that declare them. The log, which lies in the workspace, keeps none. */
-  readonly environment: readonly string[];
 }
 
 /**
@@ -56,8 +42,7 @@ export interface ResumeOptions extends RunLimits {
 export async function resumeSession(options: ResumeOptions, host: Host): Promise<ExitCode> {
   const { json, quiet = false } = options;
   const silent = json || quiet;
-  const named = await openWorkspace(options.workspace, host.directory);
-  const log = await findSession(named, options.id, host);
+  const log = await findSession(options, host);
   const { workspace } = log;
   let opened: OpenedTerms | undefined;
   const open = async (given: RunTerms): Promise<OpenedTerms> => {
@@ -84,15 +69,15 @@ export async function resumeSession(options: ResumeOptions, host: Host): Promise
         if (!silent) host.stdout.write(`${line}\n`);
       };
       const work = { type: 'resume', run } as const;
-      const conduct = { terms: remaining, session, work, json, quiet, stdinTaken: false };
+      const conduct = { terms: remaining, session, json, quiet, stdinTaken: false };
       if (kind === 'plan') {
         const setup = await setUpPlan(equipment, terms, workspace, host);
         print(`plan ${digest.slice(0, 16)} · ${setup.description}`);
-        return await conductPlan({ ...conduct, setup }, host);
+        return await conductPlan(work, { ...conduct, setup }, host);
       }
       await using setup = await setUpRun(equipment, terms, { workspace, modelDirectory }, host);
       print(setup.description);
-      return await conductRun({ ...conduct, setup }, host);
+      return await conductRun(work, { ...conduct, setup }, host);
     } finally {
       await closeSession(session, { workspace, silent }, host);
     }

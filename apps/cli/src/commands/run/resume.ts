@@ -4,12 +4,11 @@ import {
   addIsolationOption,
   addLimitOptions,
   addQuietOption,
-  type GoingFlags,
-  readApproval,
-  readLimits,
+  toWork,
+  type WorkFlags,
 } from '../../flags/approval.ts';
 import type { CommandContext } from '../../flags/command.ts';
-import { addConfigOptions, addTrustOption, type ConfigFlags } from '../../flags/config.ts';
+import { addConfigOptions, addTrustOption } from '../../flags/config.ts';
 
 const help = `
 Examples:
@@ -28,12 +27,8 @@ What is still unanswered is asked for at the terminal; without one, or with --su
 A run whose process was killed is gone on with, too: files are completed or put back by the log, a call that may be repeated
 runs again, and one that may not is in doubt, unless \`holdfast resolve\` has told what came of it.`;
 
-interface ResumeFlags extends GoingFlags, ConfigFlags {
-  readonly workspace: string;
-  readonly json?: boolean;
+interface ResumeFlags extends WorkFlags {
   readonly acceptConfig?: boolean;
-  readonly tools?: string;
-  readonly model?: string;
 }
 
 export function declare(command: Command, { host, end }: CommandContext): void {
@@ -53,16 +48,8 @@ export function declare(command: Command, { host, end }: CommandContext): void {
   addIsolationOption(command, 'that of the run');
   addLimitOptions(addApprovalOptions(addQuietOption(command)))
     .addHelpText('after', help)
-    .action(
-      async (
-        id: string | undefined,
-        { workspace, json, tools, isolation, model, allow = [], env = [], ...flags }: ResumeFlags,
-      ) => {
-        const given = { id, workspace, json: json === true, tools, isolation, model, allow, environment: env };
-        const { config, trust, acceptConfig = false } = flags;
-        const configured = { ...given, config, trust, acceptConfig, quiet: flags.quiet === true };
-        const { resumeSession } = await import('./resume-session.ts');
-        end(await resumeSession({ ...configured, ...readLimits(flags), approval: readApproval(flags) }, host));
-      },
-    );
+    .action(async (id: string | undefined, { acceptConfig = false, ...flags }: ResumeFlags) => {
+      const { resumeSession } = await import('./resume-session.ts');
+      end(await resumeSession({ ...toWork(flags), id, acceptConfig }, host));
+    });
 }

@@ -1,17 +1,15 @@
 import type { Command } from 'commander';
 import {
   addApprovalOptions,
-  addIsolationOption,
   addLimitOptions,
+  addPlaceOptions,
   addQuietOption,
   addRedactOption,
-  type GoingFlags,
-  readApproval,
-  readLimits,
+  toWork,
+  type WorkFlags,
 } from '../../flags/approval.ts';
 import type { CommandContext } from '../../flags/command.ts';
-import { addConfigOptions, addTrustOption, type ConfigFlags } from '../../flags/config.ts';
-import { collectNames, subfoldersText } from '../../flags/values.ts';
+import { collectNames } from '../../flags/values.ts';
 import { readRequest } from '../../terminal/request.ts';
 
 const help = `
@@ -80,29 +78,14 @@ Configuration:
 Session log:
   <workspace>/.holdfast/sessions/<id>.jsonl; see it with \`holdfast show\`.`;
 
-interface RunFlags extends GoingFlags, ConfigFlags {
-  readonly tools?: string;
-  readonly subfolders?: boolean;
-  readonly locked?: boolean;
-  readonly workspace: string;
-  readonly model?: string;
-  readonly json?: boolean;
-  readonly order?: readonly (readonly string[])[];
-}
-
 export function declare(command: Command, { host, end }: CommandContext): void {
-  command
-    .argument('<request>', 'what to do, in quotes; - reads it from standard input')
-    .option('--tools <dir>', 'folder of tool files (default: ./plugins, when there is one)')
-    .option('--subfolders', subfoldersText)
-    .option('--locked', 'do not run unless holdfast.lock says which tools of the folder may run')
-    .option('--workspace <dir>', 'folder that the file tools work in', '.')
+  command.argument('<request>', 'what to do, in quotes; - reads it from standard input');
+  addPlaceOptions(command, 'do not run unless holdfast.lock says which tools of the folder may run')
     .option(
       '--model <model>',
       'offline, local, local:<file>, script:<file>, <provider>:<model> or <plugin>/<model> (default: offline)',
     )
     .option('--json', 'one JSON event a line on stdout, and nothing else there');
-  addIsolationOption(addTrustOption(addConfigOptions(command)), 'subprocess');
   addLimitOptions(
     addRedactOption(addApprovalOptions(addQuietOption(command))).option(
       '--order <tools>',
@@ -111,32 +94,10 @@ export function declare(command: Command, { host, end }: CommandContext): void {
     ),
   )
     .addHelpText('after', help)
-    .action(async (request: string, flags: RunFlags) => {
+    .action(async (given: string, flags: WorkFlags) => {
       const { runRequest } = await import('../../run/request.ts');
-      end(
-        await runRequest(
-          {
-            ...readLimits(flags),
-            request: await readRequest(request, host),
-            stdinTaken: request === '-',
-            config: flags.config,
-            trust: flags.trust,
-            tools: flags.tools,
-            subfolders: flags.subfolders,
-            locked: flags.locked,
-            isolation: flags.isolation,
-            workspace: flags.workspace,
-            model: flags.model,
-            json: flags.json === true,
-            quiet: flags.quiet === true,
-            approval: readApproval(flags) ?? 'ask',
-            allow: flags.allow ?? [],
-            environment: flags.env ?? [],
-            order: flags.order ?? [],
-            redact: flags.redact !== false,
-          },
-          host,
-        ),
-      );
+      const { approval = 'ask', ...work } = toWork(flags);
+      const request = await readRequest(given, host);
+      end(await runRequest({ ...work, approval, request, stdinTaken: given === '-' }, host));
     });
 }

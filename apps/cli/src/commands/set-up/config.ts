@@ -7,7 +7,7 @@ import { addConfigOptions } from '../../flags/config.ts';
 import { type ConfigFlag, readSettings } from '../../settings/settings.ts';
 import type { ExitCode } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
-import { toJsonText } from '../../terminal/json.ts';
+import { printJson, printLines } from '../../terminal/print.ts';
 import { formatTable } from '../../terminal/table.ts';
 import { toPrintable, wrapBlock } from '../../terminal/text.ts';
 import { describeLeftOut } from '../../trust/trust.ts';
@@ -46,13 +46,13 @@ export async function showConfig({ config, workspace, json }: ConfigOptions, hos
   const settings = listConfigValues(effective);
   const { passedOver } = effective;
   if (json) {
-    host.stdout.write(`${toJsonText({ file, settings, passedOver }, 2)}\n`);
+    printJson(host, { file, settings, passedOver });
     return 0;
   }
   const style = describeStyle(host);
   const head = [{ title: 'setting', paint: style.colors.bold }, { title: 'from' }, { title: 'value' }];
   const rows = settings.map(({ key, value, origins }) => [key, origins.map(describeOrigin).join(', '), toText(value)]);
-  const lines = [
+  printLines(host, [
     ...(file === null ? ['There is no holdfast.config.ts here.', ''] : []),
     ...formatTable(head, rows, style),
     ...passedOver.flatMap(({ key, value, origin, reason }) => [
@@ -62,8 +62,7 @@ export async function showConfig({ config, workspace, json }: ConfigOptions, hos
         Math.min(style.columns, 140) - 1,
       ),
     ]),
-  ];
-  host.stdout.write(`${lines.join('\n')}\n`);
+  ]);
   return 0;
 }
 

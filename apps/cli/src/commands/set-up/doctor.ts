@@ -1,10 +1,10 @@
-import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { defaultIsolation, describeIsolation, type TierState } from '@holdfast/loader';
 import { findPython } from '@holdfast/loader-python';
+import { formatCount } from '@holdfast/orchestrator/text';
 import type { Command } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
-import { formatCount } from '../../calls/line.ts';
+import { describeStyle } from '../../calls/line.ts';
 import { type ConfigState, describeConfig, describeTrust, examineConfig } from '../../doctor/config.ts';
 import { describeLocal, examineLocal, type LocalState } from '../../doctor/local.ts';
 import { describeFolder, examineTools, type FolderState } from '../../doctor/tools.ts';
@@ -18,13 +18,12 @@ import {
 import type { CommandContext } from '../../flags/command.ts';
 import { addConfigOptions } from '../../flags/config.ts';
 import { subfoldersText } from '../../flags/values.ts';
-import { findManifest, readVersion } from '../../models/package.ts';
+import { findVersion } from '../../models/package.ts';
 import { baseUrlVariable, compatible, keyVariables } from '../../models/provider-keys.ts';
 import type { ViewPlace } from '../../settings/registry-view.ts';
-import { createColors } from '../../terminal/colors.ts';
 import type { ExitCode } from '../../terminal/failure.ts';
-import { describeTerminal, type Host } from '../../terminal/host.ts';
-import { toJsonText } from '../../terminal/json.ts';
+import type { Host } from '../../terminal/host.ts';
+import { printJson, printLines } from '../../terminal/print.ts';
 import { formatBytes, toPrintable } from '../../terminal/text.ts';
 
 const help = `
@@ -81,15 +80,17 @@ const common: ReadonlySet<string> = new Set(['openai', 'anthropic', 'google', co
 /** Says what this program finds where it is run, and what of that keeps `run` from working; 1 when something does. */
 export async function examine(options: DoctorOptions, host: Host, nodeVersion: string): Promise<ExitCode> {
   const diagnosis = await diagnose(options, host, nodeVersion);
-  const colors = createColors(describeTerminal(host.stdout, host.environment).color);
-  if (options.json) host.stdout.write(`${toJsonText(diagnosis, 2)}\n`);
-  else {
-    for (const [label, text] of describe(diagnosis)) host.stdout.write(`${colors.bold(label.padEnd(11))} ${text}\n`);
-    const { problems } = diagnosis;
-    host.stdout.write(problems.length === 0 ? `\n${colors.green('No problem found.')}\n` : '\n');
-    for (const problem of problems) host.stdout.write(`${colors.red('problem')}: ${toPrintable(problem)}\n`);
-  }
-  return diagnosis.problems.length === 0 ? 0 : 1;
+  const { problems } = diagnosis;
+  const { colors } = describeStyle(host);
+  if (options.json) printJson(host, diagnosis);
+  else
+    printLines(host, [
+      ...describe(diagnosis).map(([label, text]) => `${colors.bold(label.padEnd(11))} ${text}`),
+      '',
+      ...(problems.length === 0 ? [colors.green('No problem found.')] : []),
+      ...problems.map((problem) => `${colors.red('problem')}: ${toPrintable(problem)}`),
+    ]);
+  return problems.length === 0 ? 0 : 1;
 }
 
 async function diagnose({ workspace, ...given }: DoctorOptions, host: Host, nodeVersion: string): Promise<Diagnosis> {
@@ -114,7 +115,7 @@ async function diagnose({ workspace, ...given }: DoctorOptions, host: Host, node
     packages: await Promise.all(
       Object.keys(manifest.dependencies)
         .filter((name) => name.startsWith('@holdfast/'))
-        .map(async (name) => ({ name, version: await readOwnVersion(name) })),
+        .map(async (name) => ({ name, version: await findVersion(name, import.meta.dirname) })),
     ),
     providers: await findProviders(host),
     models,
@@ -139,15 +140,11 @@ function isAtLeast(version: string, required: string): boolean {
   return true;
 }
 
-function readOwnVersion(name: string): Promise<string | null> {
-  return readVersion(createRequire(import.meta.url).resolve(`${name}/package.json`));
-}
-
 async function findProviders({ directory, environment }: Host): Promise<readonly Provider[]> {
   const found = await Promise.all(
     [...keyVariables, [compatible, baseUrlVariable] as const].map(async ([provider, variable]) => {
       const name = `@ai-sdk/${provider}`;
-      const version = await readVersion(findManifest(name, directory));
+      const version = await findVersion(name, directory);
       const set = (environment[variable] ?? '').trim() !== '';
       return version === null && !common.has(provider) ? [] : [{ package: name, version, variable, set }];
     }),

@@ -15,7 +15,7 @@ import {
 } from '../../models/pulled.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
-import { toJsonText } from '../../terminal/json.ts';
+import { printJson, printLines } from '../../terminal/print.ts';
 import { formatTable } from '../../terminal/table.ts';
 import { formatBytes, toPrintable } from '../../terminal/text.ts';
 
@@ -98,28 +98,17 @@ export async function listModels(
     ...pulled.filter(({ name }) => models.every((model) => model.name !== name)).map(describeOther),
   ];
   if (json) {
-    host.stdout.write(`${toJsonText({ folder, models: listed }, 2)}\n`);
+    printJson(host, { folder, models: listed });
     return 0;
   }
   const style = describeStyle(host);
-  const head = [
-    { title: 'model', paint: style.colors.bold },
-    { title: 'parameters' },
-    { title: 'size' },
-    { title: 'licence' },
-    { title: 'state' },
-  ];
+  const [first, ...others] = ['model', 'parameters', 'size', 'licence', 'state'].map((title) => ({ title }));
+  const head = [{ title: '', ...first, paint: style.colors.bold }, ...others];
   const rows = listed.map((model) => {
-    return [
-      model.name,
-      model.parameters ?? '',
-      formatBytes(model.bytes),
-      model.license ?? '',
-      describeState(model, host.command),
-    ];
+    const { name, parameters, bytes, license } = model;
+    return [name, parameters ?? '', formatBytes(bytes), license ?? '', describeState(model, host.command)];
   });
-  const lines = [...formatTable(head, rows, style), '', `Pulled models are in ${toPrintable(folder)}`];
-  host.stdout.write(`${lines.join('\n')}\n`);
+  printLines(host, [...formatTable(head, rows, style), '', `Pulled models are in ${toPrintable(folder)}`]);
   return 0;
 }
 

@@ -1,14 +1,14 @@
 import { join, resolve } from 'node:path';
+import { formatCount } from '@holdfast/orchestrator/text';
 import type { LoadedOverrides } from '@holdfast/prompt';
 import { fileOverrides } from '@holdfast/prompt/node';
 import { Argument, type Command } from 'commander';
-import { formatCount } from '../../calls/line.ts';
+import { describeStyle } from '../../calls/line.ts';
 import type { CommandContext } from '../../flags/command.ts';
 import { openPrompt } from '../../overrides/module.ts';
 import { formatDifferences, formatStates, listStates, type OverrideState, toPatch } from '../../overrides/view.ts';
-import { createColors } from '../../terminal/colors.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
-import { describeTerminal, type Host } from '../../terminal/host.ts';
+import type { Host } from '../../terminal/host.ts';
 import { toJsonText } from '../../terminal/json.ts';
 import { toPrintable } from '../../terminal/text.ts';
 import { toCommand } from '../../terminal/words.ts';
@@ -30,13 +30,6 @@ const defaultFolder = '.holdfast/overrides';
 const overridesActions = ['seed', 'status', 'diff'] as const;
 type OverridesAction = (typeof overridesActions)[number];
 
-interface OverridesFlags {
-  readonly export?: string;
-  readonly tag: string;
-  readonly dir: string;
-  readonly json?: boolean;
-}
-
 export function declare(command: Command, { host, end }: CommandContext): void {
   command
     .addArgument(new Argument('<action>', 'what to do').choices(overridesActions))
@@ -46,20 +39,20 @@ export function declare(command: Command, { host, end }: CommandContext): void {
     .option('--dir <dir>', 'folder of the overrides', defaultFolder)
     .option('--json', 'as JSON')
     .addHelpText('after', help)
-    .action(async (action: OverridesAction, module: string, { export: exportName, tag, dir, json }: OverridesFlags) => {
-      end(await workOnOverrides({ action, module, exportName, tag, folder: dir, json: json === true }, host));
-    });
+    .action(async (action: OverridesAction, module: string, flags: Omit<OverridesOptions, 'action' | 'module'>) =>
+      end(await workOnOverrides({ ...flags, action, module }, host)),
+    );
 }
 
 export interface OverridesOptions {
   readonly action: OverridesAction;
   /** A file that exports a prompt. It is run. */
   readonly module: string;
-  readonly exportName: string | undefined;
+  readonly export?: string | undefined;
   readonly tag: string;
   /** Folder of the documents. */
-  readonly folder: string;
-  readonly json: boolean;
+  readonly dir: string;
+  readonly json?: boolean;
 }
 
 /**
@@ -71,9 +64,9 @@ export interface OverridesOptions {
 export async function workOnOverrides(options: OverridesOptions, host: Host): Promise<ExitCode> {
   // The module may print what it likes.
   const print = host.reserveStdout();
-  const { module, exportName, tag } = options;
+  const { module, export: exportName, tag } = options;
   const { prompt, functions } = await openPrompt({ module, exportName, directory: host.directory });
-  const folder = resolve(host.directory, options.folder);
+  const folder = resolve(host.directory, options.dir);
   const store = fileOverrides(folder);
   const { ns, key } = prompt;
   const path = join(folder, ...ns.split('/'), key, `${tag}.json`);
@@ -131,12 +124,8 @@ function describeSeed({
 
 function showStatus(loaded: LoadedOverrides, { about, options, host }: Showing): string {
   const states = listStates(loaded);
-  if (options.json) {
-    const overrides = states.map((state) => toRow(state));
-    return `${toJsonText({ ...about, ok: isInForce(loaded), overrides }, 2)}\n`;
-  }
-  const terminal = describeTerminal(host.stdout, host.environment);
-  return formatStates(states, { ...terminal, colors: createColors(terminal.color), title: toTitle(about) });
+  if (!options.json) return formatStates(states, { ...describeStyle(host), title: toTitle(about) });
+  return `${toJsonText({ ...about, ok: isInForce(loaded), overrides: states.map(toRow) }, 2)}\n`;
 }
 
 function showDiff(loaded: LoadedOverrides, { about, options, host }: Showing): string {
@@ -150,8 +139,7 @@ function showDiff(loaded: LoadedOverrides, { about, options, host }: Showing): s
     }));
     return `${toJsonText({ ...about, ok: isInForce(loaded), overrides }, 2)}\n`;
   }
-  const terminal = describeTerminal(host.stdout, host.environment);
-  return formatDifferences(states, { ...terminal, colors: createColors(terminal.color), title: toTitle(about) });
+  return formatDifferences(states, { ...describeStyle(host), title: toTitle(about) });
 }
 
 function toRow({ section, tool, part, state, edited, hash, why }: OverrideState): object {
@@ -163,11 +151,11 @@ function toTitle({ ns, key, tag, file }: Document): string {
 }
 
 /** The command that writes what is missing. */
-function toSeed({ module, exportName, tag, folder }: OverridesOptions, host: Host): string {
+function toSeed({ module, export: exportName, tag, dir }: OverridesOptions, host: Host): string {
   const chosen = [
     ...(exportName === undefined ? [] : ['--export', exportName]),
     ...(tag === defaultTag ? [] : ['--tag', tag]),
-    ...(folder === defaultFolder ? [] : ['--dir', folder]),
+    ...(dir === defaultFolder ? [] : ['--dir', dir]),
   ];
   return toCommand({ words: ['overrides', 'seed', module, ...chosen], workspace: host.directory }, host);
 }

@@ -7,7 +7,7 @@ import type { Equipment } from '../../settings/equipment.ts';
 import { type ViewPlace, viewEquipment } from '../../settings/registry-view.ts';
 import type { ExitCode } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
-import { toJsonText } from '../../terminal/json.ts';
+import { printJson, printLines } from '../../terminal/print.ts';
 import { formatTable } from '../../terminal/table.ts';
 
 const help = `
@@ -49,7 +49,7 @@ export async function listPlugins({ json, ...place }: PluginsOptions, host: Host
     const installed = await findInstalledPlugins(host.directory);
     const rows = toRows(installed, equipment);
     if (json) {
-      host.stdout.write(`${toJsonText(rows, 2)}\n`);
+      printJson(host, rows);
     } else if (rows.length === 0) {
       host.stdout.write('No plugin and no pack is installed here, and the configuration names none.\n');
     } else {
@@ -64,15 +64,10 @@ export async function listPlugins({ json, ...place }: PluginsOptions, host: Host
         { title: 'as' },
         { title: 'description' },
       ];
-      const cells = rows.map((row) => [
-        row.package,
-        row.version,
-        row.kind,
-        row.state,
-        row.as.join(', '),
-        row.problem ?? row.description,
-      ]);
-      host.stdout.write(`${formatTable(head, cells, style).join('\n')}\n`);
+      const cells = rows.map(({ package: name, version, kind, state, as, problem, description }) => {
+        return [name, version, kind, state, as.join(', '), problem ?? description];
+      });
+      printLines(host, formatTable(head, cells, style));
     }
     return rows.some(({ state }) => state === 'left out') ? 1 : 0;
   });
@@ -108,16 +103,8 @@ function toRows(installed: readonly InstalledPlugin[], { used, leftOut, registry
     });
   const missing = leftOut
     .filter(({ plugin }) => !known.has(toPackageName(plugin)))
-    .map(({ plugin, message }): Row => {
-      return {
-        package: plugin,
-        version: '',
-        kind: 'plugin',
-        state: 'left out',
-        as: [],
-        description: '',
-        problem: message,
-      };
+    .map(({ plugin, message: problem }): Row => {
+      return { package: plugin, version: '', kind: 'plugin', state: 'left out', as: [], description: '', problem };
     });
   return [...rows, ...others, ...missing];
 }

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
+import { formatCount } from '@holdfast/orchestrator/text';
 import type { Command } from 'commander';
-import { formatCount } from '../../calls/line.ts';
 import type { CommandContext } from '../../flags/command.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
-import { toJsonText } from '../../terminal/json.ts';
+import { printJson, printLines } from '../../terminal/print.ts';
 import { toPrintable } from '../../terminal/text.ts';
 import { compareCode, findConfigCode, findDefaultTools, nameFolder } from '../../trust/found-code.ts';
 import { nothingTrusted, readTrusted, writeTrusted } from '../../trust/store.ts';
@@ -51,11 +51,8 @@ export async function trustFolder({ folder, remove, json }: TrustOptions, host: 
   const before = await readTrusted(directory, host);
   if (remove) {
     await writeTrusted(directory, nothingTrusted, host);
-    host.stdout.write(
-      json
-        ? `${toJsonText({ folder: directory, files: [], packages: [], changes: [] }, 2)}\n`
-        : 'Nothing here is trusted any more.\n',
-    );
+    if (json) printJson(host, { folder: directory, files: [], packages: [], changes: [] });
+    else printLines(host, ['Nothing here is trusted any more.']);
     return 0;
   }
   const config = await findConfigCode(directory);
@@ -69,7 +66,7 @@ export async function trustFolder({ folder, remove, json }: TrustOptions, host: 
   if (json) {
     const files = [...code.files].map(([path, digest]) => ({ path, digest }));
     const packages = [...code.packages].map(([name, version]) => ({ name, version }));
-    host.stdout.write(`${toJsonText({ folder: directory, files, packages, changes }, 2)}\n`);
+    printJson(host, { folder: directory, files, packages, changes });
     return 0;
   }
   if (names.length === 0) {
@@ -79,6 +76,6 @@ export async function trustFolder({ folder, remove, json }: TrustOptions, host: 
   const isFirst = before.files.size === 0;
   const count = formatCount(code.files.size, 'file');
   const end = `Trusted: ${names.map(toPrintable).join(', ')} (${count}), until one of them changes.`;
-  host.stdout.write(`${[...describeChanges(changes, isFirst), end].join('\n')}\n`);
+  printLines(host, [...describeChanges(changes, isFirst), end]);
   return 0;
 }

@@ -1,11 +1,11 @@
 import type { Tool } from '@holdfast/core';
 import { type Diagnostic, formatDiagnostic } from '@holdfast/loader';
-import { formatCount } from '../../calls/line.ts';
+import { formatCount } from '@holdfast/orchestrator/text';
 import type { Colors } from '../../terminal/colors.ts';
 import { toPrintable } from '../../terminal/text.ts';
 import { toolFileEndings } from '../../workspace/toolset.ts';
 
-/** What a folder of tool files is worth. */
+/** The good tools of a folder, and what is wrong with the others. */
 export interface CheckedFolder {
   readonly tools: readonly Tool[];
   readonly diagnostics: readonly Diagnostic[];
@@ -28,12 +28,12 @@ export function describeCheck({ tools, diagnostics }: CheckedFolder): object {
   return { tools: tools.map(({ name, origin }) => ({ name, file: origin?.source ?? null })), diagnostics };
 }
 
-/** Every diagnostic, and how many there are of what. Ends with a line break. */
-export function formatCheck(checked: CheckedFolder, { folder, subfolders, colors }: CheckStyle): string {
+/** Every diagnostic, and the number of good tools, errors and warnings. */
+export function formatCheck(checked: CheckedFolder, { folder, subfolders, colors }: CheckStyle): readonly string[] {
   const { tools, diagnostics } = checked;
   if (tools.length === 0 && diagnostics.length === 0) {
     const where = subfolders ? '' : ' and lies directly in the folder; --subfolders also reads the folders in it';
-    return `No tool files in ${toPrintable(folder)}: a tool file ends in ${toolFileEndings}${where}.\n`;
+    return [`No tool files in ${toPrintable(folder)}: a tool file ends in ${toolFileEndings}${where}.`];
   }
   const errors = countErrors(checked);
   const counts = [
@@ -42,6 +42,5 @@ export function formatCheck(checked: CheckedFolder, { folder, subfolders, colors
     formatCount(diagnostics.length - errors, 'warning'),
   ].join(', ');
   const lines = diagnostics.map((diagnostic) => formatDiagnostic(diagnostic, { folder }));
-  if (lines.length > 0) lines.push('');
-  return `${[...lines, (errors === 0 ? colors.green : colors.red)(counts)].join('\n')}\n`;
+  return [...lines, ...(lines.length > 0 ? [''] : []), (errors === 0 ? colors.green : colors.red)(counts)];
 }

@@ -1,9 +1,11 @@
 import { isHoldfastError, type Tool } from '@holdfast/core';
 import { type FolderScan, followImports, type LoadedTools, type ToolReload, watchTools } from '@holdfast/loader';
-import { type Colors, createColors } from '../../terminal/colors.ts';
+import { describeStyle } from '../../calls/line.ts';
+import type { Colors } from '../../terminal/colors.ts';
 import { type ExitCode, interruptionCodes } from '../../terminal/failure.ts';
-import { describeTerminal, type Host, type Interruption } from '../../terminal/host.ts';
+import type { Host, Interruption } from '../../terminal/host.ts';
 import { toJsonText } from '../../terminal/json.ts';
+import { printLines } from '../../terminal/print.ts';
 import { toPrintable } from '../../terminal/text.ts';
 import { languages } from '../../workspace/languages.ts';
 import { leaveOutClashes, requireToolsFolder } from '../../workspace/toolset.ts';
@@ -13,24 +15,20 @@ import { type CheckedFolder, describeCheck, formatCheck } from './check-view.ts'
 const nothing: ToolReload = { added: [], changed: [], removed: [], kept: [] };
 
 /** Checks a tools folder, and again whenever something in it changes, until Ctrl-C: 0. Nothing of it runs. */
-export async function watchFolder(
-  { folder: name, strict, subfolders, json }: CheckOptions,
-  host: Host,
-): Promise<ExitCode> {
+export async function watchFolder(options: CheckOptions, host: Host): Promise<ExitCode> {
+  const { folder: name, strict = false, subfolders = false, json = false } = options;
   const { path, name: folder } = await requireToolsFolder(name, host.directory);
   const { promise: interrupted, resolve: interrupt, reject: fail } = Promise.withResolvers<Interruption>();
   // Whatever fails before it is waited for is thrown by itself.
   interrupted.catch(() => undefined);
   const stopListening = host.onInterrupt(interrupt);
-  const colors = createColors(describeTerminal(host.stdout, host.environment).color);
+  const { colors } = describeStyle(host);
   const show = async (loaded: LoadedState, reload: ToolReload): Promise<void> => {
     const checked = await check(path, loaded, strict);
-    if (json) {
-      host.stdout.write(`${toJsonText({ type: 'checked', ...describeCheck(checked), ...reload })}\n`);
-      return;
-    }
-    const lines = formatReload(loaded.tools, reload, colors).map((line) => `${line}\n`);
-    host.stdout.write(`${lines.join('')}${formatCheck(checked, { folder, subfolders, colors })}\n`);
+    const lines = json
+      ? [toJsonText({ type: 'checked', ...describeCheck(checked), ...reload })]
+      : [...formatReload(loaded.tools, reload, colors), ...formatCheck(checked, { folder, subfolders, colors }), ''];
+    printLines(host, lines);
   };
   // One after the other, each as it was then.
   let shown = Promise.resolve();
@@ -48,7 +46,7 @@ export async function watchFolder(
     try {
       shown = show(watched, nothing);
       await shown;
-      if (!json) host.stdout.write(`${colors.dim(`Watching ${toPrintable(folder)}; Ctrl-C ends it.`)}\n\n`);
+      if (!json) printLines(host, [colors.dim(`Watching ${toPrintable(folder)}; Ctrl-C ends it.`), '']);
       const cause = await interrupted;
       await shown;
       return cause === 'ctrl-c' ? 0 : interruptionCodes[cause];

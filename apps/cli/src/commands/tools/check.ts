@@ -1,11 +1,11 @@
 import { followImports } from '@holdfast/loader';
 import type { Command } from 'commander';
+import { describeStyle } from '../../calls/line.ts';
 import type { CommandContext } from '../../flags/command.ts';
 import { subfoldersText } from '../../flags/values.ts';
-import { createColors } from '../../terminal/colors.ts';
 import type { ExitCode } from '../../terminal/failure.ts';
-import { describeTerminal, type Host } from '../../terminal/host.ts';
-import { toJsonText } from '../../terminal/json.ts';
+import type { Host } from '../../terminal/host.ts';
+import { printJson, printLines } from '../../terminal/print.ts';
 import { languages } from '../../workspace/languages.ts';
 import { openFolderTools, requireToolsFolder } from '../../workspace/toolset.ts';
 import { countErrors, describeCheck, formatCheck } from './check-view.ts';
@@ -21,13 +21,6 @@ Examples:
 
 No line of a tool file runs. Exits with 1 when a file is refused; a watch that is ended by Ctrl-C exits with 0.`;
 
-interface CheckFlags {
-  readonly strict?: boolean;
-  readonly subfolders?: boolean;
-  readonly watch?: boolean;
-  readonly json?: boolean;
-}
-
 export function declare(command: Command, { host, end }: CommandContext): void {
   command
     .argument('[dir]', 'folder of tool files (default: ./plugins)')
@@ -36,25 +29,24 @@ export function declare(command: Command, { host, end }: CommandContext): void {
     .option('--watch', 'check again whenever something changes, until Ctrl-C')
     .option('--json', 'as JSON; with --watch one line each time')
     .addHelpText('after', help)
-    .action(async (folder: string | undefined, { strict, subfolders, watch, json }: CheckFlags) => {
-      const read = { strict: strict === true, subfolders: subfolders === true };
-      const given = { folder, ...read, json: json === true };
-      end(await (watch === true ? watchFolder(given, host) : checkFolder(given, host)));
-    });
+    .action(async (folder: string | undefined, { watch = false, ...flags }: CheckOptions & { watch?: boolean }) =>
+      end(await (watch ? watchFolder : checkFolder)({ ...flags, folder }, host)),
+    );
 }
 
 export interface CheckOptions {
   /** Absent: the default folder. */
-  readonly folder: string | undefined;
+  readonly folder?: string | undefined;
   /** Treats warnings as errors. */
-  readonly strict: boolean;
+  readonly strict?: boolean;
   /** Reads the folders in the folder, too. */
-  readonly subfolders: boolean;
-  readonly json: boolean;
+  readonly subfolders?: boolean;
+  readonly json?: boolean;
 }
 
 /** Checks a tools folder without running anything in it; 1 when a file is refused. */
-export async function checkFolder({ folder, strict, subfolders, json }: CheckOptions, host: Host): Promise<ExitCode> {
+export async function checkFolder(options: CheckOptions, host: Host): Promise<ExitCode> {
+  const { folder, strict = false, subfolders = false, json = false } = options;
   const found = await requireToolsFolder(folder, host.directory);
   const { folderTools, diagnostics, files } = await openFolderTools(found, {
     strict,
@@ -66,11 +58,7 @@ export async function checkFolder({ folder, strict, subfolders, json }: CheckOpt
   const good = new Set(followed.files.flatMap(({ type, file }) => (type === 'tool' ? [file] : [])));
   const tools = folderTools.filter(({ origin }) => good.has(origin?.source ?? ''));
   const checked = { tools, diagnostics: followed.diagnostics };
-  const colors = createColors(describeTerminal(host.stdout, host.environment).color);
-  host.stdout.write(
-    json
-      ? `${toJsonText(describeCheck(checked), 2)}\n`
-      : formatCheck(checked, { folder: found.name, subfolders, colors }),
-  );
+  if (json) printJson(host, describeCheck(checked));
+  else printLines(host, formatCheck(checked, { folder: found.name, subfolders, ...describeStyle(host) }));
   return countErrors(checked) === 0 ? 0 : 1;
 }

@@ -1,83 +1,38 @@
-import type { Explanation, RegisteredKind, RegisteredPlugin } from '@holdfast/registry';
+import type { Explanation, RegisteredKind } from '@holdfast/registry';
 import type { LineStyle } from '../../calls/line.ts';
 import type { Equipment } from '../../settings/equipment.ts';
 import { describeProvenance, listEverything } from '../../settings/registry-view.ts';
 import { toPrintable, wrapBlock } from '../../terminal/text.ts';
 
-/** A plugin, or a pack that a host has put in force, and what it brings along. */
-export interface Branch {
-  readonly type: 'plugin' | 'pack';
-  /** Of a pack the id by which it is in force. */
-  readonly name: string;
-  readonly version: string;
-  readonly description: string;
-  readonly inForce: boolean;
-  /** Why it is left out, which prefix its tools have, which preset of a pack it is. */
-  readonly note?: string;
-  readonly provenance: Explanation['provenance'];
+/** A plugin, also one that is left out, or a pack in force, and what it brings along. */
+export interface Branch extends Explanation {
   readonly contributes: readonly Explanation[];
 }
 
-/** Everything by who brought it along: the plugins in the order of use, the packs in force, and what could not be used at all. */
+/** Everything by who brought it along, and what could not be used at all. */
 export function toTree({ registry, leftOut }: Pick<Equipment, 'registry' | 'leftOut'>): readonly Branch[] {
   const everything = listEverything(registry);
-  const plugins = registry.plugins.map((plugin): Branch => {
-    // A pack in force is its own owner; who offers it has it in its tree, too.
-    const contributes = everything.filter(
-      ({ kind, provenance, qualifiedName }) =>
-        kind !== 'plugin' &&
-        (kind === 'pack' || provenance.plugin === plugin.name) &&
-        qualifiedName.startsWith(`${plugin.name}/`),
-    );
-    const { name, version, description, state, provenance } = plugin;
-    const note = describePlugin(plugin);
-    return {
-      type: 'plugin',
-      name,
-      version,
-      description,
-      inForce: state === 'in-force',
-      ...(note === undefined ? {} : { note }),
-      provenance,
-      contributes,
-    };
-  });
-  const packs = registry.packsInForce.map(({ id, pack, preset, observe, policies, provenance }): Branch => {
-    const ids = new Set(policies.map((policy) => policy.id));
-    return {
-      type: 'pack',
-      name: id,
-      version: pack.version,
-      description: pack.description,
-      inForce: true,
-      note: `preset ${preset}${observe ? ', only tried out' : ''}`,
-      provenance,
-      contributes: everything.filter(({ kind, name }) => kind === 'policy' && ids.has(name)),
-    };
-  });
-  const known = new Set<unknown>(registry.plugins.flatMap(({ problem }) => problem?.message ?? []));
+  const heads = [
+    ...everything.filter(({ kind }) => kind === 'plugin'),
+    ...everything.filter(({ kind, inForce }) => kind === 'pack' && inForce),
+  ];
+  const known = new Set(heads.map(({ note }) => note));
   const others = leftOut
     .filter(({ message }) => !known.has(message))
-    .map(({ plugin, message }): Branch => {
-      const note = `left out: ${message}`;
-      const provenance = { plugin, version: '' };
-      return {
-        type: 'plugin',
-        name: plugin,
-        version: '',
-        description: '',
-        inForce: false,
-        note,
-        provenance,
-        contributes: [],
-      };
+    .map(({ plugin: name, message: note }): Explanation => {
+      const provenance = { plugin: name, version: '' };
+      return { kind: 'plugin', name, qualifiedName: name, inForce: false, provenance, note };
     });
-  return [...plugins, ...packs, ...others];
+  return [...heads, ...others].map((head) => ({
+    ...head,
+    contributes: everything.filter((one) => isBroughtBy(head, one)),
+  }));
 }
 
-function describePlugin({ prefix, problem }: RegisteredPlugin): string | undefined {
-  if (problem !== undefined) return `left out: ${problem.message}`;
-  return prefix === undefined ? undefined : `prefix ${prefix}`;
+function isBroughtBy({ kind, name, provenance }: Explanation, one: Explanation): boolean {
+  if (!one.qualifiedName.startsWith(`${name}/`)) return false;
+  // A pack in force is its own owner; the plugin that offers it has it in its tree, too.
+  return one.kind === 'pack' ? kind === 'plugin' : one.provenance.plugin === provenance.plugin;
 }
 
 const kinds: readonly (readonly [kind: RegisteredKind, title: string])[] = [
@@ -93,20 +48,18 @@ const kinds: readonly (readonly [kind: RegisteredKind, title: string])[] = [
 
 export function formatTree(branches: readonly Branch[], { colors, columns }: LineStyle): readonly string[] {
   const width = Math.min(columns, 140) - 1;
-  return branches.flatMap(({ type, name, version, inForce, note, description, provenance, contributes }, index) => {
-    const place = describeProvenance(provenance);
-    const head = `${type === 'pack' ? 'guard ' : ''}${[name, version].filter((part) => part !== '').join(' ')}${place === '' ? '' : `  ${place}`}${note === undefined ? '' : `  (${note})`}`;
-    const paint = inForce ? colors.bold : colors.red;
+  return branches.flatMap(({ kind: headKind, name, inForce, note = '', provenance, contributes }, index) => {
+    const parts = [
+      [headKind === 'pack' ? 'guard' : '', name, provenance.version],
+      [describeProvenance(provenance)],
+      [note === '' ? '' : `(${inForce ? '' : 'left out: '}${note})`],
+    ].map((part) => part.filter((text) => text !== '').join(' '));
+    const head = wrapBlock(toPrintable(parts.filter((part) => part !== '').join('  ')), width);
     const lines = kinds.flatMap(([kind, title]) => {
       const names = contributes.filter((one) => one.kind === kind).map(describeOne);
       return names.length === 0 ? [] : hang(`  ${title.padEnd(10)}`, names.join(', '), width);
     });
-    return [
-      ...(index === 0 ? [] : ['']),
-      ...wrapBlock(toPrintable(head), width).map((line) => paint(line)),
-      ...(description === '' ? [] : wrapBlock(`  ${toPrintable(description)}`, width)),
-      ...lines,
-    ];
+    return [...(index === 0 ? [] : ['']), ...head.map(inForce ? colors.bold : colors.red), ...lines];
   });
 }
 

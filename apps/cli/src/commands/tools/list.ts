@@ -10,7 +10,7 @@ import type { Equipment } from '../../settings/equipment.ts';
 import { describeProvenance, type ViewPlace, viewEquipment } from '../../settings/registry-view.ts';
 import type { ExitCode } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
-import { toJsonText } from '../../terminal/json.ts';
+import { printJson, printLines } from '../../terminal/print.ts';
 import { formatTable } from '../../terminal/table.ts';
 import { toPrintable } from '../../terminal/text.ts';
 import { formatTree, toTree } from './list-tree.ts';
@@ -43,16 +43,16 @@ export interface ListOptions extends ViewPlace {
 /** Prints the tools that a run is offered, or what each plugin brings along; what is left out is told on stderr. */
 export async function listTools({ tree, json, ...place }: ListOptions, host: Host): Promise<ExitCode> {
   return await viewEquipment(place, host, (equipment) => {
-    const print = (lines: readonly string[]): void => void host.stdout.write(`${lines.join('\n')}\n`);
     const style = describeStyle(host);
     if (tree) {
       const shown = toTree(equipment);
-      print(json ? [toJsonText(shown, 2)] : formatTree(shown, style));
+      if (json) printJson(host, shown);
+      else printLines(host, formatTree(shown, style));
       return 0;
     }
     const rows = listRows(equipment);
     if (json) {
-      print([toJsonText(rows, 2)]);
+      printJson(host, rows);
       return 0;
     }
     const { colors } = style;
@@ -73,7 +73,7 @@ export async function listTools({ tree, json, ...place }: ListOptions, host: Hos
     });
     const { folder } = equipment.toolset;
     const missing = `There is no tools folder \`${toPrintable(folder.name)}\`; \`--tools DIR\` names another.`;
-    print([...formatTable(head, cells, style), ...(folder.path === undefined ? ['', missing] : [])]);
+    printLines(host, [...formatTable(head, cells, style), ...(folder.path === undefined ? ['', missing] : [])]);
     return 0;
   });
 }

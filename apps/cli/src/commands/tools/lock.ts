@@ -9,16 +9,16 @@ import {
   type LockComparison,
 } from '@holdfast/loader';
 import type { Command } from 'commander';
+import { describeStyle } from '../../calls/line.ts';
 import type { CommandContext } from '../../flags/command.ts';
 import { addConfigOptions, addTrustOption, type ConfigFlags } from '../../flags/config.ts';
 import { collect, subfoldersText } from '../../flags/values.ts';
 import { comparePlugins, formatPluginChanges, formatPlugins } from '../../lock/plugins.ts';
 import { countStates, formatChanges, formatComparison, type ShownChange, showChanges } from '../../lock/view.ts';
-import { type ConfigFlag, findFolder, readSettings, type Settings } from '../../settings/settings.ts';
-import { createColors } from '../../terminal/colors.ts';
+import { findFolder, readSettings, type Settings } from '../../settings/settings.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
-import { describeTerminal, type Host } from '../../terminal/host.ts';
-import { toJsonText } from '../../terminal/json.ts';
+import type { Host } from '../../terminal/host.ts';
+import { printJson, printLines } from '../../terminal/print.ts';
 import { toPrintable } from '../../terminal/text.ts';
 import { shortenPath } from '../../workspace/folder.ts';
 import { languages } from '../../workspace/languages.ts';
@@ -39,14 +39,6 @@ file says. Of the plugins and packs that the configuration names: what they decl
 lock, a tool or plugin that differs is not used, and nothing runs with a pack that does. Here, no line of a tool file runs; plugins are
 imported. Exits with 1 when a file is refused, or a plugin cannot be loaded.`;
 
-interface LockFlags extends ConfigFlags {
-  readonly tools?: string;
-  readonly subfolders?: boolean;
-  readonly check?: boolean;
-  readonly accept?: readonly string[];
-  readonly json?: boolean;
-}
-
 export function declare(command: Command, { host, end }: CommandContext): void {
   command
     .option('--tools <dir>', 'folder of tool files (default: ./plugins)')
@@ -56,25 +48,19 @@ export function declare(command: Command, { host, end }: CommandContext): void {
     .option('--json', 'as JSON');
   addTrustOption(addConfigOptions(command))
     .addHelpText('after', help)
-    .action(async ({ config, trust, tools, subfolders, check, accept, json }: LockFlags) => {
-      const given = { config, trust, tools, subfolders, check: check === true, accept: accept ?? [] };
-      end(await lockFolder({ ...given, json: json === true }, host));
-    });
+    .action(async (flags: LockOptions) => end(await lockFolder(flags, host)));
 }
 
-export interface LockOptions {
-  readonly config?: ConfigFlag;
-  /** Says yes to code that is found. */
-  readonly trust?: boolean | undefined;
+export interface LockOptions extends ConfigFlags {
   /** Absent: the default folder. */
-  readonly tools: string | undefined;
+  readonly tools?: string | undefined;
   /** Reads the folders in it, too. */
-  readonly subfolders: boolean | undefined;
+  readonly subfolders?: boolean | undefined;
   /** Writes nothing. */
-  readonly check: boolean;
+  readonly check?: boolean;
   /** The tools, and the plugins and packs as `plugin:git`, to lock; none: all of them. */
-  readonly accept: readonly string[];
-  readonly json: boolean;
+  readonly accept?: readonly string[];
+  readonly json?: boolean;
 }
 
 /**
@@ -85,7 +71,7 @@ export interface LockOptions {
  * @throws HoldfastError `usage.folder_missing`, `usage.tool_unknown`, `tools.lock.*`, and as `comparePlugins`.
  */
 export async function lockFolder(options: LockOptions, host: Host): Promise<ExitCode> {
-  const { config, trust, tools, check, accept, json } = options;
+  const { config, trust, tools, check = false, accept = [], json = false } = options;
   // Tool files are read and not run.
   const settings = await readSettings(
     { config, tools, subfolders: options.subfolders },
@@ -130,7 +116,7 @@ export async function lockFolder(options: LockOptions, host: Host): Promise<Exit
       plugins: compared.plugins,
       diagnostics,
     };
-    host.stdout.write(`${toJsonText({ ...described, problems: plugins?.problems ?? [], written: !check, ok }, 2)}\n`);
+    printJson(host, { ...described, problems: plugins?.problems ?? [], written: !check, ok });
     return ok ? 0 : 1;
   }
   if (isRefused || accept.length === 0) {
@@ -138,7 +124,7 @@ export async function lockFolder(options: LockOptions, host: Host): Promise<Exit
       host.stderr.write(`${formatDiagnostic(diagnostic, { folder: folder.name })}\n`);
     for (const { message, code } of plugins?.problems ?? []) host.stderr.write(`${toPrintable(message)} (${code})\n`);
   }
-  const colors = createColors(describeTerminal(host.stdout, host.environment).color);
+  const { colors } = describeStyle(host);
   const lines =
     accept.length === 0
       ? [...formatComparison(compared.tools, colors), ...formatPlugins(compared.plugins, colors)]
@@ -151,7 +137,7 @@ export async function lockFolder(options: LockOptions, host: Host): Promise<Exit
     `${state}${toPrintable(path)}`,
     ...countSubjects(subjects, { check, named: accept.length > 0, elsewhere: pluginPath === path ? null : pluginPath }),
   ].join(', ');
-  host.stdout.write(`${[...lines, (ok ? colors.green : colors.red)(end)].join('\n')}\n`);
+  printLines(host, [...lines, (ok ? colors.green : colors.red)(end)]);
   return ok ? 0 : 1;
 }
 

@@ -55,19 +55,15 @@ example 1: One word  {"title":"Milk"}
   value     "milk"
   a model   "milk"
 
-again, with the same input
-  ok after N ms, the same
-
-Called twice, it came to the same.
-good: 2 calls
+good: 1 call
 `,
     stderr: '',
   });
 });
 
-test('--input is called twice, beside the examples, and reaches the tool as a call of a model would', async () => {
+test('--input is called beside the examples, and reaches the tool as a call of a model would', async () => {
   const { exitCode, stdout } = await tryFile(toSlug(), ['--input', '{"title": "Rye Bread"}']);
-  expect({ exitCode, stdout }).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('good: 3 calls\n') });
+  expect({ exitCode, stdout }).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('good: 2 calls\n') });
   expect(stdout).toContain('\ninput  {"title": "Rye Bread"}\n  ok after N ms\n  value     "rye bread"\n');
 });
 
@@ -82,12 +78,12 @@ test.each([
   expect(exitCode).toBe(1);
   expect(printed).toMatchObject({
     ok: false,
-    calls: [{ purpose: 'example' }, { purpose: 'input' }, { purpose: 'repeat' }],
+    calls: [{ purpose: 'example' }, { purpose: 'input' }],
   });
   expect(printed.calls[1].outcome).toMatchObject({ kind: 'invalid', code, text: expect.stringContaining(says) });
   const { stdout } = await tryFile(toSlug(), ['--input', input]);
   expect(stdout).toContain(`\n  invalid (${code}) after N ms\n  a model   `);
-  expect(stdout).toContain('not good: 3 calls, 2 without success\n');
+  expect(stdout).toContain('not good: 2 calls, 1 without success\n');
 });
 
 test('what a tool throws is shown as a model gets it; its stack only for debugging', async () => {
@@ -108,49 +104,15 @@ test('an example that comes to something else ends with 1, and is told with its 
   const { exitCode, stdout } = await tryFile(source);
   expect(exitCode).toBe(1);
   expect(stdout).toContain(
-    '  ok after N ms, but not as the example says\n  differs   value.slug[0]: it is "Milk", the example says "milk"\n',
+    '  ok after N ms, but not as the example says\n  differs    {\n               "slug": [\n            -    "milk"\n            +    "Milk"\n',
   );
-  expect(stdout).toContain('\nnot good: 2 calls, 1 example not as it says\n');
+  expect(stdout).toContain('\nnot good: 1 call, 1 example not as it says\n');
   const { printed } = await tryJson(source);
-  expect(printed).toMatchObject({ ok: false, comparison: { type: 'same' } });
+  expect(printed.ok).toBe(false);
   expect(printed.calls[0]).toMatchObject({
     asExample: false,
-    mismatch: { path: 'value.slug[0]', found: 'Milk', expected: 'milk' },
+    expected: { slug: ['milk'] },
   });
-});
-
-test('two calls that come to different things are told, and are no error', async () => {
-  const source = `let count = 0;\n${toTool('tick', 'count += 1; return { count };')}`;
-  const { exitCode, stdout } = await tryFile(source);
-  expect(exitCode).toBe(0);
-  expect(stdout).toContain(
-    'Called twice, it came to something else; where that is meant, it is no error.\n  differs   result.value.count: first 1, then 2\n',
-  );
-  const { printed } = await tryJson(source.replaceAll('tick', 'tock'));
-  expect(printed.comparison).toEqual({
-    type: 'different',
-    at: { path: 'result.value.count', first: 1, second: 2 },
-    reason: null,
-  });
-});
-
-test('two calls that write different files differ', async () => {
-  const body = "count += 1; await context.filesystem.write('out' + count + '.txt', 'x'); return 1;";
-  const { exitCode, stdout } = await tryFile(`let count = 0;\n${toTool('scatter', body, 'state')}`);
-  expect(exitCode).toBe(0);
-  expect(stdout).toContain('differs   files[0]: first "created out1.txt", then "created out2.txt"');
-});
-
-test.each([
-  { more: "effects: 'external',", calls: 1, type: 'not-made' },
-  { more: "effects: 'external', repeat: 'keyed',", calls: 1, type: 'not-made' },
-  { more: "effects: 'external', repeat: 'safe',", calls: 2, type: 'same' },
-  { more: "effects: 'state', repeat: 'never',", calls: 2, type: 'same' },
-])('$more is called $calls times', async ({ more, calls, type }) => {
-  const { exitCode, printed } = await tryJson(toSlug({ more }));
-  expect(exitCode).toBe(0);
-  expect(printed.calls).toHaveLength(calls);
-  expect(printed.comparison).toMatchObject({ type });
 });
 
 test('each call finds the same files, and what it writes is shown and dropped', async () => {
@@ -162,13 +124,14 @@ test('each call finds the same files, and what it writes is shown and dropped', 
   const empty = await tryFile(source);
   expect(empty).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('value     []\n') });
   expect(empty.stdout).toContain('  files     + created notes/new.txt\n');
-  expect(empty.stdout).toContain('Called twice, it came to the same.');
 
-  await using folder = await createFolder({ 'plugins/tool.mjs': source, 'work/kept.txt': 'as it was\n' });
-  const argv = ['try', 'plugins/tool.mjs', '--workspace', 'work', '--json'];
+  const example = "examples: [{ description: 'One', input: {}, output: ['kept.txt'] }],\n  parameters:";
+  const twice = source.replace('parameters:', () => example);
+  await using folder = await createFolder({ 'plugins/tool.mjs': twice, 'work/kept.txt': 'as it was\n' });
+  const argv = ['try', 'plugins/tool.mjs', '--input', '{}', '--workspace', 'work', '--json'];
   const { exitCode, stdout } = await runHere(argv, { directory: folder.path });
-  const { calls, comparison } = JSON.parse(stdout);
-  expect({ exitCode, comparison }).toMatchObject({ exitCode: 0, comparison: { type: 'same' } });
+  const { calls } = JSON.parse(stdout);
+  expect({ exitCode, calls: calls.length }).toEqual({ exitCode: 0, calls: 2 });
   for (const { outcome, writes } of calls) {
     expect(outcome.value).toContain('kept.txt');
     expect(outcome.value).not.toContain('notes/new.txt');
@@ -207,7 +170,7 @@ test('a refused file ends with 1, and nothing of it runs; other files of the fol
     /^plugins\/tool\.mjs:2:\d+ error tool\.metadata\.not_literal .+\n {2}hint: .+\nThe file is refused, so nothing was called\.\n$/,
   );
   expect(globalThis).not.toHaveProperty('ran');
-  expect((await tryJson(source)).printed).toMatchObject({ tool: null, calls: [], comparison: null, ok: false });
+  expect((await tryJson(source)).printed).toMatchObject({ tool: null, calls: [], ok: false });
   expect(await tryFile(toSlug(), [], { files })).toMatchObject({ exitCode: 0, stderr: '' });
 });
 
@@ -289,9 +252,7 @@ test('nobody is there to be asked: a dangerous tool is denied, unless it is name
   expect(exitCode).toBe(1);
   expect(stdout).toContain('\n  denied (approval.unattended) after N ms\n');
   expect(stdout).toContain('\n  note      `--allow make_slug` lets it run without asking.\n');
-  expect(stdout).toContain(
-    '\nNot called twice: the calls were broken off.\nnot good: 1 call, 1 without success, 1 not made\n',
-  );
+  expect(stdout).toContain('\nnot good: 1 call, 1 without success\n');
   expect(await tryFile(dangerous, ['--allow', 'make_slug'])).toMatchObject({
     exitCode: 0,
     stdout: expect.stringContaining('repeat never, dangerous, runs in a process of its own'),
@@ -318,7 +279,8 @@ test.each([
     asked += 1;
     stdin.write(keys);
   });
-  expect(await runProgram(['try', 'plugins/tool.mjs'], host, '0')).toBe(exitCode);
+  const argv = ['try', 'plugins/tool.mjs', '--input', '{"title": "Milk"}'];
+  expect(await runProgram(argv, host, '0')).toBe(exitCode);
   expect(asked).toBe(questions);
   expect(stdout()).not.toContain('Decide later');
 });
@@ -328,7 +290,7 @@ test('what a tool prints goes to stderr, and nothing that it says acts on a term
   await using folder = await createFolder({ 'plugins/tool.mjs': source });
   const { stdout, stderr } = await runMain(['try', 'plugins/tool.mjs', '--json'], { folder: folder.path });
   expect(JSON.parse(stdout).calls[0].outcome.value).toBe('\x1b[2J\u202eMilk');
-  expect(stderr).toBe('printed\nprinted\n');
+  expect(stderr).toBe('printed\n');
   const shown = await runMain(['try', 'plugins/tool.mjs'], { folder: folder.path });
   for (const character of ['\x1b', '\u202e']) expect(shown.stdout).not.toContain(character);
   expect(shown.stdout).not.toContain('printed');

@@ -4,43 +4,36 @@ import type { HostAnswer } from '@holdfast/executor';
 import { memoryFilesystem } from '@holdfast/filesystem';
 import { hostFilesystem } from '@holdfast/filesystem/node';
 import { formatDiagnostic, type Isolation } from '@holdfast/loader';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { toDryFilesystem } from '../../calls/dry-filesystem.ts';
 import { describeStyle } from '../../calls/line.ts';
+import { addIsolationOption } from '../../flags/approval.ts';
 import type { CommandContext } from '../../flags/command.ts';
 import { addConfigOptions, addTrustOption, type ConfigFlags } from '../../flags/config.ts';
 import { collect, collectVariables, readSeconds } from '../../flags/values.ts';
 import { askPerson } from '../../run/ask-person.ts';
-import { isolationTiers } from '../../settings/choices.ts';
 import { openEnvironment, reportUnused } from '../../settings/environment-consent.ts';
-import { type ConfigFlag, findIsolation } from '../../settings/settings.ts';
+import { findIsolation } from '../../settings/settings.ts';
 import { createColors } from '../../terminal/colors.ts';
-import { type ExitCode, interruptionCodes, usageError } from '../../terminal/failure.ts';
-import { describeTerminal, findQuestionStream, type Host, type Interruption } from '../../terminal/host.ts';
+import { type ExitCode, usageError } from '../../terminal/failure.ts';
+import { describeTerminal, findQuestionStream, type Host } from '../../terminal/host.ts';
+import { Interruptions } from '../../terminal/interruptions.ts';
 import { toJsonText } from '../../terminal/json.ts';
-import { compareCalls, makeCall, planCalls, type TriedCall } from '../../try/calls.ts';
+import { makeCall, planCalls, type TriedCall } from '../../try/calls.ts';
 import { openTarget, type TryTarget } from '../../try/target.ts';
-import {
-  describeTrial,
-  formatComparison,
-  formatEnd,
-  formatPlanned,
-  formatTarget,
-  formatTried,
-} from '../../try/view.ts';
+import { describeTrial, formatEnd, formatPlanned, formatTarget, formatTried } from '../../try/view.ts';
 import { findProtectedPaths, openWorkspace } from '../../workspace/folder.ts';
 
 const help = `
 Examples:
-  $ holdfast try plugins/make_slug.mjs                    its examples, and the first one once more
+  $ holdfast try plugins/make_slug.mjs                    its examples
   $ holdfast try plugins/make_slug.mjs --input '{"title": "Hello"}'
   $ holdfast try plugins/summarize.mjs --input '{"path": "data.csv"}' --workspace .
   $ holdfast try plugins/erase.mjs --input '{}' --allow erase
   $ holdfast try plugins/make_slug.mjs --json | jq '.calls[].outcome.text'
 
-The file is checked as \`check\` does, whatever is locked. Then each example is called and compared with what it says, and the input is
-called twice and compared with itself; a difference there is told and is no error. A tool with effects outside that may not be
-repeated is called once. Each call finds the same files, and what it writes through its context is shown and then dropped; what it
+The file is checked as \`check\` does, whatever is locked. Then each example is called and compared with what it says, and the tool is
+called with the input. Each call finds the same files, and what it writes through its context is shown and then dropped; what it
 does by itself, with node:fs or the network, is done. Other tools are not there.
 
 Nobody is asked without a terminal: a dangerous tool is denied there unless --allow names it. Ctrl-C ends a call. The tool runs
@@ -48,73 +41,35 @@ in a process of its own, as in a run; of a configuration only its isolation coun
 never lets go of its thread keeps Ctrl-C and --timeout from being seen (Ctrl-\\ ends the program then). Exits with 1 when the
 file is refused, a call does not succeed, or an example is not as it says.`;
 
-interface TryFlags extends ConfigFlags {
-  readonly input?: string;
-  readonly workspace?: string;
-  readonly isolation?: Isolation;
-  readonly allow?: readonly string[];
-  readonly env?: readonly string[];
-  readonly timeout?: number;
-  readonly json?: boolean;
-}
-
 export function declare(command: Command, { host, end }: CommandContext): void {
   command
     .argument('<file>', 'the tool file; its tool runs')
-    .option('--input <json>', 'arguments to call it with (default: those of its first example)')
+    .option('--input <json>', 'arguments to call it with, beside those of its examples')
     .option('--workspace <dir>', 'files that the tool finds; none of them is changed (default: no files)')
-    .addOption(
-      new Option('--isolation <tier>', 'the weakest isolation to run it in (default: subprocess)').choices(
-        isolationTiers,
-      ),
-    )
     .option('--allow <name>', 'let the tool of this name run without asking, though it is dangerous', collect)
     .option('--env <name>', 'give it this environment variable, if it declares it; may be repeated', collectVariables)
     .option('--timeout <seconds>', 'the longest that a call may take (default: 60)', readSeconds)
     .option('--json', 'as JSON');
-  addTrustOption(addConfigOptions(command))
+  addTrustOption(addConfigOptions(addIsolationOption(command, 'subprocess')))
     .addHelpText('after', help)
-    .action(async (file: string, { config, trust, input, workspace, isolation, allow, env, ...flags }: TryFlags) => {
-      const { timeout, json } = flags;
-      end(
-        await tryTool(
-          {
-            config,
-            trust,
-            file,
-            input,
-            workspace,
-            isolation,
-            allow: allow ?? [],
-            environment: env ?? [],
-            timeoutMs: timeout === undefined ? undefined : timeout * 1000,
-            json: json === true,
-          },
-          host,
-        ),
-      );
-    });
+    .action(async (file: string, flags: Omit<TryOptions, 'file'>) => end(await tryTool({ ...flags, file }, host)));
 }
 
-export interface TryOptions {
-  readonly config?: ConfigFlag;
-  /** Says yes to code that is found. */
-  readonly trust?: boolean | undefined;
+export interface TryOptions extends ConfigFlags {
   readonly file: string;
-  /** JSON text. Absent: the input of the first example. */
-  readonly input: string | undefined;
+  /** JSON text. */
+  readonly input?: string;
   /** Whose files the tool finds, and does not change. Absent: none. */
-  readonly workspace: string | undefined;
-  readonly isolation: Isolation | undefined;
+  readonly workspace?: string;
+  readonly isolation?: Isolation;
   /** Dangerous tools that need no approval. */
-  readonly allow: readonly string[];
+  readonly allow?: readonly string[];
   /** Environment variables for the tool, if it declares them. */
-  readonly environment: readonly string[];
-  readonly timeoutMs: number | undefined;
-  readonly json: boolean;
+  readonly env?: readonly string[];
+  /** Seconds. */
+  readonly timeout?: number;
+  readonly json?: boolean;
 }
-
-const defaultTimeoutMs = 60_000;
 
 /**
  * Checks one tool file, calls its tool with its examples and with `input`, and shows what came of it; 1 when the file is refused, a
@@ -124,42 +79,34 @@ const defaultTimeoutMs = 60_000;
  * `usage.workspace_missing`, `usage.tools_around_workspace`, `config.*`.
  */
 export async function tryTool(options: TryOptions, host: Host): Promise<ExitCode> {
-  const { config, trust, json } = options;
+  const { config, trust, json = false } = options;
   const found = { untrusted: 'refuse', trust, tools: false, taken: { stdin: false, stdout: json } } as const;
   // Tried where a run would have it: of a configuration nothing else counts for one tool alone.
   const isolation = options.isolation ?? (await findIsolation({ config }, { host, found }));
-  const environment = await openEnvironment({ names: options.environment, taken: found.taken }, host);
+  const environment = await openEnvironment({ names: options.env ?? [], taken: found.taken }, host);
   const target = await openTarget(options.file, { isolation, environment }, host);
   reportUnused(environment, host);
-  const controller = new AbortController();
-  let interruption: Interruption | undefined;
-  const interrupt = (cause: Interruption): void => {
-    interruption ??= cause;
-    controller.abort();
-  };
-  const stopListening = host.onInterrupt(interrupt);
+  using stop = new Interruptions(host);
   try {
-    const ok = await tryTarget(target, options, { host, signal: controller.signal, interrupt });
-    return interruption === undefined ? (ok ? 0 : 1) : interruptionCodes[interruption];
+    const ok = await tryTarget(target, options, { host, stop });
+    return stop.exitCode ?? (ok ? 0 : 1);
   } finally {
-    stopListening();
     await target.close();
   }
 }
 
 interface Surroundings {
   readonly host: Host;
-  readonly signal: AbortSignal;
-  interrupt(cause: Interruption): void;
+  readonly stop: Interruptions;
 }
 
 async function tryTarget(target: TryTarget, options: TryOptions, surroundings: Surroundings): Promise<boolean> {
-  const { host, signal } = surroundings;
-  const { json } = options;
+  const { host, stop } = surroundings;
+  const { json = false, allow = [], timeout = 60 } = options;
   const { tool, diagnostics } = target;
   const style = describeStyle(host);
   const planned = tool === undefined ? [] : planCalls(tool, options.input);
-  if (tool !== undefined) checkAllowed(tool, options.allow);
+  if (tool !== undefined) checkAllowed(tool, allow);
   const createFilesystem = await openFiles(options.workspace, target, host);
   // From here on a tool may run, and print: that goes to stderr.
   const write = host.reserveStdout();
@@ -177,20 +124,19 @@ async function tryTarget(target: TryTarget, options: TryOptions, surroundings: S
     );
     try {
       for (const one of planned) {
-        if (signal.aborted) break;
+        if (stop.signal.aborted) break;
         say(formatPlanned(one, style));
         const tried = await makeCall(one, {
           tool,
           createFilesystem,
           approve: approver.approve,
           allowed: approver.isAllowed(),
-          timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
-          signal,
+          timeoutMs: timeout * 1000,
+          signal: stop.signal,
           clock: host.clock,
         });
         calls.push(tried);
-        const isSame = one.purpose === 'repeat' && compareCalls(tool, calls).type === 'same';
-        say(formatTried(tried, style, { debug: host.environment['HOLDFAST_DEBUG'] === '1', isSame }));
+        say(formatTried(tried, style, { debug: host.environment['HOLDFAST_DEBUG'] === '1' }));
         // Whoever said no has said so of the others, too.
         if (tried.end.outcome.kind === 'denied') break;
       }
@@ -198,13 +144,11 @@ async function tryTarget(target: TryTarget, options: TryOptions, surroundings: S
       guard();
     }
   }
-  const comparison = tool === undefined ? undefined : compareCalls(tool, calls);
   const ok =
     tool !== undefined &&
     calls.length === planned.length &&
-    calls.every(({ end, mismatch }) => end.outcome.kind === 'ok' && mismatch === undefined);
-  if (json) write(`${toJsonText(describeTrial({ target, calls, comparison, ok }), 2)}\n`);
-  if (comparison !== undefined) say(formatComparison(comparison, style));
+    calls.every(({ end, mismatch }) => end.outcome.kind === 'ok' && !mismatch);
+  if (json) write(`${toJsonText(describeTrial({ target, calls, ok }), 2)}\n`);
   say(formatEnd({ calls, planned, ok }, style));
   return ok;
 }
@@ -237,8 +181,8 @@ interface TryApprover {
 
 function createApprover(
   tool: Tool,
-  { allow, json }: TryOptions,
-  { host, signal, interrupt }: Surroundings,
+  { allow = [], json = false }: TryOptions,
+  { host, stop }: Surroundings,
 ): TryApprover {
   let allowed = allow.includes(tool.name);
   const isAllowed = (): boolean => allowed;
@@ -252,8 +196,8 @@ function createApprover(
         input: host.stdin,
         output,
         style: { colors: createColors(color), columns },
-        signal,
-        onInterrupt: () => interrupt('ctrl-c'),
+        signal: stop.signal,
+        onInterrupt: () => stop.interrupt('ctrl-c'),
         canWait: false,
       });
       if (answer.type === 'approve' && answer.grant === true) allowed = true;

@@ -3,13 +3,12 @@ import { stripVTControlCharacters } from 'node:util';
 import type { PlanEvent } from '@holdfast/orchestrator';
 import { manualClock } from '@holdfast/testing';
 import { expect, test } from 'vitest';
+import { createJsonView, createLiveView, createPlainView } from '../run/view.ts';
 import { createColors } from '../terminal/colors.ts';
 import { measureColumns } from '../terminal/text.ts';
 import { callEnd } from '../testing/test-events.ts';
 import { endedNode, nodeTrace, planStart } from '../testing/test-plan-events.ts';
-import { formatFrame, newFrameMemory } from './frame.ts';
-import { PlanProgress } from './progress.ts';
-import { createPlanJsonView, createPlanLiveView, createPlanPlainView } from './run-view.ts';
+import { createPlanTelling } from './node-line.ts';
 
 const colors = createColors(false);
 const style = { colors, columns: 80 };
@@ -24,9 +23,9 @@ const end = (node: ReturnType<typeof nodeTrace>): PlanEvent => ({ type: 'node-en
 
 function show(events: readonly PlanEvent[]): readonly string[] {
   let written = '';
-  const view = createPlanPlainView((text) => {
+  const view = createPlainView((text) => {
     written += text;
-  }, free);
+  }, createPlanTelling(free));
   for (const event of events) view.show(event);
   view.close();
   return written.split('\n').slice(0, -1);
@@ -74,7 +73,7 @@ test('the JSON view has one event a line, and stacks only when asked for', () =>
   const failed = callEnd('failed', { error: { name: 'Error', message: 'no', stack: 'Error: no\n  at secret.ts' } });
   for (const stacks of [false, true]) {
     let written = '';
-    const view = createPlanJsonView(
+    const view = createJsonView(
       (text) => {
         written += text;
       },
@@ -90,75 +89,35 @@ test('the JSON view has one event a line, and stacks only when asked for', () =>
   }
 });
 
-function frame(
-  events: readonly PlanEvent[],
-  { columns = 80, rows = 24, nowMs = 0, places = 10 } = {},
-): readonly string[] {
-  const progress = new PlanProgress();
-  for (const event of events) progress.apply(event);
-  return formatFrame(progress, newFrameMemory(), { style: { colors, columns }, rows, nowMs, places });
-}
-
-const small = [
-  planStart([
-    endedNode('news', { tool: 'search' }),
-    nodeTrace('text', { tool: 'summarise', dependsOn: ['news'] }),
-    nodeTrace('store', { tool: 'db_write' }),
-    nodeTrace('report', { tool: 'write_report', dependsOn: ['news', 'text'] }),
-  ]),
-  start('text', 1000),
-  { type: 'tool-call-progress', callId: 'plan_1_text', name: 'summarise', message: 'page 3 of 9' },
-  { type: 'node-wait', node: 'store', wait: { type: 'locks', names: ['db'] }, atMs: 1 },
-] as const;
-
-test('a frame has a row for each node: state, tries, time, and what it waits for', () => {
-  expect(frame(small, { nowMs: 3500 })).toEqual([
-    '  state      node    tool          tries     time',
-    '  ok         news    search            1   100 ms',
-    '  running    text    summarise         1    2.5 s  page 3 of 9',
-    '  waiting    store   db_write                      waits for the lock db',
-    '  waiting    report  write_report                  waits for text',
-    '',
-    '  ███████░░░░░░░░░░░░░░░░░░░░░░░  1 of 4  25%  3.5 s so far',
-  ]);
+test.each([20, 40, 80, 120])('no line is wider than a terminal of %i columns, whatever the names are', (columns) => {
+  const telling = createPlanTelling({ colors, columns });
+  const id = 'n'.repeat(64);
+  const wide = nodeTrace(id, { tool: '犬'.repeat(30), dependsOn: ['m'.repeat(64)] });
+  const others = Array.from({ length: 9_999 }, (_, at) => endedNode(at));
+  const call = { callId: `plan_1_${id}`, name: '犬'.repeat(30) };
+  const lines = [
+    planStart([wide, ...others]),
+    start(id),
+    { type: 'tool-call-start', ...call, rawArguments: { text: '犬\x1b[2J'.repeat(99) }, atMs: 0 },
+    { type: 'tool-call-progress', ...call, message: '已完成一半\x1b[2J'.repeat(9) },
+  ].flatMap((event) => [...telling.take(event as PlanEvent), ...telling.open(1500)]);
+  const ended = [
+    endedNode('\x1b[2J'),
+    nodeTrace(id, { kind: 'failed', message: 'x'.repeat(500), tool: '犬'.repeat(30) }),
+  ].flatMap((node) => telling.take(end(node)));
+  expect(ended.length).toBeGreaterThan(2);
+  for (const line of [...lines, ...ended]) {
+    expect({ line, fits: measureColumns(line) <= columns }).toEqual({ line, fits: true });
+    expect(line).not.toContain('\x1b');
+  }
 });
 
-test('where a tool has been seen there is a guess of what is left, and none where a person is waited for', () => {
-  const nodes = [endedNode(1, { durationMs: 30_000 }), nodeTrace(2), nodeTrace(3, { dependsOn: [2] })];
-  expect(frame([planStart(nodes)]).at(-1)).toContain('about 60 s left');
-  expect(frame([planStart([...nodes, nodeTrace(4, { dependsOn: [3] })])]).at(-1)).toContain('about 2 m left');
-  expect(frame([planStart([...nodes, nodeTrace(4, { kind: 'suspended' })])]).at(-1)).not.toContain('left');
-  expect(frame([planStart([endedNode(1), nodeTrace(2)])]).at(-1)).not.toContain('left');
+test.each([40, 80, 120])('in %i columns, long ids that begin alike are told apart', (columns) => {
+  const telling = createPlanTelling({ colors, columns });
+  const nodes = [7, 8].map((at) => endedNode(`summary_of_the_long_chapter_number_${at}`));
+  const lines = nodes.flatMap((node) => telling.take(end(node)));
+  expect(lines.filter((line) => /summar.*…ber_[78] /.test(`${line} `))).toHaveLength(2);
 });
-
-test('of ten thousand nodes those are shown that move, and the others counted', () => {
-  const ended = Array.from({ length: 4000 }, (_, at) => endedNode(at));
-  const waiting = Array.from({ length: 6000 }, (_, at) => nodeTrace(4000 + at, { dependsOn: [at] }));
-  const lines = frame([planStart([...ended, ...waiting]), start(9000), start(9001)], { rows: 13 });
-  expect(lines).toHaveLength(1 + 7 + 1 + 2);
-  expect(lines.slice(1, 4).map((line) => line.trim().split(/\s+/).slice(0, 2))).toEqual([
-    ['running', '9000'],
-    ['running', '9001'],
-    ['waiting', '4000'],
-  ]);
-  expect(lines.at(-3)).toBe('  … and 9,993 more: 4,000 ok, 5,993 waiting');
-  expect(lines.at(-1)).toContain('4,000 of 10,000  40%');
-});
-
-test.each([{ columns: 20 }, { columns: 40 }, { columns: 80 }, { columns: 120 }])(
-  'no line is wider than $columns columns, whatever the names are',
-  ({ columns }) => {
-    const wide = nodeTrace('n'.repeat(64), { tool: '犬'.repeat(30), dependsOn: ['m'.repeat(64)] });
-    const lines = frame(
-      [planStart([wide, endedNode('\x1b[2J'), nodeTrace(1, { kind: 'failed', message: 'x'.repeat(500) })])],
-      {
-        columns,
-      },
-    );
-    for (const line of lines) expect(measureColumns(line)).toBeLessThan(columns);
-    expect(lines.join('')).not.toContain('\x1b');
-  },
-);
 
 interface Screen {
   readonly output: PassThrough & { columns: number; rows: number };
@@ -181,17 +140,27 @@ function createScreen(): Screen {
   };
 }
 
-test('the live view is drawn again as time passes, and not for every event', () => {
+test('the live view has what is under way, and how many nodes have ended, drawn again as time passes and not for every event', () => {
   const { output, take } = createScreen();
   const clock = manualClock();
-  const view = createPlanLiveView(output, { style, clock, places: 10 });
+  const view = createLiveView(output, { telling: createPlanTelling(style), clock, many: true });
   view.show(planStart([nodeTrace('a'), nodeTrace('b')]));
-  expect(take()).toContain('0 of 2');
+  expect(take()).toContain('0 of 2 nodes ended');
   view.show(start('a'));
-  view.show(end(endedNode('a')));
+  view.show({ type: 'tool-call-start', callId: 'plan_1_a', name: 'fetch', rawArguments: { top: 3 }, atMs: 0 });
   expect(take()).toBe('');
   clock.advance(100);
-  expect(take()).toMatch(/ok {9}a .*1 of 2 {2}50%/s);
+  expect(take()).toMatch(/running {3}a {13}fetch \{"top":3\} .*100 ms/);
+  view.show({ type: 'tool-call-progress', callId: 'plan_1_a', name: 'fetch', message: 'page 3 \x07of 9' });
+  clock.advance(100);
+  expect(take()).toContain('page 3 \\x07of 9');
+  view.show(callEnd('ok', { callId: 'plan_1_a', message: 'found' }));
+  view.show(end(endedNode('a')));
+  clock.advance(100);
+  expect(take()).toMatch(/ok {8}a .*\| found.*1 of 2 nodes ended/s);
+  view.show(end(nodeTrace('b', { kind: 'suspended' })));
+  clock.advance(100);
+  expect(take()).toContain('1 of 2 nodes ended');
   view.close();
   // What a tool that did not stop came to.
   view.show({ type: 'tool-call-late', callId: 'plan_1_a', name: 'fetch', answer: 'returned', value: 7, atMs: 9 });
@@ -199,14 +168,15 @@ test('the live view is drawn again as time passes, and not for every event', () 
   expect(clock.pending).toBe(0);
 });
 
-test('a question has the screen to itself, and then the table is back', async () => {
+test('a question has the screen to itself, and then what is under way is back', async () => {
   const { output, take } = createScreen();
   const clock = manualClock();
-  const view = createPlanLiveView(output, { style, clock, places: 10 });
+  const view = createLiveView(output, { telling: createPlanTelling(style), clock, many: true });
   view.show(planStart([nodeTrace('a')]));
   const asked = view.pauseFor(async () => {
     take();
     view.show(start('a'));
+    view.show({ type: 'tool-call-start', callId: 'plan_1_a', name: 'fetch', rawArguments: {}, atMs: 0 });
     clock.advance(500);
     return take();
   });

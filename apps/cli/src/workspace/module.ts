@@ -1,0 +1,55 @@
+import { pathToFileURL } from 'node:url';
+import { describeThrown, HoldfastError } from '@holdfast/core';
+import { usageError } from '../terminal/failure.ts';
+
+export type Exports = Readonly<Record<string, unknown>>;
+
+/** Runs a module: a path or a `file:` URL. `name`: as people call it. @throws HoldfastError `module.failed`. */
+export async function importModule(file: string, name: string): Promise<Exports> {
+  try {
+    return (await import(file.startsWith('file:') ? file : pathToFileURL(file).href)) as Exports;
+  } catch (cause) {
+    throw new HoldfastError('module.failed', `\`${name}\` cannot be loaded: ${describeThrown(cause)}`, { cause });
+  }
+}
+
+export interface ExportChoice<Value> {
+  /** The module as people call it. */
+  readonly module: string;
+  /** Absent: `default`, else the only one that is exported. */
+  readonly exportName: string | undefined;
+  /** What is looked for. */
+  readonly kind: 'pack' | 'prompt';
+  /** What makes one. */
+  readonly maker: string;
+  is(value: unknown): value is Value;
+}
+
+/**
+ * What a module exports of a kind.
+ *
+ * @throws HoldfastError `usage.pack_missing`, `usage.pack_unclear`, `usage.prompt_missing`, `usage.prompt_unclear`.
+ */
+export function pickExport<Value>(exports: Exports, choice: ExportChoice<Value>): Value {
+  const { module, exportName, kind, maker, is } = choice;
+  const found = new Map(
+    Object.entries(exports).flatMap(([name, value]) => (is(value) ? [[name, value] as const] : [])),
+  );
+  // One may have several names.
+  const different = new Set(found.values());
+  const [only] = different;
+  const chosen = exportName === undefined ? (found.get('default') ?? only) : found.get(exportName);
+  const isClear = exportName !== undefined || found.has('default') || different.size === 1;
+  if (chosen !== undefined && isClear) return chosen;
+  const list = [...found.keys()].map((name) => `\`${name}\``).join(', ');
+  if (exportName !== undefined) {
+    const others = list === '' ? '' : `; it has ${list}`;
+    throw usageError(`usage.${kind}_missing`, `\`${module}\` exports no ${kind} \`${exportName}\`${others}.`);
+  }
+  throw different.size === 0
+    ? usageError(`usage.${kind}_missing`, `\`${module}\` exports no ${kind}: export what \`${maker}\` makes.`)
+    : usageError(
+        `usage.${kind}_unclear`,
+        `\`${module}\` exports several ${kind}s: choose one of ${list} with --export.`,
+      );
+}
