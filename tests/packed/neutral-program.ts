@@ -4,6 +4,7 @@ import { offlineModel, offlinePlanner } from '@holdfast/adapter-offline';
 import { append, defineSlice, defineTool, jsonSchema, type Model, toolOk } from '@holdfast/core';
 import { importDspy } from '@holdfast/dspy';
 import { executeToolCall, runAgent } from '@holdfast/executor';
+import { describeCommand, memoryDisk } from '@holdfast/facts';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import { createModuleEngine, defineSignature, memoryModules } from '@holdfast/modules';
 import { checkPlan, compilePlan, readTrace, reportTrace, runPlan } from '@holdfast/orchestrator';
@@ -152,6 +153,8 @@ export async function runEverything(): Promise<object> {
   });
   const answered = await engine.invokeWithTools('asking', { question: 'Where?' });
   const plain = compileSchema(jsonSchema({ type: 'object', properties: { a: { type: 'integer' } } }));
+  const disk = memoryDisk({ '/project/.env': 'x' });
+  const facts = describeCommand('cat .e*', { folder: '/project', workspace: '/project', disk });
   const ask = (other: Model) =>
     runAgent({ model: other, prompt, session: createSession({ slices: [notes] }), input: 'Hello' }).result;
   return {
@@ -167,6 +170,7 @@ export async function runEverything(): Promise<object> {
     traced: [readTrace(planning.records()).digest === compiled.digest, reportTrace(trace).missing.length === 0],
     asked: [answered.reason, answered.output, ...answered.calls.map(({ outcome }) => outcome?.kind)],
     plain: [plain.validate({ a: 1 }).ok, plain.validate({ a: 'x' }).ok],
+    read: facts.reads.map(({ path }) => path),
     imported: (await importDspy('{}', { signature: asking })).type,
     offline: (await ask(offlineModel())).status,
     sdk: (await ask(sdkModel)).text,

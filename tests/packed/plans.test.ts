@@ -68,7 +68,7 @@ test('the types of all that are those that it says', async () => {
 });
 
 test('what comes with them is what plans run on', () => {
-  const names = ['adapter-offline', 'core', 'executor', 'orchestrator', 'schema', 'session'];
+  const names = ['adapter-offline', 'core', 'executor', 'orchestrator', 'prompt', 'schema', 'session'];
   const ours = project.installed.filter((name) => name.startsWith('@holdfast/'));
   expect(ours).toEqual(names.map((name) => `@holdfast/${name}`));
 });
