@@ -2,9 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { createProject, type Project, readCatalogVersion } from './stranger.ts';
 
-const packages = ['adapter-offline', 'core', 'executor', 'policy', 'prompt', 'session'].map(
-  (name) => `@holdfast/${name}`,
-);
+const packages = ['adapter-offline', 'core', 'executor', 'policy'].map((name) => `@holdfast/${name}`);
 const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
 
 let project: Project;
@@ -24,7 +22,7 @@ test.each([
 ])('the first program of the README runs by $how', async ({ command, parameters }) => {
   expect(await project.run(command, parameters)).toEqual({
     status: 0,
-    output: expect.stringMatching(/^look_up_capital .* ok\n[\s\S]*Lima/),
+    output: 'country: Peru\ncapital: Lima\n',
   });
 });
 
