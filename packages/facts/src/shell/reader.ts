@@ -120,15 +120,17 @@ class ShellReader implements WalkHost {
     const fetched = this.#fetched || own.fetched;
     this.#around = outer.around;
     this.#fetched = outer.fetched || fetched;
+    // Where a file cannot be opened, the command does not run and changes nothing.
+    const mayFail = node.redirects.some(opensFile);
     if (words.length === 0) {
-      for (const { name, value } of values) state.variables.set(name, value);
+      for (const { name, value } of values) state.variables.set(name, mayFail ? unknownWord : value);
       return { decides: [], output: fetched ? { given: false, fetched } : noInput };
     }
     const input = own.given
       ? { ...own, fetched: own.fetched || fetched }
       : { ...around.input, fetched: around.input.fetched || fetched };
     // They hold for the command alone, but for a function and some builtins, of which shells differ.
-    const inner = values.length === 0 ? state : state.clone();
+    const inner = values.length === 0 && !mayFail ? state : state.clone();
     for (const { name, value } of values) {
       inner.variables.set(name, value);
       inner.export(name);
@@ -243,4 +245,11 @@ class ShellReader implements WalkHost {
     this.#steps += 1;
     return this.#steps <= maxSteps;
   }
+}
+
+/** Whether a command is kept from running where a file is missing or cannot be written. */
+function opensFile(redirection: Redirection): boolean {
+  if (redirection.type !== 'Redirect' || redirection.target === undefined) return false;
+  const { operator, target } = redirection;
+  return !(operator.endsWith('&') && /^(?:\d+-?|-)$/.test(target.text)) && target.text !== '/dev/null';
 }
