@@ -2,7 +2,7 @@ import type { Budget, BudgetLimits, Clock, Deadline, Tool } from '@holdfast/core
 import type { RunningCall } from './running-call.ts';
 import type { Answer, CheckedManner, EndOfLife, Invoked, StopReason } from './types.ts';
 
-/** Waits for a tool until its time is over, also when it never settles. */
+/** Waits for a tool until its time is over, even if it never settles. */
 export function waitInTime(value: PromiseLike<unknown>, call: RunningCall): Promise<Invoked> {
   const { clock, lifetime, features } = call.scope;
   const limit = call.time?.limit;

@@ -37,7 +37,7 @@ export interface RunAgentOptions<Output = unknown> extends Omit<CallOptions, 'to
   readonly maxRounds?: number;
 }
 
-/** A run under way: await it for its result, or iterate it for its events. It runs once, however often it is awaited. */
+/** A running agent: await it for its result, or iterate it for its events. It runs once, no matter how often it is awaited. */
 export interface AgentRun<Output = unknown> extends AsyncIterable<RunEvent>, PromiseLike<RunResult<Output>> {
   readonly session: Session;
   /** Rejects only for a wrong configuration, a prompt that cannot be rendered at the start, or a log that cannot be written. */
