@@ -60,6 +60,7 @@ export type {
   Unclear,
 } from './call/facts.ts';
 export type {
+  AnswerVerdict,
   Completion,
   CompletionChecker,
   CompletionContext,
@@ -67,6 +68,10 @@ export type {
   FeedbackProvider,
   FeedbackTrigger,
   GuidanceContext,
+  Guide,
+  GuidedRun,
+  ModelAnswer,
+  Speaker,
 } from './call/guidance.ts';
 export type { ApprovalAnswer, Outcome, OutcomeKind, PendingApproval, RunStatus } from './call/outcome.ts';
 export type {
@@ -91,7 +96,7 @@ export {
   type PreparedCall,
   type ReserveContext,
 } from './call/policy.ts';
-export type { Prompt, PromptView, RenderedPrompt } from './call/prompt.ts';
+export type { Prompt, PromptView, RenderedPrompt, SectionOpening } from './call/prompt.ts';
 export {
   cutMiddle,
   isMaxResultChars,

@@ -1,7 +1,11 @@
 import {
   defineTool,
   HoldfastError,
+  isHoldfastError,
   jsonSchema,
+  type RenderedPrompt,
+  readExpansion,
+  type SectionOpening,
   type SessionReader,
   type Tool,
   type ToolSession,
@@ -23,6 +27,8 @@ export interface SectionTools {
    * @throws HoldfastError `section.unknown`, `section.hidden`, `section.open`, and as `render` for what would be shown then.
    */
   expand(keys: readonly string[], session: Pick<ToolSession, 'read' | 'dispatch'>): string;
+  /** As `Prompt.opening`. `render` gives what the prompt shows by now. */
+  opening(thrown: unknown, render: (session: SessionReader) => RenderedPrompt): SectionOpening | undefined;
 }
 
 interface Disclosed {
@@ -51,6 +57,20 @@ export function createSectionTools(disclosed: Disclosed): SectionTools {
       ];
     },
     expand,
+    opening(thrown, render) {
+      const expansion = readExpansion(thrown);
+      if (expansion === undefined) return undefined;
+      return ({ toolName, session, shown }) => {
+        try {
+          return expand(expansion.keys, session);
+        } catch (problem) {
+          // Opened by a call before this one: the tool saw the prompt as it was before that, and was right to ask.
+          if (!isHoldfastError(problem) || problem.code !== 'section.open') throw problem;
+          if (shown === undefined || render(session).text === shown.text) throw problem;
+          return `What \`${toolName}\` needs has been opened in the meantime: call it again.`;
+        }
+      };
+    },
   };
 }
 
