@@ -1,8 +1,9 @@
 // One rule for a shell, an editor's tool and an MCP server: nobody reads `.env`, however the call is written.
 import assert from 'node:assert/strict';
-import { allow, ask, type Decision, definePolicy, defineTool, deny, type Json, jsonSchema } from '@holdfast/core';
+import { allow, ask, type Decision, definePolicy, defineTool, deny, type Json } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
 import { fileFacts, findWithin, mcpFacts, memoryDisk, shellFacts } from '@holdfast/facts';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession } from '@holdfast/session';
 
 const disk = memoryDisk({

@@ -6,6 +6,7 @@ import {
   defineSlice,
   defineTool,
   isHoldfastError,
+  type JsonSchemaDefinition,
   type ListState,
   type Outcome,
   type Prompt,
@@ -24,6 +25,7 @@ import {
   runAgent,
 } from '@holdfast/executor';
 import { createPrompt, guide, markdownSection, toOutputFormat } from '@holdfast/prompt';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession, type LogRecord, type Session, type SessionStore } from '@holdfast/session';
 import { createRedactor } from '@holdfast/session/redact';
 import { type ScriptStep, scriptedModel } from '@holdfast/testing';
@@ -183,6 +185,17 @@ const features: Readonly<Record<string, Feature>> = {
       });
       const shown = rules.render({ session }).text.includes('Be kind.');
       return `${ends(ran)}${shown ? ': the rules are shown' : ''}`;
+    },
+  },
+  'JSON Schema': {
+    works: 'invalid: arguments.invalid, completed',
+    missing: inRun('denied: feature.missing, completed'),
+    async use(when, brought) {
+      const whole = jsonSchema({ type: 'object', properties: { word: { type: 'string' } }, required: ['word'] });
+      // As another version of the package has made it.
+      const bare = { type: whole.type, schema: whole.schema } as JsonSchemaDefinition;
+      const tool = toWork(plainly, { inputSchema: brought ? whole : bare });
+      return ends(await run(toPrompt({ tools: [tool] }, when), when));
     },
   },
   'a budget': {

@@ -24,13 +24,15 @@ export { nearestNames } from './basics/nearest-names.ts';
 export { modelJsonLimits, type ParsedJson, parseJson, type TextLimits } from './basics/parse-json.ts';
 export { toPrintable, toPrintableBlock, unprintable } from './basics/printable.ts';
 export { ReadOnlyMap, ReadOnlySet } from './basics/read-only.ts';
-export {
-  type JsonSchemaDefinition,
-  jsonSchema,
-  type Schema,
-  type StandardIssue,
-  type StandardResult,
-  type StandardSchema,
+export type {
+  CompiledSchema,
+  JsonSchemaDefinition,
+  Schema,
+  SchemaIssue,
+  StandardIssue,
+  StandardResult,
+  StandardSchema,
+  Validation,
 } from './basics/schema.ts';
 export { sha256 } from './basics/sha256.ts';
 export type { Budget, BudgetLimits } from './call/budget.ts';

@@ -9,7 +9,7 @@ export async function readSchema(name: string): Promise<JsonObject> {
 
 /** Why `value` is not as `schema` says, with keys that it does not declare, so that a new field cannot be forgotten there. */
 export function findIssues(schema: JsonObject, value: unknown): readonly SchemaIssue[] {
-  const checked = compileJsonSchema({ type: 'json-schema', schema }).validate(value);
+  const checked = compileJsonSchema({ schema }).validate(value);
   return checked.ok ? [] : checked.issues;
 }
 

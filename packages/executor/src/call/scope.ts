@@ -222,6 +222,11 @@ export function createCallScope(
   const session = options.session as Session;
   const outer = parent?.scope;
   const toolset = compileTools(options.tools);
+  if (toolset.missing !== undefined) {
+    throw new HoldfastError('options.invalid', toolset.missing.message, {
+      data: { option: 'tools', reason: 'missing' },
+    });
+  }
   const bound = bindHostPolicies(options.policies);
   checkPolicies(bound, toolNames ?? toolset.byName);
   const policies = bound.map((policy) => policy.forScope());

@@ -6,12 +6,11 @@ import type { CallScope } from '../call/scope.ts';
 import type { Ending, EndOfLife, IdentifiedCall, Resuming, RunPosition } from '../call/types.ts';
 import { identify, runTurn, type TurnResult, toToolMessage } from '../turn/run-turn.ts';
 import { type Asked, toAsked, toModelError } from './ask-model.ts';
-import { isExhausted, spendTokens } from './budget.ts';
 import { cutBy, keepLongCalls, refuseCut } from './cut-message.ts';
 import { bindPrompt, findMissing, type Page, renderTracked } from './page.ts';
 import { readMessage } from './read-message.ts';
 import { endRun, note, type Progress, type Rest, type RunResult } from './result.ts';
-import { addUsage, type Transcript } from './transcript.ts';
+import { addUsage, isExhausted, spendTokens, type Transcript } from './transcript.ts';
 
 export interface LoopParts {
   readonly model: Model;

@@ -2,7 +2,6 @@ import {
   defineTool,
   HoldfastError,
   isHoldfastError,
-  jsonSchema,
   type RenderedPrompt,
   readExpansion,
   type SectionOpening,
@@ -11,6 +10,7 @@ import {
   type ToolSession,
   toolOk,
 } from '@holdfast/core';
+import * as v from 'valibot';
 import type { BoundSections, ShownSection } from '../render/bound.ts';
 import { fullText, openNodes } from '../render/render.ts';
 import { type SectionNode, type SectionTool, toSectionTool } from '../section/node.ts';
@@ -74,18 +74,13 @@ export function createSectionTools(disclosed: Disclosed): SectionTools {
   };
 }
 
-const openInput = jsonSchema<{ section_keys: readonly string[]; reason: string }>({
-  type: 'object',
-  properties: {
-    section_keys: {
-      type: 'array',
-      items: { type: 'string' },
-      minItems: 1,
-      description: 'Keys of the sections, as in their headings',
-    },
-    reason: { type: 'string', description: 'What they are needed for' },
-  },
-  required: ['section_keys', 'reason'],
+const openInput = v.object({
+  section_keys: v.pipe(
+    v.array(v.string()),
+    v.minLength(1),
+    v.description('Keys of the sections, as in their headings'),
+  ),
+  reason: v.pipe(v.string(), v.description('What they are needed for')),
 });
 
 function toOpenTool(expand: SectionTools['expand']): Tool {
@@ -99,10 +94,8 @@ function toOpenTool(expand: SectionTools['expand']): Tool {
   });
 }
 
-const readInput = jsonSchema<{ section_key: string }>({
-  type: 'object',
-  properties: { section_key: { type: 'string', description: 'Key of the section, as in its heading' } },
-  required: ['section_key'],
+const readInput = v.object({
+  section_key: v.pipe(v.string(), v.description('Key of the section, as in its heading')),
 });
 
 function toReadTool(disclosed: Disclosed): Tool {
@@ -111,7 +104,7 @@ function toReadTool(disclosed: Disclosed): Tool {
     name: 'read_section',
     description: 'Read a summarised section of the instructions, with all sections under it. It stays summarised.',
     inputSchema: readInput,
-    outputSchema: jsonSchema<string>({ type: 'string' }),
+    outputSchema: v.string(),
     effects: 'none',
     acceptsOverrides: false,
     execute({ section_key: key }, { session }) {
