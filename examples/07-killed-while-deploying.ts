@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineTool, toolOk } from '@holdfast/core';
 import { resumeRun, runAgent } from '@holdfast/executor';
-import { createPrompt, markdownSection } from '@holdfast/prompt';
+import { createPrompt, section } from '@holdfast/prompt';
 import { openSession } from '@holdfast/session';
 import { jsonlStore } from '@holdfast/session/jsonl';
 import { scriptedModel } from '@holdfast/testing';
@@ -40,7 +40,7 @@ const deploy = defineTool({
   },
 });
 const release = { title: 'Release', template: 'Deploy what you are asked to.', tools: [deploy] };
-const prompt = createPrompt({ ns: 'examples', key: 'deploy', sections: [markdownSection(release)] });
+const prompt = createPrompt({ key: 'deploy', sections: [section(release)] });
 
 if (role === 'worker') {
   const model = scriptedModel([{ calls: [{ name: 'deploy', arguments: { version: '1.2.0' } }] }]);

@@ -39,6 +39,7 @@ export {
   type OutputOf,
   type Section,
   type SectionDefinition,
+  section,
   type TaskExample,
   type TaskStep,
   type Visibility,

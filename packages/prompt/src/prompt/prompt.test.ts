@@ -1,7 +1,7 @@
 import { defineSlice, defineTool, HoldfastError, ReadOnlyMap, type SessionReader } from '@holdfast/core';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
-import { markdownSection } from '../section/section.ts';
+import { markdownSection, section } from '../section/section.ts';
 import { policy, promptOf, tool } from './fixtures.ts';
 import { createPrompt } from './prompt.ts';
 
@@ -189,6 +189,11 @@ describe('a rule that throws is section.rule.failed, with the path of its sectio
     process.off('unhandledRejection', note);
     expect(unhandled).toEqual([]);
   });
+});
+
+test('without `ns` a prompt is one of `prompts`', () => {
+  const prompt = createPrompt({ key: 'greeting', sections: [section({ title: 'A', template: 'a' })] });
+  expect([prompt.ns, prompt.id, prompt.name]).toEqual(['prompts', 'prompts/greeting', 'prompts/greeting']);
 });
 
 test.each(['', 'a//b', '/a', 'a/', 'a b', '../a', '-a', 'a'.repeat(65)])('ns %j is prompt.ns.invalid', (ns) => {
