@@ -1,7 +1,7 @@
 import { defineSlice, defineTool, HoldfastError, ReadOnlyMap, type SessionReader } from '@holdfast/core';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
-import { markdownSection, section } from '../section/section.ts';
+import { markdownSection } from '../section/section.ts';
 import { policy, promptOf, tool } from './fixtures.ts';
 import { createPrompt } from './prompt.ts';
 
@@ -192,7 +192,7 @@ describe('a rule that throws is section.rule.failed, with the path of its sectio
 });
 
 test('without `ns` a prompt is one of `prompts`', () => {
-  const prompt = createPrompt({ key: 'greeting', sections: [section({ title: 'A', template: 'a' })] });
+  const prompt = createPrompt({ key: 'greeting', sections: [] });
   expect([prompt.ns, prompt.id, prompt.name]).toEqual(['prompts', 'prompts/greeting', 'prompts/greeting']);
 });
 

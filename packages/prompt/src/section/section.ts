@@ -121,9 +121,6 @@ export function markdownSection<
   });
 }
 
-/** The short name of `markdownSection`. */
-export const section: typeof markdownSection = markdownSection;
-
 const rules: OptionRules = {
   title: 'any',
   key: 'any',
