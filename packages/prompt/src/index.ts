@@ -37,6 +37,7 @@ export {
   type InputOf,
   type InputOfAll,
   markdownSection,
+  markdownSection as section,
   type OutputOf,
   type Section,
   type SectionDefinition,
