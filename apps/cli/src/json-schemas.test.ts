@@ -1,6 +1,6 @@
 import { defineSlice, type JsonObject, replace } from '@holdfast/core';
 import { createSession } from '@holdfast/session';
-import { jsonlStore } from '@holdfast/session/jsonl';
+import { createJsonlLog } from '@holdfast/session/jsonl';
 import { expect, test } from 'vitest';
 import { runProgram } from './program.ts';
 import { createFolder } from './testing/test-folder.ts';
@@ -171,7 +171,7 @@ test('nested calls, signs of life, late results and runs of children are as the 
 
 test('records that only programs make', async () => {
   await using folder = await createFolder();
-  const session = createSession({ id: 'one', store: jsonlStore(await prepareLogPath(folder.path, 'one')) });
+  const session = createSession({ id: 'one', store: createJsonlLog(await prepareLogPath(folder.path, 'one')) });
   session.register(
     defineSlice<number>({ id: 'count', kind: 'value', initial: 0, reducers: { counted: () => replace(1) } }),
   );
