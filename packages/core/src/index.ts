@@ -68,7 +68,7 @@ export type {
   FeedbackTrigger,
   GuidanceContext,
 } from './call/guidance.ts';
-export type { ApprovalAnswer, Outcome, OutcomeKind, PendingApproval, RunStatus } from './call/outcome.ts';
+export type { ApprovalAnswer, Outcome, OutcomeKind, PendingApproval, RunStatus, ToolOutcome } from './call/outcome.ts';
 export type {
   Planner,
   PlannerAnswer,
@@ -127,10 +127,13 @@ export {
   type Effects,
   type ExecutableTool,
   type Executed,
+  type InputOfTool,
+  type OutputOfTool,
   type Repeat,
   type Tool,
   type ToolDefinition,
   type ToolExample,
+  type ToolFields,
   type ToolOrigin,
 } from './call/tool.ts';
 export type { ChildSession, ProbeContext, ToolContext, ToolSession } from './call/tool-context.ts';
