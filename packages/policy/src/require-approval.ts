@@ -6,6 +6,7 @@ import {
   HoldfastError,
   type InputOfTool,
   type Policy,
+  type PreparedCall,
   type Tool,
 } from '@holdfast/core';
 import { checkReason } from './options.ts';
@@ -14,8 +15,8 @@ import { readToolNames } from './tool-lists.ts';
 export interface RequireApprovalOptions<Tools extends readonly (Tool | string)[] = readonly string[]> {
   /** The tools that need a person's approval, or their names. A tool gives the input of `when` its type. */
   readonly tools: Tools;
-  /** Which inputs need it; default all. Anything but `false` asks, throwing denies. */
-  readonly when?: (input: InputOfTool<Tools[number]>) => boolean;
+  /** Which calls need it, by their input or by `call.facts`; default all. Anything but `false` asks, throwing denies. */
+  readonly when?: (input: InputOfTool<Tools[number]>, call: PreparedCall) => boolean;
   /** Shown to the person; default says which tool it is. */
   readonly reason?: string;
   /** Default `require-approval`; needed when one place has two. */
@@ -42,11 +43,12 @@ export function requireApproval<const Tools extends readonly (Tool | string)[]>(
     name: 'require-approval',
     ...(id === undefined ? {} : { id }),
     tools: [...names],
-    check({ tool, input }) {
+    check(call) {
+      const { tool, input } = call;
       if (!names.has(tool.name)) return allow;
       // What the tool's own schema made of the arguments, which is what the type says. Compared with `false`, so that a promise or a
       // forgotten return asks.
-      if (when !== undefined && when(input as InputOfTool<Tools[number]>) === false) return allow;
+      if (when !== undefined && when(input as InputOfTool<Tools[number]>, call) === false) return allow;
       return ask(reason ?? `\`${tool.name}\` needs approval.`);
     },
   });
