@@ -77,7 +77,7 @@ export type {
   ModelAnswer,
   Speaker,
 } from './call/guidance.ts';
-export type { ApprovalAnswer, Outcome, OutcomeKind, PendingApproval, RunStatus } from './call/outcome.ts';
+export type { ApprovalAnswer, Outcome, OutcomeKind, PendingApproval, RunStatus, ToolOutcome } from './call/outcome.ts';
 export type {
   Planner,
   PlannerAnswer,
@@ -136,10 +136,13 @@ export {
   type Effects,
   type ExecutableTool,
   type Executed,
+  type InputOfTool,
+  type OutputOfTool,
   type Repeat,
   type Tool,
   type ToolDefinition,
   type ToolExample,
+  type ToolFields,
   type ToolOrigin,
 } from './call/tool.ts';
 export type { ChildSession, ProbeContext, ToolContext, ToolSession } from './call/tool-context.ts';

@@ -1,4 +1,10 @@
-export { type AnswerOptions, answerApproval, pendingApprovals, resolveCall } from './approval/answer.ts';
+export {
+  type AnswerOptions,
+  answerApproval,
+  pendingApprovals,
+  resolveCall,
+  type SessionOrRun,
+} from './approval/answer.ts';
 export { type Grant, type Judges, listGrants, withdrawGrant } from './approval/grants.ts';
 export { readDecision } from './call/authorize.ts';
 export type { CallOptions } from './call/scope.ts';

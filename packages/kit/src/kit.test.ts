@@ -33,7 +33,7 @@ test.each<[string, SessionLogs]>([
     execute: ({ order }) => refunded.push(order),
   });
   const agent = { model: offlineModel(), instructions: 'Help with orders.', tools: [refund] };
-  const policies = [requireApproval({ tools: ['refund'] })];
+  const policies = [requireApproval({ tools: [refund], when: ({ order }) => order > 10 })];
   const session = await openSession(store, { id: 'monday' });
   const asked = await runAgent({ ...agent, policies, session, input: 'Refund the order 17.' });
   await session.close();

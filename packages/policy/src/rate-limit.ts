@@ -11,6 +11,7 @@ import {
   type PreparedCall,
   replace,
   systemClock,
+  type Tool,
 } from '@holdfast/core';
 import { describeOption } from './options.ts';
 import { readToolNames } from './tool-lists.ts';
@@ -21,7 +22,7 @@ export interface RateLimitOptions {
   /** Length of the window in milliseconds. Above 0. */
   readonly perMs: number;
   /** Tools that the limit holds for, together; others neither count nor wait. Default: all. */
-  readonly tools?: readonly string[];
+  readonly tools?: readonly (Tool | string)[];
   /** Default: the machine's time. One that is set back by up to `perMs` makes the limit stricter; by more, it begins anew. */
   readonly clock?: Clock;
   /** Default `rate-limit`; needed when one place has two. */

@@ -1,5 +1,6 @@
-import { isPlainObject, type Json } from '@holdfast/core';
-import { expect, test } from 'vitest';
+import { defineTool, isPlainObject, type Json } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
+import { expect, expectTypeOf, test } from 'vitest';
 import { callOf, runPolicy } from './fixtures.ts';
 import { requireApproval } from './require-approval.ts';
 
@@ -25,6 +26,43 @@ test.each([
   },
 ])('$title: $type', async ({ options, name, amount = 0, type }) => {
   expect(await runPolicy(requireApproval(options)).check(callOf(name, { amount }))).toMatchObject({ type });
+});
+
+const pay = defineTool({
+  name: 'pay',
+  description: 'Pay.',
+  inputSchema: jsonSchema<{ amount: number }>({ type: 'object', properties: { amount: { type: 'number' } } }),
+  execute: () => null,
+});
+const send = defineTool({
+  name: 'send',
+  description: 'Send.',
+  inputSchema: jsonSchema<{ to: string }>({ type: 'object', properties: { to: { type: 'string' } } }),
+  execute: () => null,
+});
+
+test('a tool gives `when` the type of its input', async () => {
+  const one = requireApproval({ tools: [pay], when: ({ amount }) => amount > 10 });
+  expect(one.tools).toEqual(['pay']);
+  expect(await runPolicy(one).check(callOf('pay', { amount: 11 }))).toMatchObject({ type: 'ask' });
+  expect(await runPolicy(one).check(callOf('pay', { amount: 10 }))).toMatchObject({ type: 'allow' });
+  const both = requireApproval({
+    tools: [pay, send],
+    when: (input) => {
+      expectTypeOf(input).toEqualTypeOf<{ amount: number } | { to: string }>();
+      return 'to' in input;
+    },
+  });
+  expect(await runPolicy(both).check(callOf('send', { to: 'Ada' }))).toMatchObject({ type: 'ask' });
+  requireApproval({
+    tools: ['pay'],
+    when: (input) => {
+      expectTypeOf(input).toEqualTypeOf<Json>();
+      return true;
+    },
+  });
+  // @ts-expect-error there are no euros
+  requireApproval({ tools: [pay], when: ({ euros }) => euros > 10 });
 });
 
 test('anything but false asks', async () => {

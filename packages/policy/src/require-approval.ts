@@ -2,20 +2,21 @@ import {
   allow,
   ask,
   checkOptions,
-  checkToolName,
   definePolicy,
   HoldfastError,
-  type Json,
+  type InputOfTool,
   type Policy,
   type PreparedCall,
+  type Tool,
 } from '@holdfast/core';
 import { checkReason } from './options.ts';
+import { readToolNames } from './tool-lists.ts';
 
-export interface RequireApprovalOptions {
-  /** Names of the tools that need a person's approval. */
-  readonly tools: readonly string[];
+export interface RequireApprovalOptions<Tools extends readonly (Tool | string)[] = readonly string[]> {
+  /** The tools that need a person's approval, or their names. A tool gives the input of `when` its type. */
+  readonly tools: Tools;
   /** Which calls need it, by their input or by `call.facts`; default all. Anything but `false` asks, throwing denies. */
-  readonly when?: (input: Json, call: PreparedCall) => boolean;
+  readonly when?: (input: InputOfTool<Tools[number]>, call: PreparedCall) => boolean;
   /** Shown to the person; default says which tool it is. */
   readonly reason?: string;
   /** Default `require-approval`; needed when one place has two. */
@@ -27,18 +28,17 @@ export interface RequireApprovalOptions {
  *
  * @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`.
  */
-export function requireApproval(options: RequireApprovalOptions): Policy<undefined> {
+export function requireApproval<const Tools extends readonly (Tool | string)[]>(
+  options: RequireApprovalOptions<Tools>,
+): Policy<undefined> {
   checkOptions('requireApproval', options, { tools: 'any', when: 'any', reason: 'any', id: 'any' });
   const { tools, when, reason, id } = options;
-  if (!Array.isArray(tools) || tools.length === 0 || tools.some((name) => typeof name !== 'string')) {
-    throw new HoldfastError('options.invalid', '`tools` must list at least one tool name.');
-  }
-  for (const name of tools) checkToolName(name);
+  const names = readToolNames(tools);
+  if (names.size === 0) throw new HoldfastError('options.invalid', '`tools` must list at least one tool.');
   if (when !== undefined && typeof when !== 'function') {
     throw new HoldfastError('options.invalid', '`when` must be a function of the input.');
   }
   checkReason(reason);
-  const names: ReadonlySet<string> = new Set(tools);
   return definePolicy({
     name: 'require-approval',
     ...(id === undefined ? {} : { id }),
@@ -46,8 +46,9 @@ export function requireApproval(options: RequireApprovalOptions): Policy<undefin
     check(call) {
       const { tool, input } = call;
       if (!names.has(tool.name)) return allow;
-      // Compared with `false`, so that a promise or a forgotten return asks.
-      if (when !== undefined && when(input, call) === false) return allow;
+      // What the tool's own schema made of the arguments, which is what the type says. Compared with `false`, so that a promise or a
+      // forgotten return asks.
+      if (when !== undefined && when(input as InputOfTool<Tools[number]>, call) === false) return allow;
       return ask(reason ?? `\`${tool.name}\` needs approval.`);
     },
   });

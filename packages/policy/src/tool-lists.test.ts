@@ -1,3 +1,4 @@
+import { defineTool } from '@holdfast/core';
 import { expect, test } from 'vitest';
 import { callOf, runPolicy } from './fixtures.ts';
 import { allowTools, denyTools } from './tool-lists.ts';
@@ -35,7 +36,9 @@ test('they name the tool, or say what they were told to', async () => {
   ]);
 });
 
-test('they mention each tool once, and take an id', () => {
+test('they mention each tool once, also one that is given as such, and take an id', () => {
+  const read = defineTool({ name: 'read', description: 'Read.', execute: () => null });
+  expect([allowTools([read, 'read']).tools, denyTools([read]).tools]).toEqual([['read'], ['read']]);
   expect(allowTools(['b', 'a', 'b'])).toMatchObject({ id: 'allow-tools', tools: ['b', 'a'] });
   expect(denyTools(['b'], { id: 'keep' })).toMatchObject({ name: 'deny-tools', id: 'keep', tools: ['b'] });
 });

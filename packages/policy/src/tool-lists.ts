@@ -1,4 +1,13 @@
-import { allow, checkOptions, checkToolName, definePolicy, deny, HoldfastError, type Policy } from '@holdfast/core';
+import {
+  allow,
+  checkOptions,
+  checkToolName,
+  definePolicy,
+  deny,
+  HoldfastError,
+  type Policy,
+  type Tool,
+} from '@holdfast/core';
 import { checkReason } from './options.ts';
 
 export interface ToolListOptions {
@@ -14,10 +23,10 @@ export interface ToolListOptions {
  *
  * @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`.
  */
-export function allowTools(names: readonly string[], options: ToolListOptions = {}): Policy<undefined> {
+export function allowTools(tools: readonly (Tool | string)[], options: ToolListOptions = {}): Policy<undefined> {
   checkOptions('allowTools', options, { reason: 'any', id: 'any' });
   const { reason, id } = options;
-  const allowed = readToolNames(names);
+  const allowed = readToolNames(tools);
   checkReason(reason);
   return definePolicy({
     name: 'allow-tools',
@@ -33,10 +42,10 @@ export function allowTools(names: readonly string[], options: ToolListOptions = 
  *
  * @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`.
  */
-export function denyTools(names: readonly string[], options: ToolListOptions = {}): Policy<undefined> {
+export function denyTools(tools: readonly (Tool | string)[], options: ToolListOptions = {}): Policy<undefined> {
   checkOptions('denyTools', options, { reason: 'any', id: 'any' });
   const { reason, id } = options;
-  const denied = readToolNames(names);
+  const denied = readToolNames(tools);
   if (denied.size === 0) throw new HoldfastError('options.invalid', '`denyTools` must name at least one tool.');
   checkReason(reason);
   return definePolicy({
@@ -47,10 +56,13 @@ export function denyTools(names: readonly string[], options: ToolListOptions = {
   });
 }
 
-/** @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`. */
-export function readToolNames(names: readonly string[]): ReadonlySet<string> {
-  if (!Array.isArray(names) || names.some((name) => typeof name !== 'string')) {
-    throw new HoldfastError('options.invalid', 'Tools must be given as a list of their names.');
+/** Of tools, or their names. @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`. */
+export function readToolNames(tools: readonly (Tool | string)[]): ReadonlySet<string> {
+  const names = Array.isArray(tools)
+    ? tools.map((tool) => (typeof tool === 'string' ? tool : tool?.name))
+    : [undefined];
+  if (names.some((name) => typeof name !== 'string')) {
+    throw new HoldfastError('options.invalid', 'Tools must be given as a list of tools, or of their names.');
   }
   for (const name of names) checkToolName(name);
   return new Set(names);

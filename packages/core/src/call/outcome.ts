@@ -36,6 +36,13 @@ export interface Outcome {
   readonly attempts?: number | undefined;
 }
 
+/** How a call of a tool ended, with the value that the tool gives. Where that is not known, an `Outcome`. */
+export type ToolOutcome<Output> = unknown extends Output
+  ? Outcome
+  :
+      | (Omit<Outcome, 'kind' | 'value'> & { readonly kind: 'ok'; readonly value: Output })
+      | (Outcome & { readonly kind: Exclude<OutcomeKind, 'ok'> });
+
 /** A call that waits for a person. */
 export interface PendingApproval {
   readonly callId: string;

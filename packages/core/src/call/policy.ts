@@ -6,15 +6,15 @@ import type { Schema } from '../basics/schema.ts';
 import type { FilesystemReader } from '../state/filesystem.ts';
 import type { Touched } from '../state/resource.ts';
 import type { KeyedState, ListState, Operation, SessionReader, SliceKind } from '../state/slice.ts';
-import type { Decision } from './decision.ts';
+import { allow, type Decision } from './decision.ts';
 import type { CallFacts, PlaceView } from './facts.ts';
 import type { Tool } from './tool.ts';
 
 /** A call whose arguments have been parsed and validated. `input` is frozen. */
-export interface PreparedCall {
+export interface PreparedCall<Input = Json> {
   readonly id: string;
   readonly tool: Tool;
-  readonly input: Json;
+  readonly input: Input;
   /** What the call would do; absent where the host makes no facts. Made when it is first looked at. Frozen. */
   readonly facts?: CallFacts;
 }
@@ -46,11 +46,14 @@ export interface PolicyResult {
  * Decides about a call. Throwing, answering anything else, or not answering within the host's `policyTimeoutMs` denies. May be asked
  * more than once about one call; the last answer counts.
  */
-export type PolicyCheck<State> = (call: PreparedCall, context: PolicyContext<State>) => Decision | Promise<Decision>;
+export type PolicyCheck<State, Input = Json> = (
+  call: PreparedCall<Input>,
+  context: PolicyContext<State>,
+) => Decision | Promise<Decision>;
 
 /** The next state, or operations on it; `undefined` leaves it as it is. Synchronous. Throwing fails the call. */
-export type PolicyUpdate<State> = (
-  call: PreparedCall,
+export type PolicyUpdate<State, Input = Json> = (
+  call: PreparedCall<Input>,
   result: PolicyResult,
   context: PolicyContext<State>,
 ) => State | Operation | readonly Operation[] | undefined;
@@ -73,16 +76,21 @@ export interface ReserveContext<State = unknown> extends PolicyContext<State> {
  * is `policy.reserve_failed`. Synchronous: what it reserves is seen by the next call that begins. Throwing denies the call, with the code
  * of a HoldfastError: where calls run at the same time, nothing that `check` has seen needs to be so any more.
  */
-export type PolicyReserve<State> = (
-  call: PreparedCall,
+export type PolicyReserve<State, Input = Json> = (
+  call: PreparedCall<Input>,
   context: ReserveContext<State>,
 ) => Operation | readonly Operation[] | undefined;
 
-interface PolicyDefinitionBase<State> {
+interface PolicyDefinitionBase<State, Input> {
   /** Lower case words joined by `-`. */
   readonly name: string;
   /** Replaces the key by which the state is kept, for two policies of one name in one place. */
   readonly id?: string;
+  /**
+   * The one tool that the policy is about, which gives `input` its type: calls of others are allowed, and neither `check`, `onResult`
+   * nor `reserve` sees them. In place of `tools`.
+   */
+  readonly tool?: Tool<Input> | undefined;
   /** Tool names that the policy mentions; an unknown one is an error where the policy meets its tools. */
   readonly tools?: readonly string[];
   /**
@@ -90,9 +98,9 @@ interface PolicyDefinitionBase<State> {
    * nothing for sure. Default false.
    */
   readonly timed?: boolean;
-  readonly check: PolicyCheck<State>;
-  /** Called after every success of every tool. */
-  readonly onResult?: PolicyUpdate<State>;
+  readonly check: PolicyCheck<State, Input>;
+  /** Called after every success of every tool, or of `tool`. */
+  readonly onResult?: PolicyUpdate<State, Input>;
 }
 
 /** A guard: answers before a call, and may keep state that changes after successes. */
@@ -129,25 +137,28 @@ const namePattern = /^[a-z0-9][a-z0-9-]{0,63}$/;
  *
  * @throws HoldfastError `policy.invalid`.
  */
-export function definePolicy<Item>(
-  definition: PolicyDefinitionBase<KeyedState<Item>> & {
+export function definePolicy<Item, Input = Json>(
+  definition: PolicyDefinitionBase<KeyedState<Item>, Input> & {
     readonly stateKind: 'keyed';
     readonly stateSchema?: Schema<Item>;
-    readonly reserve?: PolicyReserve<KeyedState<Item>>;
+    readonly reserve?: PolicyReserve<KeyedState<Item>, Input>;
   },
 ): Policy<KeyedState<Item>>;
-export function definePolicy<Item>(
-  definition: PolicyDefinitionBase<ListState<Item>> & {
+export function definePolicy<Item, Input = Json>(
+  definition: PolicyDefinitionBase<ListState<Item>, Input> & {
     readonly stateKind: 'list';
     readonly stateSchema?: Schema<Item>;
   },
 ): Policy<ListState<Item>>;
-export function definePolicy<State>(
-  definition: PolicyDefinitionBase<State> & { readonly initialState: State; readonly stateSchema?: Schema<State> },
+export function definePolicy<State, Input = Json>(
+  definition: PolicyDefinitionBase<State, Input> & {
+    readonly initialState: State;
+    readonly stateSchema?: Schema<State>;
+  },
 ): Policy<State>;
-export function definePolicy(definition: PolicyDefinitionBase<undefined>): Policy<undefined>;
+export function definePolicy<Input = Json>(definition: PolicyDefinitionBase<undefined, Input>): Policy<undefined>;
 export function definePolicy<State>(
-  definition: PolicyDefinitionBase<State> & {
+  definition: PolicyDefinitionBase<State, Json> & {
     readonly stateKind?: 'keyed' | 'list';
     readonly initialState?: State;
     readonly stateSchema?: Schema;
@@ -155,18 +166,8 @@ export function definePolicy<State>(
   },
 ): Policy<State> {
   checkOptions('definePolicy', definition, rules);
-  const {
-    name,
-    id = name,
-    tools = [],
-    timed,
-    check,
-    onResult,
-    reserve,
-    stateKind,
-    initialState,
-    stateSchema,
-  } = definition;
+  const { name, id = name, tool, tools = [], timed, stateKind, initialState, stateSchema } = definition;
+  const { check, onResult, reserve } = definition;
   if (!isPolicyName(name) || !isPolicyName(id)) {
     throw new HoldfastError(
       'policy.invalid',
@@ -182,11 +183,17 @@ export function definePolicy<State>(
       `The policy \`${name}\` has a \`reserve\`: that is a function, and needs \`stateKind: 'keyed'\`, a state whose items can be set one by one.`,
     );
   }
+  if (tool !== undefined && (typeof tool?.name !== 'string' || definition.tools !== undefined)) {
+    throw new HoldfastError(
+      'policy.invalid',
+      `\`tool\` of the policy \`${name}\` must be a tool, and stands in place of \`tools\`.`,
+    );
+  }
   const stateful = stateKind !== undefined || initialState !== undefined;
   return Object.freeze({
     name,
     id,
-    tools: Object.freeze([...tools]),
+    tools: Object.freeze(tool === undefined ? [...tools] : [tool.name]),
     ...(timed === true ? { timed } : {}),
     state: stateful
       ? Object.freeze({
@@ -196,15 +203,26 @@ export function definePolicy<State>(
           schema: stateSchema,
         })
       : undefined,
-    check,
-    ...(onResult === undefined ? {} : { onResult }),
-    ...(reserve === undefined ? {} : { reserve }),
+    check: onlyFor(tool?.name, check, allow),
+    ...(onResult === undefined ? {} : { onResult: onlyFor(tool?.name, onResult, undefined) }),
+    ...(reserve === undefined ? {} : { reserve: onlyFor(tool?.name, reserve, undefined) }),
   });
+}
+
+/** `judge` for the calls of one tool; `otherwise` for all others. */
+function onlyFor<Rest extends readonly unknown[], Answer>(
+  toolName: string | undefined,
+  judge: (call: PreparedCall, ...rest: Rest) => Answer,
+  otherwise: Answer,
+): (call: PreparedCall, ...rest: Rest) => Answer {
+  if (toolName === undefined) return judge;
+  return (call, ...rest) => (call.tool.name === toolName ? judge(call, ...rest) : otherwise);
 }
 
 const rules: OptionRules = {
   name: 'any',
   id: 'any',
+  tool: 'any',
   tools: 'list',
   timed: 'boolean',
   check: 'any',

@@ -3,8 +3,12 @@ import { expect, expectTypeOf, test } from 'vitest';
 import {
   type CallFacts,
   defineTool,
+  type ExecutableTool,
+  type InputOfTool,
   isHoldfastError,
   isToolResult,
+  type Json,
+  type OutputOfTool,
   type Tool,
   type ToolDefinition,
   toolError,
@@ -53,7 +57,7 @@ test('a tool from elsewhere may describe itself at length and in any script', ()
   });
 });
 
-test.each([
+test.each<[string, Partial<ToolDefinition<unknown, unknown>>]>([
   ['tool.effects.invalid', { effects: 'some' as 'none' }],
   // A tool that must not run twice would be run again by `retry`.
   ['tool.repeat.invalid', { repeat: 'Never' as 'never', retry: { attempts: 2 } }],
@@ -99,6 +103,52 @@ test('types follow from the schemas', () => {
       execute: () => toolOk({ uri: 'x' }),
     });
   expect(define).not.toThrow();
+});
+
+test('a wrong field is one error, at that field, and leaves the others their types', () => {
+  const inputSchema = v.object({ euros: v.number() });
+  const wrong = [
+    () =>
+      defineTool({
+        name: 'refund',
+        description: 'Refund.',
+        inputSchema,
+        // @ts-expect-error no field of a tool: efects
+        efects: 'none',
+        execute: ({ euros }) => euros.toFixed(),
+      }),
+    () =>
+      defineTool({
+        name: 'refund',
+        description: 'Refund.',
+        inputSchema,
+        // @ts-expect-error no such effects
+        effects: 'nothing',
+        execute: ({ euros }) => euros.toFixed(),
+      }),
+    () =>
+      defineTool({
+        name: 'refund',
+        description: 'Refund.',
+        inputSchema,
+        // @ts-expect-error milliseconds are a number
+        timeoutMs: '5',
+        execute: ({ euros }) => euros.toFixed(),
+      }),
+  ];
+  const codes = wrong.map((define) => thrown(define)).map((error) => isHoldfastError(error) && error.code);
+  expect(codes).toEqual(['options.invalid', 'tool.effects.invalid', 'tool.timeout.invalid']);
+});
+
+test('a tool is executable where its `execute` is given for sure', () => {
+  const executable = defineTool({ name: 'a', description: 'A.', execute: () => 'done' });
+  expectTypeOf(executable).toEqualTypeOf<ExecutableTool<Record<string, never>, string>>();
+  expectTypeOf(defineTool({ name: 'a', description: 'A.' })).toEqualTypeOf<Tool<Record<string, never>, Json>>();
+  const definition: ToolDefinition<Record<string, never>, string> = { name: 'a', description: 'A.' };
+  expectTypeOf(defineTool({ ...definition, dangerous: true })).toEqualTypeOf<Tool<Record<string, never>, string>>();
+  expectTypeOf<InputOfTool<typeof executable>>().toEqualTypeOf<Record<string, never>>();
+  expectTypeOf<InputOfTool<'a'>>().toEqualTypeOf<Json>();
+  expectTypeOf<OutputOfTool<typeof executable>>().toEqualTypeOf<string>();
 });
 
 test('results are recognised by their brand', () => {

@@ -126,10 +126,26 @@ export interface Tool<Input = unknown, Output = unknown> {
   facts?(input: Input, view: PlaceView): CallFacts;
 }
 
+/** What the calls of a tool are given, arguments parsed: `Json` where it is only known by its name. */
+export type InputOfTool<Named> = Named extends Tool<infer Input, infer _Output> ? Input : Json;
+
+/** The value of a success of a tool. */
+export type OutputOfTool<Called> = Called extends Tool<infer _Input, infer Output> ? Output : never;
+
 /** A tool that has an `execute`. */
 export interface ExecutableTool<Input = unknown, Output = unknown> extends Tool<Input, Output> {
   execute(input: Input, context: ToolContext): Executed<Output>;
 }
+
+/**
+ * Which fields are given: whether `execute` is, and none that no tool has. One signature in place of two overloads, so that a wrong
+ * field is one error, at that field.
+ */
+export type ToolFields<Given> = {
+  readonly [Field in keyof Given]: Field extends keyof ToolDefinition<unknown, unknown>
+    ? unknown
+    : `no field of a tool: ${Field & string}`;
+};
 
 /**
  * Declares a tool. Effects that are not declared are taken to be `external`, and never to be repeated.
@@ -138,12 +154,14 @@ export interface ExecutableTool<Input = unknown, Output = unknown> extends Tool<
  * `tool.effects.invalid`, `tool.repeat.invalid`, `tool.example.invalid`, `tool.retry.invalid`, `tool.retry.not_repeatable`,
  * `tool.environment.invalid`, `tool.environment.reserved`, `options.invalid`.
  */
-export function defineTool<Input = Record<string, never>, Output = Json, RawInput = unknown>(
-  definition: ToolDefinition<Input, Output, RawInput> & Pick<ExecutableTool<Input, Output>, 'execute'>,
-): ExecutableTool<Input, Output>;
-export function defineTool<Input = Record<string, never>, Output = Json, RawInput = unknown>(
-  definition: ToolDefinition<Input, Output, RawInput>,
-): Tool<Input, Output>;
+export function defineTool<
+  Input = Record<string, never>,
+  Output = Json,
+  RawInput = unknown,
+  Given extends { readonly execute?: unknown } = { readonly execute?: unknown },
+>(
+  definition: ToolDefinition<Input, Output, RawInput> & ToolFields<Given>,
+): Given extends { readonly execute: unknown } ? ExecutableTool<Input, Output> : Tool<Input, Output>;
 export function defineTool<Input, Output>(definition: ToolDefinition<Input, Output>): Tool<Input, Output> {
   // A tool that is made anew of another one brings along what somebody has added to that.
   const isTool = isPlainObject(definition) && Object.hasOwn(definition, 'acceptsOverrides');

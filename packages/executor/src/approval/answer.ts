@@ -19,12 +19,21 @@ export interface AnswerOptions {
   readonly clock?: Clock;
 }
 
+/** A session, or what has one: a run, or its result. */
+export type SessionOrRun = Session | { readonly session: Session };
+
+function sessionOf(given: SessionOrRun): Session {
+  return 'openWork' in given ? given : given.session;
+}
+
 /** The questions of a session that wait for an answer, also those that are answered with no by now because their time is over. */
-export function pendingApprovals(session: Session): readonly PendingApproval[] {
-  return session.openWork().calls.flatMap(({ approvals }) => {
-    const last = approvals.at(-1);
-    return last === undefined || last.answer !== undefined ? [] : [last.pending];
-  });
+export function pendingApprovals(of: SessionOrRun): readonly PendingApproval[] {
+  return sessionOf(of)
+    .openWork()
+    .calls.flatMap(({ approvals }) => {
+      const last = approvals.at(-1);
+      return last === undefined || last.answer !== undefined ? [] : [last.pending];
+    });
 }
 
 /**
@@ -35,11 +44,12 @@ export function pendingApprovals(session: Session): readonly PendingApproval[] {
  * `approval.mismatch` (it asks something else by now), `options.invalid`.
  */
 export async function answerApproval(
-  session: Session,
+  of: SessionOrRun,
   question: PendingApproval | string,
   answer: ApprovalAnswer,
   { by = 'person', clock = systemClock }: AnswerOptions = {},
 ): Promise<void> {
+  const session = sessionOf(of);
   checkBy(by);
   if (typeof question !== 'string' && !isPlainObject(question)) {
     throw new HoldfastError('options.invalid', 'A question is what `pendingApprovals` gives, or the id of its call.');

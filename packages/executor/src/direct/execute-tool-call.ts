@@ -1,4 +1,13 @@
-import { HoldfastError, type Outcome, type Policy, systemClock, type ToolCall } from '@holdfast/core';
+import {
+  HoldfastError,
+  type Outcome,
+  type OutputOfTool,
+  type Policy,
+  systemClock,
+  type Tool,
+  type ToolCall,
+  type ToolOutcome,
+} from '@holdfast/core';
 import { claimCall } from '../approval/claims.ts';
 import { identifyCall } from '../call/prepare.ts';
 import { runCall } from '../call/run-call.ts';
@@ -8,13 +17,17 @@ import { recoverResources } from '../resources/recover.ts';
 import { openScope } from './features.ts';
 
 /**
- * Runs one tool call, asked for by anybody, on the one path: parse, policies, approval, transaction, event. A bad call never
+ * Runs one tool call, asked for by anybody, on the one path; the value of a success has the type that the listed tools give: parse, policies, approval, transaction, event. A bad call never
  * throws; it ends as an outcome, and whatever is not `ok` has left state and staged resources as they were.
  *
  * @throws HoldfastError for a wrong configuration: `tool.name.duplicate`, `tool.input.not_object`, `tool.example.invalid`,
  * `policy.key.duplicate`, `policy.tool.unknown`, `options.invalid`, or a schema that cannot be compiled; `context.closed` for a child
  * session whose call has ended; `call.under_way` for the id of a direct call that has not ended; and when the session's log cannot be written.
  */
+export function executeToolCall<Listed extends Tool>(
+  call: ToolCall,
+  options: CallOptions & { readonly tools: readonly Listed[] },
+): Promise<ToolOutcome<OutputOfTool<Listed>> | Suspended>;
 export function executeToolCall(call: ToolCall, options: CallOptions): Promise<Outcome | Suspended> {
   try {
     checkCall(call);

@@ -34,7 +34,7 @@ export function toFileTool(
 ): ExecutableTool {
   const { name, description, parameters, returns, dangerous, undeclared, effects, repeat, timeoutMs } = metadata;
   const { examples, retry, resources, maxResultBytes, environment } = metadata;
-  const tool = defineTool<unknown, Json>({
+  const tool = defineTool({
     name,
     description,
     dangerous,
@@ -49,7 +49,7 @@ export function toFileTool(
     ...(retry === undefined ? {} : { retry }),
     ...(environment === undefined ? {} : { environment }),
     ...(resources === undefined ? {} : { locks: (input: unknown) => toLocks(resources, input) }),
-    async execute(input, context) {
+    async execute(input: unknown, context) {
       const result = await run(input, context);
       if (maxResultBytes !== undefined) checkSize(name, result, maxResultBytes);
       // Whatever comes back, the caller of `execute` takes it for untrusted.

@@ -1,0 +1,83 @@
+import * as v from 'valibot';
+import { expect, expectTypeOf, test } from 'vitest';
+import {
+  allow,
+  definePolicy,
+  defineTool,
+  deny,
+  type Json,
+  type KeyedState,
+  type Policy,
+  type PolicyContext,
+  type PolicyResult,
+  type PreparedCall,
+  type ReserveContext,
+  upsert,
+} from '../index.ts';
+
+const refund = defineTool({
+  name: 'refund',
+  description: 'Refund.',
+  inputSchema: v.object({ euros: v.number() }),
+  execute: ({ euros }) => euros,
+});
+const other = defineTool({ name: 'other', description: 'Other.', execute: () => null });
+
+const callOf = (tool: PreparedCall['tool'], input: Json): PreparedCall => ({ id: 'c', tool, input });
+// Nothing of these is looked at here.
+const context = { state: 0 } as unknown as ReserveContext<KeyedState<number>> & PolicyContext<number>;
+const result = {} as PolicyResult;
+
+test('a policy about one tool sees its calls, typed, and no others', () => {
+  const small = definePolicy({
+    name: 'small',
+    tool: refund,
+    initialState: 0,
+    check: ({ input }, { state }) => {
+      expectTypeOf(input).toEqualTypeOf<{ euros: number }>();
+      return input.euros + state > 100 ? deny('Too much.') : allow;
+    },
+    onResult: ({ input }, _result, { state }) => state + input.euros,
+  });
+  expectTypeOf(small).toEqualTypeOf<Policy<number>>();
+  expect(small.tools).toEqual(['refund']);
+  expect(small.check(callOf(refund, { euros: 101 }), context)).toMatchObject({ type: 'deny' });
+  expect(small.check(callOf(refund, { euros: 100 }), context)).toBe(allow);
+  expect(small.check(callOf(other, {}), context)).toBe(allow);
+  expect(small.onResult?.(callOf(refund, { euros: 5 }), result, context)).toBe(5);
+  expect(small.onResult?.(callOf(other, {}), result, context)).toBeUndefined();
+});
+
+test('what it reserves is about that tool, too', () => {
+  const keeping = definePolicy({
+    name: 'keeping',
+    tool: refund,
+    stateKind: 'keyed',
+    stateSchema: v.number(),
+    check: () => allow,
+    reserve: ({ input }, { callKey }) => upsert(callKey, input.euros),
+  });
+  expect(keeping.reserve?.(callOf(refund, { euros: 5 }), { ...context, callKey: 'k' })).toEqual(upsert('k', 5));
+  expect(keeping.reserve?.(callOf(other, {}), { ...context, callKey: 'k' })).toBeUndefined();
+});
+
+test('without `tool` a policy sees every call, as JSON', () => {
+  const all = definePolicy({
+    name: 'all',
+    check: ({ input }) => {
+      expectTypeOf(input).toEqualTypeOf<Json>();
+      return deny('No.');
+    },
+  });
+  expect(all.check(callOf(other, {}), { ...context, state: undefined })).toMatchObject({ type: 'deny' });
+});
+
+test.each([
+  ['beside `tools`', { tool: refund, tools: ['refund'] }],
+  ['a name', { tool: 'refund' as unknown as typeof refund }],
+  ['null', { tool: null as unknown as typeof refund }],
+])('`tool` that is %s is policy.invalid', (_what, given) => {
+  expect(() => definePolicy({ name: 'wrong', check: () => allow, ...given })).toThrow(
+    expect.objectContaining({ code: 'policy.invalid' }),
+  );
+});
