@@ -17,7 +17,9 @@ export function toRecordedFacts(facts: CallFacts): RecordedFacts {
       return Object.freeze(json.slice(0, maxItems).map(bound));
     }
     if (!isPlainObject(json)) return json;
-    return Object.freeze(Object.fromEntries(Object.entries(json).map(([field, value]) => [field, bound(value as Json)])));
+    return Object.freeze(
+      Object.fromEntries(Object.entries(json).map(([field, value]) => [field, bound(value as Json)])),
+    );
   };
   // Made of JSON; an interface does not say so to the compiler.
   const bounded = bound(facts as unknown as Json) as unknown as CallFacts;

@@ -1,4 +1,4 @@
-import { defineSlice, type KeyedState, type PlaceView, type Place, type Slice, upsert } from '@holdfast/core';
+import { defineSlice, type KeyedState, type Place, type PlaceView, type Slice, upsert } from '@holdfast/core';
 import type { Session } from '@holdfast/session';
 
 /**
@@ -14,7 +14,10 @@ const written: Slice<KeyedState<boolean>> = defineSlice<boolean>({
 
 /** The view, which also knows what calls of the session wrote. */
 export function viewWithWritten(view: PlaceView, session: Session): PlaceView {
-  return Object.freeze({ ...view, written: (path: string) => view.written?.(path) === true || isWritten(path, session) });
+  return Object.freeze({
+    ...view,
+    written: (path: string) => view.written?.(path) === true || isWritten(path, session),
+  });
 }
 
 function isWritten(path: string, session: Session): boolean {

@@ -1,4 +1,11 @@
-import type { FilesystemReader, PlaceView, PolicyDecision, PreparedCall, SessionReader, ToolCallEndEvent } from '@holdfast/core';
+import type {
+  FilesystemReader,
+  PlaceView,
+  PolicyDecision,
+  PreparedCall,
+  SessionReader,
+  ToolCallEndEvent,
+} from '@holdfast/core';
 import type { SessionTransaction } from '@holdfast/session';
 import { authorize, type PolicyBinding, policiesFor } from '../call/authorize.ts';
 import { endOfLife, failure } from '../call/ending.ts';
