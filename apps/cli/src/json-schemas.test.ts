@@ -89,7 +89,7 @@ test('every event of a run, and every record of its log, is as the schemas say',
   const events = await checkLines('run', stdout());
   expect([...events, ...nestedEvents, 'feedback'].sort()).toEqual(await listTypes('run'));
   const records = await checkLines('show', await print(['show', '--json'], folder.path));
-  const rare = [...rareRecords, ...laterRecords, ...planRecords, 'child-record', 'event', 'tool-call-late'];
+  const rare = [...rareRecords, ...laterRecords, ...planRecords, 'child-record', 'tool-call-late'];
   expect([...records, ...rare].sort()).toEqual(await listTypes('show'));
 });
 

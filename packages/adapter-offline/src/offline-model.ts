@@ -1,12 +1,12 @@
 import type { JsonObject, Message, Model, ModelEvent, ModelRequest } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core';
-import { askBack } from './ask-back.ts';
-import { fitOutput } from './fit-output.ts';
-import { composeAnswer, composeReport, shapeOf } from './report.ts';
-import { type Finding, toFinding } from './results.ts';
-import { readTool, type ToolWords } from './tool-words.ts';
-import { type Unclear, type Understood, understand } from './understand.ts';
-import { stemOf } from './words.ts';
+import { askBack } from './answer/ask-back.ts';
+import { fitOutput } from './answer/fit-output.ts';
+import { composeAnswer, composeReport, shapeOf } from './answer/report.ts';
+import { type Finding, toFinding } from './answer/results.ts';
+import { type Unclear, type Understood, understand } from './read/understand.ts';
+import { readTool, type ToolWords } from './words/tool-words.ts';
+import { stemOf } from './words/words.ts';
 
 /**
  * A rule-based stand-in for a language model: it has no network, no weights and no memory, and answers the same conversation in the

@@ -1,12 +1,12 @@
 import type { Json, JsonObject, Planner, PlannerAnswer, PlannerRequest, PlannerTool } from '@holdfast/core';
-import { type Clause, isResultWord, readClauses, type Token, textOf } from './clauses.ts';
-import { type Match, matchClause } from './match.ts';
+import { capitalize } from './answer/report.ts';
+import { type Match, matchClause } from './read/match.ts';
+import { explainUnclear } from './read/understand.ts';
+import { describeUnread } from './read/unread.ts';
 import { membersOf, referTo, type Step, stepsIn } from './references.ts';
-import { capitalize } from './report.ts';
-import { readTool, type ToolWords, verbsOf } from './tool-words.ts';
-import { explainUnclear } from './understand.ts';
-import { describeUnread } from './unread.ts';
-import { isPronoun, splitName, stemOf } from './words.ts';
+import { type Clause, isResultWord, readClauses, type Token, textOf } from './words/clauses.ts';
+import { readTool, type ToolWords, verbsOf } from './words/tool-words.ts';
+import { isPronoun, splitName, stemOf } from './words/words.ts';
 
 /**
  * A rule-based stand-in for a planner: it has no network, no weights and no memory, and answers the same request in the same way. Steps

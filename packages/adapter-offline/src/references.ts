@@ -1,6 +1,6 @@
 import { isPlainObject, type Json, type JsonObject, type PlannerTool } from '@holdfast/core';
-import { objectAt, type Parameter, resolve, typeOf } from './parameters.ts';
-import { stemsOf } from './words.ts';
+import { objectAt, type Parameter, resolve, typeOf } from './words/parameters.ts';
+import { stemsOf } from './words/words.ts';
 
 /** A step of the plan that is being made. */
 export interface Step {

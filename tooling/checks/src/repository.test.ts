@@ -9,6 +9,7 @@ import { findDeepImports, findLayerProblems } from './layers.ts';
 import { findKeepers } from './memory.ts';
 import { findNeutralProblems } from './neutral.ts';
 import { findPackageProblems } from './packages.ts';
+import { findPhrases } from './phrases.ts';
 import { readRepository } from './repository.ts';
 import { findCallRoomProblems, findFullRooms, findRoomCircles } from './rooms.ts';
 import { findMachinePaths, findSourceProblems } from './text.ts';
@@ -28,6 +29,7 @@ const checks = {
   findMachinePaths,
   findNeutralProblems,
   findPackageProblems,
+  findPhrases,
   findRoomCircles,
   findSourceProblems,
 };

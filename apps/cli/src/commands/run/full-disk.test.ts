@@ -49,8 +49,8 @@ async function listMade(folder: string): Promise<readonly string[]> {
   return (await readdir(folder)).filter((name) => !['.holdfast', 'plugins', 'script.json'].includes(name)).sort();
 }
 
-// session-start, what was given, run-start, four messages, the slice of a policy, three calls, run-end.
-const recordsOfRun = 12;
+// session-start, what was given, run-start, four messages, the slices of a policy and of written files, three calls with what each writes, run-end.
+const recordsOfRun = 16;
 
 test('nothing is full: the run has the records that are counted on below', async () => {
   await using folder = await createFolder(files);

@@ -1,8 +1,8 @@
 import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
-import { choicesOf, objectAt, resolve, typesOf } from './parameters.ts';
+import { choicesOf, objectAt, resolve, typesOf } from '../words/parameters.ts';
+import { stemsOf } from '../words/words.ts';
 import { shapeOf } from './report.ts';
 import type { Finding } from './results.ts';
-import { stemsOf } from './words.ts';
 
 /**
  * Makes the object that `schema` describes of a result: properties by their names, of what the tool gave before what it was asked for,

@@ -1,8 +1,8 @@
 import type { Json } from '@holdfast/core';
-import type { Token } from './clauses.ts';
-import { fits, type Parameter } from './parameters.ts';
-import { searches, type ToolWords } from './tool-words.ts';
-import { isFunctionWord, isGrammar, splitName, stemOf } from './words.ts';
+import type { Token } from '../words/clauses.ts';
+import { fits, type Parameter } from '../words/parameters.ts';
+import { searches, type ToolWords } from '../words/tool-words.ts';
+import { isFunctionWord, isGrammar, splitName, stemOf } from '../words/words.ts';
 
 /** A place in a clause that can be an argument. */
 export interface Mention {

@@ -1,7 +1,7 @@
-import type { Clause } from './clauses.ts';
-import type { ToolWords } from './tool-words.ts';
-import { isSameVerb, isVerb } from './verbs.ts';
-import { isFunctionWord, stemOf } from './words.ts';
+import type { Clause } from '../words/clauses.ts';
+import type { ToolWords } from '../words/tool-words.ts';
+import { isSameVerb, isVerb } from '../words/verbs.ts';
+import { isFunctionWord, stemOf } from '../words/words.ts';
 
 /** What a clause asks to be done, by its first words. */
 export interface Head {

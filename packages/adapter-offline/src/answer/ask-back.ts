@@ -1,10 +1,10 @@
-import { type Clause, isContent, textOf } from './clauses.ts';
-import { type Parameter, typedFilesOf } from './parameters.ts';
+import { type Unclear, understand } from '../read/understand.ts';
+import { type Clause, isContent, textOf } from '../words/clauses.ts';
+import { type Parameter, typedFilesOf } from '../words/parameters.ts';
+import type { ToolWords } from '../words/tool-words.ts';
+import { isWriting } from '../words/verbs.ts';
+import { splitName } from '../words/words.ts';
 import { capitalize, titleOf } from './report.ts';
-import type { ToolWords } from './tool-words.ts';
-import { type Unclear, understand } from './understand.ts';
-import { isWriting } from './verbs.ts';
-import { splitName } from './words.ts';
 
 const maxOffers = 3;
 

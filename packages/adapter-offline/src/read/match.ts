@@ -1,10 +1,10 @@
 import type { JsonObject } from '@holdfast/core';
-import { type Clause, isContent, type Token } from './clauses.ts';
+import { type Clause, isContent, type Token } from '../words/clauses.ts';
+import type { Parameter } from '../words/parameters.ts';
+import { knows, searches, type ToolWords, verbsOf } from '../words/tool-words.ts';
+import { isAlike, isFunctionWord, isGrammar, isLimit, isPronoun, isQuantifier, stemOf } from '../words/words.ts';
 import { type Filling, fill } from './fill.ts';
 import { type Head, rankVerb, readHead } from './head.ts';
-import type { Parameter } from './parameters.ts';
-import { knows, searches, type ToolWords, verbsOf } from './tool-words.ts';
-import { isAlike, isFunctionWord, isGrammar, isLimit, isPronoun, isQuantifier, stemOf } from './words.ts';
 
 /** A tool for a clause, with its arguments. */
 export interface Match {

@@ -1,8 +1,8 @@
 import type { JsonObject, ToolDeclaration } from '@holdfast/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fileTools, foreignTools, toolFrom } from './test-tools.ts';
-import { readTool } from './tool-words.ts';
+import { fileTools, foreignTools, toolFrom } from '../test-tools.ts';
+import { readTool } from '../words/tool-words.ts';
 import { understand } from './understand.ts';
 
 const allTools = [...fileTools, ...foreignTools];

@@ -1,8 +1,8 @@
 import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
-import { type Clause, textOf } from './clauses.ts';
-import { readHead } from './head.ts';
+import { readHead } from '../read/head.ts';
+import { type Clause, textOf } from '../words/clauses.ts';
+import { isQuantifier, splitName } from '../words/words.ts';
 import type { Finding } from './results.ts';
-import { isQuantifier, splitName } from './words.ts';
 
 const maxCharacters = 20_000;
 const maxLines = 50;

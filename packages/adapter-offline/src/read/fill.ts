@@ -1,9 +1,9 @@
 import type { Json } from '@holdfast/core';
-import type { Clause } from './clauses.ts';
+import type { Clause } from '../words/clauses.ts';
+import type { Parameter } from '../words/parameters.ts';
+import type { ToolWords } from '../words/tool-words.ts';
 import { findFreeText, findRun } from './free-text.ts';
 import { findMentions, type Mention } from './mentions.ts';
-import type { Parameter } from './parameters.ts';
-import type { ToolWords } from './tool-words.ts';
 
 /** What a clause gives for the arguments of one tool. Every value stands in the clause. */
 export interface Filling {

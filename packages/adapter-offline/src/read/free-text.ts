@@ -1,8 +1,8 @@
-import { type Clause, type Token, textOf } from './clauses.ts';
+import { type Clause, type Token, textOf } from '../words/clauses.ts';
+import type { Parameter } from '../words/parameters.ts';
+import { knows, searches, type ToolWords } from '../words/tool-words.ts';
+import { isFunctionWord, isGrammar } from '../words/words.ts';
 import type { Mention } from './mentions.ts';
-import type { Parameter } from './parameters.ts';
-import { knows, searches, type ToolWords } from './tool-words.ts';
-import { isFunctionWord, isGrammar } from './words.ts';
 
 const openers = /^(?:text|contents?|words?|line|sentence|message|body|phrase)$/u;
 /** "The text of a.txt", "the words that you find": the text is elsewhere. */

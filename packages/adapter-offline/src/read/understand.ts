@@ -1,10 +1,10 @@
 import type { JsonObject } from '@holdfast/core';
-import { type Clause, readClauses, readWriteClause, textOf } from './clauses.ts';
+import { type Clause, readClauses, readWriteClause, textOf } from '../words/clauses.ts';
+import { type ToolWords, verbsOf } from '../words/tool-words.ts';
+import { isSameVerb, isWriting } from '../words/verbs.ts';
+import { stemOf } from '../words/words.ts';
 import { type Match, type Matched, matchClause } from './match.ts';
-import { type ToolWords, verbsOf } from './tool-words.ts';
 import { describeUnread } from './unread.ts';
-import { isSameVerb, isWriting } from './verbs.ts';
-import { stemOf } from './words.ts';
 
 /** A request that is one call, with a file for its result where it says so. */
 export interface Understood {
