@@ -52,7 +52,8 @@ function createWorld({
   };
   return async (name: string, input: JsonObject = {}): Promise<string> => {
     const command = commands.get(name);
-    const call = command === undefined ? { name, arguments: input } : { name: 'bash', arguments: { ...input, command } };
+    const call =
+      command === undefined ? { name, arguments: input } : { name: 'bash', arguments: { ...input, command } };
     const outcome = await executeToolCall(call, shared);
     return outcome.kind;
   };
@@ -120,7 +121,10 @@ test('deploy runs only when every check has succeeded since the last change, wha
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
       const session = createSession();
-      const call = createWorld({ session, options: { config: { order: { 'make deploy': ['npm test', 'make lint'] } } } });
+      const call = createWorld({
+        session,
+        options: { config: { order: { 'make deploy': ['npm test', 'make lint'] } } },
+      });
       const good = new Set<string>();
       for (const [index, taken] of steps.entries()) {
         switch (taken) {

@@ -35,7 +35,12 @@ function run(line: string, passes: boolean): Ran {
   for (const mark of ['passes', 'pushed']) rmSync(join(root, mark), { force: true });
   if (passes) writeFileSync(join(root, 'passes'), '');
   const PATH = `${join(root, 'bin')}:/usr/bin:/bin`;
-  const { status } = spawnSync('bash', ['-c', line], { cwd: work, env: { PATH, HOME: root }, input: '', timeout: 10_000 });
+  const { status } = spawnSync('bash', ['-c', line], {
+    cwd: work,
+    env: { PATH, HOME: root },
+    input: '',
+    timeout: 10_000,
+  });
   // What runs behind a line that has ended gets its time.
   if (line.includes('&')) spawnSync('sleep', ['0.05']);
   return { succeeded: status === 0, pushed: existsSync(join(root, 'pushed')) };

@@ -86,7 +86,8 @@ function describeChange({ writes, deletes, unclear }: CallFacts, { workspace }: 
   const place = [...writes, ...deletes].find(({ inside }) => inside);
   if (place !== undefined) return `it changes ${quote(place.path.slice(workspace.length + 1))}`;
   const open = unclear.find(
-    ({ kind, use }) => kind !== 'project' && kind !== 'link' && (kind !== 'words' || use === 'writes' || use === 'deletes'),
+    ({ kind, use }) =>
+      kind !== 'project' && kind !== 'link' && (kind !== 'words' || use === 'writes' || use === 'deletes'),
   );
   return open && `it may change files: ${open.reason}`;
 }

@@ -14,10 +14,26 @@ export const knownReleases: readonly string[] = [
 
 /** Commands that check the work, and fail when it is not right. */
 export const knownChecks: readonly string[] = [
-  ...['npm', 'pnpm', 'yarn', 'bun', 'deno', 'cargo', 'go', 'make', 'just', 'task', 'mvn', 'gradle', './gradlew', 'dotnet', 'rake'].map(
-    (name) => `${name} test`,
+  ...[
+    'npm',
+    'pnpm',
+    'yarn',
+    'bun',
+    'deno',
+    'cargo',
+    'go',
+    'make',
+    'just',
+    'task',
+    'mvn',
+    'gradle',
+    './gradlew',
+    'dotnet',
+    'rake',
+  ].map((name) => `${name} test`),
+  ...['npm run', 'pnpm run', 'yarn run', 'bun run'].flatMap((name) =>
+    ['test', 'check'].map((script) => `${name} ${script}`),
   ),
-  ...['npm run', 'pnpm run', 'yarn run', 'bun run'].flatMap((name) => ['test', 'check'].map((script) => `${name} ${script}`)),
   ...['npm t', 'make check', 'just check', 'mvn verify', 'gradle check', './gradlew check', 'cargo nextest run'],
   ...['pytest', 'python -m pytest', 'python3 -m pytest', 'python -m unittest', 'uv run pytest', 'poetry run pytest'],
   ...['tox', 'nox', 'jest', 'npx jest', 'vitest run', 'npx vitest run', 'bundle exec rspec', 'phpunit', 'ctest'],

@@ -48,7 +48,9 @@ export const releaseOrder: Pack<ReleaseOrderOptions> = definePack<ReleaseOrderOp
   },
   policies({ order = {}, releases = knownReleases, checks = knownChecks, ask: asking = false }) {
     const rules = [
-      ...Object.entries(order).map(([text, needs]): ReleaseRule => ({ ...readCommandRule(text), needs: needs.map(readCommandRule) })),
+      ...Object.entries(order).map(
+        ([text, needs]): ReleaseRule => ({ ...readCommandRule(text), needs: needs.map(readCommandRule) }),
+      ),
       ...releases.map((text): ReleaseRule => ({ ...readCommandRule(text), needs: undefined })),
     ];
     const all = [...new Set([...checks, ...Object.values(order).flat()])].map(readCommandRule);
