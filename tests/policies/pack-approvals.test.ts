@@ -201,7 +201,7 @@ test('what is remembered is gone with the call that is undone, and with a reset'
   const around = defineTool({
     name: 'around',
     description: 'Pay, and fail.',
-    effects: 'state',
+    effects: 'external',
     async execute(_input, context) {
       const { kind } = await context.call('pay', ada);
       return kind === 'ok' ? toolError('It fails all the same.') : null;
@@ -216,11 +216,11 @@ test('what is remembered is gone with the call that is undone, and with a reset'
   const options = { tools: [pay, around], policies, session, approve };
   const call = async (name: string, input: JsonObject) =>
     (await executeToolCall({ name, arguments: input }, options)).kind;
-  expect([await call('around', {}), asked]).toEqual(['failed', 1]);
-  expect([await call('pay', ada), asked]).toEqual(['ok', 2]);
-  expect([await call('pay', ada), asked]).toEqual(['ok', 2]);
-  session.reset();
+  expect([await call('around', {}), asked]).toEqual(['failed', 2]);
   expect([await call('pay', ada), asked]).toEqual(['ok', 3]);
+  expect([await call('pay', ada), asked]).toEqual(['ok', 3]);
+  session.reset();
+  expect([await call('pay', ada), asked]).toEqual(['ok', 4]);
 });
 
 test('arguments that a schema makes something else of are never the same', async () => {

@@ -105,7 +105,7 @@ const passingFolder = /^\/(?:private\/)?(?:var\/folders|tmp)\//;
 export function outsideFiles({ outside = 'ask' }: FilesystemGuardOptions): GuardedFilesOptions {
   return {
     name: 'outside-files',
-    code: 'policy.outside_files',
+    code: 'policy.path_scope',
     refuse: () => undefined,
     judge({ use, place: { path, inside }, key }) {
       if (inside || outside === 'allow' || passingFolder.test(path)) return undefined;

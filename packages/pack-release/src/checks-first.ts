@@ -76,7 +76,8 @@ export function findRelease<Rule extends CommandRule>(releases: readonly Rule[],
 /** A check as it is known, that can fail. */
 function isCheck(rule: CommandRule, command: Command, { unclear }: CallFacts): boolean {
   if (!isAllowedBy(rule, command) || command.written) return false;
-  if (command.arguments.some((word) => word === null || idleOptions.has(word))) return false;
+  if (command.arguments.some((word) => word === null || idleOptions.has(word) || word.startsWith('-Dmaven.')))
+    return false;
   // What such a call runs may be another program.
   return !unclear.some(({ kind }) => kind === 'environment' || kind === 'syntax' || kind === 'limit');
 }

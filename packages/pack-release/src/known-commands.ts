@@ -43,5 +43,5 @@ export const knownChecks: readonly string[] = [
 export const idleOptions: ReadonlySet<string> = new Set([
   ...['-h', '--help', '-v', '--version', '-n', '--dry-run', '--just-print', '--list', '--list-tests', '--listTests'],
   ...['--collect-only', '--co', '--if-present', '--passWithNoTests', '--no-run', '-l', '-i', '-k', '--keep-going'],
-  ...['-DskipTests', '-Dmaven.test.skip=true', '--ignore-scripts'],
+  ...['-DskipTests', '--ignore-scripts'],
 ]);

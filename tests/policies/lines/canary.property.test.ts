@@ -2,8 +2,8 @@ import { describeCommand } from '@holdfast/facts';
 import fc from 'fast-check';
 import { afterAll, expect, inject, test } from 'vitest';
 import { CanaryFolder } from './canary.ts';
-import { folder } from './folder.ts';
 import { brokenScript, changedScript, readingScript } from './scripts.ts';
+import { folder } from './test-folder.ts';
 
 const runs = inject('long') > 0 ? Math.ceil(10_000 * inject('long')) : 60;
 const canary = new CanaryFolder();

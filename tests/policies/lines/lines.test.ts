@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describeCommand } from '@holdfast/facts';
 import { expect, test } from 'vitest';
-import { answerLine } from './answers.ts';
+import { answerCall, answerLine } from './answers.ts';
 import { type CommandLine, commandHalves } from './command-lines.ts';
-import { dangerousLines } from './dangerous-lines.ts';
-import { folder } from './folder.ts';
+import { dangerousLines } from './test-dangerous-lines.ts';
+import { folder } from './test-folder.ts';
 
 const isAsked = (line: string): boolean => answerLine(line, folder).type !== 'allow';
 
@@ -56,6 +56,30 @@ test.each(['npm test', 'git status', 'ls', 'rg TODO', 'npm ci', 'git diff', 'cat
     expect(answerLine(line, folder)).toEqual({ type: 'allow' });
   },
 );
+
+test.each([
+  ['bash', { command: 'cat .env' }],
+  ['bash', { command: 'grep TOKEN .env' }],
+  ['bash', { command: 'base64 < .env' }],
+  ['bash', { command: 'head -1 ./.env' }],
+  ['bash', { command: 'cat .e*' }],
+  ['Read', { file_path: '.env' }],
+  ['read_file', { path: 'x' }],
+])('a secret is refused, however it is read: %s %j', (tool, input) => {
+  expect(answerCall(tool, input, folder)).toMatchObject({
+    type: 'deny',
+    reason: expect.stringContaining('holds secrets'),
+  });
+});
+
+test.each([
+  ['bash', { command: 'git diff HEAD -- .env' }],
+  ['bash', { command: 'find . -name .env -exec cat {} +' }],
+  ['Read', { file_path: '/etc/passwd' }],
+  ['Grep', { pattern: 'TOKEN', path: '.env' }],
+])('is refused or asked about: %s %j', (tool, input) => {
+  expect(answerCall(tool, input, folder).type).not.toBe('allow');
+});
 
 const hasLines = commandHalves() !== undefined;
 test.skipIf(!hasLines).each(['seen', 'aside'] as const)(
