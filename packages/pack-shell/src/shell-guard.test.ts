@@ -131,7 +131,7 @@ test('the host names commands: `deny` beats `ask`, which beats `allow`', () => {
 test('reasons are one line each, name the command, and are not endless', () => {
   expect(decide('git reset --hard; sudo "a\nb"', 'recommended')).toEqual({
     type: 'deny',
-    reason: '`sudo a\\nb` `sudo`: it changes disks, users, services or rights of this machine.',
+    reason: '`sudo a\\nb` changes disks, users, services or rights of this machine (`sudo`).',
   });
   const many = Array.from({ length: 9 }, (_, index) => `sudo ${index} ${'x'.repeat(200)}`).join(';');
   const { reason } = Object(decide(many, 'recommended'));

@@ -81,7 +81,8 @@ function judgeCommands(options: ShellGuardOptions): (facts: CallFacts, tool: Too
     if (known !== undefined) {
       const answer = known.never ? 'deny' : destructive;
       const isSure = known.match === 'yes';
-      const reason = `${shown} ${isSure ? '' : 'may be '}\`${known.rule}\`: it ${known.why}.`;
+      const rule = `\`${known.rule}\``;
+      const reason = isSure ? `${shown} ${known.why} (${rule}).` : `${shown} may be ${rule}, which ${known.why}.`;
       if (answer !== 'allow') found.push({ answer: isSure ? answer : unclear, reason });
     }
     if (unknown !== 'allow' && allowed?.some((rule) => isAllowedBy(rule, command)) === false)

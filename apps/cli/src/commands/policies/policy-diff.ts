@@ -45,9 +45,10 @@ export async function diffPolicies(given: PolicyDiffOptions, host: Host): Promis
   // What a module prints must not get between our lines.
   const write = host.reserveStdout();
   const { before, after } = await openSides(given, host.directory);
-  const workspace = await realpath(resolve(host.directory, given.workspace));
   const sessions: DiffedSession[] = [];
-  for (const { id, reading } of await readSessions(given, host)) {
+  const read = await readSessions(given, host);
+  const workspace = await realpath(resolve(host.directory, given.workspace));
+  for (const { id, reading } of read) {
     const calls = await comparePolicies(reading.records, {
       before: before.policies,
       after: after.policies,
