@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { defineTool, type Tool } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
+import { createFacts, fetchFacts, fileFacts, memoryDisk, shellFacts } from '@holdfast/facts';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import { approvals } from '@holdfast/pack-approvals';
 import { budgets } from '@holdfast/pack-budgets';
@@ -13,8 +14,8 @@ import { createRegistry } from '@holdfast/registry';
 import { jsonSchema } from '@holdfast/schema/json';
 import { createSession } from '@holdfast/session';
 
-// They only say that they were called: what is shown here is who may call them.
-const actions = ['run_command', 'fetch_url', 'test', 'deploy', 'send_mail'].map(
+// They do nothing: the example is about who may call them.
+const actions = ['run_command', 'fetch_url'].map(
   (name): Tool =>
     defineTool({
       name,
@@ -30,14 +31,20 @@ const registry = createRegistry()
   .use(shellGuard)
   .use(networkEgress, { config: { hosts: ['*.example.org'] } })
   .use(releaseOrder)
-  .use(approvals, { config: { always: ['send_mail'] } })
+  .use(approvals, { config: { always: [{ runs: 'git commit' }] } })
   .use(budgets, { config: { maxCalls: 5 } });
+
+const files = { '.env': 'TOKEN=1', 'notes.txt': 'Buy tea.' };
+const disk = memoryDisk({ '/project/.env': files['.env'], '/project/notes.txt': files['notes.txt'] });
+const view = { folder: '/project', workspace: '/project', disk };
+const facts = createFacts({ describers: [shellFacts(), fileFacts(), fetchFacts()], view });
 
 const options = {
   tools: [...fileTools(), ...actions],
   session: createSession(),
   policies: registry.policies,
-  resources: { filesystem: memoryFilesystem({ '.env': 'TOKEN=1', 'notes.txt': 'Buy tea.' }) },
+  resources: { filesystem: memoryFilesystem(files) },
+  facts,
   // Nobody is there to be asked: who would be asked for is denied.
   unattended: true,
 };
@@ -59,15 +66,15 @@ async function call(name: string, input: object): Promise<string> {
   return against.length === 0 ? outcome.kind : against.join(', ');
 }
 
-assert.match(await call('read_file', { path: './.ENV' }), /^host\/filesystem-guard-secret-files$/);
+assert.match(await call('read_file', { path: './.ENV' }), /host\/filesystem-guard-secret-files/);
 assert.equal(await call('read_file', { path: 'notes.txt' }), 'ok');
-assert.match(await call('run_command', { command: 'git log; s"u"do reboot' }), /^host\/shell-guard-/);
+assert.match(await call('run_command', { command: 'git log; s"u"do reboot' }), /host\/shell-guard-/);
 assert.equal(await call('run_command', { command: 'git log --oneline | head -3' }), 'ok');
-assert.match(await call('fetch_url', { url: 'http://0x7f000001/admin' }), /^host\/network-egress-/);
+assert.match(await call('fetch_url', { url: 'http://0x7f000001/admin' }), /host\/network-egress-/);
 assert.equal(await call('fetch_url', { url: 'https://api.example.org/teas' }), 'ok');
-assert.match(await call('deploy', {}), /^host\/release-order-/);
-assert.equal(await call('test', {}), 'ok');
-assert.equal(await call('deploy', {}), 'ok');
-assert.match(await call('send_mail', { to: 'Ada' }), /host\/approvals-/);
+assert.match(await call('run_command', { command: 'make deploy' }), /^host\/release-order-/);
+assert.equal(await call('run_command', { command: 'npm test' }), 'ok');
+assert.equal(await call('run_command', { command: 'make deploy' }), 'ok');
+assert.match(await call('run_command', { command: 'git commit -m Tea' }), /host\/approvals-/);
 assert.match(await call('read_file', { path: 'notes.txt' }), /^host\/budgets-/);
 console.log('six packs, and each was against what it is there for');

@@ -31,9 +31,9 @@ export default defineConfig({
 const calls = [
   { name: 'read_file', arguments: { path: '.env' }, pack: 'filesystem-guard' },
   { name: 'fetch_url', arguments: { url: 'http://169.254.169.254/latest/meta-data' }, pack: 'network-egress' },
-  { name: 'deploy', arguments: { place: 'production' }, pack: 'release-order' },
-  { name: 'run_command', arguments: { command: 'git log && sudo rm -rf /' }, pack: 'shell-guard' },
-  { name: 'send_mail', arguments: { text: 'Hello.' }, pack: 'approvals' },
+  { name: 'run_command', arguments: { command: 'make deploy' }, pack: 'release-order' },
+  { name: 'run_command', arguments: { command: 'ls && sudo ls' }, pack: 'shell-guard' },
+  { name: 'run_command', arguments: { command: 'git log -1' }, pack: 'approvals' },
   { name: 'read_file', arguments: { path: 'notes.txt' }, pack: undefined },
   { name: 'list_files', arguments: { path: '' }, pack: 'budgets' },
 ];
@@ -47,9 +47,7 @@ beforeAll(async () => {
   project = await createProject(inject('registry'), ['holdfast', '@holdfast/registry', ...packs]);
   for (const [name, argument] of [
     ['fetch_url', 'url'],
-    ['deploy', 'place'],
     ['run_command', 'command'],
-    ['send_mail', 'text'],
   ] as const) {
     await project.write(`plugins/${name}.mjs`, toolFile(name, argument));
   }
@@ -75,7 +73,7 @@ test('they are installed, and none is in force before it is named', async () => 
 test('each of them denies what it is against, and lets through the rest', async () => {
   await project.write(
     'holdfast.config.ts',
-    config(`{ pack: '@holdfast/pack-approvals', config: { always: ['send_mail'] } },
+    config(`{ pack: '@holdfast/pack-approvals', config: { always: [{ runs: 'git log' }] } },
     { pack: '@holdfast/pack-budgets', config: { maxCalls: 1 } },`),
   );
   expect(await holdfast('run', 'Go.', '--model', 'script:script.json')).toMatchObject({

@@ -1,4 +1,5 @@
 import { executeToolCall } from '@holdfast/executor';
+import { createFacts, fileFacts, memoryDisk } from '@holdfast/facts';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import { configPolicies, type HoldfastConfig, mergeConfig, type WorkspaceConfig } from '@holdfast/registry';
 import { openRegistry } from '@holdfast/registry/node';
@@ -19,6 +20,9 @@ const calls = [
   { name: 'list_files', arguments: {} },
 ];
 
+const disk = memoryDisk(Object.fromEntries(Object.entries(files).map(([path, text]) => [`/w/${path}`, text])));
+const facts = createFacts({ describers: [fileFacts()], view: { folder: '/w', workspace: '/w', disk } });
+
 /** Which of the calls go through, each in a session of its own. The packs are imported by name, as a project's are. */
 async function goThrough(config: HoldfastConfig, workspace?: WorkspaceConfig): Promise<readonly number[]> {
   const layers = [
@@ -32,7 +36,7 @@ async function goThrough(config: HoldfastConfig, workspace?: WorkspaceConfig): P
   const kinds = await Promise.all(
     calls.map(async (call) => {
       const resources = { filesystem: memoryFilesystem(files) };
-      const outcome = await executeToolCall(call, { tools, policies, resources, session: createSession() });
+      const outcome = await executeToolCall(call, { tools, policies, resources, facts, session: createSession() });
       return outcome.kind;
     }),
   );

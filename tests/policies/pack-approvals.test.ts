@@ -1,4 +1,11 @@
-import { defineTool, type JsonObject, type PendingApproval, type Prompt, toolError } from '@holdfast/core';
+import {
+  type DescribedCall,
+  defineTool,
+  type JsonObject,
+  type PendingApproval,
+  type Prompt,
+  toolError,
+} from '@holdfast/core';
 import {
   type Approve,
   answerApproval,
@@ -7,6 +14,7 @@ import {
   resumeRun,
   runAgent,
 } from '@holdfast/executor';
+import { createFacts, noFacts } from '@holdfast/facts';
 import { answerIdentical, approvals, groupIdentical } from '@holdfast/pack-approvals';
 import { packPolicies } from '@holdfast/policy';
 import { createSession, memoryStore } from '@holdfast/session';
@@ -42,7 +50,7 @@ function createWorld({ config = {}, inputs = [ada, { euros: 200, to: 'ada' }, ad
   const turns = [{ calls }, { calls: [{ id: 'again', name: 'pay', arguments: ada }] }, { text: 'Done.' }];
   const store = memoryStore();
   const policies = packPolicies(approvals, {
-    config: { always: ['pay'], firstUse: [], rememberIdentical: true, ...config },
+    config: { always: 'external', firstUse: [], rememberIdentical: true, ...config },
   });
   const prompt: Prompt = {
     name: 'payments',
@@ -154,7 +162,7 @@ test('a yes to a call that failed is not remembered, nor one to another tool of 
   expect(world.asked).toHaveLength(4);
 
   const good = createWorld();
-  const other = { ...good.pay, effects: 'state' } as const;
+  const other = { ...good.pay, origin: { kind: 'file', source: 'pay.mjs' } } as const;
   const asked: string[] = [];
   const options = {
     policies: good.policies,
@@ -208,11 +216,11 @@ test('what is remembered is gone with the call that is undone, and with a reset'
   const options = { tools: [pay, around], policies, session, approve };
   const call = async (name: string, input: JsonObject) =>
     (await executeToolCall({ name, arguments: input }, options)).kind;
-  expect([await call('around', {}), asked]).toEqual(['failed', 1]);
-  expect([await call('pay', ada), asked]).toEqual(['ok', 2]);
-  expect([await call('pay', ada), asked]).toEqual(['ok', 2]);
-  session.reset();
+  expect([await call('around', {}), asked]).toEqual(['failed', 2]);
   expect([await call('pay', ada), asked]).toEqual(['ok', 3]);
+  expect([await call('pay', ada), asked]).toEqual(['ok', 3]);
+  session.reset();
+  expect([await call('pay', ada), asked]).toEqual(['ok', 4]);
 });
 
 test('arguments that a schema makes something else of are never the same', async () => {
@@ -264,8 +272,12 @@ test('whatever was answered and came of it before: asked is who has to be, and n
           execute: () => (failing ? toolError('No.') : null),
         }),
       );
+      const mailing = { ...noFacts, hosts: [{ scheme: 'smtp', host: 'mail', sends: true }] };
+      const describe = ({ tool }: DescribedCall) => (tool === 'mail' ? mailing : noFacts);
+      const describers = [{ name: 'stand-ins', describe }];
+      const facts = createFacts({ describers, view: { folder: '/w', workspace: '/w' } });
       const rules = [{ tool: 'pay', argument: 'euros', above: 500 }];
-      const policies = packPolicies(approvals, { config: { firstUse: ['mail'], rules, rememberIdentical } });
+      const policies = packPolicies(approvals, { config: { firstUse: [{ sends: '*' }], rules, rememberIdentical } });
       const session = createSession();
       const used = new Set<string>();
       const agreed = new Set<string>();
@@ -281,7 +293,8 @@ test('whatever was answered and came of it before: asked is who has to be, and n
           asked = true;
           return answer === 'approve' ? { type: 'approve' } : { type: 'deny' };
         };
-        const { kind } = await executeToolCall({ name, arguments: { euros } }, { tools, policies, session, approve });
+        const options = { tools, policies, session, approve, facts };
+        const { kind } = await executeToolCall({ name, arguments: { euros } }, options);
         const same = `${name} ${euros}`;
         const concerned = name === 'pay' ? euros > 500 : !used.has(name);
         const expected = concerned && !(rememberIdentical && agreed.has(same));

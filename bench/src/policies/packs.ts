@@ -1,5 +1,6 @@
 import { defineTool, type JsonObject, type Pack } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
+import { createFacts, fetchFacts, fileFacts, memoryDisk, shellFacts } from '@holdfast/facts';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import { approvals } from '@holdfast/pack-approvals';
 import { budgets } from '@holdfast/pack-budgets';
@@ -24,7 +25,7 @@ const read: Pick<PackCall, 'tool' | 'input'> = { tool: 'read_file', input: { pat
 const command = 'git log --oneline --since=yesterday | grep -c "tea" && ls -la docs';
 
 const packCalls: readonly PackCall[] = [
-  { pack: approvals, config: { firstUse: ['deploy'] }, ...read },
+  { pack: approvals, config: { firstUse: [{ runs: 'make deploy' }] }, ...read },
   { pack: budgets, config: { maxCalls: Number.MAX_SAFE_INTEGER }, ...read },
   { pack: filesystemGuard, ...read },
   {
@@ -50,6 +51,12 @@ const tools = [
   ),
 ];
 
+const disk = memoryDisk({ '/project/docs/tea.md': 'Green, black, white.\n' });
+const facts = createFacts({
+  describers: [shellFacts(), fileFacts(), fetchFacts()],
+  view: { folder: '/project', workspace: '/project', disk },
+});
+
 /** For each pack its call with its policies in force, and bare. */
 export function packSubjects(operations: number): readonly Subject[] {
   return packCalls.flatMap((packCall) => {
@@ -74,7 +81,7 @@ function calls(
     operations,
     prepare() {
       const resources = { filesystem: memoryFilesystem({ 'docs/tea.md': 'Green, black, white.\n' }) };
-      const options = { tools, session: createSession(), policies, resources };
+      const options = { tools, session: createSession(), policies, resources, facts };
       return async () => {
         for (let time = 0; time < operations; time += 1) {
           const ended = await executeToolCall({ id: `call-${time}`, name: tool, arguments: input }, options);

@@ -17,18 +17,15 @@ test('only what the options name is mentioned', () => {
   const mentioned = (config: JsonObject) => packPolicies(approvals, { config }).flatMap(({ tools }) => tools);
   expect(mentioned({})).toEqual([]);
   const rule = { tool: 'pay', argument: 'euros', above: 5 };
-  expect(mentioned({ always: ['mail'], firstUse: ['post', 'mail'], rules: [rule, rule] })).toEqual([
-    'mail',
-    'post',
-    'pay',
-  ]);
+  expect(mentioned({ always: [{ runs: 'git push' }], rules: [rule, rule] })).toEqual(['pay']);
 });
 
 const rule = { tool: 'pay', argument: 'euros' };
 
 test.each<{ config: JsonObject; says: string }>([
   { config: { always: 'all' }, says: 'always' },
-  { config: { firstUse: ['Pay It'] }, says: 'firstUse' },
+  { config: { always: ['mail'] }, says: 'requireApproval' },
+  { config: { firstUse: [{ runs: 'ls', reads: 'secrets' }] }, says: 'firstUse' },
   { config: { rules: [rule] }, says: 'exactly one of equals, in, above, below, matches, missing' },
   { config: { rules: [{ ...rule, above: 1, below: 5 }] }, says: 'exactly one of' },
   { config: { rules: [{ ...rule, over: 1 }] }, says: 'over' },

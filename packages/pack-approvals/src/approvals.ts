@@ -10,30 +10,35 @@ import {
   type Operation,
   type Pack,
   type Policy,
+  type PolicyContext,
   type PreparedCall,
   type Tool,
   upsert,
 } from '@holdfast/core';
+import { denyWithoutFacts, type FactMatcher, type FactRule, factRuleSchema, readFactRule } from '@holdfast/facts/rules';
 import * as v from 'valibot';
 import manifest from '../package.json' with { type: 'json' };
 import { type ArgumentCondition, describeHeld, operators } from './argument-rules.ts';
 
-/** Tools by their names, or `external`: every one that touches the world, as its effects say. */
-export type ToolChoice = 'external' | readonly string[];
+/** Calls by what they do, or `external`: of every tool that touches the world, as its effects say. */
+export type CallChoice = 'external' | readonly FactRule[];
 
-/** When a person is asked about a tool: where one of the operators holds for an argument. */
+/**
+ * When a person is asked about a tool: where one of the operators holds for an argument. What an argument means to a tool of the host, such
+ * as an amount, is no fact, so this names the tool.
+ */
 export interface ApprovalRule extends ArgumentCondition {
   readonly tool: string;
   /** Shown to the person beside what holds. */
   readonly reason?: string | undefined;
 }
 
-/** The options of `approvals`. A tool that one of them names has to be there. */
+/** The options of `approvals`. A tool that `rules` names has to be there. */
 export interface ApprovalsOptions {
   /** Asked about at each call. Default: none. */
-  readonly always?: ToolChoice | undefined;
-  /** Asked about until they have succeeded once in the session. Default: none. */
-  readonly firstUse?: ToolChoice | undefined;
+  readonly always?: CallChoice | undefined;
+  /** Asked about until one has succeeded in the session: of the tool, or of the rule. Default: none. */
+  readonly firstUse?: CallChoice | undefined;
   /** Asked about when the arguments say so. Default: none. */
   readonly rules?: readonly ApprovalRule[] | undefined;
   /**
@@ -44,7 +49,9 @@ export interface ApprovalsOptions {
 }
 
 const toolName = v.pipe(v.string(), v.check(isToolName, 'must be the name of a tool'));
-const toolChoice = v.union([v.literal('external'), v.array(toolName)]);
+const noNames =
+  "must be `external`, or list what calls do, such as { runs: 'git push' }; for names of tools there is `requireApproval` of `@holdfast/policy`";
+const callChoice = v.union([v.literal('external'), v.array(factRuleSchema)], noNames);
 const scalar = v.union([v.string(), v.number(), v.boolean(), v.null()]);
 const limit = v.pipe(v.number(), v.finite());
 const rule = v.pipe(
@@ -63,18 +70,18 @@ const rule = v.pipe(
 );
 
 const configSchema = v.object({
-  always: v.optional(toolChoice),
-  firstUse: v.optional(toolChoice),
+  always: v.optional(callChoice),
+  firstUse: v.optional(callChoice),
   rules: v.optional(v.array(rule)),
   rememberIdentical: v.optional(v.boolean()),
 });
 
 /**
- * Which calls a person is asked about: of a tool, at its first use, by its arguments.
+ * Which calls a person is asked about: by what they do (`call.facts`), at the first use, by arguments.
  *
  * A call that went on although the policy asked has been approved: by a person, a grant of the session or the host.
  *
- * State: keyed; `used/<tool>`, with the digest of a tool that has one, for each tool of `firstUse` that has succeeded, `same/<SHA-256>` for each call that was approved and has
+ * State: keyed; `used/<tool>`, with the digest of a tool that has one, and `did/<rule>` for what `firstUse` has seen succeed, `same/<SHA-256>` for each call that was approved and has
  * succeeded, under `rememberIdentical`.
  */
 export const approvals: Pack<ApprovalsOptions> = definePack<ApprovalsOptions, ApprovalsOptions>({
@@ -97,18 +104,30 @@ export const approvals: Pack<ApprovalsOptions> = definePack<ApprovalsOptions, Ap
 
 function askPerson(options: ApprovalsOptions): Policy<KeyedState<true>> {
   const { always = [], firstUse = [], rules = [], rememberIdentical = false } = options;
-  const named = [always, firstUse].flatMap((choice) => (choice === 'external' ? [] : choice));
   const byTool = Map.groupBy(rules, ({ tool }) => tool);
+  const alwaysRules = readChoice(always);
+  const firstRules = readChoice(firstUse);
   // What was asked about, by its digest. Only for as long as the call lives, so it is no state.
   const asked = new WeakMap<PreparedCall, string>();
 
-  function findReasons({ tool, input }: PreparedCall, state: KeyedState<true>): readonly string[] {
+  function findReasons({ tool, input, facts }: PreparedCall, { state, place }: Context): readonly string[] {
     const name = `\`${tool.name}\``;
+    const held = (rules: readonly ReadRule[]) =>
+      facts === undefined || place === undefined
+        ? []
+        : rules.flatMap(({ key, match }) => {
+            const reason = match(facts, place);
+            return reason === undefined ? [] : [{ key, reason }];
+          });
     return [
-      ...(chooses(always, tool) ? [`${name} always needs a yes.`] : []),
-      ...(chooses(firstUse, tool) && !state.has(usedKey(tool))
+      ...(isExternal(always, tool) ? [`${name} always needs a yes.`] : []),
+      ...held(alwaysRules).map(({ reason }) => `${name} always needs a yes: ${reason}`),
+      ...(isExternal(firstUse, tool) && !state.has(usedKey(tool))
         ? [`${name} has not been used in this session before.`]
         : []),
+      ...held(firstRules).flatMap(({ key, reason }) =>
+        state.has(key) ? [] : [`${name} has not done this in this session before: ${reason}`],
+      ),
       ...(byTool.get(tool.name) ?? []).flatMap((condition) => {
         const held = describeHeld(condition, input);
         return held === undefined
@@ -128,19 +147,27 @@ function askPerson(options: ApprovalsOptions): Policy<KeyedState<true>> {
 
   return definePolicy<true>({
     name: 'ask-person',
-    tools: [...new Set([...named, ...byTool.keys()])],
+    tools: [...byTool.keys()],
     stateKind: 'keyed',
-    check(call, { state }) {
+    check(call, context) {
+      const { state, place } = context;
       asked.delete(call);
-      const reasons = findReasons(call, state);
+      const isBlind = call.facts === undefined || place === undefined;
+      if (isBlind && alwaysRules.length + firstRules.length > 0 && call.tool.effects === 'external')
+        return denyWithoutFacts('ask-person');
+      const reasons = findReasons(call, context);
       if (reasons.length === 0) return allow;
       return rememberIdentical ? askUnlessApproved(call, reasons, state) : ask(reasons.join('\n'));
     },
-    onResult(call, _result, { state }): readonly Operation[] {
+    onResult(call, _result, { state, place }): readonly Operation[] {
       const { tool } = call;
       const digest = asked.get(call);
       const learned = [
-        ...(chooses(firstUse, tool) ? [usedKey(tool)] : []),
+        ...(isExternal(firstUse, tool) ? [usedKey(tool)] : []),
+        ...firstRules.flatMap(({ key, match }) => {
+          const { facts } = call;
+          return facts !== undefined && place !== undefined && match(facts, place) !== undefined ? [key] : [];
+        }),
         ...(digest === undefined ? [] : [`same/${digest}`]),
       ];
       return learned.filter((key) => !state.has(key)).map((key) => upsert(key, true));
@@ -161,8 +188,21 @@ async function digestCall({ tool, input }: PreparedCall): Promise<string | undef
   return copied.ok ? digestJson(copied.value) : undefined;
 }
 
-function chooses(choice: ToolChoice, { name, effects }: Tool): boolean {
-  return choice === 'external' ? effects === 'external' : choice.includes(name);
+type Context = Pick<PolicyContext<KeyedState<true>>, 'state' | 'place'>;
+
+/** A rule, with the key under which its first use is kept. */
+interface ReadRule {
+  readonly key: string;
+  readonly match: FactMatcher;
+}
+
+function readChoice(choice: CallChoice): readonly ReadRule[] {
+  if (choice === 'external') return [];
+  return choice.map((rule) => ({ key: `did/${JSON.stringify(rule)}`, match: readFactRule(rule) }));
+}
+
+function isExternal(choice: CallChoice, { effects }: Tool): boolean {
+  return choice === 'external' && effects === 'external';
 }
 
 function hasOneOperator(condition: ArgumentCondition): boolean {

@@ -1,5 +1,6 @@
 import type { Tool } from '@holdfast/core';
-import { defineTool } from '@holdfast/core';
+import { type Describer, defineTool } from '@holdfast/core';
+import { createFacts, noFacts } from '@holdfast/facts';
 import type { PackCases, PolicyCall } from '@holdfast/testing';
 import * as v from 'valibot';
 
@@ -17,12 +18,26 @@ const tools = [tool('pay', 'external'), tool('mail', 'external'), tool('note', '
 const pay = (input: Readonly<Record<string, unknown>>): PolicyCall => ({ tool: 'pay', input: input as never });
 const mail: PolicyCall = { tool: 'mail', input: { to: 'ada' } };
 
+const hostOf = new Map([
+  ['mail', 'mail.example'],
+  ['pay', 'bank.example'],
+]);
+const describer: Describer = {
+  name: 'stand-ins',
+  describe({ tool }) {
+    const host = hostOf.get(tool);
+    return host === undefined ? noFacts : { ...noFacts, hosts: [{ scheme: 'https', host, sends: true }] };
+  },
+};
+const facts = createFacts({ describers: [describer], view: { folder: '/w', workspace: '/w' } });
+
 const harmless = ['note', 'search'].map((name) => ({ call: { tool: name }, answer: 'allow' }) as const);
 
 export const cases: PackCases = {
   presets: {
     recommended: {
       tools,
+      facts,
       cases: [
         ...harmless,
         { call: mail, answer: 'ask', reason: '`mail` has not been used in this session before.' },
@@ -33,6 +48,7 @@ export const cases: PackCases = {
     },
     strict: {
       tools,
+      facts,
       cases: [
         ...harmless,
         { call: mail, answer: 'ask', reason: '`mail` always needs a yes.' },
@@ -45,7 +61,7 @@ export const cases: PackCases = {
       title: 'rules',
       preset: 'strict',
       config: {
-        always: ['mail'],
+        always: [{ sends: 'mail.example' }],
         rules: [
           { tool: 'pay', argument: 'euros', above: 100, reason: 'The budget is 100.' },
           { tool: 'pay', argument: 'to', matches: 'eve*' },
@@ -56,6 +72,7 @@ export const cases: PackCases = {
         ],
       },
       tools,
+      facts,
       // Most of these rules are about what an argument is, and say nothing of a call without it.
       different: ['missing'],
       cases: [
@@ -92,8 +109,9 @@ export const cases: PackCases = {
     },
     {
       title: 'identical calls',
-      config: { firstUse: [], always: ['pay', 'mail'] },
+      config: { firstUse: [], always: [{ sends: '*.example' }] },
       tools,
+      facts,
       cases: [
         { call: mail, answer: 'ask', reason: 'A yes also holds for the same call later' },
         { title: 'the same', after: [mail], call: mail, answer: 'allow' },
@@ -106,6 +124,22 @@ export const cases: PackCases = {
         { title: 'another one', after: [pay({ euros: 1 })], call: pay({ euros: 2 }), answer: 'ask' },
         { title: 'the same, refused', after: [{ ...mail, outcome: 'denied' }], call: mail, answer: 'ask' },
         { title: 'another tool', after: [pay({ to: 'ada' })], call: mail, answer: 'ask' },
+      ],
+    },
+    {
+      title: 'the first time',
+      config: { firstUse: [{ sends: 'mail.example' }], rememberIdentical: false },
+      tools,
+      facts,
+      cases: [
+        {
+          call: mail,
+          answer: 'ask',
+          reason: '`mail` has not done this in this session before: It sends data to `mail.example`.',
+        },
+        { title: 'done once', after: [mail], call: { tool: 'mail', input: { to: 'eve' } }, answer: 'allow' },
+        { title: 'something else', call: pay({ euros: 1 }), answer: 'allow' },
+        { title: 'refused once', after: [{ ...mail, outcome: 'denied' }], call: mail, answer: 'ask' },
       ],
     },
   ],

@@ -46,6 +46,6 @@ test('a tool that is not known is unclear, and a file tool of others reads paths
   const source = createRunFacts(folder.path);
   const describe = (name: string, input: object) =>
     source.describe({ id: 'c', tool: toTool(name), input: input as never }, source.view);
-  expect(describe('push', {}).unclear).toMatchObject([{ kind: 'program' }]);
+  expect(describe('push', {}).unclear).toMatchObject([{ kind: 'tool' }]);
   expect(describe('read_text_file', { path: '/etc/passwd' }).reads).toEqual([{ path: '/etc/passwd', inside: false }]);
 });

@@ -36,13 +36,13 @@ test('describers are asked in order, and what they say is added up', () => {
 test('a tool that nobody knows is unclear', () => {
   expect(describe(tool('do_it'), {})).toEqual({
     ...noFacts,
-    unclear: [{ kind: 'program', reason: '`do_it` is not known here' }],
+    unclear: [{ kind: 'tool', reason: '`do_it` is not known here' }],
   });
 });
 
 test.each([
-  { what: 'nobody', trusts: undefined, kinds: ['program'] },
-  { what: 'another tool', trusts: ({ name }: Tool) => name === 'other', kinds: ['program'] },
+  { what: 'nobody', trusts: undefined, kinds: ['tool'] },
+  { what: 'another tool', trusts: ({ name }: Tool) => name === 'other', kinds: ['tool'] },
   { what: 'the tool', trusts: ({ name }: Tool) => name === 'read_file', kinds: [] },
   { what: "the program's own tools", trusts: ({ origin }: Tool) => origin === undefined, kinds: [] },
 ])('facts of a tool are added to those of describers where the host trusts $what', ({ trusts, kinds }) => {

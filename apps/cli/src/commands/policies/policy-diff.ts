@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { HoldfastError, isPlainObject, type JsonObject, type Pack, type Policy, parseJson } from '@holdfast/core';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
@@ -46,13 +46,16 @@ export async function diffPolicies(given: PolicyDiffOptions, host: Host): Promis
   const write = host.reserveStdout();
   const { before, after } = await openSides(given, host.directory);
   const sessions: DiffedSession[] = [];
-  for (const { id, reading } of await readSessions(given, host)) {
+  const read = await readSessions(given, host);
+  const workspace = await realpath(resolve(host.directory, given.workspace));
+  for (const { id, reading } of read) {
     const calls = await comparePolicies(reading.records, {
       before: before.policies,
       after: after.policies,
       // What every run has. A policy that looks closer at others is told as unknown.
       tools: fileTools(),
       filesystem: memoryFilesystem().readOnly,
+      workspace,
     });
     sessions.push({ id, damaged: isDamaged(reading), calls });
   }

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { describeCommand } from '@holdfast/facts';
 import { expect, test } from 'vitest';
-import { describeCommand } from './index.ts';
-import { type CommandLine, commandHalves } from './test-command-lines.ts';
+import { answerCall, answerLine } from './answers.ts';
+import { type CommandLine, commandHalves } from './command-lines.ts';
 import { dangerousLines } from './test-dangerous-lines.ts';
 import { folder } from './test-folder.ts';
-import { findQuestions } from './test-policy.ts';
 
-const isAsked = (line: string): boolean => findQuestions(describeCommand(line, folder), folder).length > 0;
+const isAsked = (line: string): boolean => answerLine(line, folder).type !== 'allow';
 
 test('of the dangerous lines these are let through, since what they run is read and is `id`, or a file of the workspace', () => {
   expect(dangerousLines.length).toBeGreaterThan(300);
@@ -41,7 +41,7 @@ test.each([
   expect(describeCommand(line, folder).reads).toContainEqual({ path: '/w/.env', inside: true });
 });
 
-const spellings = readFileSync(new URL('./test-spellings.txt', import.meta.url), 'utf8')
+const spellings = readFileSync(new URL('./spellings.txt', import.meta.url), 'utf8')
   .split('\n')
   .filter(Boolean);
 
@@ -53,9 +53,33 @@ test.each(spellings)('is asked about: %s', (line) => {
 test.each(['npm test', 'git status', 'ls', 'rg TODO', 'npm ci', 'git diff', 'cat README.md', 'cat .env.example'])(
   'is let through: %s',
   (line) => {
-    expect(findQuestions(describeCommand(line, folder), folder)).toEqual([]);
+    expect(answerLine(line, folder)).toEqual({ type: 'allow' });
   },
 );
+
+test.each([
+  ['bash', { command: 'cat .env' }],
+  ['bash', { command: 'grep TOKEN .env' }],
+  ['bash', { command: 'base64 < .env' }],
+  ['bash', { command: 'head -1 ./.env' }],
+  ['bash', { command: 'cat .e*' }],
+  ['Read', { file_path: '.env' }],
+  ['read_file', { path: 'x' }],
+])('a secret is refused, however it is read: %s %j', (tool, input) => {
+  expect(answerCall(tool, input, folder)).toMatchObject({
+    type: 'deny',
+    reason: expect.stringContaining('holds secrets'),
+  });
+});
+
+test.each([
+  ['bash', { command: 'git diff HEAD -- .env' }],
+  ['bash', { command: 'find . -name .env -exec cat {} +' }],
+  ['Read', { file_path: '/etc/passwd' }],
+  ['Grep', { pattern: 'TOKEN', path: '.env' }],
+])('is refused or asked about: %s %j', (tool, input) => {
+  expect(answerCall(tool, input, folder).type).not.toBe('allow');
+});
 
 const hasLines = commandHalves() !== undefined;
 test.skipIf(!hasLines).each(['seen', 'aside'] as const)(
