@@ -70,7 +70,7 @@ export function learnArguments(
 }
 
 /** Look-up and parse. */
-export function prepare(source: IdentifiedCall, { toolset, session, prompt }: CallScope): Prepared | Ended {
+export function prepare(source: IdentifiedCall, { toolset, session, prompt, facts }: CallScope): Prepared | Ended {
   const compiled = toolset.byName.get(source.name);
   if (compiled === undefined) {
     const closed = prompt?.toolNames?.has(source.name) === true;
@@ -82,7 +82,12 @@ export function prepare(source: IdentifiedCall, { toolset, session, prompt }: Ca
     // Also what the schema has filled in or made of them.
     if (session.redactor !== undefined) learnArguments(session.redactor, compiled, parsed.input);
     const call = Object.freeze({ id: source.id, tool: compiled.tool, input: parsed.input });
-    return { type: 'prepared', compiled, recorded: parsed.recorded, call };
+    return {
+      type: 'prepared',
+      compiled,
+      recorded: parsed.recorded,
+      call: facts === undefined ? call : facts.attach(call),
+    };
   } catch (thrown) {
     // A schema whose own check throws.
     const problem = {

@@ -2,6 +2,7 @@ import {
   type Budget,
   type ChildSession,
   type Clock,
+  type FactsSource,
   type FilesystemReader,
   HoldfastError,
   isMaxResultChars,
@@ -32,6 +33,7 @@ import type {
   Reservations,
   Resuming,
   RunPosition,
+  ScopeFacts,
 } from './types.ts';
 
 /** What every runner takes. */
@@ -46,6 +48,10 @@ export interface CallOptions {
    * under the name of a declared resource takes its place.
    */
   readonly resources?: Readonly<Record<string, unknown>>;
+  /** What calls would do, for policies that look at `call.facts`: made by `createFacts` of `@holdfast/facts`. Default: that of the call around, or none. */
+  readonly facts?: FactsSource;
+  /** What the user wrote, for policies (`context.request`). Within a call it is that of the call around. */
+  readonly request?: string;
   /** Tools for which nobody has to be asked. Denials still hold. */
   readonly grants?: readonly string[];
   /**
@@ -99,6 +105,8 @@ export interface CallScope {
   readonly observers: readonly PolicyBinding[];
   readonly resources: ReadonlyMap<string, unknown>;
   readonly surroundings: PolicySurroundings;
+  /** Absent where the host makes no facts. */
+  readonly facts: ScopeFacts | undefined;
   readonly grants: ReadonlySet<string>;
   /** Above all child sessions: where grants and resources for the session are. */
   readonly rootSession: Session;
@@ -233,6 +241,8 @@ export function createCallScope(
   const budgets = account === undefined ? noBudgets : [account];
   const lifetime = startLifetime({ clock, signal, timeoutMs, budgets, outer: parent?.lifetime });
   const { moves, reader } = companionOf(session);
+  const rootSession = outer?.rootSession ?? session;
+  const facts = options.facts === undefined ? outer?.facts : features.openFacts(options.facts, rootSession);
   return {
     features,
     toolset,
@@ -247,9 +257,16 @@ export function createCallScope(
     moves,
     observers: observersOf(policies),
     resources: all,
-    surroundings: { session: reader, filesystem: readOnlyFilesystem(all), deadline: lifetime.deadline },
+    surroundings: {
+      session: reader,
+      filesystem: readOnlyFilesystem(all),
+      deadline: lifetime.deadline,
+      request: outer === undefined ? options.request : outer.surroundings.request,
+      place: facts?.place,
+    },
+    facts,
     grants: grants === undefined ? (outer?.grants ?? noGrants) : new Set([...(outer?.grants ?? noGrants), ...grants]),
-    rootSession: outer?.rootSession ?? session,
+    rootSession,
     approve: options.approve ?? outer?.approve,
     unattended: options.unattended ?? outer?.unattended ?? false,
     resuming: undefined,

@@ -1,9 +1,11 @@
 import type {
   ApprovalAnswer,
   BoundPolicy,
+  CallFacts,
   ChildSession,
   Deadline,
   Decision,
+  FactsSource,
   FilesystemReader,
   Json,
   JsonObject,
@@ -11,9 +13,11 @@ import type {
   Outcome,
   OutcomeKind,
   PendingApproval,
+  PlaceView,
   PolicyDecision,
   PreparedCall,
   Problem,
+  RecordedFacts,
   ResourceTransaction,
   SessionReader,
   Slice,
@@ -26,6 +30,7 @@ import type {
   TraceEntry,
 } from '@holdfast/core';
 import type { CompiledSchema } from '@holdfast/schema';
+import type { Session } from '@holdfast/session';
 import type { Lifetime } from './execute.ts';
 import type { CallRecord, RunningCall } from './running-call.ts';
 import type { CallScope } from './scope.ts';
@@ -145,6 +150,8 @@ export interface PolicySurroundings {
   readonly session: SessionReader;
   readonly filesystem: FilesystemReader | undefined;
   readonly deadline: Deadline;
+  readonly request: string | undefined;
+  readonly place: PlaceView | undefined;
 }
 
 /** A policy where it is in force. */
@@ -251,8 +258,25 @@ export interface Resuming {
   doubt(ending: Ending, call: CallRecord, again: boolean): Ending;
 }
 
+/** What calls would do, for policies and the record. Brought by the host's option `facts`. */
+export interface ScopeFacts {
+  /** As describers and policies see it: it knows which files the session wrote. */
+  readonly place: PlaceView;
+  /** The same call, whose facts are made when they are first looked at. */
+  attach(call: PreparedCall): PreparedCall;
+  /** The facts of a call, as far as anybody has looked at them. */
+  madeOf(call: PreparedCall): CallFacts | undefined;
+  /** Makes the facts of a call again. Whether they are others than before. */
+  renew(call: PreparedCall): boolean;
+  /** A call begins: notes which files it writes, however it ends. */
+  begin(call: PreparedCall): void;
+  recorded(call: CallRecord): RecordedFacts | undefined;
+}
+
 /** What rare calls need of other rooms. A plain call passes each by with one comparison. */
 export interface CallFeatures {
+  /** @throws HoldfastError `options.invalid`. */
+  openFacts(source: FactsSource, session: Session): ScopeFacts;
   /** A policy needs time, or a person has to be asked. */
   permit(first: Verdict | Promise<Verdict>, call: RunningCall): Promise<Permitted>;
   /** Waives the asks about a tool that was granted for the session. */
