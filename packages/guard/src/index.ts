@@ -1,0 +1,11 @@
+export { toToolName } from './agent-tool.ts';
+export type { GuardDecision } from './decisions.ts';
+export { createGuard } from './guard.ts';
+export type {
+  Guard,
+  GuardedCall,
+  GuardedCallName,
+  GuardOptions,
+  GuardReport,
+  GuardVerdict,
+} from './types.ts';
