@@ -51,16 +51,17 @@ class SessionGuard implements Guard {
     try {
       const digest = digestCall(call);
       const key = this.#keyOf(call, digest);
-      const deciding = this.#deciding.get(key);
-      if (deciding?.digest === digest) return await deciding.verdict;
-      // Another call of that id waits for the first one, to be told from it.
-      await deciding?.verdict;
+      for (let other = this.#deciding.get(key); other !== undefined; other = this.#deciding.get(key)) {
+        if (other.digest === digest) return await other.verdict;
+        // Another call under this id is decided after the first one.
+        await other.verdict;
+      }
       const verdict = this.#decide(call, key, digest);
       this.#deciding.set(key, { digest, verdict });
       try {
         return await verdict;
       } finally {
-        if (this.#deciding.get(key)?.verdict === verdict) this.#deciding.delete(key);
+        this.#deciding.delete(key);
       }
     } catch (thrown) {
       return denial(thrown);

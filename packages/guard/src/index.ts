@@ -1,5 +1,5 @@
 export { toToolName } from './agent-tool.ts';
-export type { GuardDecision } from './decisions.ts';
+export { decisions, type GuardDecision } from './decisions.ts';
 export { createGuard } from './guard.ts';
 export type {
   Guard,

@@ -6,6 +6,7 @@ import type { CallOptions } from '../call/scope.ts';
 import type { Suspended } from '../call/types.ts';
 import { checkCall, executeIn } from '../direct/execute-tool-call.ts';
 import { openScope } from '../direct/features.ts';
+import { leaveReserved } from '../nested/reservations.ts';
 import { resumeIn } from '../recovery/resume-tool-call.ts';
 
 /**
@@ -36,6 +37,7 @@ async function release(call: RunningCall): Promise<Outcome | Released> {
   }
   try {
     await call.scope.rootSession.sync();
+    leaveReserved(call);
     return Object.freeze({ kind: 'released' });
   } catch (thrown) {
     const problem = { code: thrownCode(thrown, 'log.sync_failed'), message: describeThrown(thrown) };
