@@ -1,6 +1,6 @@
 import { defineSlice, type JsonObject, replace } from '@holdfast/core';
 import { createSession } from '@holdfast/session';
-import { jsonlStore } from '@holdfast/session/jsonl';
+import { createJsonlLog } from '@holdfast/session/jsonl';
 import { expect, test } from 'vitest';
 import { runProgram } from './program.ts';
 import { createFolder } from './testing/test-folder.ts';
@@ -89,7 +89,7 @@ test('every event of a run, and every record of its log, is as the schemas say',
   const events = await checkLines('run', stdout());
   expect([...events, ...nestedEvents, 'feedback'].sort()).toEqual(await listTypes('run'));
   const records = await checkLines('show', await print(['show', '--json'], folder.path));
-  const rare = [...rareRecords, ...laterRecords, ...planRecords, 'child-record', 'event', 'tool-call-late'];
+  const rare = [...rareRecords, ...laterRecords, ...planRecords, 'child-record', 'tool-call-late'];
   expect([...records, ...rare].sort()).toEqual(await listTypes('show'));
 });
 
@@ -171,7 +171,7 @@ test('nested calls, signs of life, late results and runs of children are as the 
 
 test('records that only programs make', async () => {
   await using folder = await createFolder();
-  const session = createSession({ id: 'one', store: jsonlStore(await prepareLogPath(folder.path, 'one')) });
+  const session = createSession({ id: 'one', store: createJsonlLog(await prepareLogPath(folder.path, 'one')) });
   session.register(
     defineSlice<number>({ id: 'count', kind: 'value', initial: 0, reducers: { counted: () => replace(1) } }),
   );

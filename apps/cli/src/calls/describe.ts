@@ -4,6 +4,7 @@ import type { CallUse } from '@holdfast/session';
 import { createColors } from '../terminal/colors.ts';
 import { toPrintable } from '../terminal/text.ts';
 import { formatChanges } from './changes.ts';
+import { describeFacts } from './facts.ts';
 import { labelText } from './foreign-text.ts';
 import {
   describeDecision,
@@ -55,6 +56,7 @@ function toEntries(use: CallUse, kept: boolean): readonly Entry[] {
     ['asked by', [describeAsker(use)]],
     ['arguments', [toText(end?.rawArguments ?? use.message?.arguments)]],
     ['input', listInput(use)],
+    ['facts', end?.facts === undefined ? [] : describeFacts(end.facts)],
     ['policies', listDecisions(use)],
     ['approval', use.approvals.map(describeApproval)],
     ['resolution', listResolution(use)],

@@ -20,8 +20,8 @@ import {
 } from '@holdfast/core';
 import type { Session, SessionTransaction } from '@holdfast/session';
 import { bindHostPolicies, checkPolicies, observersOf, type PolicyBinding } from './authorize.ts';
-import { accountOf, type BudgetAccount, type Lifetime, startLifetime } from './execute.ts';
-import { compileTools } from './prepare.ts';
+import { accountOf, type BudgetAccount, checkMilliseconds, type Lifetime, startLifetime } from './execute.ts';
+import { compileTools, type ScopeFacts } from './prepare.ts';
 import type { RunningCall } from './running-call.ts';
 import type {
   Approve,
@@ -33,7 +33,6 @@ import type {
   Reservations,
   Resuming,
   RunPosition,
-  ScopeFacts,
 } from './types.ts';
 
 /** What every runner takes. */
@@ -105,7 +104,6 @@ export interface CallScope {
   readonly observers: readonly PolicyBinding[];
   readonly resources: ReadonlyMap<string, unknown>;
   readonly surroundings: PolicySurroundings;
-  /** Absent where the host makes no facts. */
   readonly facts: ScopeFacts | undefined;
   readonly grants: ReadonlySet<string>;
   /** Above all child sessions: where grants and resources for the session are. */
@@ -241,6 +239,8 @@ export function createCallScope(
   const budgets = account === undefined ? noBudgets : [account];
   const lifetime = startLifetime({ clock, signal, timeoutMs, budgets, outer: parent?.lifetime });
   const { moves, reader } = companionOf(session);
+  const filesystem = readOnlyFilesystem(all);
+  const { request } = outer?.surroundings ?? options;
   const rootSession = outer?.rootSession ?? session;
   const facts = options.facts === undefined ? outer?.facts : features.openFacts(options.facts, rootSession);
   return {
@@ -257,13 +257,7 @@ export function createCallScope(
     moves,
     observers: observersOf(policies),
     resources: all,
-    surroundings: {
-      session: reader,
-      filesystem: readOnlyFilesystem(all),
-      deadline: lifetime.deadline,
-      request: outer === undefined ? options.request : outer.surroundings.request,
-      place: facts?.place,
-    },
+    surroundings: { session: reader, filesystem, deadline: lifetime.deadline, request, place: facts?.place },
     facts,
     grants: grants === undefined ? (outer?.grants ?? noGrants) : new Set([...(outer?.grants ?? noGrants), ...grants]),
     rootSession,
@@ -300,10 +294,4 @@ function passUp(parent: RunningCall, sessionId: string, own: CallScope['emit']):
     own?.(event);
     emit({ type: 'child-event', callId, sessionId, event });
   };
-}
-
-function checkMilliseconds(name: string, value: number | undefined): void {
-  if (value !== undefined && !(Number.isFinite(value) && value > 0)) {
-    throw new HoldfastError('options.invalid', `\`${name}\` must be a positive number of milliseconds, got ${value}.`);
-  }
 }

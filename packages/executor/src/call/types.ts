@@ -1,25 +1,20 @@
 import type {
   ApprovalAnswer,
   BoundPolicy,
-  CallFacts,
   ChildSession,
-  Deadline,
   Decision,
   FactsSource,
-  FilesystemReader,
   Json,
   JsonObject,
   Operation,
   Outcome,
   OutcomeKind,
   PendingApproval,
-  PlaceView,
+  PolicyContext,
   PolicyDecision,
   PreparedCall,
   Problem,
-  RecordedFacts,
   ResourceTransaction,
-  SessionReader,
   Slice,
   ThrownError,
   Tool,
@@ -32,6 +27,7 @@ import type {
 import type { CompiledSchema } from '@holdfast/schema';
 import type { Session } from '@holdfast/session';
 import type { Lifetime } from './execute.ts';
+import type { ScopeFacts } from './prepare.ts';
 import type { CallRecord, RunningCall } from './running-call.ts';
 import type { CallScope } from './scope.ts';
 
@@ -146,13 +142,7 @@ export type EndOfLife = 'deadline' | 'aborted' | 'budget';
 export type StopReason = 'attempt' | 'timeout' | EndOfLife;
 
 /** What every policy of one call sees beside its own state. */
-export interface PolicySurroundings {
-  readonly session: SessionReader;
-  readonly filesystem: FilesystemReader | undefined;
-  readonly deadline: Deadline;
-  readonly request: string | undefined;
-  readonly place: PlaceView | undefined;
-}
+export type PolicySurroundings = Required<Omit<PolicyContext, 'state'>>;
 
 /** A policy where it is in force. */
 export interface PolicyInForce extends BoundPolicy {
@@ -256,21 +246,6 @@ export interface Resuming {
   note(call: CallRecord): void;
   /** Whatever ends a call that was begun before but a success: it may have taken effect then. `again`: it has been run again. */
   doubt(ending: Ending, call: CallRecord, again: boolean): Ending;
-}
-
-/** What calls would do, for policies and the record. Brought by the host's option `facts`. */
-export interface ScopeFacts {
-  /** As describers and policies see it: it knows which files the session wrote. */
-  readonly place: PlaceView;
-  /** The same call, whose facts are made when they are first looked at. */
-  attach(call: PreparedCall): PreparedCall;
-  /** The facts of a call, as far as anybody has looked at them. */
-  madeOf(call: PreparedCall): CallFacts | undefined;
-  /** Makes the facts of a call again. Whether they are others than before. */
-  renew(call: PreparedCall): boolean;
-  /** A call begins: notes which files it writes, however it ends. */
-  begin(call: PreparedCall): void;
-  recorded(call: CallRecord): RecordedFacts | undefined;
 }
 
 /** What rare calls need of other rooms. A plain call passes each by with one comparison. */

@@ -9,8 +9,8 @@ import {
   toCanonicalJson,
 } from '@holdfast/core';
 import type { Session } from '@holdfast/session';
+import type { ScopeFacts } from '../call/prepare.ts';
 import { type CallRecord, RunningCall } from '../call/running-call.ts';
-import type { ScopeFacts } from '../call/types.ts';
 import { DescribedCall } from './described-call.ts';
 import { toRecordedFacts } from './recorded.ts';
 import { noteWritten, viewWithWritten } from './written.ts';
@@ -18,7 +18,7 @@ import { noteWritten, viewWithWritten } from './written.ts';
 /** `session`: above all child sessions. @throws HoldfastError `options.invalid`. */
 export function openFacts(source: FactsSource, session: Session): ScopeFacts {
   checkOptions('facts', source, { describe: 'function!', view: 'object!' }, { strays: 'misspelled' });
-  checkOptions('facts.view', source.view, { folder: 'text!', workspace: 'text!' }, { strays: 'misspelled' });
+  checkOptions('view', source.view, { folder: 'text!', workspace: 'text!' }, { strays: 'misspelled' });
   return new OpenFacts(source, session);
 }
 

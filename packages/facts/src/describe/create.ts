@@ -51,7 +51,7 @@ function attempt(name: string, describe: () => unknown): CallFacts | undefined {
     const made = describe();
     if (made === undefined || isFacts(made)) return made;
     // Of an asynchronous one: its rejection, which nobody will hear, must not end the process.
-    void Promise.allSettled([made]);
+    void Promise.allSettled([Promise.resolve(made)]);
     return unclear(`what \`${name}\` says of the call are no facts`);
   } catch (thrown) {
     return unclear(`\`${name}\` cannot say what the call would do: ${describeThrown(thrown)}`);

@@ -272,3 +272,57 @@ test('arguments and results of megabytes are shown within bounds', async () => {
   ]);
   for (const line of text.split('\n').slice(2)) expect(line.length).toBeLessThan(60);
 });
+
+const noFacts = { runs: [], reads: [], writes: [], deletes: [], hosts: [], untrusted: false, unclear: [] };
+const command = { environment: [], decides: true, background: false, after: [], written: false };
+test.each([
+  { what: 'nothing', facts: {}, lines: ['nothing is known to be read, written or run'] },
+  {
+    what: 'commands',
+    facts: {
+      runs: [
+        { ...command, program: 'git', arguments: ['push', null], folder: '/w' },
+        { ...command, program: './x.sh', arguments: [], written: true, background: true },
+      ],
+    },
+    lines: ['runs git push ? (in /w)', 'runs ./x.sh (which this session wrote, in the background)'],
+  },
+  {
+    what: 'files',
+    facts: {
+      reads: [{ path: '/w/.env', inside: true }],
+      writes: [{ path: '/tmp/a', inside: false }],
+      deletes: [{ path: '/w/d', inside: true, recursive: { skips: [] } }],
+    },
+    lines: ['reads /w/.env', 'writes /tmp/a (outside of the workspace)', 'deletes /w/d and what lies in it'],
+  },
+  {
+    what: 'hosts, and what is not clear',
+    facts: {
+      hosts: [
+        { scheme: 'https', host: 'a.example', sends: false },
+        { scheme: 'http', host: 'b.example', port: 8080, method: 'POST', sends: true },
+      ],
+      untrusted: true,
+      unclear: [{ kind: 'code', reason: 'the text of `python` is code' }],
+      cut: true,
+    },
+    lines: [
+      'reaches https://a.example',
+      'sends to POST http://b.example:8080',
+      'brings text that outsiders write',
+      'unclear: the text of `python` is code',
+      '…',
+    ],
+  },
+])('what a call would do: $what', async ({ facts, lines: expected }) => {
+  await using folder = await createFolder();
+  await writeLog(folder.path, 'one', [
+    ask('c1'),
+    callEnd('ok', { name: 'wipe', turn: 1, facts: { ...noFacts, ...facts } as never }),
+  ]);
+  const { lines } = await why(folder.path, 'c1');
+  const from = lines.findIndex((line) => line.startsWith('  facts'));
+  const until = lines.findIndex((line) => line.startsWith('  policies'));
+  expect(lines.slice(from, until).map((line) => line.slice(13))).toEqual(expected);
+});
