@@ -4,7 +4,7 @@ import { offlineModel, offlinePlanner } from '@holdfast/adapter-offline';
 import { append, defineSlice, defineTool, jsonSchema, type Model, toolOk } from '@holdfast/core';
 import { importDspy } from '@holdfast/dspy';
 import { executeToolCall, runAgent } from '@holdfast/executor';
-import { describeCommand, memoryDisk } from '@holdfast/facts';
+import { createFacts, describeCommand, fileFacts, memoryDisk } from '@holdfast/facts';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import { runAgent as runAgentOfKit } from '@holdfast/kit';
 import { createModuleEngine, defineSignature, memoryModules } from '@holdfast/modules';
@@ -132,6 +132,7 @@ export async function runEverything(): Promise<object> {
       session: createSession(),
       policies,
       resources: { filesystem: memoryFilesystem({ '.env': 'x' }) },
+      facts: createFacts({ describers: [fileFacts()], view: { folder: '/project', workspace: '/project' } }),
     },
   );
   const checked = await checkPlan(

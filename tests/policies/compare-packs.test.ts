@@ -52,7 +52,8 @@ test.each(suites)(
         tools: policy.tools.filter((name) => known.has(name)),
       }));
       const resources = cases.resources?.() ?? {};
-      const options = { tools, session, policies, resources, approve: () => ({ type: 'approve' as const }) };
+      const facts = cases.facts === undefined ? {} : { facts: cases.facts };
+      const options = { tools, session, policies, resources, ...facts, approve: () => ({ type: 'approve' as const }) };
       for (const step of [...after, call]) {
         if ('tool' in step) await executeToolCall({ name: step.tool, arguments: step.input ?? {} }, options);
       }
@@ -61,6 +62,7 @@ test.each(suites)(
         after: policies,
         tools,
         filesystem: memoryFilesystem().readOnly,
+        workspace: '/w',
       });
       const ends = new Map(listEnds(store.records).map((end) => [end.seq, end]));
       for (const { seq, tool, before, change } of compared) {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { executeToolCall } from '@holdfast/executor';
+import { createFacts, fileFacts, memoryDisk } from '@holdfast/facts';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import { filesystemGuard } from '@holdfast/pack-filesystem';
 import { denyTools, packPolicies, pathScope, readBeforeWrite } from '@holdfast/policy';
@@ -160,10 +161,18 @@ test('policies about paths say what they said; one about the content of files is
         ...packPolicies(filesystemGuard),
         readBeforeWrite(),
       ];
-      const options = { tools, session, policies, resources: { filesystem: memoryFilesystem(files) } };
+      const disk = memoryDisk(Object.fromEntries(Object.entries(files).map(([path, text]) => [`/w/${path}`, text])));
+      const facts = createFacts({ describers: [fileFacts()], view: { folder: '/w', workspace: '/w', disk } });
+      const options = { tools, session, policies, facts, resources: { filesystem: memoryFilesystem(files) } };
       for (const call of calls) await executeToolCall(call, options);
       const filesystem = memoryFilesystem().readOnly;
-      const compared = await comparePolicies(store.records, { before: policies, after: [], tools, filesystem });
+      const compared = await comparePolicies(store.records, {
+        before: policies,
+        after: [],
+        tools,
+        filesystem,
+        workspace: '/w',
+      });
       const ends = listEnds(store.records);
       expect(compared).toHaveLength(ends.length);
       for (const [index, { before, tool }] of compared.entries()) {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineTool, type Policy } from '@holdfast/core';
 import { executeToolCall, recoverSession } from '@holdfast/executor';
+import { createFacts, fileFacts, memoryDisk } from '@holdfast/facts';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import { hostFilesystem } from '@holdfast/filesystem/node';
 import { filesystemGuard, withoutSecrets } from '@holdfast/pack-filesystem';
@@ -35,7 +36,11 @@ const nested = defineTool({
 
 function createWorld(filesystem: unknown, policies: readonly Policy[] = packPolicies(filesystemGuard)) {
   const tools = [...fileTools(), copyFile, nested];
-  const options = { tools, session: createSession(), policies, resources: { filesystem } };
+  // The host shows facts the same files as it shows tools.
+  const shown = Object.keys(files).filter((path) => !/^(?:\.env|\.ssh.*|.*\.PEM|\.git\/config)$/.test(path));
+  const disk = memoryDisk(Object.fromEntries(shown.map((path) => [`/w/${path}`, ''])));
+  const facts = createFacts({ describers: [fileFacts()], view: { folder: '/w', workspace: '/w', disk } });
+  const options = { tools, session: createSession(), policies, resources: { filesystem }, facts };
   return async (name: string, input: object) => {
     const outcome = await executeToolCall({ name, arguments: input }, options);
     if (outcome.kind === 'suspended') throw new Error('nobody asks');

@@ -1,19 +1,20 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defineTool, type JsonObject, type Policy } from '@holdfast/core';
+import type { Policy } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
+import { createFacts, fileFacts, type MemoryFiles, memoryDisk } from '@holdfast/facts';
+import { nodeDisk } from '@holdfast/facts/node';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import { hostFilesystem } from '@holdfast/filesystem/node';
 import { filesystemGuard } from '@holdfast/pack-filesystem';
 import { every, type PackOptions, packPolicies, requireApproval, some } from '@holdfast/policy';
 import { createSession } from '@holdfast/session';
 import fc from 'fast-check';
-import * as v from 'valibot';
 import { afterAll, expect, test } from 'vitest';
 import { copyFile, files } from './packs/filesystem-cases.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'holdfast-guard-'));
+const root = realpathSync(mkdtempSync(join(tmpdir(), 'holdfast-guard-')));
 const outside = mkdtempSync(join(tmpdir(), 'holdfast-outside-'));
 afterAll(() => [root, outside].forEach((path) => void rmSync(path, { recursive: true, force: true })));
 for (const [path, text] of Object.entries(files)) {
@@ -25,39 +26,37 @@ symlinkSync('.env', join(root, 'link.example'));
 symlinkSync('.git', join(root, 'history'));
 symlinkSync(outside, join(root, 'elsewhere'));
 
-/** Looks into every file without having read any, and says less than `grep_files` does. */
-const lookInto = defineTool({
-  name: 'look_into',
-  description: 'Count the files that hold a word.',
-  inputSchema: v.object({ folder: v.optional(v.string(), ''), word: v.string() }),
-  effects: 'none',
-  async execute({ folder, word }, { filesystem }) {
-    let count = 0;
-    if (filesystem === undefined) return count;
-    for await (const { path } of filesystem.walk(folder)) {
-      const text = new TextDecoder().decode(await filesystem.read(path, { peek: true }));
-      if (text.includes(word)) count += 1;
-    }
-    return count;
-  },
-});
+const describers = [fileFacts()];
+
+/** What the host says of its files: those of the disk, or others in memory. */
+function factsOf(contents?: Readonly<Record<string, string>>, own = describers) {
+  const workspace = contents === undefined ? root : '/w';
+  const inMemory = (all: Readonly<Record<string, string>>): MemoryFiles =>
+    Object.fromEntries(Object.entries(all).map(([path, text]) => [`/w/${path}`, text]));
+  const disk = contents === undefined ? nodeDisk(root) : memoryDisk(inMemory(contents));
+  return createFacts({ describers: own, view: { folder: workspace, workspace, disk } });
+}
 
 interface Place {
-  readonly filesystem?: unknown;
+  /** Default: those of the disk. */
+  readonly contents?: Readonly<Record<string, string>>;
+  readonly own?: typeof describers;
   readonly options?: PackOptions;
   readonly policies?: readonly Policy[];
   readonly approving?: boolean;
 }
 
 async function call(name: string, input: object, place: Place = {}) {
-  const { filesystem = hostFilesystem(root), options, policies = packPolicies(filesystemGuard, options) } = place;
+  const { contents, own, options, policies = packPolicies(filesystemGuard, options) } = place;
+  const filesystem = contents === undefined ? hostFilesystem(root) : memoryFilesystem(contents);
   const outcome = await executeToolCall(
     { name, arguments: input },
     {
-      tools: [...fileTools(), copyFile, lookInto],
+      tools: [...fileTools(), copyFile],
       session: createSession(),
       policies,
-      resources: filesystem === null ? {} : { filesystem },
+      resources: { filesystem },
+      facts: factsOf(contents, own),
       ...(place.approving === true ? { approve: () => ({ type: 'approve' }) } : { unattended: true }),
     },
   );
@@ -89,21 +88,21 @@ test.each([
   },
 );
 
-test('E15: a new file whose folder leads out of the workspace is denied', async () => {
+test('E15: a new file whose folder leads out of the workspace is refused', async () => {
   const write = { path: 'elsewhere/new.txt', content: 'new' };
   const outcome = await call('write_file', write);
-  expect(outcome).toMatchObject({ kind: 'denied', message: expect.stringContaining('elsewhere/new.txt') });
+  // In a folder for temporary files, where the guard lets calls write: the filesystem itself refuses.
+  expect(outcome).toMatchObject({ kind: 'failed', message: expect.stringContaining('elsewhere/new.txt') });
   expect(outcome.text).not.toContain(outside);
-  const named = { config: { write: ['docs'], writers: { copy_file: 'to' } } };
-  expect(await call('copy_file', { from: 'src/a.ts', to: 'elsewhere/x' }, { options: named })).toMatchObject({
-    kind: 'denied',
-  });
 });
 
 test('a search is decided by the places of files alone: what they hold is not told, whatever is searched for', async () => {
   for (const pattern of ['tulip', 'TOKEN=t', 'TOKEN=x', 'nothing']) {
     const denied = await call('grep_files', { pattern });
-    expect(denied).toMatchObject({ kind: 'denied', message: expect.stringContaining('must not be searched') });
+    expect(denied).toMatchObject({
+      kind: 'denied',
+      message: expect.stringContaining('holds secrets and would be read'),
+    });
     expect(denied.text).not.toContain('tulip');
     const ok = await call('grep_files', { pattern, path: 'src' });
     expect(ok).toMatchObject({ kind: 'ok', value: { matches: [] } });
@@ -133,69 +132,21 @@ test('whatever the glob and the folder of a search are: a secret is never search
         const free = paths.filter((one) => !paths.some((other) => other !== one && other.startsWith(`${one}/`)));
         const contents = Object.fromEntries(free.map((key) => [key, isSecret(key) ? 'tulip' : 'open']));
         const input = { pattern: 'tu.ip|open', path, ...(wanted === null ? {} : { glob: wanted }) };
-        const outcome = await call('grep_files', input, { filesystem: memoryFilesystem(contents) });
+        const outcome = await call('grep_files', input, { contents });
         expect(outcome.text).not.toContain('tulip');
         if (outcome.kind === 'failed') expect(outcome.code).not.toBe('policy.secret_files');
-        // What is refused holds a secret that an unguarded search would have shown.
-        const unguarded = await call('grep_files', input, { filesystem: memoryFilesystem(contents), policies: [] });
-        if (outcome.kind === 'denied')
-          expect(unguarded.kind === 'failed' || unguarded.text.includes('tulip')).toBe(true);
-        else expect(outcome).toMatchObject({ kind: unguarded.kind, value: unguarded.value });
+        if (outcome.kind === 'denied') return;
+        const unguarded = await call('grep_files', input, { contents, policies: [] });
+        expect(outcome).toMatchObject({ kind: unguarded.kind, value: unguarded.value });
       },
     ),
     { numRuns: 100 },
   );
 });
 
-test('a search by a tool of the host is seen once it is named', async () => {
-  const filesystem = memoryFilesystem(files);
-  expect(await call('look_into', { word: 'tulip' }, { filesystem })).toMatchObject({ kind: 'ok' });
-  const options = { config: { searchers: { look_into: { path: 'folder' } } } };
-  expect(await call('look_into', { word: 'tulip' }, { filesystem, options })).toMatchObject({ kind: 'denied' });
-  expect(await call('look_into', { word: 'x', folder: 'src' }, { filesystem, options })).toMatchObject({ kind: 'ok' });
-  expect(await call('grep_files', { pattern: 'tulip' }, { filesystem, options })).toMatchObject({ kind: 'denied' });
-});
-
-test('a search behind a prefix is a search', async () => {
-  const tools = fileTools().map((tool) => ({ ...tool, name: `dev_${tool.name}` }));
-  const search = async (input: object) =>
-    executeToolCall(
-      { name: 'dev_grep_files', arguments: { pattern: 'tulip', ...input } },
-      {
-        tools,
-        session: createSession(),
-        policies: packPolicies(filesystemGuard),
-        resources: { filesystem: memoryFilesystem(files) },
-      },
-    );
-  expect(await search({})).toMatchObject({ kind: 'denied', message: expect.stringContaining('must not be searched') });
-  expect(await search({ path: 'src' })).toMatchObject({ kind: 'ok', value: { matches: [] } });
-});
-
-test('a file that appears while it is searched for fails the search', async () => {
-  const grep = defineTool({
-    name: 'grep_files',
-    description: 'Finds what was not there before.',
-    inputSchema: v.object({ path: v.string() }),
-    effects: 'none',
-    execute: () => ({ matches: [{ path: '.env', line: 1, text: 'tulip' }] }),
-  });
-  const options = {
-    session: createSession(),
-    resources: { filesystem: memoryFilesystem({ a: '' }) },
-    unattended: true,
-  };
-  const policies = packPolicies(filesystemGuard);
-  const outcome = await executeToolCall(
-    { name: 'grep_files', arguments: { path: '' } },
-    { ...options, tools: [grep], policies },
-  );
-  expect(outcome).toMatchObject({ kind: 'failed', code: 'policy.secret_files' });
-});
-
 test('what is refused and a person approves goes on, and nothing beside it', async () => {
   const place = () => ({
-    filesystem: memoryFilesystem(files),
+    contents: files,
     policies: [
       some(
         every(...packPolicies(filesystemGuard, { config: { readOnly: ['kept'] } })),
@@ -211,13 +162,9 @@ test('what is refused and a person approves goes on, and nothing beside it', asy
 
 test('a yes to reading a secret is none to writing it', async () => {
   const place = () => ({
-    filesystem: memoryFilesystem(files),
-    policies: [
-      some(
-        every(...packPolicies(filesystemGuard, { config: { readers: { copy_file: 'from' } } })),
-        requireApproval({ tools: ['copy_file'] }),
-      ),
-    ],
+    contents: files,
+    own: [fileFacts({ tools: { copy_file: { reads: ['from'] } } })],
+    policies: [some(every(...packPolicies(filesystemGuard)), requireApproval({ tools: ['copy_file'] }))],
     approving: true,
   });
   expect(await call('copy_file', { from: '.env', to: 'src/b.ts' }, place())).toMatchObject({ kind: 'ok' });
@@ -227,35 +174,9 @@ test('a yes to reading a secret is none to writing it', async () => {
   });
 });
 
-test('without a filesystem nothing is known of a path', async () => {
-  const outcome = await call('read_file', { path: 'src/a.ts' }, { filesystem: null });
-  expect(outcome).toMatchObject({ kind: 'denied', message: expect.stringContaining('no filesystem is bound') });
-});
-
-test('a tool that is named and not there is told where the policies meet the tools; a default is not', async () => {
-  const meet = (config: JsonObject) =>
-    executeToolCall(
-      { name: 'look_into', arguments: { word: 'x' } },
-      {
-        tools: [lookInto],
-        session: createSession(),
-        policies: packPolicies(filesystemGuard, { config: { read: [''], ...config } }),
-        resources: { filesystem: memoryFilesystem({}) },
-      },
-    );
-  expect(await meet({})).toMatchObject({ kind: 'ok' });
-  for (const config of [
-    { readers: { cat: 'file' } },
-    { writers: { put: 'file' } },
-    { searchers: { ack: { path: 'in' } } },
-  ]) {
-    await expect(meet(config)).rejects.toMatchObject({ code: 'policy.tool.unknown' });
-  }
-});
-
 test('a reason is short, however long the path is', async () => {
   const long = `${'deep/'.repeat(700)}.env`;
-  const outcome = await call('read_file', { path: long }, { filesystem: memoryFilesystem({ [long]: 'x' }) });
+  const outcome = await call('read_file', { path: long }, { contents: { [long]: 'x' } });
   expect(outcome.kind).toBe('denied');
   expect(outcome.text.length).toBeLessThan(1_024);
 });

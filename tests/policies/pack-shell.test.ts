@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineTool } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
+import { createFacts, shellFacts } from '@holdfast/facts';
+import { nodeDisk } from '@holdfast/facts/node';
 import { shellGuard } from '@holdfast/pack-shell';
 import { packPolicies } from '@holdfast/policy';
 import { createSession } from '@holdfast/session';
@@ -59,12 +61,18 @@ const bash = defineTool({
 });
 const policies = packPolicies(shellGuard, {
   preset: 'strict',
-  config: { allow: ['ls', 'cat', 'echo', ':', 'true', 'printf', 'test', '['] },
+  config: { allow: ['ls', 'cat', 'echo', ':', 'true', 'printf', 'test', '['], unknown: 'deny' },
 });
 
 async function isAllowed(command: string): Promise<boolean> {
   const session = createSession();
-  const outcome = await executeToolCall({ name: 'bash', arguments: { command } }, { session, tools: [bash], policies });
+  const work = join(folder, 'work');
+  const facts = createFacts({
+    describers: [shellFacts()],
+    view: { folder: work, workspace: work, disk: nodeDisk(work) },
+  });
+  const call = { name: 'bash', arguments: { command } };
+  const outcome = await executeToolCall(call, { session, tools: [bash], policies, facts });
   return outcome.kind === 'ok';
 }
 

@@ -9,6 +9,7 @@ export {
   isHoldfastError,
   type Problem,
 } from './basics/errors.ts';
+export { foldKey, foldPath } from './basics/fold-path.ts';
 export {
   type CopiedJson,
   copyJson,
@@ -32,6 +33,7 @@ export {
   type StandardResult,
   type StandardSchema,
 } from './basics/schema.ts';
+export { runsByItself } from './basics/self-running.ts';
 export { sha256 } from './basics/sha256.ts';
 export type { Budget, BudgetLimits } from './call/budget.ts';
 export {

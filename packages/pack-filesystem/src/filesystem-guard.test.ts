@@ -1,64 +1,113 @@
-import { defineTool, type FilesystemReader, type Json, type JsonObject, type PolicyContext } from '@holdfast/core';
+import { defineTool, type Json, type JsonObject, type Pack, type PolicyContext } from '@holdfast/core';
+import { createFacts, fileFacts, memoryDisk, shellFacts } from '@holdfast/facts';
 import { packPolicies } from '@holdfast/policy';
 import { expect, test } from 'vitest';
 import manifest from '../package.json' with { type: 'json' };
 import { filesystemGuard } from './filesystem-guard.ts';
 
-const unused = (): never => {
-  throw new Error('not needed here');
-};
-const filesystem: FilesystemReader = {
-  resolve: async (path) => path.replace(/^\.?\//u, ''),
-  stat: unused,
-  read: unused,
-  readText: unused,
-  list: unused,
-  walk: unused,
-};
+const disk = memoryDisk({
+  '/w/.env': 'TOKEN=tulip',
+  '/w/.env.example': 'TOKEN=',
+  '/w/.gitignore': '.env\n',
+  '/w/src/a.ts': '',
+  '/w/src/deep/b.ts': '',
+  '/w/open/prod.key': 'tulip',
+  '/w/link.md': { link: '.env' },
+  '/w/dist/a.js': '',
+  '/etc/passwd': '',
+});
+const view = { folder: '/w', workspace: '/w', disk };
+const { describe } = createFacts({ describers: [shellFacts(), fileFacts()], view });
+const context = { state: undefined, place: view } as unknown as PolicyContext; // What these policies look at.
 
-async function check(name: string, input: Json, { config = {}, preset = 'recommended', files = filesystem } = {}) {
-  const call = { id: 'c', tool: defineTool({ name, description: 'A tool of the tests.' }), input };
-  // What these policies look at.
-  const context = { state: undefined, filesystem: files } as unknown as PolicyContext;
-  const decisions = await Promise.all(
-    packPolicies(filesystemGuard, { preset, config }).map(async (policy) => policy.check(call, context)),
-  );
-  return decisions.map(({ type }) => type).join();
+type Options = { readonly config?: JsonObject; readonly preset?: string; readonly effects?: 'none' | 'external' };
+
+/** What the policies answer, those that allow left out. */
+function check(name: string, input: Json, { config = {}, preset = 'recommended', effects = 'external' }: Options = {}) {
+  const call = { id: 'c', tool: defineTool({ name, description: 'A tool of the tests.', effects }), input };
+  const facts = describe(call, view);
+  return packPolicies(filesystemGuard, { preset, config }).flatMap((policy) => {
+    const decision = policy.check({ ...call, facts }, context);
+    if (decision instanceof Promise || decision.type === 'allow') return [];
+    return [`${policy.id.replace('filesystem-guard-', '')} ${decision.type}`];
+  });
 }
+
+const run = (command: string, options?: Options) => check('bash', { command }, options);
+const read = (path: string, options?: Options) => check('read_file', { path }, options);
+const write = (path: string, options?: Options) => check('write_file', { path }, options);
 
 test('its version is that of the package, its presets are printable', () => {
   expect(filesystemGuard.version).toBe(manifest.version);
-  expect(JSON.parse(JSON.stringify(filesystemGuard.presets))).toMatchObject({
-    recommended: { config: {} },
-    strict: { config: { readOnly: expect.arrayContaining(['.github']) } },
+  expect(JSON.parse(JSON.stringify((filesystemGuard as Pack).presets))).toMatchObject({
+    recommended: { config: { unclear: 'ask' } },
+    strict: { config: { unclear: 'deny' } },
     observe: { observe: true },
   });
 });
 
-test.each([
-  ...['.env', '.env.local', 'prod.env', '.envrc', 'a/b.key', 'id_rsa', 'id_ed25519_work', '.ssh/known_hosts'],
-  ...['.npmrc', '.netrc', '.git/config', 'vendor/.git/config', 'home/.aws/credentials', '.kube/config', 'x.tfstate'],
-  ...['.git/config.worktree', '.git/modules/a/config', '.git/modules/a/modules/b/config', 'x/.git/modules/a/config'],
-  ...['terraform.tfvars', 'prod.auto.tfvars.json', 'AuthKey_1.p8', '.config/git/credentials', '.bash_history'],
-  ...['app-firebase-adminsdk-x1.json', 'service_account.json', 'local.settings.json', 'dev.kubeconfig'],
-  ...['service-account-1.json', 'secrets.yml', '.env.example/.env', '.config/gcloud/a.json', '.env.local.bak'],
-])('%s is secret', async (path) => {
-  expect(await check('read_file', { path })).toBe('deny,allow');
-  expect(await check('read_file', { path: path.toUpperCase() })).toBe('deny,allow');
-  expect(await check('read_file', { path }, { config: { notSecret: [path] } })).toBe('allow,allow');
+test.each<{ title: string; found: readonly string[]; recommended: readonly string[] }>([
+  { title: 'a source', found: read('src/a.ts'), recommended: [] },
+  { title: 'a secret', found: read('.env'), recommended: ['secret-files deny'] },
+  { title: 'a secret by a link', found: read('link.md'), recommended: ['secret-files deny'] },
+  { title: 'an example', found: read('.env.example'), recommended: [] },
+  { title: 'the same by a command', found: run('base64 < src/../link.md'), recommended: ['secret-files deny'] },
+  { title: 'a secret that is written', found: write('new.pem'), recommended: ['secret-files deny'] },
+  { title: 'a secret that is deleted', found: run('rm .env'), recommended: ['secret-files deny'] },
+  { title: 'a search that passes over it', found: run('rg TODO src'), recommended: [] },
+  { title: 'a search that takes it in', found: run('grep -r TODO .'), recommended: ['secret-files ask'] },
+  { title: 'a search of what is not hidden', found: run('rg TODO'), recommended: ['secret-files ask'] },
+  { title: 'the same by a tool', found: check('grep_files', { path: 'open' }), recommended: ['secret-files ask'] },
+  { title: 'an unknown word', found: run('cat $x'), recommended: ['secret-files ask'] },
+  { title: 'an unknown source', found: run('cat src/$x.ts'), recommended: [] },
+  { title: 'an unknown program', found: run('frobnicate'), recommended: ['secret-files ask'] },
+  { title: 'code of the workspace', found: run('npm test'), recommended: [] },
+  { title: 'the folder of Git', found: write('.git/hooks/a'), recommended: ['read-only-files deny'] },
+  { title: 'what runs by itself', found: write('package.json'), recommended: ['read-only-files ask'] },
+  { title: 'a folder that is made again', found: run('rm -rf dist'), recommended: [] },
+  { title: 'a folder of sources', found: run('rm -rf src'), recommended: ['read-only-files ask'] },
+  { title: 'the workspace', found: run('rm -rf .'), recommended: ['secret-files ask', 'read-only-files ask'] },
+  { title: 'outside', found: read('/etc/passwd'), recommended: ['outside-files ask'] },
+  { title: 'a folder of programs', found: read('/usr/include/stdio.h'), recommended: [] },
+  { title: 'a folder for what nobody keeps', found: write('/tmp/a'), recommended: [] },
+  { title: 'outside, written', found: write('/usr/lib/a'), recommended: ['outside-files ask'] },
+])('$title: $recommended', ({ found, recommended }) => {
+  expect(found).toEqual(recommended);
 });
 
-test.each([
-  ...['.env.example', 'a/.env.local.sample', 'id_rsa.pub', 'secrets.ts', 'environment.ts', 'src/keys.ts', '.gitignore'],
-  ...['package.json', 'config.json', 'docs/env.md', '.git/HEAD', '.git/modules/a/HEAD', 'terraform.tfvars.example'],
-  ...['config/settings.json', 'src/history.ts', '.aws/config', 'tsconfig.json', 'main.tf', 'service.json'],
-])('%s is none', async (path) => {
-  expect(await check('read_file', { path })).toBe('allow,allow');
+test('under `strict` nobody is asked', () => {
+  const preset = { preset: 'strict' };
+  expect(run('grep -r TODO .', preset)).toEqual(['secret-files deny']);
+  expect(run('cat $x', preset)).toEqual(['secret-files deny']);
+  expect(run('npm test', preset)).toEqual(['secret-files deny']);
+  expect(run('rm -rf src', preset)).toEqual(['read-only-files deny']);
+  expect(write('package.json', preset)).toEqual(['read-only-files deny']);
+  expect(read('/etc/passwd', preset)).toEqual(['outside-files deny']);
+  expect(read('src/a.ts', preset)).toEqual([]);
 });
 
-test('what the host calls a secret is one, also where it looks like an example', async () => {
-  const config = { secrets: ['*.example'] };
-  expect(await check('read_file', { path: 'a.example' }, { config })).toBe('deny,allow');
+test('a tool that touches nothing outside, by its own word, is left to what it touches', () => {
+  expect(check('weigh', { path: '.env' })).toEqual(['secret-files ask']);
+  expect(check('weigh', { path: '.env' }, { effects: 'none' })).toEqual([]);
+});
+
+test('the host says what is secret, read-only and in scope', () => {
+  expect(read('src/a.ts', { config: { secrets: ['src'] } })).toEqual(['secret-files deny']);
+  expect(run('cat docs/$x.ts', { config: { secrets: ['*.ts'] } })).toEqual(['secret-files ask']);
+  expect(read('.env', { config: { notSecret: ['.env'] } })).toEqual([]);
+  expect(write('src/a.ts', { config: { readOnly: ['src/**'] } })).toEqual(['read-only-files deny']);
+  const config = { read: ['src', './docs/'], write: ['docs'] };
+  expect(read('src/deep/b.ts', { config })).toEqual([]);
+  expect(run('cat dist/a.js', { config })).toEqual(['path-scope deny']);
+  expect(write('docs/a.md', { config })).toEqual([]);
+  expect(run('rm src/a.ts', { config })).toEqual(['path-scope deny']);
+  expect(read('README.md', { config: { read: [''] } })).toEqual([]);
+});
+
+test('without facts every call is denied, and told what is missing', () => {
+  const call = { id: 'c', tool: defineTool({ name: 'read_file', description: 'Reads.', effects: 'none' }), input: {} };
+  for (const policy of packPolicies(filesystemGuard))
+    expect(policy.check(call, context)).toMatchObject({ type: 'deny', reason: expect.stringContaining('createFacts') });
 });
 
 test.each<{ config: JsonObject; says: string }>([
@@ -68,25 +117,13 @@ test.each<{ config: JsonObject; says: string }>([
   { config: { secrets: '.env' }, says: 'secrets' },
   { config: { read: ['../x'] }, says: 'from the root on' },
   { config: { write: ['*.ts'] }, says: 'from the root on' },
-  { config: { readers: { 'Cat It': 'file' } }, says: 'name of a tool' },
-  { config: { writers: { put: '' } }, says: 'writers' },
-  { config: { searchers: { ack: { glob: 'g' } } }, says: 'searchers' },
+  { config: { readers: { cat: 'file' } }, says: 'fileFacts' },
+  { config: { writers: { put: 'file' } }, says: 'fileFacts' },
+  { config: { searchers: { ack: { path: 'in' } } }, says: 'fileFacts' },
+  { config: { outside: 'never' }, says: 'outside' },
   { config: { secret: ['.env'] }, says: 'Unknown key' },
 ])('$config is refused', ({ config, says }) => {
   expect(() => packPolicies(filesystemGuard, { config })).toThrow(
     expect.objectContaining({ code: 'pack.config.invalid', message: expect.stringContaining(says) }),
   );
-});
-
-test.each<Json>([{}, [], null, 'x', { path: 5 }, { path: { a: 1 } }, { path: [['x']] }])(
-  'arguments that hold no path are denied: %j',
-  async (input) => {
-    expect(await check('read_file', input)).toBe('deny,allow');
-    expect(await check('write_file', input)).toBe('deny,deny');
-  },
-);
-
-test('a fault of the filesystem is no answer', async () => {
-  const files = { ...filesystem, resolve: unused };
-  await expect(check('read_file', { path: 'a' }, { files })).rejects.toThrow('not needed here');
 });

@@ -1,4 +1,3 @@
-export { type FilesystemGuardOptions, filesystemGuard } from './filesystem-guard.ts';
-export type { SecretPatterns } from './known-secrets.ts';
-export type { SearchArguments } from './searches.ts';
+export { filesystemGuard } from './filesystem-guard.ts';
+export type { FilesystemGuardOptions } from './options.ts';
 export { withoutSecrets } from './without-secrets.ts';

@@ -6,8 +6,7 @@ import {
   type ResourceTransaction,
   type StagedResource,
 } from '@holdfast/core';
-import { isFilePattern } from './file-patterns.ts';
-import { type SecretPatterns, secretFinder } from './known-secrets.ts';
+import { isFilePattern, type SecretPatterns, secretFinder } from '@holdfast/facts/rules';
 
 /**
  * A filesystem, to be bound in place of `filesystem`, in which secret files are not there: they are not listed, so that a search passes

@@ -1,14 +1,15 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
+  type CallFacts,
   type Decision,
   defineTool,
   type Json,
   type Pack,
-  type Policy,
   type PolicyContext,
-  type PreparedCall,
+  type Tool,
 } from '@holdfast/core';
+import { createFacts, fetchFacts } from '@holdfast/facts';
 import { type NetworkEgressOptions, networkEgress } from './index.ts';
 
 /** What the tests of this package stand on: the answer of the pack to a call, and a server of this machine. */
@@ -29,22 +30,24 @@ function neverRead(): never {
   throw new Error('no policy of this package reads the session');
 }
 
-function policyOf(options: NetworkEgressOptions): Policy {
-  const [policy] = networkEgress.policies(options);
-  return policy ?? neverRead();
+const view = { folder: '/w', workspace: '/w' };
+const { describe } = createFacts({ describers: [fetchFacts()], view });
+
+/** The answer to a call that does what the facts say. */
+export function decideFacts(
+  options: NetworkEgressOptions,
+  facts: CallFacts | undefined,
+  effects: Tool['effects'] = 'external',
+): Decision | Promise<Decision> {
+  const [policy = neverRead()] = networkEgress.policies(options);
+  const tool = defineTool({ name: 'run', description: 'Runs.', effects });
+  return policy.check({ id: 'c1', tool, input: {}, ...(facts === undefined ? {} : { facts }) }, context);
 }
 
-function callOf(input: Json, name: string): PreparedCall {
-  return { id: 'c1', tool: defineTool({ name, description: 'Fetches.' }), input };
-}
-
-export async function decide(options: NetworkEgressOptions, input: Json, name = 'fetch'): Promise<Decision> {
-  return policyOf(options).check(callOf(input, name), context);
-}
-
-/** Tells the pack of a success. */
-export function succeed(options: NetworkEgressOptions, input: Json, value: Json, name = 'fetch'): void {
-  policyOf(options).onResult?.(callOf(input, name), { value, message: '', touched: new Map() }, context);
+export async function decide(options: NetworkEgressOptions, input: Json): Promise<Decision> {
+  const [policy = neverRead()] = networkEgress.policies(options);
+  const call = { id: 'c1', tool: defineTool({ name: 'fetch', description: 'Fetches.' }), input };
+  return policy.check({ ...call, facts: describe(call, view) }, context);
 }
 
 export interface TestServer extends AsyncDisposable {

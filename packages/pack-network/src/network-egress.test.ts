@@ -1,8 +1,9 @@
 import type { Json } from '@holdfast/core';
+import { describeCommand, memoryDisk } from '@holdfast/facts';
 import { packPolicies } from '@holdfast/policy';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decide, preset, succeed } from './fixtures.ts';
+import { decide, decideFacts, preset } from './fixtures.ts';
 import { type NetworkEgressOptions, networkEgress } from './index.ts';
 
 const strict: NetworkEgressOptions = {
@@ -48,7 +49,6 @@ test.each([
 test.each([
   'http://example.org/',
   'ftp://example.org/',
-  'file:///etc/passwd',
   'data:text/plain,a',
   'javascript:alert(1)',
   'https://example.org:8443/',
@@ -82,7 +82,8 @@ test.each([
   'https://',
   `https://example.org/${'a'.repeat(2_048)}`,
 ])('is refused however it is meant: %s', async (url) => {
-  expect(await decide({ ...strict, unlisted: 'ask' }, { url })).toMatchObject({ type: 'deny' });
+  expect(await decide(strict, { url })).toMatchObject({ type: 'deny' });
+  expect((await decide({ ...strict, unlisted: 'ask', unclear: 'ask' }, { url })).type).not.toBe('allow');
 });
 
 test.each([
@@ -155,18 +156,6 @@ test.each([
   expect(await decide({ ...open, unlisted: 'ask' }, { url: `http://${host}:8080/` })).toMatchObject({ type: 'deny' });
 });
 
-test('without names, the usual tools are judged, behind a prefix where they have a URL', async () => {
-  const url = 'http://127.0.0.1/';
-  const type = async (input: Json, name: string) => (await decide({ ...open, tools: undefined }, input, name)).type;
-  for (const name of ['fetch', 'read_url', 'dev_fetch', 'dev-web_fetch', 'mcp__host__browser_navigate']) {
-    expect({ name, type: await type({ url }, name) }).toEqual({ name, type: 'deny' });
-  }
-  expect(await type({ remote: 'origin' }, 'fetch')).toBe('deny');
-  expect(await type({ remote: 'origin' }, 'git_fetch')).toBe('allow');
-  expect(await type({ url }, 'prefetch')).toBe('allow');
-  expect((await decide({ ...open, tools: { get: 'to' } }, { url })).type).toBe('allow');
-});
-
 test('what is not public is reached where the host says so, exactly', async () => {
   const options = { ...open, hosts: ['*', 'localhost'], privateAddresses: ['127.0.0.1/32', 'fd00::/16'] };
   const answer = async (host: string) => (await decide(options, { url: `http://${host}/` })).type;
@@ -190,7 +179,12 @@ test.each<{ input: Json; type: string; options?: NetworkEgressOptions }>([
   { input: { url: 'https://example.org', method: 'a\nb' }, type: 'deny', options: { unlisted: 'ask' } },
   { input: { url: 'https://example.org', method: 'POST' }, type: 'allow', options: { methods: ['POST'] } },
   { input: { url: 'https://example.org' }, type: 'deny', options: { methods: ['POST'] } },
-  { input: { url: 'https://example.org/' }, type: 'deny', options: { maxUrlLength: 19 } },
+  { input: { url: 'https://example.org', body: 'a' }, type: 'deny' },
+  {
+    input: { url: 'https://example.org', method: 'POST', body: 'a' },
+    type: 'allow',
+    options: { sendTo: ['example.org'] },
+  },
   { input: { url: ['https://example.org', 'https://a.example.net'] }, type: 'allow' },
   { input: { url: ['https://example.org', 'https://example.com'] }, type: 'deny' },
   { input: { url: [['https://example.org']] }, type: 'deny' },
@@ -204,27 +198,44 @@ test.each<{ input: Json; type: string; options?: NetworkEgressOptions }>([
   expect(await decide({ ...strict, ...options }, input)).toMatchObject({ type });
 });
 
-test('tools hold their requests where the host says; others are not asked about', async () => {
-  const options: NetworkEgressOptions = {
-    ...strict,
-    tools: {
-      post: { url: 'to', usualMethod: 'POST' },
-      look: 'page',
-      call: { url: 'to', method: 'verb', usualMethod: 'POST' },
-    },
-  };
-  const url = 'https://example.org';
-  expect(await decide(options, { to: url }, 'post')).toMatchObject({ type: 'deny' });
-  expect(await decide({ ...options, methods: ['POST'] }, { to: url }, 'post')).toEqual({ type: 'allow' });
-  expect(await decide(options, { page: url, method: 'POST' }, 'look')).toEqual({ type: 'allow' });
-  expect(await decide(options, { to: url, verb: 'GET' }, 'call')).toEqual({ type: 'allow' });
-  expect(await decide(options, { to: url }, 'call')).toMatchObject({ type: 'deny' });
-  expect(await decide(options, { url: 'http://127.0.0.1' })).toEqual({ type: 'allow' });
-  const [policy] = packPolicies(networkEgress, { config: { tools: { look: 'page' } } });
-  expect(policy?.tools).toEqual(['look']);
-  expect(packPolicies(networkEgress).map(({ id, tools }) => ({ id, tools }))).toEqual([
-    { id: 'network-egress-requests', tools: [] },
-  ]);
+test('a network of this machine is asked about where the host says so, and the metadata of a cloud never', async () => {
+  const options: NetworkEgressOptions = { ...open, local: 'ask' };
+  for (const host of ['localhost', '127.0.0.1', '10.1.2.3', 'router.local', '[::1]'])
+    expect(await decide(options, { url: `http://${host}/` })).toMatchObject({ type: 'ask' });
+  for (const host of ['169.254.169.254', 'metadata.google.internal', '[fd00:ec2::254]', '0.0.0.0'])
+    expect({ host, ...(await decide(options, { url: `http://${host}/` })) }).toMatchObject({
+      type: host.startsWith('[') ? 'ask' : 'deny',
+    });
+});
+
+test.each<{ command: string; recommended: string; strict: string }>([
+  { command: 'npm ci', recommended: 'allow', strict: 'deny' },
+  { command: 'git fetch', recommended: 'allow', strict: 'deny' },
+  { command: 'git push', recommended: 'ask', strict: 'deny' },
+  { command: 'curl https://example.org/a', recommended: 'ask', strict: 'allow' },
+  { command: 'curl -d @a.txt https://example.org/a', recommended: 'ask', strict: 'deny' },
+  { command: 'curl "$URL"', recommended: 'ask', strict: 'deny' },
+  { command: 'curl http://169.254.169.254/', recommended: 'deny', strict: 'deny' },
+  { command: 'cat < /dev/tcp/example.org/80', recommended: 'ask', strict: 'deny' },
+  { command: 'ls', recommended: 'allow', strict: 'allow' },
+  { command: 'eval "$x"', recommended: 'ask', strict: 'deny' },
+  { command: 'npm test', recommended: 'allow', strict: 'deny' },
+])('of a command: $command is $recommended, under `strict` $strict', ({ command, ...expected }) => {
+  const facts = describeCommand(command, {
+    folder: '/w',
+    workspace: '/w',
+    disk: memoryDisk({ '/w/package.json': '{}' }),
+  });
+  expect(decideFacts(preset('recommended'), facts)).toMatchObject({ type: expected.recommended });
+  expect(decideFacts(strict, facts)).toMatchObject({ type: expected.strict });
+});
+
+test('without facts a tool that touches the outside is denied, and told what is missing', () => {
+  expect(decideFacts(strict, undefined)).toMatchObject({
+    type: 'deny',
+    reason: expect.stringContaining('createFacts'),
+  });
+  expect(decideFacts(strict, undefined, 'state')).toEqual({ type: 'allow' });
 });
 
 test('reasons say what is wrong, and nothing of what a URL holds beside its host', async () => {
@@ -235,38 +246,8 @@ test('reasons say what is wrong, and nothing of what a URL holds beside its host
   });
   expect(await decide(strict, { url: 'https://ada:tulip@example.org/' })).toEqual({
     type: 'deny',
-    reason: 'It holds a user name.',
+    reason: 'It is not clear what `fetch` does: which address `fetch` asks for is not known.',
   });
-});
-
-const ending: NetworkEgressOptions = {
-  ...strict,
-  unlisted: 'ask',
-  tools: { fetch: { url: 'url', finalUrl: 'page.url' } },
-};
-
-test.each<{ value: Json; problem?: string }>([
-  { value: { page: { url: 'https://example.org/b' } } },
-  { value: { page: { url: ['https://asked.test/', 'https://a.example.net/'] } } },
-  { value: { page: { url: 'https://other.test/' } }, problem: '`other.test` is not among' },
-  { value: { page: { url: 'http://example.org/' } }, problem: '`http` is not among' },
-  { value: { page: { url: ['https://example.org/', 'https://127.0.0.1/'] } }, problem: 'no public address (loopback)' },
-  { value: { page: { url: [] } }, problem: 'has no URL as `page.url`' },
-  { value: { page: 'https://example.org/' }, problem: 'has no URL as `page.url`' },
-  { value: null, problem: 'has no URL as `page.url`' },
-])('a result that came from $value: $problem', ({ value, problem }) => {
-  const run = (): void => succeed(ending, { url: 'https://asked.test/a' }, value);
-  if (problem === undefined) expect(run).not.toThrow();
-  else {
-    expect(run).toThrow(
-      expect.objectContaining({ code: 'policy.network_egress', message: expect.stringContaining(problem) }),
-    );
-  }
-});
-
-test('results of other tools, and without `finalUrl`, are not looked at', () => {
-  expect(() => succeed(ending, {}, null, 'other')).not.toThrow();
-  expect(() => succeed(strict, { url: 'https://example.org' }, null)).not.toThrow();
 });
 
 test.each<Json>([
@@ -279,8 +260,7 @@ test.each<Json>([
   { ports: [0] },
   { methods: ['get'] },
   { unlisted: 'allow' },
-  { tools: { fetch: { url: '' } } },
-  { tools: { 'no name': 'url' } },
+  { tools: { fetch: 'url' } },
   { more: 1 },
 ])('options that do not fit are refused: %j', (config) => {
   expect(() => packPolicies(networkEgress, { config: config as Record<string, Json> })).toThrow(

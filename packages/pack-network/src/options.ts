@@ -1,75 +1,46 @@
-import { findToolNameProblem } from '@holdfast/core';
 import * as v from 'valibot';
 import { isAddressRange } from './addresses.ts';
 
-/** Which arguments of a tool say what it requests. */
-export interface RequestArguments {
-  /** The argument with the URL, or with a list of them. */
-  readonly url: string;
-  /** The argument with the method. Default: there is none. */
-  readonly method?: string | undefined;
-  /** The method where no argument has one. Default `GET`. */
-  readonly usualMethod?: string | undefined;
-  /**
-   * The key of the result that holds the URL, or all the URLs, where the answer came from, `page.url` for one within. Without it
-   * the call fails, as it does when the rules refuse that URL. Default: the result is not looked at.
-   */
-  readonly finalUrl?: string | undefined;
-}
-
 /** Options of `networkEgress`. */
 export interface NetworkEgressOptions {
-  /**
-   * By tool; a text is the argument with the URL. Default: `url` and `method` of `fetch`, `fetch_url`, `fetch_page`, `web_fetch`,
-   * `http_request`, `http_get`, `open_url`, `read_url`, `visit_url`, `browse`, `browser_navigate`, `download` and `download_file`, as far
-   * as the host has them, also behind a prefix: `dev_fetch`.
-   */
-  readonly tools?: Readonly<Record<string, string | RequestArguments>> | undefined;
   /** `example.org`, `*.example.org` for all names below it, `*` for all hosts; names as they are looked up, `xn--…`. Default: none. */
   readonly hosts?: readonly string[] | undefined;
+  /** Hosts to which data may go by any method, written as `hosts`; a Git remote by its name. Default: none. */
+  readonly sendTo?: readonly string[] | undefined;
   /** Default `GET` and `HEAD`. */
   readonly methods?: readonly string[] | undefined;
   /** What is answered to hosts and methods that are not listed. Default `deny`. */
   readonly unlisted?: 'ask' | 'deny' | undefined;
-  /** Default `https`. */
+  /** Default `https`. Of commands, others are judged by their hosts alone: `git`, `ssh`. */
   readonly schemes?: readonly string[] | undefined;
   /** Default 80 and 443. */
   readonly ports?: readonly number[] | undefined;
   /** Ranges of addresses that are not public and may be reached all the same: `127.0.0.1/32`. Default: none. */
   readonly privateAddresses?: readonly string[] | undefined;
-  /** Characters that a URL has at most: long ones carry data away. Default 2048. */
+  /** What is answered when a call reaches this machine or a private network by a name or address that is not listed. Default `deny`. */
+  readonly local?: 'ask' | 'deny' | undefined;
+  /** What is answered when it is not clear what a call reaches. Default `deny`. */
+  readonly unclear?: 'ask' | 'deny' | undefined;
+  /** What is answered to code of the workspace, such as a test runner, that may reach anything. Default `allow`. */
+  readonly project?: 'allow' | 'ask' | 'deny' | undefined;
+  /** Of `guardedFetch`: characters that a URL has at most, since long ones carry data away. Default 2048. */
   readonly maxUrlLength?: number | undefined;
 }
 
-const key = v.pipe(v.string(), v.minLength(1), v.maxLength(100));
 const method = v.pipe(v.string(), v.regex(/^[A-Z]{1,20}$/));
 const host = v.pipe(
   v.string(),
   v.maxLength(255),
   v.regex(/^(?:\*|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])$/),
 );
+const hosts = v.optional(v.pipe(v.array(host), v.maxLength(1_000)));
+const answer = v.optional(v.picklist(['ask', 'deny']));
 
 export const configSchema: v.GenericSchema<NetworkEgressOptions> = v.strictObject({
-  tools: v.optional(
-    v.record(
-      v.pipe(
-        v.string(),
-        v.check((name) => findToolNameProblem(name) === undefined, 'must be the name of a tool'),
-      ),
-      v.union([
-        key,
-        v.strictObject({
-          url: key,
-          method: v.optional(key),
-          usualMethod: v.optional(method),
-          finalUrl: v.optional(key),
-        }),
-      ]),
-    ),
-  ),
-  hosts: v.optional(v.pipe(v.array(host), v.maxLength(1_000))),
+  hosts,
+  sendTo: hosts,
   methods: v.optional(v.pipe(v.array(method), v.maxLength(20))),
-  unlisted: v.optional(v.picklist(['ask', 'deny'])),
+  unlisted: answer,
   schemes: v.optional(v.pipe(v.array(v.pipe(v.string(), v.regex(/^[a-z][a-z0-9+.-]{0,19}$/))), v.maxLength(20))),
   ports: v.optional(
     v.pipe(v.array(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535))), v.maxLength(100)),
@@ -80,5 +51,13 @@ export const configSchema: v.GenericSchema<NetworkEgressOptions> = v.strictObjec
       v.maxLength(100),
     ),
   ),
+  local: answer,
+  unclear: answer,
+  project: v.optional(v.picklist(['allow', 'ask', 'deny'])),
   maxUrlLength: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100_000))),
+  tools: v.optional(
+    v.never(
+      'is no option any more: a call is judged by its facts, so hand `fetchFacts({ tools: … })` to `createFacts`',
+    ),
+  ),
 });

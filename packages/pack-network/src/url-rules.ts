@@ -1,9 +1,11 @@
+import type { Host } from '@holdfast/core';
+import { quote } from '@holdfast/facts/rules';
 import { findSpecialRange, isLocalName, readAddress } from './addresses.ts';
 import type { NetworkEgressOptions } from './options.ts';
 
-/** What speaks against a request. Only a host and a method that are not listed can be asked about. */
+/** What speaks against a request. */
 export interface UrlProblem {
-  readonly kind: 'url' | 'host' | 'method';
+  readonly kind: 'url' | 'local' | 'host' | 'method';
   readonly answer: 'ask' | 'deny';
   readonly reason: string;
 }
@@ -12,6 +14,8 @@ export interface UrlRules {
   /** Problems of the URL, the method aside. */
   inspectUrl(text: unknown): readonly UrlProblem[];
   inspectMethod(method: unknown): readonly UrlProblem[];
+  /** Problems of a host that the facts of a call name. */
+  inspectHost(host: Host): readonly UrlProblem[];
   /** Why an address must not be connected to, which is what a name was looked up to. */
   findAddressProblem(address: string): string | undefined;
 }
@@ -26,63 +30,105 @@ const usualPorts: ReadonlyMap<string, number> = new Map([
 
 export function createUrlRules({
   hosts = [],
+  sendTo = [],
   methods = ['GET', 'HEAD'],
   unlisted = 'deny',
+  local = 'deny',
   schemes = ['https'],
   ports = [80, 443],
   privateAddresses = [],
   maxUrlLength = 2_048,
 }: NetworkEgressOptions): UrlRules {
-  const names = new Set(hosts.map(toHost));
-  const below = hosts.flatMap((host) => (host.startsWith('*.') ? [host.slice(1)] : []));
-  const isListed = (host: string): boolean =>
-    names.has('*') || names.has(host) || below.some((end) => host.endsWith(end) && host.length > end.length);
+  const listed = hostList([...hosts, ...sendTo]);
+  const receivers = hostList(sendTo);
 
   const findAddressProblem = (address: string): string | undefined => {
     const range = findSpecialRange(address, privateAddresses);
-    return range === undefined ? undefined : `\`${cut(address)}\` is no public address (${range}).`;
+    return range === undefined ? undefined : `${quote(address)} is no public address (${range}).`;
   };
 
-  const findProblem = (text: unknown): string | undefined => {
-    const problem = findTextProblem(text, maxUrlLength);
-    if (problem !== undefined) return problem;
-    const url = readUrl(text);
-    if (url === undefined) return 'It is no URL.';
-    const scheme = url.protocol.slice(0, -1);
+  const findSchemeProblem = (scheme: string, port: number | undefined): string | undefined => {
     if (!schemes.includes(scheme)) {
       return `\`${scheme}\` is not among the schemes that may be used: ${list(schemes)}.`;
     }
-    const host = hostOf(url);
-    if (host === undefined) return 'Its host is no name and no address.';
-    const port = url.port === '' ? usualPorts.get(scheme) : Number(url.port);
-    if (port === undefined || !ports.includes(port)) {
-      return `Port ${port ?? '?'} is not among the ports that may be used: ${list(ports)}.`;
-    }
+    const actual = port ?? usualPorts.get(scheme);
+    if (actual !== undefined && ports.includes(actual)) return undefined;
+    return `Port ${actual ?? '?'} is not among the ports that may be used: ${list(ports)}.`;
+  };
+
+  const inspectName = (host: string): readonly UrlProblem[] => {
     const address = readAddress(host);
-    if (address !== undefined) return findAddressProblem(address);
-    return isLocalName(host) && !names.has(host) ? `\`${cut(host)}\` is a name of a private network.` : undefined;
+    const range = address === undefined ? undefined : findSpecialRange(address, privateAddresses);
+    if (range !== undefined) {
+      // Not link-local ones, where clouds keep the credentials of a machine.
+      const answer = ['loopback', 'private', 'uniqueLocal'].includes(range) ? local : 'deny';
+      return [{ kind: 'local', answer, reason: `${quote(host)} is no public address (${range}).` }];
+    }
+    if (address === undefined && isLocalName(host) && !listed.names.has(host)) {
+      const answer = host.endsWith('.internal') ? 'deny' : local;
+      return [{ kind: 'local', answer, reason: `${quote(host)} is a name of a private network.` }];
+    }
+    if (listed.has(host)) return [];
+    const reason = `The host ${quote(host)} is not among those that may be reached: ${list([...listed.names])}.`;
+    return [{ kind: 'host', answer: unlisted, reason }];
+  };
+
+  const inspectMethod = (method: unknown): readonly UrlProblem[] => {
+    // Only letters: what any client would take for another method is none of these.
+    const name = typeof method === 'string' && /^[A-Za-z]{1,20}$/.test(method) ? method.toUpperCase() : undefined;
+    if (name === undefined) return [{ kind: 'method', answer: 'deny', reason: 'The method must be a word.' }];
+    if (methods.includes(name)) return [];
+    const reason = `\`${name}\` is not among the methods that may be used: ${list(methods)}.`;
+    return [{ kind: 'method', answer: unlisted, reason }];
   };
 
   return {
     inspectUrl(text) {
-      const problem = findProblem(text);
-      if (problem !== undefined) return [{ kind: 'url', answer: 'deny', reason: problem }];
       const url = readUrl(text);
       const host = url === undefined ? undefined : hostOf(url);
-      if (host !== undefined && isListed(host)) return [];
-      const reason = `The host \`${cut(host ?? '')}\` is not among those that may be reached: ${list([...names])}.`;
-      return [{ kind: 'host', answer: unlisted, reason }];
+      const problem =
+        findTextProblem(text, maxUrlLength) ??
+        (url === undefined ? 'It is no URL.' : undefined) ??
+        (host === undefined ? 'Its host is no name and no address.' : undefined) ??
+        (url && findSchemeProblem(url.protocol.slice(0, -1), url.port === '' ? undefined : Number(url.port)));
+      if (problem !== undefined || host === undefined) return [{ kind: 'url', answer: 'deny', reason: problem ?? '' }];
+      return inspectName(host);
     },
-    inspectMethod(method) {
-      // Only letters: what any client would take for another method is none of these.
-      const name = typeof method === 'string' && /^[A-Za-z]{1,20}$/.test(method) ? method.toUpperCase() : undefined;
-      if (name === undefined) return [{ kind: 'method', answer: 'deny', reason: 'The method must be a word.' }];
-      if (methods.includes(name)) return [];
-      const reason = `\`${name}\` is not among the methods that may be used: ${list(methods)}.`;
-      return [{ kind: 'method', answer: unlisted, reason }];
+    inspectMethod,
+    inspectHost({ scheme, host: written, port, method, sends }) {
+      if (receivers.has(written)) return [];
+      const url = readUrl(`http://${written}/`);
+      const host = url === undefined ? undefined : hostOf(url);
+      const isRemote = scheme === 'git' && !written.includes('.');
+      if (host === undefined && !isRemote)
+        return [{ kind: 'url', answer: 'deny', reason: `${quote(written)} is no name and no address.` }];
+      if (host !== undefined && receivers.has(host)) return [];
+      const isWeb = usualPorts.has(scheme) || scheme === 'file' || scheme === 'tcp' || scheme === 'udp';
+      const problem = isWeb ? findSchemeProblem(scheme, port) : undefined;
+      const isLocal = host !== undefined && inspectName(host).some(({ kind }) => kind === 'local');
+      const isMethod = method !== undefined && sends && methods.includes(method);
+      return [
+        // The port of a service on this machine is asked about with its host.
+        ...(problem === undefined || isLocal ? [] : [{ kind: 'url' as const, answer: unlisted, reason: problem }]),
+        // A remote is an address that the repository names.
+        ...(isRemote || host === undefined ? [] : inspectName(host)),
+        // A request that says nothing else is a GET.
+        ...(method === undefined && (sends || !isWeb) ? [] : inspectMethod(method ?? 'GET')),
+        ...(sends && !isMethod
+          ? [{ kind: 'method' as const, answer: unlisted, reason: `Data would be sent to ${quote(written)}.` }]
+          : []),
+      ];
     },
     findAddressProblem,
   };
+}
+
+function hostList(hosts: readonly string[]): { readonly names: ReadonlySet<string>; has(host: string): boolean } {
+  const names = new Set(hosts.map(toHost));
+  const below = hosts.flatMap((host) => (host.startsWith('*.') ? [host.slice(1)] : []));
+  const has = (host: string): boolean =>
+    names.has('*') || names.has(host) || below.some((end) => host.endsWith(end) && host.length > end.length);
+  return { names, has };
 }
 
 /** The host as it is compared: in lower case, IDNA as `xn--`, an address in its one form, no dot at its end. */
@@ -115,8 +161,4 @@ function list(words: readonly (string | number)[]): string {
   if (words.length === 0) return 'there are none';
   const shown = words.slice(0, 10).map((word) => `\`${word}\``);
   return shown.join(', ') + (words.length > shown.length ? ', …' : '');
-}
-
-function cut(text: string): string {
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }

@@ -1,72 +1,119 @@
 import {
   allow,
+  type CallFacts,
+  type Command,
   clear,
   definePolicy,
   deny,
   type KeyedState,
   type Operation,
+  type PlaceView,
   type Policy,
-  type PolicyResult,
-  type Tool,
   upsert,
 } from '@holdfast/core';
-import { sequentialDependency } from '@holdfast/policy';
-import { hasCheckName, type IsRelease } from './release-names.ts';
+import { type CommandRule, denyWithoutFacts, isAllowedBy, matchRule, quote } from '@holdfast/facts/rules';
+import { idleOptions } from './known-commands.ts';
+
+export interface ReleaseRule extends CommandRule {
+  /** The checks that have to succeed before it, each; `undefined`: any one. */
+  readonly needs: readonly CommandRule[] | undefined;
+}
 
 export interface ChecksFirstOptions {
-  /** By the tool, what has to succeed before it. */
-  readonly order: Readonly<Record<string, readonly string[]>>;
-  readonly isRelease: IsRelease;
-  /** Whether a check counts only until a file is changed. */
-  readonly fresh: boolean;
-  /** Tools that the host has named as writers, and as releases. */
-  readonly writers: readonly string[];
-  readonly releases: readonly string[];
+  readonly releases: readonly ReleaseRule[];
+  readonly checks: readonly CommandRule[];
 }
 
 /**
- * Lets a tool run only after what `order` says of it, and a release of which it says nothing only after some check.
+ * Lets a release run only after its checks: in the same worktree, with nothing written since, and where their success is known. In one
+ * call that is so for `npm test && git push`; of an earlier call the command has to decide its success.
  *
- * State: keyed by tool name, `true` for every check that has succeeded and counts.
+ * State: keyed by worktree, a line break and the check, `true` for every check that has succeeded and counts.
  */
-export function checksFirst({
-  order,
-  isRelease,
-  fresh,
-  writers,
-  releases,
-}: ChecksFirstOptions): Policy<KeyedState<true>> {
-  const sequence = sequentialDependency(order);
-  const needed = new Set(Object.values(order).flat());
-  const ordered = new Set(Object.keys(order));
-  const isCheck = (tool: Tool): boolean =>
-    needed.has(tool.name) || (hasCheckName(tool.name) && !isRelease(tool) && !writers.includes(tool.name));
-
+export function checksFirst({ releases, checks }: ChecksFirstOptions): Policy<KeyedState<true>> {
   return definePolicy<true>({
     name: 'checks-first',
-    tools: [...new Set([...sequence.tools, ...releases])],
     stateKind: 'keyed',
-    async check(call, context) {
-      const { tool } = call;
-      if (ordered.has(tool.name)) {
-        const decision = await sequence.check(call, context);
-        return decision.type === 'deny' && fresh ? deny(`${decision.reason} ${onlyFresh}`) : decision;
+    check({ facts, tool }, { state, place }) {
+      if (facts === undefined || place === undefined)
+        return tool.effects === 'external' ? denyWithoutFacts('checks-first') : allow;
+      const changed = describeChange(facts, place);
+      for (const command of facts.runs) {
+        const release = findRelease(releases, command);
+        if (release === undefined || release.needs?.length === 0) continue;
+        const root = worktreeOf(command, place);
+        const before = command.after.flatMap((position) => facts.runs[position] ?? []);
+        const isDone = (check: CommandRule): boolean =>
+          root !== undefined &&
+          changed === undefined &&
+          (state.has(keyOf(root, check)) ||
+            before.some((earlier) => isCheck(check, earlier, facts) && worktreeOf(earlier, place) === root));
+        const missing = release.needs?.filter((check) => !isDone(check)) ?? (checks.some(isDone) ? [] : undefined);
+        if (missing?.length !== 0) return deny(describeMissing(release, missing, changed));
       }
-      if (!isRelease(tool) || context.state.size > 0) return allow;
-      return deny(
-        `\`${tool.name}\` is a release, and no check has succeeded before it: call one first, such as \`test\`, then retry. If the checks have other names here, whoever runs this says so in \`order\`: { "${tool.name}": ["test"] }.${fresh ? ` ${onlyFresh}` : ''}`,
-      );
+      return allow;
     },
-    onResult({ tool }, result, { state }): readonly Operation[] {
-      if (isCheck(tool)) return state.has(tool.name) ? [] : [upsert(tool.name, true)];
-      const changed = fresh && (writers.includes(tool.name) || hasWritten(result));
-      return changed && state.size > 0 ? [clear] : [];
+    onResult({ facts }, { touched }, { state, place }): readonly Operation[] {
+      if (facts === undefined || place === undefined) return [];
+      const wrote = (touched.get('filesystem')?.writes.length ?? 0) > 0;
+      // What a call wrote may have come after its checks.
+      if (wrote || describeChange(facts, place) !== undefined) return state.size > 0 ? [clear] : [];
+      return facts.runs.flatMap((command) => {
+        const root = worktreeOf(command, place);
+        if (root === undefined || !command.decides || command.background) return [];
+        return checks
+          .filter((check) => isCheck(check, command, facts) && !state.has(keyOf(root, check)))
+          .map((check) => upsert(keyOf(root, check), true as const));
+      });
     },
   });
 }
 
-const onlyFresh = 'What succeeded before a file was changed does not count.';
+export function findRelease<Rule extends CommandRule>(releases: readonly Rule[], command: Command): Rule | undefined {
+  return releases.find((rule) => matchRule(rule, command) !== 'no');
+}
 
-function hasWritten({ touched }: PolicyResult): boolean {
-  return (touched.get('filesystem')?.writes.length ?? 0) > 0;
+/** A check as it is known, that can fail. */
+function isCheck(rule: CommandRule, command: Command, { unclear }: CallFacts): boolean {
+  if (!isAllowedBy(rule, command) || command.written) return false;
+  if (command.arguments.some((word) => word === null || idleOptions.has(word))) return false;
+  // What such a call runs may be another program.
+  return !unclear.some(({ kind }) => kind === 'environment' || kind === 'syntax' || kind === 'limit');
+}
+
+/** What a call changes in the workspace, or may; what it writes elsewhere is no part of the work. */
+function describeChange({ writes, deletes, unclear }: CallFacts, { workspace }: PlaceView): string | undefined {
+  const place = [...writes, ...deletes].find(({ inside }) => inside);
+  if (place !== undefined) return `it changes ${quote(place.path.slice(workspace.length + 1))}`;
+  const open = unclear.find(
+    ({ kind, use }) => kind !== 'project' && kind !== 'link' && (kind !== 'words' || use === 'writes' || use === 'deletes'),
+  );
+  return open && `it may change files: ${open.reason}`;
+}
+
+/** The folder with `.git` in which a command runs; `undefined` where that is not known. */
+function worktreeOf({ folder }: Command, place: PlaceView): string | undefined {
+  if (folder === undefined) return undefined;
+  for (let at = folder; at !== '' && at !== place.workspace; at = at.slice(0, at.lastIndexOf('/'))) {
+    if (place.disk === undefined || place.disk.look(`${at}/.git`).type !== 'missing') return at;
+  }
+  return folder.startsWith(place.workspace) ? place.workspace : undefined;
+}
+
+function keyOf(root: string, { text }: CommandRule): string {
+  return `${root}\n${text}`;
+}
+
+function describeMissing(
+  { text }: CommandRule,
+  missing: readonly CommandRule[] | undefined,
+  changed: string | undefined,
+): string {
+  const since = 'in this worktree since its last change';
+  const what =
+    missing === undefined
+      ? `no check has succeeded ${since}: run one first, such as \`npm test\`. If the checks have other names here, whoever runs this names them in \`checks\``
+      : `${missing.map((check) => `\`${check.text}\``).join(', ')} must have succeeded ${since}`;
+  const why = changed === undefined ? '' : ` In this call nothing before it counts, since ${changed}.`;
+  return `\`${text}\` is a release, and ${what}.${why}`;
 }

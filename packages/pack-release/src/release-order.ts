@@ -1,59 +1,41 @@
-import {
-  allow,
-  ask,
-  checkToolName,
-  definePack,
-  definePolicy,
-  type KeyedState,
-  type Pack,
-  type Policy,
-} from '@holdfast/core';
-import { type PathArguments, readBeforeWrite, sequentialDependency } from '@holdfast/policy';
+import { allow, ask, definePack, definePolicy, type Pack, type Policy } from '@holdfast/core';
+import { commandRulePattern, readCommandRule } from '@holdfast/facts/rules';
+import { readBeforeWrite } from '@holdfast/policy';
 import * as v from 'valibot';
 import manifest from '../package.json' with { type: 'json' };
-import { checksFirst } from './checks-first.ts';
-import { type IsRelease, releaseNames } from './release-names.ts';
+import { checksFirst, findRelease, type ReleaseRule } from './checks-first.ts';
+import { knownChecks, knownReleases } from './known-commands.ts';
 
-/** The options of `releaseOrder`. A tool that one of them names has to be there. */
+/** The options of `releaseOrder`. A command is written as its words begin: `npm publish`, `make test`. */
 export interface ReleaseOrderOptions {
   /**
-   * By the tool, what has to succeed before it: `{ deploy: ['test', 'build'], build: ['lint'] }`; an empty list is nothing. A release of
-   * which it says nothing needs some check: a tool by a name such as `test`, `run_tests`, `check_types` or `verify`. Default: empty.
+   * By the release, the checks that have to succeed before it: `{ 'npm publish': ['npm test', 'npm run build'] }`; an empty list is
+   * nothing. A release of which it says nothing needs any one of `checks`. Default: empty.
    */
   readonly order?: Readonly<Record<string, readonly string[]>> | undefined;
-  /**
-   * Tools that put something out. Default: those that do not only read and have `deploy`, `publish`, `release`, `rollout`, `ship` or
-   * `promote` as a word in their name (or create a `deployment`), but for those that begin with a word for looking: `get_release`.
-   */
+  /** Commands that put something out. Default: `npm publish`, `git push`, `docker push`, `terraform apply` and their like. */
   readonly releases?: readonly string[] | undefined;
-  /** Whether a check counts only until a file is changed. Default false. */
-  readonly fresh?: boolean | undefined;
+  /** Commands that check the work. Default: `npm test`, `pytest`, `cargo test`, `make check` and their like. */
+  readonly checks?: readonly string[] | undefined;
   /** Whether a person has to say yes to a release. Default false. */
   readonly ask?: boolean | undefined;
-  /** Tools that write files, by the argument that holds the path, beside `write_file`, `edit_file` and `delete_file`. */
-  readonly writers?: PathArguments | undefined;
 }
 
-const toolName = v.pipe(v.string(), v.check(isToolName, 'must be the name of a tool'));
+const command = v.pipe(v.string(), v.regex(commandRulePattern, 'must be a command: `npm publish`'), v.maxLength(200));
+const former = (instead: string) => v.optional(v.never(`is no option any more: ${instead}`));
 
-const configSchema = v.object({
-  order: v.optional(
-    v.pipe(
-      v.record(toolName, v.array(toolName)),
-      v.check(isOrder, 'must be an order that can be kept, without a cycle'),
-    ),
-  ),
-  releases: v.optional(v.array(toolName)),
-  fresh: v.optional(v.boolean()),
+const configSchema: v.GenericSchema<ReleaseOrderOptions> = v.strictObject({
+  order: v.optional(v.record(command, v.array(command))),
+  releases: v.optional(v.array(command)),
+  checks: v.optional(v.array(command)),
   ask: v.optional(v.boolean()),
-  writers: v.optional(v.record(toolName, v.pipe(v.string(), v.minLength(1)))),
+  fresh: former('what succeeded before a file was changed never counts'),
+  writers: former('a call is judged by its facts, so hand `fileFacts({ tools: … })` to `createFacts`'),
 });
 
 /**
- * Releases come after their checks, and no file is overwritten unseen (`readBeforeWrite`).
- *
- * Of a check it counts that it succeeded in this session. Under `fresh` a success that wrote a file through the resource `filesystem`, or
- * of a tool that `writers` names, puts all checks back; what checks write themselves does not.
+ * Releases come after their checks, and no file is overwritten unseen (`readBeforeWrite`). Releases and checks are commands of the facts
+ * (`call.facts`), whatever tool runs them.
  */
 export const releaseOrder: Pack<ReleaseOrderOptions> = definePack<ReleaseOrderOptions, ReleaseOrderOptions>({
   name: 'release-order',
@@ -61,55 +43,29 @@ export const releaseOrder: Pack<ReleaseOrderOptions> = definePack<ReleaseOrderOp
   description: 'Releases come after their checks, and no file is overwritten unseen.',
   configSchema,
   presets: {
-    recommended: { description: 'Checks come first.', config: {} },
-    strict: {
-      description: 'Checks come after the last change of a file, and a person says yes to a release.',
-      config: { fresh: true, ask: true },
-    },
+    recommended: { description: 'Checks come first, in the same worktree, with nothing written since.', config: {} },
+    strict: { description: 'Checks come first, and a person says yes to a release.', config: { ask: true } },
   },
-  policies: ({ order = {}, releases, fresh = false, ask: asking = false, writers = {} }) => {
-    const isRelease = releaseNames(releases);
-    const named = { writers: Object.keys(writers), releases: releases ?? [] };
+  policies({ order = {}, releases = knownReleases, checks = knownChecks, ask: asking = false }) {
+    const rules = [
+      ...Object.entries(order).map(([text, needs]): ReleaseRule => ({ ...readCommandRule(text), needs: needs.map(readCommandRule) })),
+      ...releases.map((text): ReleaseRule => ({ ...readCommandRule(text), needs: undefined })),
+    ];
+    const all = [...new Set([...checks, ...Object.values(order).flat()])].map(readCommandRule);
     return [
-      checksFirst({ order, isRelease, fresh, ...named }),
-      ...(asking ? [releaseApproval(isRelease)] : []),
-      seenFiles(writers),
+      checksFirst({ releases: rules, checks: all }),
+      ...(asking ? [releaseApproval(rules)] : []),
+      readBeforeWrite(),
     ];
   },
 });
 
-function releaseApproval(isRelease: IsRelease): Policy<undefined> {
+function releaseApproval(releases: readonly ReleaseRule[]): Policy {
   return definePolicy({
     name: 'release-approval',
-    check: ({ tool }) =>
-      isRelease(tool) ? ask(`\`${tool.name}\` is a release, which a person has to agree to.`) : allow,
+    check({ facts }) {
+      const found = facts?.runs.flatMap((run) => findRelease(releases, run) ?? [])[0];
+      return found === undefined ? allow : ask(`\`${found.text}\` is a release, which a person has to agree to.`);
+    },
   });
-}
-
-/** `readBeforeWrite`, which would want every tool to exist that it is told of; the file tools are only those that a host has. */
-function seenFiles(writers: PathArguments): Policy<KeyedState<string>> {
-  const all = { write_file: 'path', edit_file: 'path', delete_file: 'path', ...writers };
-  const { name, check, onResult } = readBeforeWrite({ writers: all });
-  const learning = onResult === undefined ? {} : { onResult };
-  return definePolicy<string>({ name, tools: Object.keys(writers), stateKind: 'keyed', check, ...learning });
-}
-
-function isToolName(name: string): boolean {
-  try {
-    checkToolName(name);
-    return true;
-  } catch {
-    // Whoever asks says what is wrong, with the place in the options.
-    return false;
-  }
-}
-
-function isOrder(order: { [tool: string]: string[] }): boolean {
-  try {
-    sequentialDependency(order);
-    return true;
-  } catch {
-    // As above.
-    return false;
-  }
 }

@@ -1,2 +1,2 @@
-export type { CommandArgument, ShellGuardOptions } from './options.ts';
+export type { ShellGuardOptions } from './options.ts';
 export { shellGuard } from './shell-guard.ts';

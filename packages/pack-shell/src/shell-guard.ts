@@ -1,113 +1,122 @@
 import {
-  allow,
-  ask,
-  type Decision,
+  type CallFacts,
+  type Command,
   definePack,
   definePolicy,
-  deny,
-  isPlainObject,
   type Pack,
   type Policy,
-  type PreparedCall,
+  type Tool,
 } from '@holdfast/core';
+import {
+  type CommandRule,
+  decide,
+  denyWithoutFacts,
+  type Finding,
+  findDestructive,
+  isAllowedBy,
+  judgeUnclear,
+  matchRule,
+  quote,
+  readCommandRule,
+} from '@holdfast/facts/rules';
 import manifest from '../package.json' with { type: 'json' };
-import { type Finding, judgeCommands, judgeDownloads, judgeRedirections } from './judge.ts';
-import { type CommandArgument, configSchema, type ShellGuardOptions } from './options.ts';
-import { recommended, strict } from './presets.ts';
-import { readScript, readWords, type ScriptFacts } from './script-facts.ts';
-
-const usualTools: readonly string[] = [
-  ...[
-    'bash',
-    'sh',
-    'shell',
-    'terminal',
-    'run_bash',
-    'run_shell',
-    'run_command',
-    'run_shell_command',
-    'run_in_terminal',
-  ],
-  ...['run_terminal_cmd', 'execute_bash', 'execute_command', 'shell_command', 'shell_exec'],
-];
+import { configSchema, type ShellGuardOptions } from './options.ts';
 
 /**
- * Which commands a shell tool may run, decided on the parse tree of what it is given, as `bash` and `sh` read it. Three policies:
- * `commands` judges every simple command, those that other commands run among them; `redirections` what writes files or opens
- * connections; `downloads` what runs what it downloads.
+ * Which programs a call may start, whatever its tool is called. Two policies: `commands` judges each command of the facts (`call.facts`),
+ * those that other commands run among them; `changes`, where the host wants it, whatever writes, deletes or sends. Without facts no call of a
+ * tool that touches the outside is let through.
  */
 export const shellGuard: Pack<ShellGuardOptions> = definePack<ShellGuardOptions, ShellGuardOptions>({
   name: 'shell-guard',
   version: manifest.version,
-  description: 'Which commands a shell may run, decided on what the shell would read.',
+  description: 'Which commands may run, decided on what they do.',
   configSchema,
-  presets: { recommended, strict },
-  policies(config) {
-    const argumentOf =
-      config.tools === undefined ? usualArgument : namedArgument(new Map(Object.entries(config.tools)));
-    const mentioned = Object.keys(config.tools ?? {});
-    // The three policies are asked about one call one after the other.
-    const known = new WeakMap<PreparedCall, ScriptFacts | string>();
-    const define = (policyName: string, judge: (facts: ScriptFacts) => readonly Finding[]): Policy =>
-      definePolicy({
-        name: policyName,
-        tools: mentioned,
-        check(call) {
-          const argument = argumentOf(call);
-          if (argument === undefined) return allow;
-          const facts = known.get(call) ?? readCall(call, argument);
-          known.set(call, facts);
-          return typeof facts === 'string' ? deny(facts) : decide(judge(facts));
-        },
-      });
+  presets: {
+    recommended: {
+      description: 'What is clear runs; a person is asked about the rest, and about what cannot be taken back.',
+      config: { destructive: 'ask', unclear: 'ask', project: 'allow' },
+    },
+    strict: {
+      description: 'Nobody is asked: only commands run that read and print, and of which all is clear.',
+      config: { destructive: 'deny', unclear: 'deny', project: 'deny', changes: 'deny' },
+    },
+  },
+  policies(options) {
+    const { changes = 'allow' } = options;
     return [
-      define('commands', judgeCommands(config)),
-      define('redirections', judgeRedirections(config)),
-      define('downloads', judgeDownloads),
+      overFacts('commands', judgeCommands(options)),
+      ...(changes === 'allow' ? [] : [overFacts('changes', (facts) => judgeChanges(facts, changes))]),
     ];
   },
 });
 
-function namedArgument(
-  tools: ReadonlyMap<string, CommandArgument>,
-): (call: PreparedCall) => CommandArgument | undefined {
-  return ({ tool }) => tools.get(tool.name);
+function overFacts(name: string, judge: (facts: CallFacts, tool: Tool) => readonly Finding[]): Policy {
+  return definePolicy({
+    name,
+    check({ facts, tool }) {
+      if (facts !== undefined) return decide(judge(facts, tool));
+      // By its own word the tool starts nothing.
+      return tool.effects === 'external' ? denyWithoutFacts(name) : decide([]);
+    },
+  });
 }
 
-/** Also of `dev_bash`, as a plugin's `bash` is called under a prefix; but then only where there is a command. */
-function usualArgument({ tool: { name }, input }: PreparedCall): 'command' | undefined {
-  if (usualTools.includes(name)) return 'command';
-  const isPrefixed = usualTools.some((usual) => name.endsWith(`_${usual}`) || name.endsWith(`-${usual}`));
-  return isPrefixed && isPlainObject(input) && Object.hasOwn(input, 'command') ? 'command' : undefined;
+function judgeCommands(options: ShellGuardOptions): (facts: CallFacts, tool: Tool) => readonly Finding[] {
+  const { unclear = 'deny', unknown = 'ask', project = 'allow', destructive = 'ask' } = options;
+  const allowed = options.allow?.map(readCommandRule);
+  const asked = (options.ask ?? []).map(readCommandRule);
+  const denied = (options.deny ?? []).map(readCommandRule);
+
+  const judge = (command: Command): readonly Finding[] => {
+    const shown = show(command);
+    const named = [...findMatches(denied, command, 'deny'), ...findMatches(asked, command, 'ask')];
+    const found = named.map(({ rule, answer, isSure }): Finding => {
+      if (!isSure) return { answer: unclear, reason: `${shown} may be \`${rule}\`, which is known only when it runs.` };
+      const reason =
+        answer === 'deny' ? `${shown} must not run: \`${rule}\`.` : `${shown} needs approval: \`${rule}\`.`;
+      return { answer, reason };
+    });
+    const known = findDestructive(command);
+    if (known !== undefined) {
+      const answer = known.never ? 'deny' : destructive;
+      const isSure = known.match === 'yes';
+      const reason = `${shown} ${isSure ? '' : 'may be '}\`${known.rule}\`: it ${known.why}.`;
+      if (answer !== 'allow') found.push({ answer: isSure ? answer : unclear, reason });
+    }
+    if (unknown !== 'allow' && allowed?.some((rule) => isAllowedBy(rule, command)) === false)
+      found.push({ answer: unknown, reason: `${shown} is not among the commands that may run.` });
+    return found;
+  };
+  return (facts, tool) => [
+    ...facts.runs.flatMap(judge),
+    ...judgeUnclear(facts, tool, { about: 'commands', unclear, project }),
+  ];
 }
 
-function readCall({ tool, input }: PreparedCall, argument: CommandArgument): ScriptFacts | string {
-  const read = (key: string): unknown => (isPlainObject(input) && Object.hasOwn(input, key) ? input[key] : undefined);
-  if (typeof argument === 'string') {
-    const command = read(argument);
-    if (typeof command === 'string') return readScript(command);
-    if (isWords(command) && command.length > 0) return readWords(command);
-    return `\`${argument}\` of \`${tool.name}\` must be a command, or a list of its words.`;
-  }
-  const program = read(argument.program);
-  const words = read(argument.words) ?? [];
-  if (typeof program === 'string' && isWords(words)) return readWords([program, ...words]);
-  return `\`${argument.program}\` of \`${tool.name}\` must be a program, and \`${argument.words}\` a list of its words.`;
+/** How the words of a rule meet a command. */
+interface Named {
+  readonly rule: string;
+  readonly answer: 'ask' | 'deny';
+  readonly isSure: boolean;
 }
 
-function isWords(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((word) => typeof word === 'string');
+function findMatches(rules: readonly CommandRule[], command: Command, answer: 'ask' | 'deny'): readonly Named[] {
+  return rules.flatMap((rule) => {
+    const match = matchRule(rule, command);
+    return match === 'no' ? [] : [{ rule: rule.text, answer, isSure: match === 'yes' }];
+  });
 }
 
-const maxReasons = 5;
+function judgeChanges(facts: CallFacts, answer: 'ask' | 'deny'): readonly Finding[] {
+  if (facts.runs.length === 0) return [];
+  return [
+    ...facts.writes.map(({ path }) => `${quote(path)} would be written.`),
+    ...facts.deletes.map(({ path }) => `${quote(path)} would be deleted.`),
+    ...facts.hosts.flatMap(({ host, sends }) => (sends ? `Data would be sent to ${quote(host)}.` : [])),
+  ].map((reason) => ({ answer, reason }));
+}
 
-/** The strictest of what was found, with the reasons for just that. */
-function decide(findings: readonly Finding[]): Decision {
-  const denied = findings.filter(({ answer: found }) => found === 'deny');
-  const telling = denied.length > 0 ? denied : findings;
-  const reasons = [...new Set(telling.map(({ reason }) => reason))];
-  if (reasons.length === 0) return allow;
-  const more = reasons.length > maxReasons ? ` And ${reasons.length - maxReasons} more.` : '';
-  const reason = reasons.slice(0, maxReasons).join(' ') + more;
-  return denied.length > 0 ? deny(reason) : ask(reason);
+function show({ program, arguments: words }: Command): string {
+  return quote([program, ...words.map((word) => word ?? '…')].join(' '));
 }

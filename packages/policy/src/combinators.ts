@@ -118,8 +118,8 @@ function checkParts(name: string, parts: readonly Policy[]): void {
 }
 
 function forPart(context: PolicyContext, state: unknown): PolicyContext {
-  const { session, filesystem, deadline } = context;
-  return Object.freeze({ state, session, filesystem, deadline });
+  const { session, filesystem, deadline, place, request } = context;
+  return Object.freeze({ state, session, filesystem, deadline, place, request });
 }
 
 /** As `decide` says; and of parts that are only being tried out, what it would say if they were in force. */

@@ -1,4 +1,5 @@
-import { defineTool, type Tool } from '@holdfast/core';
+import { defineTool, type FactsSource, type Tool } from '@holdfast/core';
+import { createFacts, fileFacts, memoryDisk } from '@holdfast/facts';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import type { PackCases, PolicyCall, PresetCases } from '@holdfast/testing';
 import * as v from 'valibot';
@@ -37,15 +38,22 @@ const grep = (input: Readonly<Record<string, string>>): PolicyCall => ({
 });
 const copy = (from: string, to: string): PolicyCall => ({ tool: 'copy_file', input: { from, to } });
 
-const world: Pick<PresetCases, 'tools' | 'resources'> = {
+const root = '/w';
+const disk = memoryDisk(Object.fromEntries(Object.entries(files).map(([path, text]) => [`${root}/${path}`, text])));
+const describers = [fileFacts(), fileFacts({ tools: { copy_file: { reads: ['from'], writes: ['to'] } } })];
+const facts: FactsSource = createFacts({ describers, view: { folder: root, workspace: root, disk } });
+
+const world: Pick<PresetCases, 'tools' | 'resources' | 'facts'> = {
   tools: [...fileTools(), copyFile],
   resources: () => ({ filesystem: memoryFilesystem(files) }),
+  facts,
 };
 
 // A name with a letter that only looks like another one is another file.
 const lookAlike = { different: ['unicode'] } as const;
 
-const secrets: PresetCases['cases'] = [
+/** What takes in a secret with its folder is asked about, or refused like the secret itself. */
+const secrets = (folder: 'ask' | 'deny'): PresetCases['cases'] => [
   { call: read('src/a.ts'), answer: 'allow' },
   { call: read('.env'), answer: 'deny', reason: '`.env` holds secrets and must not be read' },
   { call: read('.ssh/id_ed25519'), answer: 'deny', reason: 'holds secrets' },
@@ -57,12 +65,11 @@ const secrets: PresetCases['cases'] = [
   { call: write('.env'), answer: 'deny', reason: 'must not be written', ...lookAlike },
   { title: 'a new secret', call: write('deploy/.env.production'), answer: 'deny', ...lookAlike },
   { call: edit('.env'), answer: 'deny', reason: 'must not be read' },
-  { call: remove('.env'), answer: 'deny', reason: 'must not be written' },
-  // What is searched for may be written in any way.
-  { title: 'everything is searched', call: grep({}), answer: 'deny', reason: '`.env` holds secrets' },
-  { call: grep({ path: '.env' }), answer: 'deny', reason: 'must not be searched' },
+  { call: remove('.env'), answer: 'deny', reason: 'must not be deleted' },
+  { title: 'everything is searched', call: grep({}), answer: folder, reason: 'holds secrets and would be read' },
+  { call: grep({ path: '.ssh' }), answer: 'deny', reason: '`.ssh` holds secrets and must not be read' },
   // Another spelling of the pattern finds other files.
-  { call: grep({ glob: '*.{ts,env}' }), answer: 'deny', different: ['case', 'unicode', 'space', 'path'] },
+  { call: grep({ glob: '*.{ts,env}' }), answer: folder, different: ['case', 'unicode', 'space', 'path'] },
   { title: 'a search in a folder without secrets', call: grep({ path: 'src' }), answer: 'allow' },
   { title: 'a search in files of one kind', call: grep({ glob: '*.ts' }), answer: 'allow' },
   { title: 'names are no secrets', call: { tool: 'glob_files', input: { pattern: '**' } }, answer: 'allow' },
@@ -86,19 +93,32 @@ export const cases: PackCases = {
     recommended: {
       ...world,
       cases: [
-        ...secrets,
+        ...secrets('ask'),
         ...readOnly,
-        { title: 'what runs by itself', call: write('.github/workflows/ci.yml'), answer: 'allow' },
+        {
+          title: 'what runs by itself',
+          call: write('.github/workflows/ci.yml'),
+          answer: 'ask',
+          reason: 'continuous integration runs it',
+          different: ['unicode', 'space'],
+        },
+        { call: read('../other/a.ts'), answer: 'ask', reason: 'outside of the workspace', different: ['path'] },
       ],
     },
     strict: {
       ...world,
       cases: [
-        ...secrets,
+        ...secrets('deny'),
         ...readOnly,
+        { call: read('../other/a.ts'), answer: 'deny', different: ['path'] },
         { call: read('.github/workflows/ci.yml'), answer: 'allow' },
-        { call: write('.github/workflows/ci.yml'), answer: 'deny', reason: 'only there to be read', ...lookAlike },
-        { call: write('.vscode/tasks.json'), answer: 'deny', ...lookAlike },
+        {
+          call: write('.github/workflows/ci.yml'),
+          answer: 'deny',
+          reason: 'runs by itself',
+          different: ['unicode', 'space'],
+        },
+        { call: write('.vscode/tasks.json'), answer: 'deny', different: ['unicode', 'space'] },
       ],
     },
   },
@@ -114,8 +134,7 @@ export const cases: PackCases = {
         { call: write('src/a.ts'), answer: 'deny', reason: 'only `docs` may be' },
         { call: grep({ path: 'src' }), answer: 'allow' },
         { call: grep({ path: 'certs', glob: '*.ts' }), answer: 'deny', reason: 'only `src`, `docs` may be' },
-        { call: { tool: 'list_files' }, answer: 'deny' },
-        { call: { tool: 'glob_files', input: { pattern: '**' } }, answer: 'deny' },
+        { title: 'names are not read', call: { tool: 'list_files' }, answer: 'allow' },
       ],
     },
     {
@@ -124,8 +143,6 @@ export const cases: PackCases = {
         secrets: ['ledger/**', '*.{key,secret}s'],
         notSecret: ['.env'],
         readOnly: ['certs'],
-        readers: { copy_file: 'from' },
-        writers: { copy_file: 'to' },
       },
       ...world,
       cases: [

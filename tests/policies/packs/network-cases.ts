@@ -1,34 +1,47 @@
+import { createFacts, fetchFacts, shellFacts } from '@holdfast/facts';
 import type { PackCases, PolicyCall, PolicyCase } from '@holdfast/testing';
 
-const get = (url: string): PolicyCall => ({ tool: 'fetch', input: { url } });
-const answers = (answer: PolicyCase['answer'], urls: readonly string[]): readonly PolicyCase[] =>
-  urls.map((url) => ({ call: get(url), answer }));
+const describers = [shellFacts(), fetchFacts()];
+const facts = createFacts({ describers, view: { folder: '/w', workspace: '/w' } });
 
-const notPublic = [
-  'https://127.0.0.1/',
-  'https://0x7f.1/',
-  'https://[::ffff:10.0.0.1]/',
-  'https://169.254.169.254/latest/meta-data/',
-  'https://localhost/',
-  'https://metadata.google.internal/',
-];
-const malformed = ['https://ada@example.org/', 'file:///etc/passwd', 'https://example.org:22/', 'example.org'];
+const get = (url: string): PolicyCall => ({ tool: 'fetch', input: { url } });
+const run = (command: string): PolicyCall => ({ tool: 'bash', input: { command } });
+const answers = (answer: PolicyCase['answer'], calls: readonly PolicyCall[]): readonly PolicyCase[] =>
+  calls.map((call) => ({ call, answer }));
+
+const local = ['https://127.0.0.1/', 'https://0x7f.1/', 'https://localhost/'].map(get);
+const notPublic = ['https://[::ffff:10.0.0.1]/', 'https://169.254.169.254/latest/meta-data/'].map(get);
+const metadata = get('https://metadata.google.internal/');
+const malformed = ['https://ada@example.org/', 'https://example.org:22/', 'example.org'].map(get);
+const post: PolicyCall = { tool: 'fetch', input: { url: 'https://example.org/', method: 'POST' } };
 const hosts = ['example.org', '*.example.net'];
 
 export const cases: PackCases = {
   presets: {
     recommended: {
+      facts,
+      // Another program, of the workspace.
+      different: ['path'],
       cases: [
-        ...answers('ask', ['https://example.org/', 'http://example.org/', 'https://8.8.8.8/']),
-        ...answers('deny', [...notPublic, ...malformed]),
-        { call: { tool: 'fetch', input: { url: 'https://example.org/', method: 'POST' } }, answer: 'ask' },
-        { call: { tool: 'fetch', input: {} }, answer: 'deny', reason: 'must be a URL' },
+        ...answers('allow', [get('https://registry.npmjs.org/a'), run('npm ci'), run('git fetch'), run('ls')]),
+        ...answers('ask', ['https://example.org/', 'http://example.org/', 'https://8.8.8.8/'].map(get)),
+        ...answers('ask', [...local, ...malformed, post, run('git push'), run('curl $x')]),
+        ...answers('deny', [...notPublic, metadata]),
+        { call: { tool: 'fetch', input: {} }, answer: 'ask', reason: 'is not known' },
         { call: { tool: 'search', input: { url: 'https://127.0.0.1/' } }, answer: 'allow' },
       ],
     },
     strict: {
+      facts,
       cases: [
-        ...answers('deny', [...notPublic, ...malformed, 'https://example.org/', 'http://example.org/']),
+        ...answers('deny', [
+          ...local,
+          ...notPublic,
+          metadata,
+          ...malformed,
+          get('https://example.org/'),
+          run('npm ci'),
+        ]),
         { call: { tool: 'search', input: {} }, answer: 'allow' },
       ],
     },
@@ -37,21 +50,15 @@ export const cases: PackCases = {
     {
       title: 'hosts',
       preset: 'strict',
-      config: { hosts },
+      config: { hosts, sendTo: ['origin'] },
+      facts,
       // A host in capitals is the same host, and what stands after it is for the server. Without a method it is a GET.
       different: ['missing'],
       cases: [
-        ...answers('allow', ['https://example.org/a', 'https://EXAMPLE.org./', 'https://a.example.net/']),
-        ...answers('deny', [...notPublic, ...malformed, 'https://example.com/', 'https://example.net/']),
+        ...answers('allow', ['https://example.org/a', 'https://EXAMPLE.org./', 'https://a.example.net/'].map(get)),
+        ...answers('deny', [...local, ...notPublic, ...malformed]),
+        ...answers('deny', ['https://example.com/', 'https://example.net/'].map(get)),
         { call: { tool: 'fetch', input: { url: 'https://example.org/', method: 'PUT' } }, answer: 'deny' },
-      ],
-    },
-    {
-      title: 'a tool that says where its answer came from',
-      config: { hosts, tools: { read_page: { url: 'page', finalUrl: 'url' } } },
-      cases: [
-        { call: { tool: 'read_page', input: { page: 'https://127.0.0.1/' } }, answer: 'deny' },
-        { call: { tool: 'read_page', input: { page: 'https://example.org/' } }, answer: 'allow' },
       ],
     },
   ],

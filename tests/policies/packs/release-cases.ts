@@ -1,28 +1,24 @@
 import { defineTool, type Tool, toolError } from '@holdfast/core';
+import { createFacts, fileFacts, memoryDisk, shellFacts } from '@holdfast/facts';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import type { PackCases, PolicyCall, PolicyStep, PresetCases } from '@holdfast/testing';
 import * as v from 'valibot';
 
 /** A tool that does nothing, and fails where it is told to. */
-export function tool(name: string, effects: Tool['effects'] = 'state'): Tool {
-  return defineTool({
-    name,
-    description: 'Stands in for a tool.',
-    inputSchema: v.object({ path: v.optional(v.string()), fails: v.optional(v.boolean()) }),
-    effects,
-    execute: ({ fails = false }) => (fails ? toolError('It failed.') : null),
-  });
-}
+export const bash: Tool = defineTool({
+  name: 'bash',
+  description: 'Stands in for a shell.',
+  inputSchema: v.object({ command: v.union([v.string(), v.array(v.string())]), fails: v.optional(v.boolean()) }),
+  execute: ({ fails = false }) => (fails ? toolError('It failed.') : null),
+});
 
-const test = { tool: 'test' };
-const lint = { tool: 'lint' };
-const build = { tool: 'build' };
-const deploy = { tool: 'deploy' };
-const publish = { tool: 'npm_publish' };
+const run = (command: string): PolicyCall => ({ tool: 'bash', input: { command } });
+const test = run('npm test');
+const push = run('git push');
+const publish = run('npm publish');
 const read = (path: string): PolicyCall => ({ tool: 'read_file', input: { path } });
 const write = (path: string): PolicyCall => ({ tool: 'write_file', input: { path, content: 'new' } });
-const edit = (path: string): PolicyCall => ({ tool: 'edit_file', input: { path, oldText: 'old', newText: 'new' } });
-const failed = (call: PolicyCall): PolicyStep => ({ ...call, input: { fails: true }, outcome: 'failed' });
+const failed = (command: string): PolicyStep => ({ tool: 'bash', input: { command, fails: true }, outcome: 'failed' });
 
 // Files by these names are other files in memory.
 const others = { different: ['case', 'unicode', 'space'] } as const;
@@ -40,15 +36,13 @@ const files: PresetCases['cases'] = [
   { after: [write('new.ts')], call: write('./src/../new.ts'), answer: 'allow' },
 ];
 
-const world: Pick<PresetCases, 'tools' | 'resources'> = {
-  tools: [
-    ...['test', 'run_tests', 'lint', 'build', 'deploy', 'deploy_test', 'npm_publish', 'format'].map((name) =>
-      tool(name),
-    ),
-    ...['read_release', 'search'].map((name) => tool(name, 'none')),
-    ...fileTools(),
-  ],
+const disk = memoryDisk({ '/w/package.json': '{}', '/w/src/a.ts': 'old', '/w/other/.git/HEAD': '' });
+const world: Pick<PresetCases, 'tools' | 'resources' | 'facts' | 'different'> = {
+  tools: [bash, ...fileTools()],
   resources: () => ({ filesystem: memoryFilesystem({ 'src/a.ts': 'old' }) }),
+  facts: createFacts({ describers: [shellFacts(), fileFacts()], view: { folder: '/w', workspace: '/w', disk } }),
+  // Another spelling of a command is another program, that pushes nothing.
+  different: ['case', 'unicode', 'path', 'space', 'wrapped'],
 };
 
 export const cases: PackCases = {
@@ -56,69 +50,55 @@ export const cases: PackCases = {
     recommended: {
       ...world,
       cases: [
-        { call: { tool: 'search' }, answer: 'allow' },
+        { call: run('ls'), answer: 'allow' },
         { call: test, answer: 'allow' },
-        { call: deploy, answer: 'deny', reason: 'says so in `order`: { "deploy": ["test"] }' },
-        { call: publish, answer: 'deny', reason: 'no check has succeeded' },
-        { after: [test], call: deploy, answer: 'allow' },
-        { after: [{ tool: 'run_tests' }], call: publish, answer: 'allow' },
-        { title: 'a build is no check', after: [build, lint], call: deploy, answer: 'deny' },
-        { title: 'a release is no check', call: { tool: 'deploy_test' }, answer: 'deny' },
-        { title: 'what only reads is no release', call: { tool: 'read_release' }, answer: 'allow' },
-        { title: 'a check before a change', after: [test, write('new.ts')], call: deploy, answer: 'allow' },
+        { call: push, answer: 'deny', reason: 'names them in `checks`' },
+        { call: publish, answer: 'deny', reason: 'no check has succeeded in this worktree since its last change' },
+        { call: run("sh -c 'git -C . push'"), answer: 'deny' },
+        { call: run('git $x'), answer: 'deny' },
+        { after: [test], call: push, answer: 'allow' },
+        { after: [run('pytest -q')], call: publish, answer: 'allow' },
+        { title: 'in one call', call: run('npm test && git push'), answer: 'allow' },
+        { title: 'whatever came of it', call: run('npm test; git push'), answer: 'deny' },
+        { title: 'a build is no check', after: [run('npm run build')], call: push, answer: 'deny' },
+        { title: 'E11: it failed', after: [failed('npm test')], call: push, answer: 'deny' },
+        { title: 'a check before a change', after: [test, write('new.ts')], call: push, answer: 'deny' },
+        { title: 'a check before a change by a command', after: [test, run('touch b')], call: push, answer: 'deny' },
+        { title: 'a check after a change', after: [test, write('new.ts'), test], call: push, answer: 'allow' },
+        { title: 'reading changes nothing', after: [test, read('src/a.ts')], call: push, answer: 'allow' },
+        { title: 'another worktree', after: [run('cd other && npm test')], call: push, answer: 'deny' },
+        {
+          title: 'the same other worktree',
+          after: [run('cd other && npm test')],
+          call: run('cd other && git push'),
+          answer: 'allow',
+        },
         ...files,
       ],
     },
     strict: {
       ...world,
       cases: [
-        { call: deploy, answer: 'deny', reason: 'before a file was changed does not count' },
-        { after: [test], call: deploy, answer: 'ask', reason: 'a person has to agree' },
-        { title: 'a check before a change', after: [test, write('new.ts')], call: deploy, answer: 'deny' },
-        {
-          title: 'a check before an edit',
-          after: [read('src/a.ts'), test, edit('src/a.ts')],
-          call: deploy,
-          answer: 'deny',
-        },
-        { title: 'a check after a change', after: [test, write('new.ts'), test], call: deploy, answer: 'ask' },
-        { title: 'reading changes nothing', after: [test, read('src/a.ts')], call: deploy, answer: 'ask' },
-        { call: { tool: 'read_release' }, answer: 'allow' },
+        { call: push, answer: 'deny' },
+        { after: [test], call: push, answer: 'ask', reason: 'a person has to agree' },
+        { call: run('git log'), answer: 'allow' },
         ...files,
       ],
     },
   },
   configs: [
     {
-      title: 'an order',
-      config: { order: { deploy: ['test', 'build'], build: ['lint'], npm_publish: [] } },
+      title: 'an order of commands',
+      config: { order: { 'make ship': ['make lint', 'make test'], 'npm publish': [] }, checks: ['make check'] },
       ...world,
       cases: [
-        { call: build, answer: 'deny', reason: '`lint`' },
-        { call: deploy, answer: 'deny', reason: '`test`, `build`' },
-        { title: 'E11: it failed', after: [failed(lint)], call: build, answer: 'deny' },
-        { after: [test], call: deploy, answer: 'deny', reason: '`build`' },
-        { after: [test, lint, build], call: deploy, answer: 'allow' },
+        { call: run('make ship'), answer: 'deny', reason: '`make lint`, `make test` must have succeeded' },
+        { after: [run('make lint')], call: run('make ship'), answer: 'deny', reason: '`make test` must' },
+        { after: [run('make lint'), run('make test')], call: run('make ship'), answer: 'allow' },
         { title: 'nothing has to come first', call: publish, answer: 'allow' },
-        { title: 'a release without an order', call: { tool: 'deploy_test' }, answer: 'deny' },
-        { title: 'one of the checks', after: [lint], call: { tool: 'deploy_test' }, answer: 'allow' },
-      ],
-    },
-    {
-      title: 'other names, kept fresh',
-      preset: 'strict',
-      config: { order: { build: ['lint'] }, releases: ['build'], writers: { format: 'path' } },
-      ...world,
-      cases: [
-        { call: deploy, answer: 'allow' },
-        { call: build, answer: 'deny', reason: 'before a file was changed' },
-        { after: [lint], call: build, answer: 'ask' },
-        {
-          title: 'a writer of the host',
-          after: [lint, { tool: 'format', input: { path: 'b.ts' } }],
-          call: build,
-          answer: 'deny',
-        },
+        { title: 'a check of the host', after: [run('make check')], call: push, answer: 'allow' },
+        { title: 'a check that the host does not name', after: [test], call: push, answer: 'deny' },
+        { title: 'one of the order', after: [run('make lint')], call: push, answer: 'allow' },
       ],
     },
   ],

@@ -78,11 +78,22 @@ export interface Host {
 /** What of a call could not be read. */
 export interface Unclear {
   /**
-   * `syntax`: a text that cannot be parsed, or that shells read differently. `program`: a program that is not known. `words`: which files,
-   * hosts or options. `code`: the text of a program. `project`: a program of the workspace, or a tool that runs its code, as a test runner does.
+   * `syntax`: a text that cannot be parsed, or that shells read differently. `tool`: a tool that no describer knows, or of which nobody trusts the
+   * word. `program`: a program that is not known. `words`: which files,
+   * hosts or options. `code`: the text of a program. `download`: code of another machine. `project`: a program of the workspace, or a tool that runs its code, as a test runner does.
    * `environment`: a variable that changes what programs do. `link`: links were not followed. `limit`: too long, too deep or too many.
    */
-  readonly kind: 'syntax' | 'program' | 'words' | 'code' | 'project' | 'environment' | 'link' | 'limit';
+  readonly kind:
+    | 'syntax'
+    | 'tool'
+    | 'program'
+    | 'words'
+    | 'code'
+    | 'download'
+    | 'project'
+    | 'environment'
+    | 'link'
+    | 'limit';
   /** For a person, without a period. */
   readonly reason: string;
   /** Of `words`: what happens to the files. */

@@ -37,9 +37,9 @@ export function createFacts({ describers, view, trusts = () => false, ...others 
       const own = tool.facts === undefined ? undefined : attempt(name, () => tool.facts?.(input, seen));
       if (own !== undefined) {
         found.push(own);
-        if (!trusts(tool)) found.push(unclear(`\`${name}\` says itself what it does, and is not trusted`));
+        if (!trusts(tool)) found.push(unclear(`\`${name}\` says itself what it does, and is not trusted`, 'tool'));
       }
-      return found.length === 0 ? unclear(`\`${name}\` is not known here`) : joinFacts(found);
+      return found.length === 0 ? unclear(`\`${name}\` is not known here`, 'tool') : joinFacts(found);
     },
   } satisfies FactsSource);
 }
@@ -58,8 +58,8 @@ function attempt(name: string, describe: () => unknown): CallFacts | undefined {
   }
 }
 
-function unclear(reason: string): CallFacts {
-  return unclearFacts({ kind: 'program', reason });
+function unclear(reason: string, kind: 'tool' | 'program' = 'program'): CallFacts {
+  return unclearFacts({ kind, reason });
 }
 
 /** What other code made may be anything. */

@@ -78,9 +78,21 @@ test('a patch tool is read by its argument', () => {
 });
 
 test.each([
+  { url: 'https://me@a.example/' },
+  { url: 'https://evil.test\\@a.example/' },
+  { url: 'https://a.example/ b' },
+  { url: 'https://a%2eexample/' },
+  { url: 'a.example' },
+  { url: [] },
+  { url: 'https://a.example/', method: ['POST'] },
+])('an address that programs read in different ways is not known: %j', (input) => {
+  expect(fetchFacts().describe({ tool: 'fetch', input }, folder)).toMatchObject({ unclear: [{ kind: 'words' }] });
+});
+
+test.each([
   { input: { url: 'https://A.example/x' }, hosts: [{ scheme: 'https', host: 'a.example', sends: false }] },
   {
-    input: { url: 'https://me@a.example:1/', method: 'post' },
+    input: { url: 'https://a.example:1/', method: 'post' },
     hosts: [{ scheme: 'https', host: 'a.example', port: 1, method: 'POST', sends: true }],
   },
   { input: { url: 'http://a', body: 'x' }, hosts: [{ scheme: 'http', host: 'a', sends: true }] },
@@ -108,7 +120,7 @@ test('tools of an MCP server are read like others; those that are not known are 
   expect([paths(unknown?.reads), paths(unknown?.writes), unknown?.unclear[0]?.kind]).toEqual([
     '/w/.env',
     '/w/.env',
-    'program',
+    'tool',
   ]);
   expect(facts.describe({ tool: 'mcp__other__read_file', input: {} }, folder)).toBeUndefined();
   expect(

@@ -1,7 +1,7 @@
-import { type Describer, isPlainObject, type Json } from '@holdfast/core';
+import { type CallFacts, type Describer, isPlainObject, type Json } from '@holdfast/core';
 import { readAddress } from '../programs/address.ts';
 import { FactsBuilder } from '../script/facts-builder.ts';
-import { toPath } from './files.ts';
+import { textsOf, toPath } from './files.ts';
 import { unclearFacts } from './union.ts';
 
 /** Where a tool that makes requests holds what it asks for. */
@@ -15,6 +15,11 @@ export interface FetchFactsOptions {
   /** By the name of the tool. Default: `url`, `method` and `body` of the usual tools. */
   readonly tools?: Readonly<Record<string, FetchUse>>;
 }
+
+// A longer address carries data away.
+const maxPlainUrl = 2_048;
+// Programs read others in different ways: with a user name, blanks, `\\` or a `%` in the host.
+const plainAddress = /^[a-z][a-z\d+.-]*:\/\/[^/?#@%\\\p{Cc}\p{Z}]+(?:[/?#][^\\\p{Cc}\p{Z}]*)?$/iu;
 
 const usual: FetchUse = { url: 'url', method: 'method', body: 'body' };
 const usualTools = ['fetch', 'WebFetch', 'web_fetch', 'webfetch', 'http_request', 'fetch_url', 'browser_navigate'];
@@ -35,25 +40,31 @@ export function fetchFacts({ tools }: FetchFactsOptions = {}): Describer {
       }
       const use = uses.get(tool);
       if (use === undefined) return undefined;
-      const url = read(input, use.url);
-      const address = typeof url === 'string' ? readAddress(url.trim()) : undefined;
-      if (typeof url !== 'string' || address === undefined) {
-        return unclearFacts({ kind: 'words', reason: `which address \`${tool}\` asks for is not known` });
-      }
-      if (address.scheme === 'file') {
-        facts.touch('reads', toPath(url.trim(), view));
-        return facts.build();
-      }
+      const urls = textsOf(input, use.url) ?? [];
       const method = use.method === undefined ? undefined : read(input, use.method);
-      const name = typeof method === 'string' ? method.toUpperCase() : undefined;
       const body = use.body === undefined ? undefined : read(input, use.body);
-      const sends =
-        (body !== undefined && body !== null && body !== '') ||
-        (name !== undefined && name !== 'GET' && name !== 'HEAD');
-      facts.host({ ...address, ...(name === undefined ? {} : { method: name }), sends });
+      const name = typeof method === 'string' ? method.toUpperCase() : undefined;
+      if (urls.length === 0 || (method !== undefined && name === undefined)) return notKnown(tool);
+      for (const url of urls) {
+        if (/^file:\/\//i.test(url)) {
+          facts.touch('reads', toPath(url, view));
+          continue;
+        }
+        const address = plainAddress.test(url) && url.isWellFormed() ? readAddress(url) : undefined;
+        if (address === undefined) return notKnown(tool);
+        const sends =
+          url.length > maxPlainUrl ||
+          (body !== undefined && body !== null && body !== '') ||
+          (name !== undefined && name !== 'GET' && name !== 'HEAD');
+        facts.host({ ...address, ...(name === undefined ? {} : { method: name }), sends });
+      }
       return facts.build();
     },
   };
+}
+
+function notKnown(tool: string): CallFacts {
+  return unclearFacts({ kind: 'words', reason: `which address \`${tool}\` asks for is not known` });
 }
 
 function read(input: Json, key: string): unknown {

@@ -39,7 +39,7 @@ function describeUnknown({ tool, input }: DescribedCall, view: PlaceView): CallF
   const files = paths.length === 0 ? noFacts : (guess.describe({ tool, input }, view) ?? noFacts);
   return {
     ...files,
-    unclear: [...files.unclear, { kind: 'program', reason: `\`${tool.slice(0, 60)}\` is not known here` }],
+    unclear: [...files.unclear, { kind: 'tool', reason: `\`${tool.slice(0, 60)}\` is not known here` }],
   };
 }
 

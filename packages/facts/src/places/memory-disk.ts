@@ -1,5 +1,5 @@
-import type { Disk, DiskEntry } from '@holdfast/core';
-import { foldPath, splitPath } from './path.ts';
+import { type Disk, type DiskEntry, foldPath } from '@holdfast/core';
+import { splitPath } from './path.ts';
 
 /** Files by absolute path; a text, or where a link leads. Folders are made of the paths. */
 export type MemoryFiles = Readonly<Record<string, string | { readonly link: string }>>;

@@ -27,13 +27,6 @@ export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-const ignored = /\p{Default_Ignorable_Code_Point}/gu;
-
-/** Brings together what some disk takes for the same name: letter case, Unicode forms and characters that are ignored. */
-export function foldPath(path: string): string {
-  return path.normalize('NFKC').replace(ignored, '').toUpperCase().toLowerCase();
-}
-
 export function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`);
 }

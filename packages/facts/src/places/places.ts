@@ -1,5 +1,5 @@
-import type { DiskEntry, Place, PlaceView, Recursion } from '@holdfast/core';
-import { foldPath, isPlainPath, isWithin, joinPath, splitPath } from './path.ts';
+import { type DiskEntry, foldPath, type Place, type PlaceView, type Recursion } from '@holdfast/core';
+import { isPlainPath, isWithin, joinPath, splitPath } from './path.ts';
 
 const maxLinks = 40;
 // What Linux takes; a path that is longer is found nowhere.

@@ -1,5 +1,5 @@
 import { type Field, known, show } from '../script/field.ts';
-import type { Call, Handler, Result, Runner } from '../script/types.ts';
+import { type Call, type Handler, type Result, type Runner, unclearCode } from '../script/types.ts';
 import { type OptionRoles, readArguments, readRoles } from './arguments.ts';
 import { applyRole } from './roles.ts';
 import { runFile } from './run-file.ts';
@@ -23,10 +23,7 @@ function runShell(call: Call, runner: Runner): Result | undefined {
   if (has('c')) {
     if (first === undefined) return undefined;
     if (!first.known) {
-      runner.unclear(
-        'code',
-        around.input.fetched ? 'it runs what was downloaded' : `what \`${show(program)} -c\` runs is not known`,
-      );
+      unclearCode(runner, around.input, `what \`${show(program)} -c\` runs is not known`);
       return undefined;
     }
     const state = call.state.forProcess();
@@ -44,10 +41,7 @@ function runShell(call: Call, runner: Runner): Result | undefined {
   state.positional = has('s') ? rest : [];
   if (input.text !== undefined)
     return runner.runText(input.text, state, { ...within, input: { given: true, fetched: false } });
-  runner.unclear(
-    'code',
-    input.fetched ? 'it runs what was downloaded' : `what \`${show(program)}\` reads is not known`,
-  );
+  unclearCode(runner, input, `what \`${show(program)}\` reads is not known`);
   return undefined;
 }
 
@@ -97,7 +91,7 @@ function interpreterHandler({ options, module, oneDash }: Interpreter): Handler 
       if (role === 'code' || role === 'load')
         hasProgram ||= role === 'code' || name === 'jar' || name === 'f' || name === 'F';
       if (role === 'code' && around.input.fetched && value?.known === false)
-        runner.unclear('code', 'it runs what was downloaded');
+        runner.unclear('download', 'it runs what was downloaded');
       if (name === module && value !== undefined) {
         // What stands behind the module belongs to it.
         const at = moduleStart(words, value);
@@ -110,10 +104,7 @@ function interpreterHandler({ options, module, oneDash }: Interpreter): Handler 
     if (script !== undefined) from += 1;
     const readsInput = !hasProgram && (script === undefined || script.text === '-' || script.text.startsWith('/dev/'));
     if (readsInput) {
-      runner.unclear(
-        'code',
-        around.input.fetched ? 'it runs what was downloaded' : `what \`${show(program)}\` reads is not known`,
-      );
+      unclearCode(runner, around.input, `what \`${show(program)}\` reads is not known`);
     } else if (script !== undefined) runFile(script, call, runner);
     for (const field of words.slice(from))
       applyRole('maybe', optionValue(field), { call, runner, recursion: undefined, name: '' });

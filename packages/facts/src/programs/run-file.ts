@@ -1,6 +1,6 @@
 import { joinPath } from '../places/path.ts';
 import { type Field, show } from '../script/field.ts';
-import type { Call, Result, Runner } from '../script/types.ts';
+import { type Call, type Result, type Runner, unclearCode } from '../script/types.ts';
 
 const maxScript = 32_768;
 
@@ -21,10 +21,7 @@ export function runFile(field: Field, call: Call, runner: Runner, run: FileRun =
     return undefined;
   }
   if (/^\/dev\/(?:fd\/|stdin)/.test(field.text)) {
-    runner.unclear(
-      'code',
-      call.around.input.fetched ? 'it runs what was downloaded' : `what \`${show(call.program)}\` reads is not known`,
-    );
+    unclearCode(runner, call.around.input, `what \`${show(call.program)}\` reads is not known`);
     return undefined;
   }
   for (const path of pathsOf(field, call)) {

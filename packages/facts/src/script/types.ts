@@ -21,6 +21,12 @@ export function withoutText({ text: _text, ...input }: Input): Input {
   return input;
 }
 
+/** Code that a command reads and that is not known. */
+export function unclearCode(runner: Pick<Runner, 'unclear'>, { fetched }: Input, reason: string): void {
+  if (fetched) runner.unclear('download', 'it runs what was downloaded');
+  else runner.unclear('code', reason);
+}
+
 export const noInput: Input = { given: false, fetched: false };
 
 /** What stands around a command. */

@@ -2,7 +2,7 @@ import { joinLogically } from '../places/path.ts';
 import { runFile } from '../programs/run-file.ts';
 import { type Field, known, show, unknownWord } from '../script/field.ts';
 import { joinFolders } from '../script/state.ts';
-import { type Call, type Handler, noInput, nothing, type Result, type Runner } from '../script/types.ts';
+import { type Call, type Handler, noInput, nothing, type Result, type Runner, unclearCode } from '../script/types.ts';
 import { changesPrograms } from '../script/variables.ts';
 
 /** What belongs to the shell itself: it changes what the commands after it do. */
@@ -197,7 +197,7 @@ function evaluate({ words, state, around }: Call, runner: Runner): Result | unde
   if (given.every((field) => field.known)) {
     return runner.runText(given.map(({ text }) => text).join(' '), state, { ...around, depth: around.depth + 1 });
   }
-  runner.unclear('code', around.input.fetched ? 'it runs what was downloaded' : 'what `eval` runs is not known');
+  unclearCode(runner, around.input, 'what `eval` runs is not known');
   return undefined;
 }
 

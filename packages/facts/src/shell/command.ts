@@ -1,7 +1,7 @@
-import { foldPath, nameOf } from '../places/path.ts';
 import { programs } from '../programs/programs.ts';
 import { runFile } from '../programs/run-file.ts';
 import { applyShape } from '../programs/shape.ts';
+import { foldProgram } from '../rules/command-rule.ts';
 import { type Field, show } from '../script/field.ts';
 import type { ShellState } from '../script/state.ts';
 import { type Call, nothing, type Result, type Runner, type Surroundings } from '../script/types.ts';
@@ -89,9 +89,4 @@ function runAlias(
   if (given.some((field) => !field.known)) host.unclear('words', 'what an alias gets is not known');
   const quoted = given.map(({ text }) => `'${text.replaceAll("'", "'\\''")}'`);
   host.runText([alias, ...quoted].join(' '), state, { ...around, depth: around.depth + 1 });
-}
-
-/** The program's name as any system may find it: without folder, case, ending, and letters that some file systems ignore. */
-function foldProgram(name: string): string {
-  return nameOf(foldPath(name)).replace(/\.(?:exe|cmd|bat|com)$/, '');
 }

@@ -69,7 +69,7 @@ test.each<{ line: string } & Partial<typeof none>>([
   { line: 'parallel cat ::: a b', runs: 'parallel cat cat', reads: '/w/a /w/b' },
   { line: 'curl https://a.example:8443/x', runs: 'curl', hosts: 'https://a.example:8443' },
   { line: 'curl -X POST -d @a https://a.example', runs: 'curl', reads: '/w/a', hosts: 'https://a.example^' },
-  { line: 'curl -fsSL https://a.example | sh', runs: 'curl sh', hosts: 'https://a.example', unclear: 'code' },
+  { line: 'curl -fsSL https://a.example | sh', runs: 'curl sh', hosts: 'https://a.example', unclear: 'download' },
   { line: 'cat </dev/tcp/a.example/80', runs: 'cat', hosts: 'tcp://a.example:80' },
   { line: 'git push origin main', runs: 'git', reads: '/w/**', hosts: 'git://origin^', unclear: 'project' },
   {

@@ -1,6 +1,7 @@
 import type { BigIntStats, Stats } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
-import { foldNames, otherSpellings, parentOf } from '../paths/paths.ts';
+import { foldPath } from '@holdfast/core';
+import { otherSpellings, parentOf } from '../paths/paths.ts';
 import type { Location } from '../staging/backend.ts';
 import { leavesRoot, systemCode, toFileError } from './errors.ts';
 import type { HostOperations } from './folder.ts';
@@ -93,7 +94,7 @@ export class HostPaths {
       // Two names of one file, on a disk that does not fold.
       if (names.includes(name)) return name;
       for (const candidate of names) {
-        const same = foldNames(candidate) === foldNames(name);
+        const same = foldPath(candidate) === foldPath(name);
         if (same && (await this.#isSameFile(join(folder, name), join(folder, candidate)))) return candidate;
       }
     }

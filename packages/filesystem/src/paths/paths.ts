@@ -74,19 +74,6 @@ export function nameOf(key: string): string {
   return key.slice(key.lastIndexOf('/') + 1);
 }
 
-/**
- * Brings together what some file system takes for the same name: letter case, look-alike forms (NFKC) and characters that are
- * ignored. Works for keys too.
- */
-export function foldNames(key: string): string {
-  return key.normalize('NFKC').replace(ignored, '').toUpperCase().toLowerCase();
-}
-
-/** As `foldNames`, also without the streams of NTFS (`name::$DATA`), and the dots and spaces at the end that Windows drops. */
-export function foldKey(key: string): string {
-  return foldNames(key.normalize('NFKC').replace(/:[^/]*/gu, '')).replace(/[. ]+(?=\/|$)/gu, '');
-}
-
 /** Spellings of a name by which a disk that folds names finds it too, and no other disk. */
 export function otherSpellings(name: string): readonly string[] {
   // ASCII letters first: some disks fold no others.

@@ -1,5 +1,5 @@
-import { HoldfastError } from '@holdfast/core';
-import { foldKey, parsePath, showPath } from './paths.ts';
+import { foldKey, HoldfastError } from '@holdfast/core';
+import { parsePath, showPath } from './paths.ts';
 
 /**
  * What no tool may touch, at any depth and in any letter case: `.holdfast` (logs of other sessions; neither read nor written, and

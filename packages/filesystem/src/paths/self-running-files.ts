@@ -10,9 +10,9 @@ import {
   type Json,
   type Policy,
   type PreparedCall,
+  runsByItself,
 } from '@holdfast/core';
 import { parsePath, showPath } from './paths.ts';
-import { runsByItself } from './self-running.ts';
 
 export interface SelfRunningFilesOptions {
   /** Further tools that write, each with the argument that holds the path, or all of them; an argument may also hold a list of paths. */

@@ -1,5 +1,5 @@
-import { isHoldfastError } from '@holdfast/core';
-import { foldNames, joinKey, parentOf } from '../paths/paths.ts';
+import { foldPath, isHoldfastError } from '@holdfast/core';
+import { joinKey, parentOf } from '../paths/paths.ts';
 import type { Source } from './reader.ts';
 
 /**
@@ -11,8 +11,8 @@ import type { Source } from './reader.ts';
 export async function findGitFolder(key: string, { typeOf }: Pick<Source, 'typeOf'>): Promise<string | undefined> {
   for (let folder = parentOf(key); folder !== undefined; folder = parentOf(folder)) {
     const at = folder;
-    const name = foldNames(key.slice(at === '' ? 0 : at.length + 1)).split('/')[0] ?? '';
-    const has = (part: string): Promise<boolean> | boolean => name === foldNames(part) || isThere(joinKey(at, part));
+    const name = foldPath(key.slice(at === '' ? 0 : at.length + 1)).split('/')[0] ?? '';
+    const has = (part: string): Promise<boolean> | boolean => name === foldPath(part) || isThere(joinKey(at, part));
     if (!(await has('HEAD'))) continue;
     if ((await has('commondir')) || ((await has('objects')) && (await has('refs')))) return at;
   }

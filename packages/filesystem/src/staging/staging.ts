@@ -1,5 +1,5 @@
-import type { Touched } from '@holdfast/core';
-import { foldNames, nameOf, parentOf } from '../paths/paths.ts';
+import { foldPath, type Touched } from '@holdfast/core';
+import { nameOf, parentOf } from '../paths/paths.ts';
 import { directoryStat } from './reader.ts';
 
 export type StagedNode =
@@ -34,13 +34,13 @@ export class OpenStaging implements Staging {
 
   /** What is staged under another spelling of `key`, as some disks fold names. */
   otherSpelling(key: string): string | undefined {
-    return this.nodes.size === 0 || this.nodes.has(key) ? undefined : this.#spellings.get(foldNames(key));
+    return this.nodes.size === 0 || this.nodes.has(key) ? undefined : this.#spellings.get(foldPath(key));
   }
 
   stage(added: ReadonlyMap<string, StagedNode>): void {
     for (const [key, node] of added) {
       this.nodes.set(key, node);
-      this.#spellings.set(foldNames(key), key);
+      this.#spellings.set(foldPath(key), key);
       const folder = parentOf(key) ?? '';
       const siblings = this.#names.get(folder) ?? new Set();
       this.#names.set(folder, siblings.add(nameOf(key)));

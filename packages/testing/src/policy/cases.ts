@@ -1,4 +1,4 @@
-import type { JsonObject, Policy, Tool } from '@holdfast/core';
+import type { FactsSource, JsonObject, Policy, Tool } from '@holdfast/core';
 import type { ManualClock } from '../fakes/manual-clock.ts';
 import type { VariantKind } from './variants.ts';
 
@@ -43,6 +43,8 @@ export interface PolicyTesterOptions {
   readonly tools?: readonly Tool[];
   /** New resources for each session, `filesystem` among them. Default: none. */
   readonly resources?: () => Readonly<Record<string, unknown>>;
+  /** What calls do, as `createFacts` of `@holdfast/facts` makes it. Default: the host makes no facts. */
+  readonly facts?: FactsSource;
   /** Variants of arguments that are something else for this policy, in every case. */
   readonly different?: readonly VariantKind[];
 }

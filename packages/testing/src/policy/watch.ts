@@ -25,12 +25,24 @@ export function watchPolicy(policy: Policy, watching: Watching): WatchedPolicy {
   // The same one for every question about a call: a policy may remember the call while it lasts.
   function thaw(call: PreparedCall): PreparedCall {
     if (watching !== 'thawed') return call;
-    const known = thawed.get(call) ?? { ...call, input: structuredClone(call.input) };
+    const { id, tool, input, facts } = call;
+    const known = thawed.get(call) ?? {
+      ...{ id, tool, input: structuredClone(input) },
+      ...(facts === undefined ? {} : { facts: structuredClone(facts) }),
+    };
     thawed.set(call, known);
     return known;
   }
   function compare(what: string, found: Json, given: Json): void {
     if (toCanonicalJson(found) !== toCanonicalJson(given)) problems.push(`it changed ${what}`);
+  }
+
+  function compareCalls(found: PreparedCall, given: PreparedCall): void {
+    compare(`the arguments of \`${given.tool.name}\``, found.input, given.input);
+    if (watching !== 'thawed' || given.facts === undefined) return;
+    // Made of JSON; an interface does not say so to the compiler.
+    const [after, before] = [found.facts, given.facts] as unknown as readonly [Json, Json];
+    compare(`the facts of \`${given.tool.name}\``, after, before);
   }
 
   const { onResult } = policy;
@@ -39,7 +51,7 @@ export function watchPolicy(policy: Policy, watching: Watching): WatchedPolicy {
     async check(call, context) {
       const given = thaw(call);
       const answer = await hearAnswer(() => policy.check(given, context));
-      compare(`the arguments of \`${call.tool.name}\``, given.input, call.input);
+      compareCalls(given, call);
       if (watching === 'twice') {
         const again = await hearAnswer(() => policy.check(given, context));
         if (describeAnswer(again) !== describeAnswer(answer)) {
@@ -57,7 +69,7 @@ export function watchPolicy(policy: Policy, watching: Watching): WatchedPolicy {
             const given = thaw(call);
             const value = watching === 'thawed' ? structuredClone(result.value) : result.value;
             const update = onResult.call(policy, given, { ...result, value }, context);
-            compare(`the arguments of \`${call.tool.name}\``, given.input, call.input);
+            compareCalls(given, call);
             compare(`the result of \`${call.tool.name}\``, value, result.value);
             return update;
           },

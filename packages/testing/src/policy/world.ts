@@ -61,7 +61,8 @@ export function createPolicyWorld(
   const resources = from?.resources ?? options.resources?.() ?? {};
   const tools = options.tools ?? stubTools(options, watched.policy);
   const failingTools = tools.map((tool) => ({ ...tool, execute: () => toolError('It fails, as it has to.') }));
-  const shared = { session, policies: [watched.policy], policyTimeoutMs };
+  const { facts } = options;
+  const shared = { session, policies: [watched.policy], policyTimeoutMs, ...(facts === undefined ? {} : { facts }) };
 
   return {
     session,

@@ -1,4 +1,5 @@
 import {
+  type CallFacts,
   findToolNameProblem,
   hasMask,
   isPlainObject,
@@ -33,6 +34,8 @@ export interface RecordedCall {
   readonly message: string;
   readonly dangerous: boolean;
   readonly writes: readonly RecordedWrite[];
+  /** What the call would have done, where the log has all of it. */
+  readonly facts: CallFacts | undefined;
   /** The calls nested in it, of each attempt; only what those of the last one did can count. Never empty. */
   readonly attempts: readonly (readonly RecordedCall[])[];
 }
@@ -203,6 +206,7 @@ class SessionReader {
       dangerous:
         record['dangerous'] === true || said.some((decision) => Object(decision).policy === 'holdfast/dangerous'),
       writes: Array.isArray(writes) ? writes.flatMap(toWrite) : [],
+      facts: toFacts(record['facts']),
       attempts: [[]],
     };
   }
@@ -234,4 +238,12 @@ function withoutSuccess(call: RecordedCall): RecordedCall {
 function toWrite(json: Json): readonly RecordedWrite[] {
   const { resource, key, change } = Object(json) as Readonly<Record<string, Json>>;
   return typeof resource === 'string' && typeof key === 'string' ? [{ resource, key, change: String(change) }] : [];
+}
+
+/** Of which something was left out, it is not known what. */
+function toFacts(json: Json | undefined): CallFacts | undefined {
+  if (!isPlainObject(json) || json['cut'] === true) return undefined;
+  const lists = [json['runs'], json['reads'], json['writes'], json['deletes'], json['hosts'], json['unclear']];
+  // As the executor records them.
+  return lists.every(Array.isArray) ? (json as unknown as CallFacts) : undefined;
 }

@@ -11,6 +11,8 @@ export interface ComparePoliciesOptions {
   readonly tools?: readonly Tool[];
   /** Says what key a path has, such as an empty `memoryFilesystem().readOnly`: nothing but `resolve` is asked of it. */
   readonly filesystem?: Pick<FilesystemReader, 'resolve'>;
+  /** The folder in which the calls were made, absolute: what facts say of files is about it. */
+  readonly workspace?: string;
   /** How long a policy may take to answer before that counts as a denial. Default 5,000 ms. */
   readonly policyTimeoutMs?: number;
 }
@@ -54,20 +56,21 @@ export interface ComparedCall {
  * No tool is run, and nothing is changed. Calls of `context.child()` are put in sessions of their own. Calls that no policy was asked
  * about are left out: those of unknown tools and with invalid arguments.
  *
- * A log has no content of files, no secrets, no state of other slices and nothing of what a call read. A policy that looks at any of it is
+ * A log has no content of files, no disk, no secrets, no state of other slices and nothing of what a call read. A policy that looks at any of it is
  * `unknown`, and so is whatever it knows from then on; it is not guessed. What an `onResult` would have refused is not seen.
  *
  * @throws HoldfastError `options.invalid`; `slice.*` for a policy whose state no session takes.
  */
 export async function comparePolicies(
   records: Iterable<LogRecord>,
-  { before, after, tools = [], filesystem, policyTimeoutMs = 5_000 }: ComparePoliciesOptions,
+  { before, after, tools = [], filesystem, workspace, policyTimeoutMs = 5_000 }: ComparePoliciesOptions,
 ): Promise<readonly ComparedCall[]> {
   checkPolicies('before', before);
   checkPolicies('after', after);
   const options: JudgeOptions = {
     tools: new Map(tools.map((tool) => [tool.name, tool])),
     paths: filesystem,
+    workspace,
     policyTimeoutMs,
   };
   const compared: ComparedCall[] = [];

@@ -1,9 +1,12 @@
 import {
+  type CallFacts,
+  type Disk,
   type FilesystemReader,
   hasMask,
   isPlainObject,
   type Json,
   type JsonObject,
+  type PlaceView,
   type PolicyContext,
   type PolicyResult,
   type PreparedCall,
@@ -19,6 +22,8 @@ export interface EvidenceOptions {
   readonly tool: Tool | undefined;
   /** Resolves paths as the filesystem of the session did, as far as that can be known. */
   readonly paths: Pick<FilesystemReader, 'resolve'> | undefined;
+  /** Absolute. */
+  readonly workspace: string | undefined;
 }
 
 /**
@@ -36,6 +41,11 @@ export function callEvidence(
     id: call.id,
     tool: tool ?? unknownTool(recorded, missed),
     input: recorded.hasInput ? maskedJson(call.input, look) : unknownObject({}, look),
+    get facts() {
+      if (recorded.facts === undefined) missed()('the log does not say what the call would have done');
+      // Made of JSON; an interface does not say so to the compiler.
+      return maskedJson((recorded.facts ?? noFacts) as unknown as Json, look) as unknown as CallFacts;
+    },
   });
 }
 
@@ -49,10 +59,10 @@ function unknownTool({ tool: name, dangerous }: RecordedCall, missed: () => Miss
   });
 }
 
-/** `doubt`: why the state may not be what it was. */
+/** `doubt`: why the state may not be what it was. `workspace`: where the calls were made. */
 export function contextEvidence(
   { state, deadline, session }: PolicyContext,
-  { paths, doubt }: Pick<EvidenceOptions, 'paths'> & { readonly doubt: string | undefined },
+  { paths, workspace, doubt }: Pick<EvidenceOptions, 'paths' | 'workspace'> & { readonly doubt: string | undefined },
   missed: Missed,
 ): PolicyContext {
   const look = (): void => {
@@ -74,6 +84,37 @@ export function contextEvidence(
       }) as typeof session.read,
     }),
     filesystem: filesystemEvidence(paths, missed),
+    place: placeEvidence(workspace, missed),
+  });
+}
+
+// Whatever a policy makes of these, its answer is not taken.
+const noFacts: CallFacts = {
+  ...{ runs: [], reads: [], writes: [], deletes: [], hosts: [] },
+  untrusted: false,
+  unclear: [],
+};
+const noDisk: Disk = {
+  folds: false,
+  look: () => ({ type: 'other' }),
+  list: () => undefined,
+  readText: () => undefined,
+};
+
+function placeEvidence(workspace: string | undefined, missed: Missed): PlaceView {
+  const look = (): void => missed('the disk is not in a log');
+  if (workspace === undefined) return unknownObject({ folder: '/', workspace: '/' }, look);
+  return Object.freeze({
+    folder: workspace,
+    workspace,
+    get disk() {
+      look();
+      return noDisk;
+    },
+    written() {
+      look();
+      return false;
+    },
   });
 }
 

@@ -29,6 +29,7 @@ export interface Judgement {
 export interface JudgeOptions {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly paths: EvidenceOptions['paths'];
+  readonly workspace: EvidenceOptions['workspace'];
   readonly policyTimeoutMs: number;
 }
 
@@ -124,7 +125,8 @@ export class JudgedPolicy {
   }
 
   #evidence(context: PolicyContext, missed: Missed, doubt?: string): PolicyContext {
-    return contextEvidence(context, { paths: this.#options.paths, doubt }, missed);
+    const { paths, workspace } = this.#options;
+    return contextEvidence(context, { paths, workspace, doubt }, missed);
   }
 
   /** As the executor does it; but the call goes on. */

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { HoldfastError, isPlainObject, type JsonObject, type Pack, type Policy, parseJson } from '@holdfast/core';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
@@ -45,6 +45,7 @@ export async function diffPolicies(given: PolicyDiffOptions, host: Host): Promis
   // What a module prints must not get between our lines.
   const write = host.reserveStdout();
   const { before, after } = await openSides(given, host.directory);
+  const workspace = await realpath(resolve(host.directory, given.workspace));
   const sessions: DiffedSession[] = [];
   for (const { id, reading } of await readSessions(given, host)) {
     const calls = await comparePolicies(reading.records, {
@@ -53,6 +54,7 @@ export async function diffPolicies(given: PolicyDiffOptions, host: Host): Promis
       // What every run has. A policy that looks closer at others is told as unknown.
       tools: fileTools(),
       filesystem: memoryFilesystem().readOnly,
+      workspace,
     });
     sessions.push({ id, damaged: isDamaged(reading), calls });
   }

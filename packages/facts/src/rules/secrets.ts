@@ -1,3 +1,4 @@
+import { isWithin } from '../places/path.ts';
 import { filePatterns } from './file-patterns.ts';
 
 /** Which files are secret. */
@@ -8,14 +9,20 @@ export interface SecretPatterns {
   readonly notSecret?: readonly string[] | undefined;
 }
 
-/** Whether a file is secret, by its path as the filesystem resolves it. */
-export function secretFinder({ secrets = [], notSecret = [] }: SecretPatterns): (key: string) => boolean {
+/** Whether a file is secret, by its path in the workspace, or its absolute path without the first `/`. */
+export function secretFinder({ secrets = [], notSecret = [] }: SecretPatterns = {}): (key: string) => boolean {
   const known = filePatterns(knownSecrets);
   const examples = filePatterns(knownExamples);
   const added = filePatterns(secrets);
   const open = filePatterns(notSecret);
   // A folder by the name of an example opens nothing: what is in it goes by its own name.
   return (key) => ((known.covers(key) && !examples.has(key)) || added.covers(key)) && !open.covers(key);
+}
+
+/** The path in the workspace, or for a file outside of it the absolute path without the first `/`: what patterns are about. */
+export function keyOf(path: string, workspace: string): string {
+  const isInside = path !== workspace && isWithin(path, workspace);
+  return isInside ? path.slice(workspace === '/' ? 1 : workspace.length + 1) : path.slice(1);
 }
 
 /**
@@ -44,6 +51,8 @@ const knownSecrets: readonly string[] = [
   ...['.pgpass', '.my.cnf', '.mylogin.cnf', '.htpasswd', 'secrets.{json,yml,yaml,toml}'],
   // What was typed, passwords among it.
   ...['.{bash,zsh,psql,mysql,python}_history', '.node_repl_history'],
+  // The system: passwords, and what processes were started with.
+  ...['**/etc/{shadow,gshadow}*', '**/etc/sudoers', 'proc/*/{environ,mem,cmdline}'],
 ];
 
 /** What looks like one of these and is there to be read. */

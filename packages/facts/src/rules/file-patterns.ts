@@ -1,3 +1,4 @@
+import { foldPath } from '@holdfast/core';
 import picomatch from 'picomatch/posix.js';
 
 const maxLength = 500;
@@ -5,8 +6,6 @@ const maxLength = 500;
 const maxStarsInName = 3;
 const maxGlobstars = 1;
 const maxBraces = 3;
-// What the file tools take; only asked about single files that a search meets.
-const maxGlobstarsOfSearch = 3;
 
 /** Tells which files a list of patterns means: keys as the filesystem resolves them. */
 export interface FilePatterns {
@@ -18,7 +17,7 @@ export interface FilePatterns {
 
 /** Whether `filePatterns` can take it. */
 export function isFilePattern(pattern: string): boolean {
-  return compile(fold(pattern)) !== undefined;
+  return compile(foldPath(pattern)) !== undefined;
 }
 
 /**
@@ -26,7 +25,7 @@ export function isFilePattern(pattern: string): boolean {
  * starts at the root. Those that `isFilePattern` refuses must not be among them.
  */
 export function filePatterns(patterns: readonly string[]): FilePatterns {
-  const compiled = patterns.flatMap((pattern) => compile(fold(pattern)) ?? []);
+  const compiled = patterns.flatMap((pattern) => compile(foldPath(pattern)) ?? []);
   const names = toExpression(compiled.filter(({ anywhere }) => anywhere));
   const paths = toExpression(compiled.filter(({ anywhere }) => !anywhere));
   const matches = (path: string): boolean => names.test(path.slice(path.lastIndexOf('/') + 1)) || paths.test(path);
@@ -42,22 +41,6 @@ export function filePatterns(patterns: readonly string[]): FilePatterns {
   };
 }
 
-/**
- * The files that a glob of a search means, as the file tools read it; `undefined` for one that they may read otherwise, or refuse.
- */
-export function globPattern(glob: string): ((key: string) => boolean) | undefined {
-  const literal = readPattern(glob.normalize('NFC'), maxGlobstarsOfSearch);
-  if (literal === undefined) return undefined;
-  try {
-    // With a `/` anywhere in it, a glob of the file tools starts at the root.
-    const matches = picomatch(glob.includes('/') ? literal : `**/${literal}`, matching);
-    return (key) => matches(key);
-  } catch {
-    // A bracket that is not closed: the tool refuses it.
-    return undefined;
-  }
-}
-
 const matching = { dot: true, nonegate: true, noextglob: true, strictBrackets: true };
 
 interface Compiled {
@@ -68,7 +51,7 @@ interface Compiled {
 
 function compile(pattern: string): Compiled | undefined {
   // What lies in a folder is covered with it.
-  const literal = readPattern(pattern.replace(/(?<=[^/])\/\*\*\/*$/u, ''), maxGlobstars);
+  const literal = readPattern(pattern.replace(/(?<=[^/])\/\*\*\/*$/u, ''));
   if (literal === undefined) return undefined;
   try {
     return { source: picomatch.makeRe(literal, matching).source, anywhere: !literal.includes('/') };
@@ -79,11 +62,11 @@ function compile(pattern: string): Compiled | undefined {
 }
 
 /** As the matcher takes it; `undefined` for what is no pattern, or could take for ever. */
-function readPattern(pattern: string, globstars: number): string | undefined {
+function readPattern(pattern: string): string | undefined {
   const names = pattern.split('/').filter((name) => name !== '' && name !== '.');
   if (names.length === 0 || names.includes('..') || pattern.length > maxLength) return undefined;
   if (/[\\\p{Cc}]/u.test(pattern) || !pattern.isWellFormed()) return undefined;
-  if (count(pattern, /\*\*/gu) > globstars || count(pattern, /\{/gu) > maxBraces) return undefined;
+  if (count(pattern, /\*\*/gu) > maxGlobstars || count(pattern, /\{/gu) > maxBraces) return undefined;
   if (names.some((name) => count(name, /\*+/gu) > maxStarsInName)) return undefined;
   // Regular expression syntax would pass through the matcher; here it is text.
   return names.join('/').replaceAll(/[()+|^$!@]/gu, '\\$&');
@@ -98,18 +81,9 @@ function count(text: string, what: RegExp): number {
   return (text.match(what) ?? []).length;
 }
 
-/** Brings together what some file system takes for the same name: letter case, look-alike forms and characters that are ignored. */
-function fold(text: string): string {
-  return text
-    .normalize('NFKC')
-    .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '')
-    .toUpperCase()
-    .toLowerCase();
-}
-
 /** Also without the streams of NTFS (`name::$DATA`), and what stands around a name without being seen. */
 function foldKey(key: string): string {
-  return fold(key)
+  return foldPath(key)
     .split('/')
     .map((name) => name.replace(/:.*$/su, '').trim())
     .join('/');

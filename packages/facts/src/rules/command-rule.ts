@@ -1,6 +1,6 @@
-import type { ShellWord } from './shell-word.ts';
+import { type Command, foldPath } from '@holdfast/core';
 
-/** `git push`: a program, and words that its arguments have. */
+/** `git push --force`: a program, and words that its arguments have. */
 export interface CommandRule {
   readonly text: string;
   readonly program: string;
@@ -17,7 +17,7 @@ export function readCommandRule(text: string): CommandRule {
   return { text, program, folded: foldProgram(program), words };
 }
 
-/** Whether a command is one of the rule: it may depend on words that are not known yet. */
+/** Whether a command is one of the rule: that may depend on words that are not known yet. */
 export type RuleMatch = 'yes' | 'maybe' | 'no';
 
 // What one option is also called, by program. Other programs go by what a rule says.
@@ -36,35 +36,28 @@ const optionNames: ReadonlyMap<string, readonly (readonly string[])[]> = new Map
     chown: [['-R', '--recursive']],
     chgrp: [['-R', '--recursive']],
     sed: [['-i', '--in-place']],
-    sort: [['-o', '--output']],
-    date: [['-s', '--set']],
     git: [
       ['-f', '--force'],
-      ['-d', '-D', '--delete'],
+      ['-d', '--delete'],
       ['-i', '--interactive'],
-      ['-O', '--open-files-in-pager'],
     ],
-    curl: [
-      ['-o', '--output'],
-      ['-O', '--remote-name', '--remote-name-all'],
-      ['-T', '--upload-file'],
-    ],
-    wget: [['-O', '--output-document']],
     npm: [['-g', '--global']],
   }),
 );
 
+type Words = Command['arguments'];
+
 /**
- * For rules that refuse, by the folded name of a command and its arguments: every spelling of the program and of its options counts, and
- * an argument that may belong to an option may be a sub-command as well.
+ * For rules that refuse: every spelling of the program and of its options counts, and an argument that may belong to an option may be a
+ * sub-command as well.
  */
-export function matchRule(rule: CommandRule, called: string, found: readonly ShellWord[]): RuleMatch {
-  const program = rule.folded;
+export function matchRule(rule: CommandRule, { program: called, arguments: found }: Command): RuleMatch {
+  const { folded: program } = rule;
+  const name = foldProgram(called);
   // `git-push` is how Git itself calls `git push`.
-  const isPart = called.startsWith(`${program}-`) && rule.words.length > 0;
-  if (called !== program && !isPart) return 'no';
-  const part: ShellWord = { text: called.slice(program.length + 1), known: true, splits: false };
-  const given = isPart ? [part, ...found] : found;
+  const isPart = name.startsWith(`${program}-`) && rule.words.length > 0;
+  if (name !== program && !isPart) return 'no';
+  const given = isPart ? [name.slice(program.length + 1), ...found] : found;
   const options = rule.words.filter(isOption);
   const places = rule.words.filter((word) => !isOption(word));
   const matches = [
@@ -76,46 +69,33 @@ export function matchRule(rule: CommandRule, called: string, found: readonly She
 }
 
 /** For rules that allow: the very words, at the beginning. */
-export function isAllowedBy({ program, words }: CommandRule, [name, ...given]: readonly ShellWord[]): boolean {
-  if (name === undefined || !name.known) return false;
-  const isProgram = name.text === program || (!program.includes('/') && isSystemProgram(name.text, program));
-  return isProgram && words.every((word, index) => given[index]?.known === true && given[index].text === word);
-}
-
-function isSystemProgram(path: string, program: string): boolean {
-  return path === `/bin/${program}` || path === `/usr/bin/${program}`;
+export function isAllowedBy(rule: CommandRule, { program, arguments: given }: Command): boolean {
+  return program === rule.program && rule.words.every((word, index) => given[index] === word);
 }
 
 /** The program's name as any system may find it: without folder, case, ending, and letters that some file systems ignore. */
 export function foldProgram(name: string): string {
-  const plain = name
-    .normalize('NFKC')
-    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
-    .toLowerCase();
-  const base = plain.replace(/^.*[/\\](?=.)/s, '');
-  return base.replace(/\.(?:exe|cmd|bat|com)$/, '');
+  return foldPath(name)
+    .replace(/^.*[/\\](?=.)/s, '')
+    .replace(/\.(?:exe|cmd|bat|com)$/, '');
 }
 
 function isOption(word: string): boolean {
   return word.startsWith('-') && word.length > 1;
 }
 
-function matchPlaces(places: readonly string[], given: readonly ShellWord[]): RuleMatch {
+function matchPlaces(places: readonly string[], given: Words): RuleMatch {
   // How many of the places are filled, for every way to read the arguments.
   let filled: ReadonlySet<number> = new Set([0]);
   let follows = false;
-  for (const { text, known, splits } of given) {
+  for (const text of given) {
     if (filled.has(places.length)) return 'yes';
-    if (!known) {
-      const remaining = places.slice(Math.min(...filled));
-      if (splits || remaining.some((place) => place === '*' || place.toLowerCase().startsWith(text.toLowerCase())))
-        return 'maybe';
-    }
+    if (text === null) return 'maybe';
     if (isOption(text)) {
       follows = !text.includes('=');
       continue;
     }
-    const advanced = [...filled].flatMap((count) => (known && isPlace(places[count], text) ? [count + 1] : []));
+    const advanced = [...filled].flatMap((count) => (isPlace(places[count], text) ? [count + 1] : []));
     filled = new Set(follows ? [...filled, ...advanced] : advanced);
     if (filled.size === 0) return 'no';
     follows = false;
@@ -127,15 +107,11 @@ function isPlace(place: string | undefined, text: string): boolean {
   return place === '*' || place?.toLowerCase() === text.toLowerCase();
 }
 
-function matchOption(program: string, option: string, given: readonly ShellWord[]): RuleMatch {
+function matchOption(program: string, option: string, given: Words): RuleMatch {
   const group = optionNames.get(program)?.find((names) => names.includes(option)) ?? [option];
-  const known = given.filter((word) => word.known);
-  if (known.some(({ text }) => group.some((name) => isSameOption(name, text)))) return 'yes';
-  const end = given.findIndex(({ text, known: isKnown }) => isKnown && text === '--');
-  const open = end === -1 ? given : given.slice(0, end);
-  return open.some((word) => !word.known && (word.splits || word.text === '' || word.text.startsWith('-')))
-    ? 'maybe'
-    : 'no';
+  if (given.some((text) => text !== null && group.some((name) => isSameOption(name, text)))) return 'yes';
+  const end = given.indexOf('--');
+  return given.slice(0, end === -1 ? given.length : end).includes(null) ? 'maybe' : 'no';
 }
 
 // `git push origin +main` and `git push origin :main`.
@@ -146,10 +122,13 @@ const inRefspecs: ReadonlyMap<string, RegExp> = new Map([
   ['-d', /^\+?:./],
 ]);
 
-function isInRefspec({ folded, words }: CommandRule, option: string, given: readonly ShellWord[]): boolean {
+function isInRefspec({ folded, words }: CommandRule, option: string, given: Words): boolean {
   const pattern = inRefspecs.get(option);
   return (
-    folded === 'git' && words[0] === 'push' && pattern !== undefined && given.some(({ text }) => pattern.test(text))
+    folded === 'git' &&
+    words[0] === 'push' &&
+    pattern !== undefined &&
+    given.some((text) => text !== null && pattern.test(text))
   );
 }
 

@@ -1,14 +1,13 @@
+import type { Command } from '@holdfast/core';
 import { expect, test } from 'vitest';
-import { foldProgram, isAllowedBy, matchRule, readCommandRule } from './command-rule.ts';
-import { knownWord, type ShellWord } from './shell-word.ts';
+import { isAllowedBy, matchRule, readCommandRule } from './command-rule.ts';
 
-/** Words with one space between; `$x` is one word that is not known, `*` may be many, `./$x` begins as it says. */
-function toWords(command: string): readonly ShellWord[] {
-  return command.split(' ').map((word) => {
-    if (word === '*') return { text: '', known: false, splits: true };
-    const [text = ''] = word.split('$');
-    return word.includes('$') ? { text, known: false, splits: false } : knownWord(word);
-  });
+/** Words with one space between; `$x` stands for any number of words that are not known. */
+function toCommand(text: string): Command {
+  const [program = '', ...words] = text.split(' ');
+  const found = words.map((word) => (word === '$x' ? null : word));
+  const rest = { folder: '/w', environment: [], decides: true, background: false, after: [], written: false };
+  return { program, arguments: found, ...rest };
 }
 
 test.each([
@@ -24,9 +23,6 @@ test.each([
   ['rm -r', 'rm --', 'no'],
   ['rm -r', 'rm -- $x', 'no'],
   ['rm -r', 'rm $x', 'maybe'],
-  ['rm -r', 'rm ./$x', 'no'],
-  ['rm -r', 'rm -$x', 'maybe'],
-  ['rm -r', 'rm *', 'maybe'],
   ['rm -r -f', 'rm -r', 'no'],
   ['rm -r -f', 'rm -fR', 'yes'],
   ['find -delete', 'find . -delete', 'yes'],
@@ -40,18 +36,16 @@ test.each([
   ['git push', 'git remote push', 'no'],
   ['git push', 'git log -- push', 'no'],
   ['git push', 'git $x', 'maybe'],
-  ['git push', 'git p$x', 'maybe'],
-  ['git push', 'git q$x', 'no'],
   ['git push', 'git -C $x push', 'maybe'],
-  ['git push', 'git -C ./$x push', 'yes'],
   ['git push', 'git-push', 'yes'],
   ['git push --force', 'git-push -f', 'yes'],
   ['git push --force', 'git push $x', 'maybe'],
   ['git push --force', 'git $x --force', 'maybe'],
   ['git push --force', 'git push origin +main', 'yes'],
-  ['git push --force', 'git push origin +$x', 'yes'],
   ['git push --force', 'git push origin main:main', 'no'],
   ['git push --delete', 'git push origin :main', 'yes'],
+  ['git branch -D', 'git branch -d a', 'no'],
+  ['git branch -D', 'git branch -D a', 'yes'],
   ['git push --delete', 'git push origin a:main', 'no'],
   ['git clean --force', 'git clean +a', 'no'],
   ['docker compose up', 'docker -H compose compose up', 'yes'],
@@ -61,14 +55,12 @@ test.each([
   ['uniq * *', 'uniq -c a b', 'yes'],
   ['uniq * *', 'uniq -c a $x', 'maybe'],
 ])('%s refuses %s: %s', (rule, command, expected) => {
-  const [name, ...given] = toWords(command);
-  expect(matchRule(readCommandRule(rule), foldProgram(name?.text ?? ''), given)).toBe(expected);
+  expect(matchRule(readCommandRule(rule), toCommand(command))).toBe(expected);
 });
 
 test.each([
   ['git status', 'git status', true],
   ['git status', 'git status -s $x', true],
-  ['git status', '/usr/bin/git status', true],
   ['git status', '/tmp/git status', false],
   ['git status', './git status', false],
   ['git status', 'Git status', false],
@@ -79,7 +71,6 @@ test.each([
   ['git', 'git push', true],
   ['./build.sh', './build.sh now', true],
   ['./build.sh', '/bin/./build.sh', false],
-  ['ls', '$x', false],
 ])('%s allows %s: %s', (rule, command, expected) => {
-  expect(isAllowedBy(readCommandRule(rule), toWords(command))).toBe(expected);
+  expect(isAllowedBy(readCommandRule(rule), toCommand(command))).toBe(expected);
 });

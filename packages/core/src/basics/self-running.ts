@@ -1,4 +1,4 @@
-import { foldKey } from './paths.ts';
+import { foldKey } from './fold-path.ts';
 
 interface Places {
   /** Who runs them and when, after "`x` runs by itself: ". */

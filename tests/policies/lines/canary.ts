@@ -12,9 +12,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PlaceView } from '@holdfast/core';
-import { describeCommand } from './describe/shell.ts';
-import { nodeDisk } from './node-disk.ts';
-import { findQuestions } from './test-policy.ts';
+import { nodeDisk } from '@holdfast/facts/node';
+import { answerLine } from './answers.ts';
 
 const canary = 'CANARY-7431';
 const long = new Date('2020-01-01');
@@ -30,7 +29,7 @@ export class CanaryFolder {
   try(script: string, shell: 'bash' | 'dash'): Tried {
     this.#reset();
     const view: PlaceView = { folder: this.#folder, workspace: this.#folder, home: this.#folder, disk: nodeDisk() };
-    if (findQuestions(describeCommand(script, view), view).length > 0) return 'asked';
+    if (answerLine(script, view).type !== 'allow') return 'asked';
     const { stdout, stderr } = spawnSync(shell, ['-c', script], {
       cwd: this.#folder,
       env: { PATH: '/usr/bin:/bin', HOME: this.#folder },

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { describeCommand } from '@holdfast/facts';
 import { expect, test } from 'vitest';
-import { describeCommand } from './index.ts';
-import { type CommandLine, commandHalves } from './test-command-lines.ts';
-import { dangerousLines } from './test-dangerous-lines.ts';
-import { folder } from './test-folder.ts';
-import { findQuestions } from './test-policy.ts';
+import { answerLine } from './answers.ts';
+import { type CommandLine, commandHalves } from './command-lines.ts';
+import { dangerousLines } from './dangerous-lines.ts';
+import { folder } from './folder.ts';
 
-const isAsked = (line: string): boolean => findQuestions(describeCommand(line, folder), folder).length > 0;
+const isAsked = (line: string): boolean => answerLine(line, folder).type !== 'allow';
 
 test('of the dangerous lines these are let through, since what they run is read and is `id`, or a file of the workspace', () => {
   expect(dangerousLines.length).toBeGreaterThan(300);
@@ -41,7 +41,7 @@ test.each([
   expect(describeCommand(line, folder).reads).toContainEqual({ path: '/w/.env', inside: true });
 });
 
-const spellings = readFileSync(new URL('./test-spellings.txt', import.meta.url), 'utf8')
+const spellings = readFileSync(new URL('./spellings.txt', import.meta.url), 'utf8')
   .split('\n')
   .filter(Boolean);
 
@@ -53,7 +53,7 @@ test.each(spellings)('is asked about: %s', (line) => {
 test.each(['npm test', 'git status', 'ls', 'rg TODO', 'npm ci', 'git diff', 'cat README.md', 'cat .env.example'])(
   'is let through: %s',
   (line) => {
-    expect(findQuestions(describeCommand(line, folder), folder)).toEqual([]);
+    expect(answerLine(line, folder)).toEqual({ type: 'allow' });
   },
 );
 

@@ -1,9 +1,9 @@
+import { describeCommand } from '@holdfast/facts';
 import fc from 'fast-check';
 import { afterAll, expect, inject, test } from 'vitest';
-import { describeCommand } from './index.ts';
-import { CanaryFolder } from './test-canary.ts';
-import { folder } from './test-folder.ts';
-import { brokenScript, changedScript, readingScript } from './test-scripts.ts';
+import { CanaryFolder } from './canary.ts';
+import { folder } from './folder.ts';
+import { brokenScript, changedScript, readingScript } from './scripts.ts';
 
 const runs = inject('long') > 0 ? Math.ceil(10_000 * inject('long')) : 60;
 const canary = new CanaryFolder();

@@ -1,0 +1,14 @@
+export {
+  type CommandRule,
+  commandRulePattern,
+  isAllowedBy,
+  matchRule,
+  type RuleMatch,
+  readCommandRule,
+} from './rules/command-rule.ts';
+export { type Destructive, findDestructive } from './rules/destructive.ts';
+export { type FilePatterns, filePatterns, isFilePattern } from './rules/file-patterns.ts';
+export { decide, denyWithoutFacts, type Finding, quote } from './rules/findings.ts';
+export { usualSources } from './rules/hosts.ts';
+export { keyOf, type SecretPatterns, secretFinder } from './rules/secrets.ts';
+export { judgeUnclear, type UnclearRules } from './rules/unclear.ts';

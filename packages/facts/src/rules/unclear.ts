@@ -1,0 +1,36 @@
+import type { CallFacts, Tool, Unclear } from '@holdfast/core';
+import { type Finding, quote } from './findings.ts';
+
+type Answer = 'allow' | 'ask' | 'deny';
+
+export interface UnclearRules {
+  /** What the policy guards. */
+  readonly about: 'files' | 'commands' | 'hosts';
+  readonly unclear: 'ask' | 'deny';
+  /** What is answered to code of the workspace, such as a test runner. */
+  readonly project: Answer;
+  /** Whether a file of which the name ends like that may be one that is guarded. Default: any may. */
+  readonly mayEnd?: (ends: string) => boolean;
+}
+
+/** What of a call is not known and could matter. */
+export function judgeUnclear(facts: CallFacts, tool: Tool, rules: UnclearRules): readonly Finding[] {
+  return facts.unclear.flatMap((item) => {
+    const answer = answerTo(item, rules, tool);
+    if (answer === 'allow') return [];
+    return [{ answer, reason: `It is not clear what ${quote(tool.name)} does: ${item.reason}.` }];
+  });
+}
+
+function answerTo({ kind, use, ends }: Unclear, rules: UnclearRules, tool: Tool): Answer {
+  const { about, unclear, mayEnd } = rules;
+  if (kind === 'project') return rules.project;
+  if (kind === 'download') return 'deny';
+  // A tool that touches nothing outside, by its own word: the session sees what it does.
+  if (kind === 'tool' && tool.effects !== 'external') return 'allow';
+  // A link may lead to a file that is guarded.
+  if (kind === 'link') return about === 'files' && unclear === 'deny' ? 'deny' : 'allow';
+  if (kind !== 'words' || use === undefined) return unclear;
+  const isOther = use === 'reads' && ends !== undefined && mayEnd?.(ends) === false;
+  return about !== 'files' || isOther ? 'allow' : unclear;
+}

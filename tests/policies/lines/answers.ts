@@ -1,0 +1,46 @@
+import { type Decision, defineTool, type Json, type PlaceView, type Policy, type PolicyContext } from '@holdfast/core';
+import { createFacts, fetchFacts, fileFacts, shellFacts } from '@holdfast/facts';
+import { filesystemGuard } from '@holdfast/pack-filesystem';
+import { networkEgress } from '@holdfast/pack-network';
+import { shellGuard } from '@holdfast/pack-shell';
+import { packPolicies } from '@holdfast/policy';
+
+export type Preset = 'recommended' | 'strict';
+
+const packs = [filesystemGuard, shellGuard, networkEgress];
+const policiesOf: Readonly<Record<Preset, readonly Policy[]>> = {
+  recommended: packs.flatMap((pack) => packPolicies(pack, { preset: 'recommended' })),
+  strict: packs.flatMap((pack) => packPolicies(pack, { preset: 'strict' })),
+};
+const describers = [shellFacts(), fileFacts(), fetchFacts()];
+
+/** What the packs for files, commands and the network answer to a call; its reasons, for a test that fails. */
+export function answerCall(name: string, input: Json, view: PlaceView, preset: Preset = 'recommended'): Decision {
+  const tool = defineTool({ name: name.toLowerCase(), description: 'A tool of the tests.' });
+  // The names of foreign tools have capitals.
+  const facts = createFacts({ describers, view }).describe({ id: 'c', tool: { ...tool, name }, input }, view);
+  const call = { id: 'c', tool, input, facts };
+  const decisions = policiesOf[preset].map((policy): Decision => {
+    const decision = policy.check(call, { ...context, place: view });
+    if (decision instanceof Promise) throw new Error(`\`${policy.id}\` lets a call wait`);
+    return decision;
+  });
+  return (
+    decisions.find(({ type }) => type === 'deny') ?? decisions.find(({ type }) => type === 'ask') ?? { type: 'allow' }
+  );
+}
+
+export function answerLine(line: string, view: PlaceView, preset: Preset = 'recommended'): Decision {
+  return answerCall('bash', { command: line }, view, preset);
+}
+
+const context: PolicyContext = Object.freeze({
+  state: undefined,
+  session: { read: () => neverRead() },
+  filesystem: undefined,
+  deadline: { atMs: Number.POSITIVE_INFINITY, remainingMs: () => Number.POSITIVE_INFINITY },
+});
+
+function neverRead(): never {
+  throw new Error('none of these policies reads the session');
+}
