@@ -25,7 +25,7 @@ export function toNewVerdict(decided: Outcome | Suspended | Released): GuardVerd
     return { type: 'deny', reason: decided.message, code: decided.code ?? 'policy.denied' };
   const [pending] = decided.pending;
   if (pending === undefined) throw new HoldfastError('guard.failed', 'A suspended call has no question.');
-  const reason = pending.asks.map((asked) => asked.reason).join(' ');
+  const reason = [...new Set(pending.asks.map((asked) => asked.reason))].join(' ');
   return { type: 'ask', reason, pending };
 }
 

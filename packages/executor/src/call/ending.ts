@@ -47,7 +47,7 @@ export function failure(
 
 export function denied(decisions: readonly PolicyDecision[]): Ending {
   const denials = decisions.filter(({ type }) => type === 'deny');
-  const reasons = denials.map(({ reason = '' }) => reason);
+  const reasons = [...new Set(denials.map(({ reason = '' }) => reason))];
   const code = denials.find((denial) => denial.code !== undefined)?.code ?? 'policy.denied';
   return failure('denied', { code, message: `Denied: ${reasons.join(' ')}` });
 }
