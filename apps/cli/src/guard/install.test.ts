@@ -67,10 +67,10 @@ describe.each(['claude-code', 'codex'] as const)('%s', (agent) => {
 });
 
 test('hooks of others that may rewrite a call are named; hooks of ours are replaced', () => {
-  const command = hookCommand('codex', ['/node', "/it's/guard-hook-main.js"]);
-  const first = editSettings(JSON.stringify({ hooks: { PreToolUse: [other] } }), 'codex', command);
+  const words = ['/node', "/it's/guard-hook-main.js"];
+  const first = editSettings(JSON.stringify({ hooks: { PreToolUse: [other] } }), 'codex', words);
   expect(first.others).toEqual([{ event: 'PreToolUse', command: 'other.sh' }]);
-  const newer = hookCommand('codex', ['/node', '/2/guard-hook-main.js']);
+  const newer = ['/node', '/2/guard-hook-main.js'];
   const second = editSettings(first.text, 'codex', newer);
-  expect(findHooks(second.text, 'codex').get('PreToolUse')).toEqual([newer]);
+  expect(findHooks(second.text, 'codex').get('PreToolUse')).toEqual([hookCommand('codex', 'PreToolUse', newer)]);
 });

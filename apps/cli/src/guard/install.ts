@@ -42,10 +42,12 @@ const mark = 'guard-hook-main';
 
 /**
  * The command that an agent's shell runs: Node.js and file by absolute paths, so that no folder has a say in it. Where these cannot
- * start, the shell itself denies the call.
+ * start, the shell itself denies the call; a prompt or a result is not kept back.
  */
-export function hookCommand(agent: string, words: readonly string[]): string {
-  return `${[...words, agent].map(quote).join(' ')} || { echo "Holdfast's hook failed, so the call is denied." >&2; exit 2; }`;
+export function hookCommand(agent: string, event: string, words: readonly string[]): string {
+  const command = [...words, agent].map(quote).join(' ');
+  const denial = `{ echo "Holdfast's hook failed, so the call is denied." >&2; exit 2; }`;
+  return event === 'PreToolUse' ? `${command} || ${denial}` : command;
 }
 
 function quote(text: string): string {
@@ -65,11 +67,11 @@ export interface Edited {
 }
 
 /**
- * Settings with the hooks of a guard; `command` absent: without them. Everything else stays as it is.
+ * Settings with the hooks of a guard, which `words` start; without `words`: without them. Everything else stays as it is.
  *
  * @throws HoldfastError `guard.settings.invalid` for a file that is not settings; it is left alone.
  */
-export function editSettings(text: string | undefined, agent: string, command: string | undefined): Edited {
+export function editSettings(text: string | undefined, agent: string, words: readonly string[] | undefined): Edited {
   const settings = readSettings(text, agent);
   const { hooks: found = {} } = settings;
   if (!isPlainObject(found)) throw invalid(agent, '`hooks` must be an object');
@@ -81,9 +83,10 @@ export function editSettings(text: string | undefined, agent: string, command: s
     const kept = groups.flatMap((group) => withoutOurs(group, { event, others }));
     if (kept.length > 0 || groups.length === 0) hooks[event] = kept;
   }
-  if (command !== undefined) {
+  if (words !== undefined) {
     for (const event of events) {
       const groups = (hooks[event] as readonly unknown[] | undefined) ?? [];
+      const command = hookCommand(agent, event, words);
       const own = { hooks: [{ type: 'command', command, ...fields }] };
       const matched = event.includes('Tool') || event === 'PermissionDenied' ? { matcher: '*', ...own } : own;
       hooks[event] = [...groups, matched];
@@ -91,7 +94,7 @@ export function editSettings(text: string | undefined, agent: string, command: s
   }
   const { hooks: _, ...rest } = settings;
   const next =
-    Object.keys(hooks).length === 0 && !('hooks' in settings && command === undefined && isEmpty(found))
+    Object.keys(hooks).length === 0 && !('hooks' in settings && words === undefined && isEmpty(found))
       ? rest
       : { ...settings, hooks };
   return { text: `${JSON.stringify(next, undefined, indentOf(text))}\n`, others };

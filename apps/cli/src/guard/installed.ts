@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { HoldfastError, isPlainObject } from '@holdfast/core';
 import { hasCode } from '../terminal/system.ts';
-import { editSettings, findHooks, type HookPlace, hookCommand, type OtherHook, settingsPath } from './install.ts';
+import { editSettings, findHooks, type HookPlace, type OtherHook, settingsPath } from './install.ts';
 import { type GuardHost, guardFolder } from './place.ts';
 
 export interface Change {
@@ -26,8 +26,7 @@ function hookWords(): readonly string[] {
 export async function installHooks(place: HookPlace, host: GuardHost): Promise<Change> {
   const path = settingsPath(place, host);
   const before = await readText(path);
-  const command = hookCommand(place.agent, hookWords());
-  const { text: after, others } = editSettings(before, place.agent, command);
+  const { text: after, others } = editSettings(before, place.agent, hookWords());
   if (before === after) return { path, changed: false, before, after, others };
   await writeCopy(path, { before: before ?? null, after }, host);
   await writeText(path, after);
