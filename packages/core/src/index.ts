@@ -46,6 +46,7 @@ export {
   ask,
   type Decision,
   type Deny,
+  type DenyOptions,
   deny,
   type PolicyDecision,
 } from './call/decision.ts';

@@ -7,6 +7,7 @@ export {
 } from './approval/answer.ts';
 export { type Grant, type Judges, listGrants, withdrawGrant } from './approval/grants.ts';
 export { readDecision } from './call/authorize.ts';
+export type { Released } from './call/run-call.ts';
 export type { CallOptions } from './call/scope.ts';
 export type {
   Approve,
@@ -19,6 +20,8 @@ export type {
 } from './call/types.ts';
 export { executeToolCall } from './direct/execute-tool-call.ts';
 export { isolateListener } from './direct/listener.ts';
+export { releaseToolCall } from './elsewhere/release-tool-call.ts';
+export { type Report, settleToolCall } from './elsewhere/settle-tool-call.ts';
 export { type Caller, openCaller } from './open-caller.ts';
 export { type ResumeRunOptions, resumeRun } from './recovery/resume-run.ts';
 export { type RecoveredSession, recoverSession, resumeToolCall } from './recovery/resume-tool-call.ts';

@@ -136,7 +136,7 @@ function decideObserving(
 function checkDecision(part: Policy, decision: Decision | undefined): Decision {
   if (decision?.type === 'allow') return decision;
   if (decision?.type === 'ask') return ask(decision.reason, decision);
-  if (decision?.type === 'deny') return deny(decision.reason);
+  if (decision?.type === 'deny') return deny(decision.reason, decision);
   throw new HoldfastError('policy.decision.invalid', `The policy \`${part.id}\` answered neither allow, ask nor deny.`);
 }
 
@@ -145,7 +145,10 @@ function settle(decisions: readonly Decision[], order: readonly ('ask' | 'deny')
   const reasons = decisions.flatMap((decision) => (decision.type === 'allow' ? [] : [decision.reason])).join('\n');
   const type = order.find((candidate) => decisions.some((decision) => decision.type === candidate));
   if (type === undefined) return allow;
-  if (type === 'deny') return deny(reasons);
+  if (type === 'deny') {
+    const code = decisions.flatMap((decision) => (decision.type === 'deny' ? (decision.code ?? []) : [])).at(0);
+    return deny(reasons, code === undefined ? {} : { code });
+  }
   return ask(reasons, {
     grantable: decisions.every((decision) => decision.type !== 'ask' || decision.grantable !== false),
   });

@@ -54,6 +54,17 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
     ],
   },
   {
+    heading: 'Guard:',
+    commands: [
+      command(
+        'guard',
+        '',
+        'put policies in front of a coding agent: `guard install`, `guard doctor`, `guard status`, `guard uninstall`',
+        () => import('./guard/guard.ts'),
+      ),
+    ],
+  },
+  {
     heading: 'Look:',
     commands: [
       command('show', '[options] [id]', 'print the log of a session', () => import('./look/show.ts')),

@@ -24,7 +24,7 @@ export function usageError(code: `usage.${string}`, message: string): HoldfastEr
 }
 
 // What is asked for cannot be put in force, so nothing has been done.
-const wrongRequest = /^(?:usage|user_config|trust|config|run\.config|registry|plugin|pack|policy|llama)\./;
+const wrongRequest = /^(?:usage|guard|user_config|trust|config|run\.config|registry|plugin|pack|policy|llama)\./;
 
 export function toExitCode(thrown: unknown): ExitCode {
   if (isHoldfastError(thrown) && thrown.code === 'terminal.interrupted') return interruptionCodes['ctrl-c'];

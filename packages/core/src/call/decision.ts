@@ -27,6 +27,13 @@ export interface Deny {
   readonly type: 'deny';
   /** Why not; goes back to the model. */
   readonly reason: string;
+  /** Of the outcome, for hosts that tell denials apart. Default `policy.denied`. */
+  readonly code?: string;
+}
+
+export interface DenyOptions {
+  /** Dotted lower-case words: `guard.self`. */
+  readonly code?: string;
 }
 
 /** The policy has nothing against the call. */
@@ -38,8 +45,8 @@ export function ask(reason: string, { grantable = true }: AskOptions = {}): Ask 
 }
 
 /** The call must not run. `reason` goes back to the model. */
-export function deny(reason: string): Deny {
-  return Object.freeze({ type: 'deny', reason });
+export function deny(reason: string, { code }: DenyOptions = {}): Deny {
+  return Object.freeze({ type: 'deny', reason, ...(code === undefined ? {} : { code }) });
 }
 
 /** A decision with the key of the policy that took it. */
@@ -48,6 +55,8 @@ export interface PolicyDecision {
   readonly policy: string;
   readonly type: Decision['type'];
   readonly reason?: string;
+  /** Of a denial that has one of its own. */
+  readonly code?: string;
   /** Of an ask that no grant answers. */
   readonly grantable?: false;
   /** Of an allow of a policy that is only being tried out: what it would have answered, for `reason`. */

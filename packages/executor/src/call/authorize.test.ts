@@ -485,3 +485,18 @@ function thenable(then: (resolve: (value: unknown) => void) => void): unknown {
 function thrown(value: unknown): never {
   throw value;
 }
+
+test.each<[unknown, string]>([
+  ['guard.self', 'guard.self'],
+  [undefined, 'policy.denied'],
+  ['Guard self', 'policy.denied'],
+  [7, 'policy.denied'],
+])('a denial with the code %o ends its call as `%s`', async (code, expected) => {
+  const { session, ends } = testSession();
+  const policies = [answering('fine', () => allow), answering('strict', () => ({ ...deny('No.'), code }))];
+  expect(await outcomeOf(echoCall, { tools: [echo], session, policies })).toMatchObject({ code: expected });
+  const noted = expected === 'policy.denied' ? {} : { code: expected };
+  expect(ends()[0]).toMatchObject({
+    decisions: [{ type: 'allow' }, { policy: 'host/strict', type: 'deny', reason: 'No.', ...noted }],
+  });
+});

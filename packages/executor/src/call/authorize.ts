@@ -139,7 +139,6 @@ export function policiesFor({ policiesOf, hostPolicies }: CallScope, toolName: s
 }
 
 const nobody: ReadonlySet<string> = new Set();
-
 interface Asking {
   readonly call: PreparedCall;
   readonly scope: CallScope;
@@ -148,8 +147,8 @@ interface Asking {
 }
 
 /**
- * Asks every policy in force and the dangerous gate. Whatever a policy does other than allow or ask is a denial.
- * Answers at once when every policy does. `approved`: keys of policies whose ask a person has answered with yes.
+ * Asks every policy in force and the dangerous gate; synchronous when every policy is. What is neither allow nor ask is a denial.
+ * `approved`: keys of policies whose ask a person has approved.
  */
 export function authorize(
   call: PreparedCall,
@@ -260,10 +259,13 @@ function readAllow(answer: object): Decision {
   return type === 'ask' || type === 'deny' ? { type: 'allow', observed: readRefusal(type, observed) } : allow;
 }
 
+const codePattern = /^[a-z][a-z_]*(?:\.[a-z][a-z_]*)+$/;
+
 function readRefusal(type: 'ask' | 'deny', answer: object): Ask | Deny {
   const given: unknown = 'reason' in answer ? answer.reason : undefined;
   const reason = typeof given === 'string' && given !== '' ? given : 'No reason was given.';
-  if (type === 'deny') return { type, reason };
+  const code = type === 'deny' && 'code' in answer ? answer.code : undefined;
+  if (type === 'deny') return deny(reason, typeof code === 'string' && codePattern.test(code) ? { code } : {});
   // Any value but `true` means that grants do not count.
   const grantable: unknown = 'grantable' in answer ? answer.grantable : undefined;
   return { type, reason, ...(grantable === undefined || grantable === true ? {} : { grantable: false }) };
@@ -277,12 +279,10 @@ function waive(
 ): PolicyDecision {
   if (decision.type === 'allow') {
     const { observed } = decision;
-    return observed === undefined
-      ? allowed
-      : { policy, type: 'allow', observed: observed.type, reason: observed.reason };
+    return observed ? { policy, type: 'allow', observed: observed.type, reason: observed.reason } : allowed;
   }
   const { type, reason } = decision;
-  if (type === 'deny') return { policy, type, reason };
+  if (type === 'deny') return { policy, ...decision };
   if (approved.has(policy)) return { policy, type: 'allow', reason: 'Approved.' };
   if (decision.grantable === false) return { policy, type, reason, grantable: false };
   if (scope.grants.has(call.tool.name)) return { policy, type: 'allow', reason: 'Granted by the host.' };

@@ -46,8 +46,10 @@ export function failure(
 }
 
 export function denied(decisions: readonly PolicyDecision[]): Ending {
-  const reasons = decisions.filter(({ type }) => type === 'deny').map(({ reason = '' }) => reason);
-  return failure('denied', { code: 'policy.denied', message: `Denied: ${reasons.join(' ')}` });
+  const denials = decisions.filter(({ type }) => type === 'deny');
+  const reasons = [...new Set(denials.map(({ reason = '' }) => reason))];
+  const code = denials.find((denial) => denial.code !== undefined)?.code ?? 'policy.denied';
+  return failure('denied', { code, message: `Denied: ${reasons.join(' ')}` });
 }
 
 /** `names`: of the tools that there are; `undefined` where the tool is there and not offered now. */

@@ -16,7 +16,14 @@ import type { CallScope } from './scope.ts';
 import { recordEnd, settle } from './settle.ts';
 import type { Answer, Ended, Ending, IdentifiedCall, Invoked, Permitted, Suspended } from './types.ts';
 
-export interface RunCallOptions {
+/** A call whose body may run elsewhere; `settleToolCall` ends it, in any process that has the session's log open. */
+export interface Released {
+  readonly kind: 'released';
+}
+
+export interface RunCallOptions<Elsewhere extends Released = never> {
+  /** Takes the call from where its body would begin: the body runs elsewhere. */
+  readonly elsewhere?: ((call: RunningCall) => Promise<Outcome | Elsewhere>) | undefined;
   /** Ends the call before its first stage. */
   readonly refusal?: Ending | undefined;
   /** Called when the tool has begun: nothing before that can still suspend the call. */
@@ -31,11 +38,11 @@ const plainly: RunCallOptions = {};
  * The stages of one call: look up and parse, authorize and have approved, enter (budgets, start record), execute, settle. Each takes
  * what the one before made of the call; whatever ends it early leaves nothing but its record.
  */
-export async function runCall(
+export async function runCall<Elsewhere extends Released = never>(
   source: IdentifiedCall,
   scope: CallScope,
-  { refusal, onEntered, onEnd }: RunCallOptions = plainly,
-): Promise<Outcome | Suspended> {
+  { refusal, elsewhere, onEntered, onEnd }: RunCallOptions<Elsewhere> = plainly,
+): Promise<Outcome | Suspended | NoInfer<Elsewhere>> {
   const startedAtMs = tellStart(source, scope);
   try {
     const prepared = refusal === undefined ? prepare(source, scope) : toEnded(refusal);
@@ -51,8 +58,9 @@ export async function runCall(
     }
     if (permitted.type === 'ended') return endUnentered(permitted.ending, call);
 
-    const refused = enter(call);
+    const refused = enter(call, elsewhere !== undefined);
     if (refused !== undefined) return endUnentered(refused.ending, call);
+    if (elsewhere !== undefined) return await elsewhere(call);
 
     const invoking = invoke(call);
     onEntered?.();
@@ -101,7 +109,7 @@ export function begin(
 }
 
 /** Ends a call whose tool does not begin. */
-function endUnentered(ending: Ending, call: CallRecord): Outcome | Promise<Outcome> {
+export function endUnentered(ending: Ending, call: CallRecord): Outcome | Promise<Outcome> {
   const { scope } = call;
   return finish(
     recordEnd(scope.resuming === undefined ? ending : scope.resuming.doubt(ending, call, false), call),
@@ -111,7 +119,7 @@ function endUnentered(ending: Ending, call: CallRecord): Outcome | Promise<Outco
 
 const permitted: Permitted = { type: 'permitted' };
 
-/** Authorize, and approval if somebody has to be asked. Answers at once when every policy does and nobody has to be asked. */
+/** Runs the policies, then approval if one asks. Synchronous unless a policy or an approval is asynchronous. */
 export function permit(call: RunningCall): Permitted | Promise<Permitted> {
   const { scope } = call;
   const { ended } = scope.lifetime;
@@ -128,10 +136,10 @@ export function permit(call: RunningCall): Permitted | Promise<Permitted> {
 }
 
 /** Budgets and start record; answers with why the tool may not begin. The start of a tool that prepares is recorded when it says so. */
-export function enter(call: RunningCall): Ended | undefined {
+export function enter(call: RunningCall, elsewhere = false): Ended | undefined {
   const { scope } = call;
   const { tool } = call.call;
-  if (!isExecutable(tool)) {
+  if (!(elsewhere || isExecutable(tool))) {
     const message = `\`${tool.name}\` is only declared; it cannot be run here.`;
     return toEnded(failure('failed', { code: 'tool.not_executable', message }));
   }

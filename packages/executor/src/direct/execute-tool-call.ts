@@ -10,9 +10,9 @@ import {
 } from '@holdfast/core';
 import { claimCall } from '../approval/claims.ts';
 import { identifyCall } from '../call/prepare.ts';
-import { runCall } from '../call/run-call.ts';
+import { type Released, type RunCallOptions, runCall } from '../call/run-call.ts';
 import { type CallOptions, type CallScope, companion, companionOf, type WithCompanion } from '../call/scope.ts';
-import type { IdentifiedCall, Suspended } from '../call/types.ts';
+import type { Suspended } from '../call/types.ts';
 import { recoverResources } from '../resources/recover.ts';
 import { openScope } from './features.ts';
 
@@ -40,7 +40,7 @@ export function executeToolCall(call: ToolCall, options: CallOptions): Promise<O
 }
 
 /** What a model sends is always an object; what a host hands over need not be. */
-function checkCall(call: unknown): void {
+export function checkCall(call: unknown): void {
   if (typeof call === 'object' && call !== null) return;
   throw new HoldfastError('options.invalid', 'A call is `{ id, name, arguments }`.', {
     data: { option: 'call', reason: 'kind' },
@@ -103,28 +103,30 @@ function isBoundTo({ hostPolicies }: CallScope, { policies = none }: CallOptions
 const none: readonly Policy[] = [];
 
 /** As `executeToolCall`. Throws what is wrong before the call begins. */
-export function executeIn(scope: CallScope, call: ToolCall): Promise<Outcome | Suspended> {
+export function executeIn<Elsewhere extends Released = never>(
+  scope: CallScope,
+  call: ToolCall,
+  elsewhere?: RunCallOptions<Elsewhere>['elsewhere'],
+): Promise<Outcome | Suspended | NoInfer<Elsewhere>> {
   const identified = identifyCall(call, () => nextCallId(scope.session));
   const release = claimId(identified.id, scope.session);
   const waiting = scope.parent?.counts ?? (scope.resources.size === 0 ? undefined : recoverResources(scope));
-  if (waiting === undefined) return runCall(identified, scope, { onEnd: release });
-  return runAfter(waiting, { call: identified, scope, release });
+  if (waiting === undefined) return runCall(identified, scope, { elsewhere, onEnd: release });
+  return runAfter(waiting, () => runCall(identified, scope, { elsewhere, onEnd: release }), release);
 }
 
-interface Waiting {
-  readonly call: IdentifiedCall;
-  readonly scope: CallScope;
-  readonly release: () => void;
-}
-
-async function runAfter(waiting: Promise<unknown>, { call, scope, release }: Waiting): Promise<Outcome | Suspended> {
+async function runAfter<Ended>(
+  waiting: Promise<unknown>,
+  run: () => Promise<Ended>,
+  release: () => void,
+): Promise<Ended> {
   try {
     await waiting;
   } catch (thrown) {
     release();
     throw thrown;
   }
-  return runCall(call, scope, { onEnd: release });
+  return run();
 }
 
 /** The end of another call with the id would be taken for that of the one that waits, or is under way. */

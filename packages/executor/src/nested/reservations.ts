@@ -10,6 +10,7 @@ import {
   type ToolCallEndEvent,
 } from '@holdfast/core';
 import type { OpenCall, SessionTransaction } from '@holdfast/session';
+import { isClaimed } from '../approval/claims.ts';
 import type { PolicyBinding } from '../call/authorize.ts';
 import { failure, thrownCode } from '../call/ending.ts';
 import { isThenable, waitForAnswer } from '../call/execute.ts';
@@ -63,6 +64,11 @@ export function reservedBy(reservations: Reservations, callId: string, kind: Out
 /** A call with reservations has begun, or one that has begun has its first. */
 export function joinReserved({ reservations, scope }: RunningCall): void {
   if (reservations !== undefined) join(scope, reservations);
+}
+
+/** A call runs elsewhere: its start record has what it reserved. */
+export function leaveReserved({ reservations, scope }: RunningCall): void {
+  if (reservations !== undefined) leave(scope, reservations);
 }
 
 /** A call has succeeded. */
@@ -162,7 +168,8 @@ function stageOthers(call: PreparedCall, { session, run, parent }: CallScope, st
     for (const changes of (own ?? reservations).values()) staging.reapply(changes);
   }
   for (const { callId, start, ...place } of session.openWork().calls) {
-    if (start?.interrupted !== true || start.reserved === undefined) continue;
+    // Those that are under way here have been staged above; a released one runs elsewhere.
+    if (start?.reserved === undefined || (!start.interrupted && isClaimed(session, place.run ?? callId))) continue;
     const isSame = callId === call.id && place.run === run?.startSeq && place.turn === run?.turn;
     if (isSame && parent === undefined) continue;
     for (const { changes } of start.reserved) staging.reapply(changes);

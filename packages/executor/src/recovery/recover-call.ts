@@ -7,7 +7,7 @@ import { finish, tellStart } from '../call/run-call.ts';
 import { CallRecord, RunningCall } from '../call/running-call.ts';
 import type { CallScope } from '../call/scope.ts';
 import { recordEnd, settle } from '../call/settle.ts';
-import type { Ending, IdentifiedCall } from '../call/types.ts';
+import type { Answer, Ending, IdentifiedCall, Prepared } from '../call/types.ts';
 import { readReservations, reservedBy, stageReserved } from '../nested/reservations.ts';
 import { probe } from './probe.ts';
 
@@ -28,43 +28,58 @@ export async function recoverCall(
   scope: CallScope,
 ): Promise<Outcome | undefined> {
   const { start, resolution } = open;
-  // Asked about masks, a probe would speak of something else.
-  const prepared = refuseMasked(call) === undefined ? prepare(call, scope) : undefined;
-  const known = prepared?.type === 'prepared' ? prepared : undefined;
+  const prepared = prepareAgain(call, scope);
   // What either version of the tool says: the one that began, or the one that would go on.
-  const repeatable = start.repeat !== 'never' && known?.call.tool.repeat !== 'never';
+  const repeatable = start.repeat !== 'never' && prepared?.call.tool.repeat !== 'never';
   if (resolution === undefined && repeatable) return undefined;
+  const { record, running } = reopen(call, { open, prepared, scope });
+  const check = resolution ?? (running && (await probe(running))) ?? { type: 'unknown' };
+  // Who says that it did not take effect says so of all that it called.
+  if (check.type !== 'not-done') record.reservations = readReservations(open);
+  if (check.type === 'done' && running !== undefined) {
+    const result = toolOk(check.value ?? null, check.message ?? 'It took effect before its process ended.');
+    return finish(await conclude({ type: 'returned', value: result }, running), scope);
+  }
+  return finish(recordEnd(toEnding(call, check), record), scope);
+}
+
+/** The parsed call; `undefined` when its tool is gone, refuses the arguments, or has only masks of them. */
+export function prepareAgain(call: IdentifiedCall, scope: CallScope): Prepared | undefined {
+  const prepared = refuseMasked(call) === undefined ? prepare(call, scope) : undefined;
+  return prepared?.type === 'prepared' ? prepared : undefined;
+}
+
+/** The record of a begun call, continued in this process. */
+export function reopen(
+  call: IdentifiedCall,
+  {
+    open,
+    prepared,
+    scope,
+  }: { readonly open: BegunCall; readonly prepared: Prepared | undefined; readonly scope: CallScope },
+): { readonly record: CallRecord; readonly running: RunningCall | undefined } {
+  const { start } = open;
   const startedAtMs = start.atMs;
   tellStart(call, scope);
-  const running = known && new RunningCall(call, known, { scope, startedAtMs });
+  const running = prepared && new RunningCall(call, prepared, { scope, startedAtMs });
   const record = running ?? new CallRecord(call, scope, startedAtMs);
   record.input = isPlainObject(start.input) ? start.input : {};
   const answered = open.approvals.findLast(({ answer }) => answer !== undefined);
   if (answered?.answer !== undefined) {
     record.approval = { type: answered.answer.type, by: answered.answeredBy ?? 'person' };
   }
-  const check = resolution ?? (running && (await probe(running))) ?? { type: 'unknown' };
-  // Who says that it did not take effect says so of all that it called.
-  if (check.type !== 'not-done') record.reservations = readReservations(open);
-  if (check.type === 'done' && running !== undefined) return finish(await conclude(check, running), scope);
-  return finish(recordEnd(toEnding(call, check), record), scope);
+  return { record, running };
 }
 
-/** What the tool would have returned goes the way of all answers: it is checked, policies hear of it, and it is committed. */
-async function conclude(
-  { value = null, message }: Extract<EffectCheck, { type: 'done' }>,
-  call: RunningCall,
-): Promise<ToolCallEndEvent> {
+/** A result takes the way of all results: it is checked, policies see it, and it is committed. */
+export async function conclude(answer: Answer, call: RunningCall): Promise<ToolCallEndEvent> {
   const { reservations } = call;
   if (reservations !== undefined) {
     // What it called is not going to be concluded: that ended with the process.
     const misfit = stageReserved(reservedBy(reservations, call.source.id, 'failed'), call.transaction);
     if (misfit !== undefined) call.broke(misfit.thrown);
   }
-  return settle(
-    { type: 'returned', value: toolOk(value, message ?? 'It took effect before its process ended.') },
-    call,
-  );
+  return settle(answer, call);
 }
 
 function toEnding({ name }: IdentifiedCall, check: EffectCheck): Ending {

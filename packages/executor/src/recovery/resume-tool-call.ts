@@ -4,7 +4,7 @@ import { checkCallId, claimCall, isClaimed } from '../approval/claims.ts';
 import { checkContent, dropCalls, refuseMasked, takeCalls } from '../approval/masked-calls.ts';
 import { endOfLife } from '../call/ending.ts';
 import { identifyCall } from '../call/prepare.ts';
-import { runCall } from '../call/run-call.ts';
+import { type Released, type RunCallOptions, runCall } from '../call/run-call.ts';
 import type { CallOptions, CallScope } from '../call/scope.ts';
 import type { Ending, IdentifiedCall, Suspended } from '../call/types.ts';
 import { openScope } from '../direct/features.ts';
@@ -28,12 +28,16 @@ export async function resumeToolCall(callId: string, options: CallOptions): Prom
 }
 
 /** As `resumeToolCall`. */
-export async function resumeIn(scope: CallScope, callId: string): Promise<Outcome | Suspended> {
+export async function resumeIn<Elsewhere extends Released = never>(
+  scope: CallScope,
+  callId: string,
+  elsewhere?: RunCallOptions<Elsewhere>['elsewhere'],
+): Promise<Outcome | Suspended | NoInfer<Elsewhere>> {
   findCall(scope, callId);
   const release = claimCall(scope.session, callId);
   try {
     await recoverResources(scope);
-    return await goOn(findCall(scope, callId), scope);
+    return await goOn(findCall(scope, callId), scope, elsewhere);
   } finally {
     release();
   }
@@ -91,12 +95,16 @@ function begunCalls(session: Session): readonly BegunCall[] {
     .filter(({ run }) => run === undefined);
 }
 
-async function goOn(open: OpenCall, scope: CallScope): Promise<Outcome | Suspended> {
+async function goOn<Elsewhere extends Released>(
+  open: OpenCall,
+  scope: CallScope,
+  elsewhere: RunCallOptions<Elsewhere>['elsewhere'],
+): Promise<Outcome | Suspended | NoInfer<Elsewhere>> {
   const call = identify(open, scope);
   const outcome = isBegun(open) ? await recoverCall(call, open, scope) : undefined;
   const refusal = giveUp(call, scope) ?? refuseMasked(call);
-  const ended = outcome ?? (await runCall(call, { ...scope, resuming }, { refusal }));
-  if (ended.kind !== 'suspended') dropCalls(scope.session, { callId: open.callId });
+  const ended = outcome ?? (await runCall(call, { ...scope, resuming }, { refusal, elsewhere }));
+  if (ended.kind !== 'suspended' && ended.kind !== 'released') dropCalls(scope.session, { callId: open.callId });
   return ended;
 }
 
@@ -105,12 +113,12 @@ function giveUp({ name }: IdentifiedCall, scope: CallScope): Ending | undefined 
   return scope.session.content === 'none' ? endOfLife(name, scope.lifetime.ended)?.ending : undefined;
 }
 
-function identify({ callId, name, rawArguments }: OpenCall, { session }: CallScope): IdentifiedCall {
+export function identify({ callId, name, rawArguments }: OpenCall, { session }: CallScope): IdentifiedCall {
   const recorded = identifyCall({ id: callId, name, arguments: rawArguments }, () => callId);
   return takeCalls(session, { callId }, [recorded])[0] ?? recorded;
 }
 
-function findCall({ session, lifetime }: CallScope, callId: string): OpenCall {
+export function findCall({ session, lifetime }: CallScope, callId: string): OpenCall {
   checkCallId(callId);
   // To give something up nothing has to be known of it.
   if (lifetime.ended === undefined) checkContent(session);

@@ -29,7 +29,7 @@ const call = { callId: true, parentId: true, run: true, turn: true, name: 'name'
 const usage = { inputTokens: true, outputTokens: true } as const;
 const error = { name: 'code', message: 'text', code: 'code' } as const;
 const failed = { message: 'text' } as const;
-const decisions = [{ policy: true, type: true, grantable: true, observed: true }] as const;
+const decisions = [{ policy: true, type: true, code: true, grantable: true, observed: true }] as const;
 const answer = { type: true, grant: true } as const;
 const pending = {
   ...call,

@@ -8,6 +8,8 @@ import { findOpenCall } from '../../calls/find-open.ts';
 import { describeStyle } from '../../calls/line.ts';
 import { type CallPreview, openPreviews } from '../../calls/preview.ts';
 import { describeQuestion } from '../../calls/question.ts';
+import { requirePerson } from '../../guard/person.ts';
+import { guardFolder, resolveLinks } from '../../guard/place.ts';
 import { openSession } from '../../logs/open-session.ts';
 import { canBeGranted, countRows } from '../../run/ask-person.ts';
 import { createColors } from '../../terminal/colors.ts';
@@ -41,6 +43,7 @@ export async function answerCalls(options: AnswerCommandOptions, host: Host): Pr
   const { answer, by, json } = options;
   const log = await findSession(options, host);
   const { workspace } = log;
+  if (workspace === resolveLinks(guardFolder(host))) requirePerson('answer for a guarded agent', host);
   const session = await openSession(log, workspace, host);
   try {
     const questions = findQuestions(options, session, toCommand({ words: ['pending', log.id], workspace }, host));

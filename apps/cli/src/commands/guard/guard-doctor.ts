@@ -1,0 +1,135 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describeStyle } from '../../calls/line.ts';
+import { installations } from '../../guard/install.ts';
+import { readHooks } from '../../guard/installed.ts';
+import type { ExitCode } from '../../terminal/failure.ts';
+import type { Host } from '../../terminal/host.ts';
+import { printJson, printLines } from '../../terminal/print.ts';
+import { toPrintable } from '../../terminal/text.ts';
+
+/** What no hook of an agent sees, by what was seen of it and what its makers say. */
+const unseen: Readonly<Record<string, readonly string[]>> = {
+  'claude-code': [
+    'files that are named with @ in a prompt',
+    'a command that goes on in the background: only its start is seen',
+    'a failing hook of a version before 2.1.295 lets the call through',
+  ],
+  codex: [
+    'what is written to a shell that is open already (write_stdin)',
+    'whether a command succeeded: Codex reports no exit code',
+    'anything, while its hooks are not trusted, or with --disable hooks',
+  ],
+};
+
+interface Checked {
+  readonly agent: string;
+  /** Absent: no hook is installed. */
+  readonly command?: string;
+  readonly problems: readonly string[];
+  readonly unseen: readonly string[];
+}
+
+/** Sends a call that reads a secret and a harmless one through each installed command; 1 when one is not answered as it must be. */
+export async function checkHooks({ json }: { readonly json?: boolean }, host: Host): Promise<ExitCode> {
+  const checked = await Promise.all(Object.keys(installations).map((agent) => checkAgent(agent, host)));
+  const failed = checked.some(({ problems }) => problems.length > 0);
+  if (json === true) printJson(host, { agents: checked });
+  else {
+    const { colors } = describeStyle(host);
+    printLines(
+      host,
+      checked.flatMap(({ agent, command, problems, unseen: gaps }) => [
+        command === undefined
+          ? colors.dim(`${agent}: not guarded; holdfast guard install ${agent}`)
+          : problems.length === 0
+            ? `${colors.green('ok')} ${agent}: a call that reads a secret is denied, a harmless one is let through`
+            : `${colors.red('failed')} ${agent}`,
+        ...problems.map((problem) => `   ${toPrintable(problem)}`),
+        ...(command === undefined ? [] : gaps.map((gap) => colors.dim(`   no hook sees: ${gap}`))),
+      ]),
+    );
+  }
+  return failed ? 1 : 0;
+}
+
+async function checkAgent(agent: string, host: Host): Promise<Checked> {
+  const gaps = unseen[agent] ?? [];
+  const hooks = await readHooks({ agent }, host);
+  const [command, ...more] = hooks.get('PreToolUse') ?? [];
+  if (command === undefined) return { agent, problems: [], unseen: gaps };
+  const missing = (installations[agent]?.events ?? []).filter((event) => !hooks.has(event));
+  const folder = await mkdtemp(join(tmpdir(), 'holdfast-doctor-'));
+  try {
+    await writeFile(join(folder, '.env'), 'CHECK=1\n');
+    const send = (input: string) => runHook(command, toEvent(agent, input, folder), { folder, host });
+    const denied = await send('cat .env');
+    const allowed = await send('ls');
+    return {
+      agent,
+      command,
+      problems: [
+        ...missing.map((event) => `no hook for ${event}: install it again`),
+        ...(more.length > 0 ? ['the hook is installed more than once'] : []),
+        ...(isDenial(denied) ? [] : [`\`cat .env\` was not denied: ${describe(denied)}`]),
+        ...(allowed.code === 0 && allowed.stdout === '' ? [] : [`\`ls\` was not let through: ${describe(allowed)}`]),
+      ],
+      unseen: gaps,
+    };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function toEvent(agent: string, command: string, cwd: string): string {
+  return JSON.stringify({
+    session_id: `doctor-${process.pid}`,
+    cwd,
+    hook_event_name: 'PreToolUse',
+    permission_mode: 'default',
+    tool_name: 'Bash',
+    tool_input: { command },
+    tool_use_id: `doctor-${command.slice(0, 3).trim()}`,
+    ...(agent === 'codex' ? { turn_id: 'doctor' } : {}),
+  });
+}
+
+interface Answered {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function isDenial({ code, stdout }: Answered): boolean {
+  return code === 0 && stdout.includes('"permissionDecision":"deny"');
+}
+
+function describe({ code, stdout, stderr }: Answered): string {
+  return `exit code ${code}, ${JSON.stringify((stdout || stderr).slice(0, 300))}`;
+}
+
+/** As an agent does: by the shell. */
+function runHook(
+  command: string,
+  event: string,
+  { folder, host }: { readonly folder: string; readonly host: Host },
+): Promise<Answered> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, { shell: true, cwd: folder, env: { ...host.environment }, timeout: 10_000 });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+    });
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, stdout, stderr }));
+    // A hook that ends without reading its input is told by its answer.
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(event);
+  });
+}

@@ -1,0 +1,126 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { createTwoFilesPatch } from 'diff';
+import { describeStyle } from '../../calls/line.ts';
+import type { CommandContext } from '../../flags/command.ts';
+import { agents } from '../../guard/hook.ts';
+import { installations, settingsPath } from '../../guard/install.ts';
+import { type Change, installHooks, readHooks, uninstallHooks } from '../../guard/installed.ts';
+import { requirePerson } from '../../guard/person.ts';
+import { type ExitCode, usageError } from '../../terminal/failure.ts';
+import type { Host } from '../../terminal/host.ts';
+import { printJson, printLines } from '../../terminal/print.ts';
+import { toPrintable } from '../../terminal/text.ts';
+
+const help = `
+Agents: claude-code, codex
+
+Examples:
+  $ holdfast guard install claude-code            for all your projects
+  $ holdfast guard install codex --project .      for this project
+  $ holdfast guard doctor                         send a denied and an allowed call through the installed hooks
+  $ holdfast guard uninstall claude-code          put the settings back
+
+Calls are judged by what they do: secrets, destructive commands, what runs by itself, and the guard itself. Each decision is in a log
+of yours; \`holdfast pending\`, \`approve\`, \`show\` and \`why\` work on it.`;
+
+interface PlaceFlags {
+  readonly project?: string | undefined;
+  readonly json?: boolean | undefined;
+}
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  command.addHelpText('after', help);
+  const place = (name: string, description: string): Command =>
+    command
+      .command(name)
+      .description(description)
+      .argument('<agent>', 'claude-code or codex')
+      .option('--project <dir>', 'the settings of a project (default: your own)')
+      .option('--json', 'as JSON');
+  place('install', "add the guard to an agent's hooks").action(async (agent: string, flags: PlaceFlags) =>
+    end(await changeHooks('install', agent, flags, host)),
+  );
+  place('uninstall', "take the guard out of an agent's hooks").action(async (agent: string, flags: PlaceFlags) =>
+    end(await changeHooks('uninstall', agent, flags, host)),
+  );
+  command
+    .command('status')
+    .description('show which agents are guarded')
+    .option('--json', 'as JSON')
+    .action(async (flags: { readonly json?: boolean }) => end(await showStatus(flags, host)));
+  command
+    .command('doctor')
+    .description('send a denied and an allowed call through the installed hooks')
+    .option('--json', 'as JSON')
+    .action(async (flags: { readonly json?: boolean }) => {
+      const { checkHooks } = await import('./guard-doctor.ts');
+      end(await checkHooks(flags, host));
+    });
+}
+
+/** @throws HoldfastError `usage.agent_unknown`, `guard.person_required`, `guard.settings.*`. */
+async function changeHooks(
+  what: 'install' | 'uninstall',
+  agent: string,
+  { project, json }: PlaceFlags,
+  host: Host,
+): Promise<ExitCode> {
+  if (!Object.hasOwn(agents, agent)) {
+    const known = Object.keys(agents).join(', ');
+    throw usageError('usage.agent_unknown', `Unknown agent \`${agent.slice(0, 100)}\`. Known agents: ${known}.`);
+  }
+  if (what === 'uninstall') requirePerson('take a guard away', host);
+  const place = { agent, project: project === undefined ? undefined : resolve(host.directory, project) };
+  const change = await (what === 'install' ? installHooks(place, host) : uninstallHooks(place, host));
+  if (json === true) {
+    const { path, changed, others } = change;
+    printJson(host, { agent, path, changed, otherHooks: others });
+  } else printLines(host, describeChange(what, agent, change, host));
+  return 0;
+}
+
+function describeChange(what: string, agent: string, change: Change, host: Host): readonly string[] {
+  const { colors } = describeStyle(host);
+  const { path, changed, before = '', after = '', others } = change;
+  if (!changed)
+    return [`Nothing to do: ${path} ${what === 'install' ? 'has the hooks already' : 'has no hooks of ours'}.`];
+  const patch = createTwoFilesPatch(path, path, before, after, '', '', { context: 1 }).split('\n').slice(1);
+  const lines = patch.map((line) => {
+    const shown = toPrintable(line);
+    return line.startsWith('+') ? colors.green(shown) : line.startsWith('-') ? colors.red(shown) : colors.dim(shown);
+  });
+  const rewriting = others.filter(({ event }) => event === 'PreToolUse');
+  return [
+    ...lines,
+    ...rewriting.map(({ command }) =>
+      colors.yellow(`Another hook may rewrite a call after it was decided: ${toPrintable(command)}`),
+    ),
+    what === 'install' ? `${agent} is guarded from its next session on.` : `${agent} is not guarded any more.`,
+    ...(what === 'install' && agent === 'codex'
+      ? [colors.yellow('Codex skips new hooks until you trust them: type /hooks in Codex once.')]
+      : []),
+  ];
+}
+
+async function showStatus({ json }: { readonly json?: boolean }, host: Host): Promise<ExitCode> {
+  const rows = await Promise.all(
+    Object.entries(installations).map(async ([agent, { events }]) => {
+      const found = await readHooks({ agent }, host);
+      const missing = events.filter((event) => !found.has(event));
+      return { agent, path: settingsPath({ agent }, host), guarded: missing.length === 0, missing };
+    }),
+  );
+  if (json === true) printJson(host, { agents: rows });
+  else {
+    printLines(
+      host,
+      rows.map(({ agent, path, guarded, missing }) => {
+        if (guarded) return `${agent}: guarded (${path})`;
+        const none = missing.length === installations[agent]?.events.length;
+        return `${agent}: ${none ? 'not guarded' : `no hook for ${missing.join(', ')}: install it again`}`;
+      }),
+    );
+  }
+  return 0;
+}

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { HoldfastError, isPlainObject } from '@holdfast/core';
+import { hasCode } from '../terminal/system.ts';
+import { editSettings, findHooks, type HookPlace, type OtherHook, settingsPath } from './install.ts';
+import { type GuardHost, guardFolder } from './place.ts';
+
+export interface Change {
+  readonly path: string;
+  readonly changed: boolean;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+  readonly others: readonly OtherHook[];
+}
+
+/** What an agent starts. From its sources the program needs a condition for its imports. */
+function hookWords(): readonly string[] {
+  const built = !import.meta.url.endsWith('.ts');
+  const file = fileURLToPath(new URL(built ? './guard-hook-main.js' : '../guard-hook-main.ts', import.meta.url));
+  return built ? [process.execPath, file] : [process.execPath, '--conditions=holdfast-source', file];
+}
+
+/** Puts the hooks of a guard into an agent's settings, and keeps what was there. Told twice, it changes nothing. */
+export async function installHooks(place: HookPlace, host: GuardHost): Promise<Change> {
+  const path = settingsPath(place, host);
+  const before = await readText(path);
+  const { text: after, others } = editSettings(before, place.agent, hookWords());
+  if (before === after) return { path, changed: false, before, after, others };
+  await writeCopy(path, { before: before ?? null, after }, host);
+  await writeText(path, after);
+  return { path, changed: true, before, after, others };
+}
+
+/** Takes the hooks out again: to the byte where nothing else was changed since, else by leaving out ours alone. */
+export async function uninstallHooks(place: HookPlace, host: GuardHost): Promise<Change> {
+  const path = settingsPath(place, host);
+  const before = await readText(path);
+  if (findHooks(before, place.agent).size === 0) return { path, changed: false, before, after: before, others: [] };
+  const copy = await readCopy(path, host);
+  const { text, others } = editSettings(before, place.agent, undefined);
+  const after = copy?.after === before ? (copy?.before ?? undefined) : text;
+  if (after === undefined) await rm(path);
+  else await writeText(path, after);
+  await rm(copyPath(path, host), { force: true });
+  return { path, changed: true, before, after, others };
+}
+
+/** The events for which an agent has our hook, and the command. */
+export async function readHooks(place: HookPlace, host: GuardHost): Promise<ReadonlyMap<string, readonly string[]>> {
+  return findHooks(await readText(settingsPath(place, host)), place.agent);
+}
+
+interface Copy {
+  readonly before: string | null;
+  readonly after: string;
+}
+
+function copyPath(path: string, host: GuardHost): string {
+  const name = createHash('sha256').update(path).digest('hex').slice(0, 16);
+  return join(guardFolder(host), 'settings', `${name}.json`);
+}
+
+/** An installation over an earlier one keeps the settings from before the first. */
+async function writeCopy(path: string, { before, after }: Copy, host: GuardHost): Promise<void> {
+  const copy = await readCopy(path, host);
+  const first = copy?.after === before ? copy.before : before;
+  await writeText(copyPath(path, host), `${JSON.stringify({ path, before: first, after })}\n`);
+}
+
+async function readCopy(path: string, host: GuardHost): Promise<Copy | undefined> {
+  const text = await readText(copyPath(path, host));
+  if (text === undefined) return undefined;
+  const copy: unknown = JSON.parse(text);
+  if (!isPlainObject(copy) || typeof copy['after'] !== 'string') return undefined;
+  return { before: typeof copy['before'] === 'string' ? copy['before'] : null, after: copy['after'] };
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    if (hasCode(cause, 'ENOENT')) return undefined;
+    throw new HoldfastError('guard.settings.unreadable', `Cannot read \`${path}\`.`, { data: { path }, cause });
+  }
+}
+
+/** Whole or not at all. */
+async function writeText(path: string, text: string): Promise<void> {
+  const part = `${path}.holdfast-${process.pid}`;
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await writeFile(part, text, { mode: 0o600 });
+    await rename(part, path);
+  } catch (cause) {
+    await rm(part, { force: true });
+    throw new HoldfastError('guard.settings.unwritable', `Cannot write \`${path}\`.`, { data: { path }, cause });
+  }
+}

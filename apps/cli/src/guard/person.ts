@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { HoldfastError } from '@holdfast/core';
+import type { Host } from '../terminal/host.ts';
+
+const agentNames = /^(?:claude|codex|gemini|opencode|pi|cursor-agent|copilot)(?:\.exe)?$/;
+
+/**
+ * What only a person may do: at a terminal, and not below an agent. It keeps honest agents out; one that runs code of its own as the
+ * same user can pretend to be a person.
+ *
+ * @throws HoldfastError `guard.person_required`.
+ */
+export function requirePerson(what: string, { stdin, environment }: Pick<Host, 'stdin' | 'environment'>): void {
+  const agent = environment['CLAUDECODE'] === undefined ? findAgent(process.ppid) : 'claude';
+  if (agent === undefined && stdin.isTTY === true) return;
+  const why = agent === undefined ? 'this is no terminal' : `this runs below \`${agent}\``;
+  throw new HoldfastError('guard.person_required', `Only a person at a terminal can ${what}, and ${why}.`);
+}
+
+/** The agent among the processes around, where the system shows them as files. */
+function findAgent(pid: number): string | undefined {
+  for (let at = pid, depth = 0; at > 1 && depth < 64; depth += 1) {
+    const process = readProcess(at);
+    if (process === undefined) return undefined;
+    const agent = process.words.map((word) => basename(word)).find((word) => agentNames.test(word));
+    if (agent !== undefined) return agent;
+    at = process.parent;
+  }
+  return undefined;
+}
+
+function readProcess(pid: number): { readonly words: readonly string[]; readonly parent: number } | undefined {
+  try {
+    const [, parent = '0'] = /^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    // Program and script: `node /usr/bin/codex`.
+    const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, 2);
+    return { words, parent: Number(parent) };
+  } catch {
+    // Another system than Linux, or the process has ended: then the terminal alone tells.
+    return undefined;
+  }
+}

@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import type { Host } from '../terminal/host.ts';
+
+/** The parts of a host that a hook has. */
+export type GuardHost = Pick<Host, 'environment' | 'directory'>;
+
+/**
+ * The folder with the logs of guarded sessions, the user's own: `HOLDFAST_HOME`, else where the system keeps the state of programs.
+ * It is laid out as a workspace, so that `pending`, `approve`, `show` and `why` find its sessions.
+ */
+export function guardFolder({ environment, directory }: GuardHost): string {
+  const { HOLDFAST_HOME: own, XDG_STATE_HOME: xdg, LOCALAPPDATA: local } = environment;
+  if (own !== undefined && own !== '') return join(resolve(directory, own), 'guard');
+  const state = process.platform === 'win32' ? local : xdg;
+  if (state !== undefined && isAbsolute(state)) return join(state, 'holdfast', 'guard');
+  const home = environment['HOME'] ?? homedir();
+  return process.platform === 'win32'
+    ? join(home, 'AppData', 'Local', 'holdfast', 'guard')
+    : join(home, '.local', 'state', 'holdfast', 'guard');
+}
+
+/** The home of the user whose agent it is. */
+export function homeFolder({ environment }: GuardHost): string {
+  const home = process.platform === 'win32' ? environment['USERPROFILE'] : environment['HOME'];
+  return home !== undefined && isAbsolute(home) ? home : homedir();
+}
+
+const plain = /^[a-z0-9][a-z0-9-]{0,79}$/;
+
+/** The id of our session for one of an agent: its own where that can name a file. */
+export function toSessionId(agent: string, sessionId: string): string {
+  const name = plain.test(sessionId) ? sessionId : createHash('sha256').update(sessionId).digest('hex').slice(0, 32);
+  return `${agent}-${name}`;
+}
+
+export interface WorkFolder {
+  /** Links resolved. */
+  readonly folder: string;
+  /** The top of the Git worktree that the folder is in, else the folder. */
+  readonly workspace: string;
+}
+
+export function findWorkFolder(cwd: string, exists: (path: string) => boolean): WorkFolder {
+  const folder = resolveLinks(cwd);
+  for (let top = folder; ; top = dirname(top)) {
+    // A file in a linked worktree.
+    if (exists(join(top, '.git'))) return { folder, workspace: top };
+    if (dirname(top) === top) return { folder, workspace: folder };
+  }
+}
+
+export function resolveLinks(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    // A folder that is gone: the path as it is named is all there is to judge.
+    return resolve(path);
+  }
+}

@@ -1,0 +1,46 @@
+import { describeThrown, type Outcome, type ToolCall } from '@holdfast/core';
+import { failure, thrownCode } from '../call/ending.ts';
+import { endUnentered, type Released } from '../call/run-call.ts';
+import type { RunningCall } from '../call/running-call.ts';
+import type { CallOptions } from '../call/scope.ts';
+import type { Suspended } from '../call/types.ts';
+import { checkCall, executeIn } from '../direct/execute-tool-call.ts';
+import { openScope } from '../direct/features.ts';
+import { leaveReserved } from '../nested/reservations.ts';
+import { resumeIn } from '../recovery/resume-tool-call.ts';
+
+/**
+ * Decides a call whose body runs elsewhere: look-up, parse, policies, approval, start record. Its tool is declared without `execute`,
+ * with `effects: 'external'` and `repeat: 'never'`. `call`: the call, or the id of one that was suspended.
+ *
+ * @throws HoldfastError as `executeToolCall` and `resumeToolCall`.
+ */
+export async function releaseToolCall(
+  call: ToolCall | string,
+  options: CallOptions,
+): Promise<Outcome | Suspended | Released> {
+  if (typeof call !== 'string') checkCall(call);
+  const scope = openScope(options);
+  try {
+    return await (typeof call === 'string' ? resumeIn(scope, call, release) : executeIn(scope, call, release));
+  } finally {
+    scope.lifetime.dispose();
+  }
+}
+
+/** Stops when the start record is as durable as the log promises. */
+async function release(call: RunningCall): Promise<Outcome | Released> {
+  const { tool } = call.call;
+  if (tool.effects !== 'external' || tool.repeat === 'safe' || tool.prepares) {
+    const message = `\`${tool.name}\` cannot run elsewhere: it needs \`effects: 'external'\` and \`repeat: 'never'\`.`;
+    return endUnentered(failure('failed', { code: 'tool.not_releasable', message }), call);
+  }
+  try {
+    await call.scope.rootSession.sync();
+    leaveReserved(call);
+    return Object.freeze({ kind: 'released' });
+  } catch (thrown) {
+    const problem = { code: thrownCode(thrown, 'log.sync_failed'), message: describeThrown(thrown) };
+    return endUnentered(failure('failed', problem, { thrown }), call);
+  }
+}

@@ -1,0 +1,89 @@
+import {
+  defineSlice,
+  type Json,
+  type KeyedState,
+  type Operation,
+  remove,
+  type Schema,
+  type Slice,
+  sha256,
+  toCanonicalJson,
+  upsert,
+} from '@holdfast/core';
+import * as v from 'valibot';
+import type { GuardedCall } from './types.ts';
+
+/** Calls that are remembered, so that one told twice is decided once. */
+const kept = 1000;
+const dropped = 200;
+
+/** What was decided about a call of an agent. */
+export type GuardDecision = {
+  /** The call of the session that it became. */
+  readonly callId: string;
+  /** Of tool, input and folder. */
+  readonly digest: string;
+  /** Of tool and input, which is what a report can be compared with. */
+  readonly inputDigest: string;
+  readonly verdict: 'allow' | 'deny' | 'ask';
+  readonly reason?: string;
+  readonly code?: string;
+  readonly name: string;
+  readonly folder?: string;
+  readonly workspace?: string;
+  readonly agent?: string;
+  readonly mode?: string;
+  /** An ask that was handed to the agent's own person. */
+  readonly askedBy?: 'agent';
+  readonly atMs: number;
+};
+
+const text = v.string();
+const decision: Schema<GuardDecision> = v.object({
+  callId: text,
+  digest: text,
+  inputDigest: text,
+  verdict: v.picklist(['allow', 'deny', 'ask']),
+  reason: v.exactOptional(text),
+  code: v.exactOptional(text),
+  name: text,
+  folder: v.exactOptional(text),
+  workspace: v.exactOptional(text),
+  agent: v.exactOptional(text),
+  mode: v.exactOptional(text),
+  askedBy: v.exactOptional(v.literal('agent')),
+  atMs: v.number(),
+});
+
+type Decided = { readonly key: string } & GuardDecision;
+
+/** By the agent's name for the call. */
+export const decisions: Slice<KeyedState<GuardDecision>> = defineSlice<GuardDecision>({
+  id: 'guard/decisions',
+  kind: 'keyed',
+  retention: 'log',
+  schema: decision,
+  reducers: {
+    'guard-decided': (state: KeyedState<GuardDecision>, payload: Json): readonly Operation[] => {
+      const { key, ...item } = payload as Decided;
+      const old = state.size < kept ? [] : oldest(state);
+      return [...old.map((name) => remove(name)), upsert(key, item)];
+    },
+  },
+});
+
+function oldest(state: KeyedState<GuardDecision>): readonly string[] {
+  return [...state]
+    .sort(([, left], [, right]) => left.atMs - right.atMs)
+    .slice(0, dropped)
+    .map(([key]) => key);
+}
+
+/** Equal for two tellings of one call, and for a second call that asks for the same. */
+export function digestCall({ name, input, cwd }: GuardedCall): string {
+  return sha256(toCanonicalJson({ name, input, cwd: cwd ?? null }));
+}
+
+export function digestInput(name: string, input: Json): string {
+  return sha256(toCanonicalJson({ name, input }));
+}

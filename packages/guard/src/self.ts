@@ -1,0 +1,107 @@
+import {
+  allow,
+  type CallFacts,
+  type Command,
+  type Decision,
+  definePolicy,
+  deny,
+  type Place,
+  type Policy,
+} from '@holdfast/core';
+
+export interface GuardSelfOptions {
+  /** Files and folders of the guard and of the agents' settings, absolute, links resolved. */
+  readonly paths: readonly string[];
+  /** Names of settings that hold in any folder: `.claude/settings.json`. */
+  readonly settings?: readonly string[];
+}
+
+/** Settings of agents and of Holdfast that a workspace may have: who changes them can switch a guard off. */
+export const agentSettings: readonly string[] = [
+  '.claude/settings.json',
+  '.claude/settings.local.json',
+  '.claude/hooks',
+  '.claude/plugins',
+  '.codex',
+  '.gemini/settings.json',
+  '.cursor/hooks.json',
+  '.github/hooks',
+  '.opencode/plugin',
+  '.pi/extensions',
+  'holdfast.policy.json',
+  'holdfast.policy.yaml',
+  'holdfast.config.ts',
+  'holdfast.config.js',
+  'holdfast.config.mjs',
+  'holdfast.lock',
+];
+
+const itself = 'This would answer for the person, or change what guards this session. A person has to do it.';
+
+/**
+ * Keeps an agent from its own guard: Holdfast's commands, files and process, and the settings that hold its hooks. It reads facts, and
+ * denies without them.
+ */
+export function guardSelf({ paths, settings = agentSettings }: GuardSelfOptions): Policy {
+  const folders = paths.map((path) => path.replace(/\/+$/, ''));
+  const isOwn = (path: string): boolean => folders.some((folder) => path === folder || path.startsWith(`${folder}/`));
+  const isSettings = (path: string): boolean => {
+    const folded = `${path.toLowerCase()}/`;
+    return settings.some((name) => folded.includes(`/${name.toLowerCase()}/`));
+  };
+  return definePolicy({
+    name: 'guard-self',
+    check({ facts }): Decision {
+      if (facts === undefined) return refused('Nothing is known of what this call would do.');
+      const changed = [...facts.writes, ...facts.deletes].find((place) => isOwn(place.path) || isSettings(place.path));
+      if (changed !== undefined || around(facts, folders)) return refused(itself);
+      if (facts.reads.some(({ path }) => isOwn(path) && !isSettings(path))) return refused(itself);
+      // A program that is not known may run what its words say.
+      const runsWords = facts.unclear.some(({ kind }) => kind === 'program' || kind === 'code');
+      const touches = (command: Command): boolean =>
+        touchesHoldfast(command, runsWords) ||
+        (restores(command) && command.arguments.some((word) => isSettings(`/${word}`)));
+      return facts.runs.some(touches) ? refused(itself) : allow;
+    },
+  });
+}
+
+function refused(reason: string): Decision {
+  return deny(reason, { code: 'guard.self' });
+}
+
+/** A folder that has one of them in it is changed as a whole. */
+function around({ writes, deletes }: CallFacts, folders: readonly string[]): boolean {
+  const holds = ({ path, recursive }: Place): boolean =>
+    recursive !== undefined && folders.some((folder) => folder.startsWith(path === '/' ? path : `${path}/`));
+  return [...writes, ...deletes].some(holds);
+}
+
+const stopping: ReadonlySet<string> = new Set(['kill', 'pkill', 'killall', 'skill', 'xkill']);
+
+/** A mention that some program could run: `holdfast approve`, `holdfast@latest`. */
+const mention = /(?:^|[\s/;&|'"(`])holdfast(?:@[\w.^~-]+)?(?:\s|$)/i;
+
+function touchesHoldfast({ program, arguments: words, environment }: Command, runsWords: boolean): boolean {
+  if (environment.some((name) => name.startsWith('HOLDFAST_'))) return true;
+  if (words.some((word) => word?.startsWith('HOLDFAST_') === true && word.includes('='))) return true;
+  const name = nameOf(program);
+  if (name === 'holdfast') return !isReportingRun(words);
+  if (runsWords && words.some((word) => word !== null && mention.test(word))) return true;
+  return stopping.has(name) && words.some((word) => word?.toLowerCase().includes('holdfast') === true);
+}
+
+/** Git, where it takes a file from its history. */
+function restores({ program, arguments: words }: Command): boolean {
+  return nameOf(program) === 'git' && words.some((word) => word === 'checkout' || word === 'restore');
+}
+
+function nameOf(program: string): string {
+  const name = program.split(/[\\/]/).at(-1) ?? '';
+  return name.toLowerCase().replace(/\.(?:cmd|exe|js|mjs|ps1)$/, '');
+}
+
+/** `holdfast guard run -- COMMAND` reports how a command went; the command itself is judged by its own facts. */
+function isReportingRun([group, verb, dashes]: readonly (string | null)[]): boolean {
+  return group === 'guard' && verb === 'run' && dashes === '--';
+}

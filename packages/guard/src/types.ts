@@ -1,0 +1,66 @@
+import type { Clock, FactsSource, Json, Outcome, PendingApproval, Policy } from '@holdfast/core';
+import type { Session } from '@holdfast/session';
+
+export interface GuardOptions {
+  /** One for each session of the agent; sub-agents share it. */
+  readonly session: Session;
+  readonly policies: readonly Policy[];
+  /** What calls would do; each call brings its own folder. Without it policies see names and inputs only. */
+  readonly facts?: FactsSource;
+  /** How long a question waits for an answer, in milliseconds. Default 24 hours. */
+  readonly approvalTimeoutMs?: number;
+  /** How long a yes to a call holds for its second try, in milliseconds. Default 10 minutes. */
+  readonly answerHoldsMs?: number;
+  readonly clock?: Clock;
+}
+
+/** A call that an agent is about to make. */
+export interface GuardedCall {
+  /** The agent's id of the call. Absent: equal calls are told apart by their order. */
+  readonly id?: string;
+  readonly subAgentId?: string;
+  /** As the agent names the tool. */
+  readonly name: string;
+  readonly input: Json;
+  /** Where the call runs, absolute. */
+  readonly cwd?: string;
+  /** The top folder of the worktree that `cwd` is in. Default: the workspace of `facts`. */
+  readonly workspace?: string;
+  readonly agent?: string;
+  /** The agent's permission mode, for the record. */
+  readonly mode?: string;
+  /** The agent asks its own person when the verdict is `ask`, for certain. A report of the call then counts as a yes of that person. */
+  readonly agentAsks?: boolean;
+}
+
+export type GuardVerdict =
+  | { readonly type: 'allow' }
+  | { readonly type: 'deny'; readonly reason: string; readonly code: string }
+  | { readonly type: 'ask'; readonly reason: string; readonly pending: PendingApproval };
+
+/** How a call went. `ok: 'unknown'`: the agent does not say; `'not-run'`: it did not begin. */
+export interface GuardReport {
+  readonly ok: boolean | 'unknown' | 'not-run';
+  readonly value?: Json;
+  readonly message?: string;
+  /** The input that ran. Another than the one that was decided pays into no policy. */
+  readonly input?: Json;
+}
+
+/** What a call is judged by beside its input. */
+export type Placed = Pick<GuardedCall, 'name' | 'cwd' | 'workspace'>;
+
+/** A call as it was told to `before`: its id, or for a call without one its name and input. */
+export type GuardedCallName = Pick<GuardedCall, 'id' | 'subAgentId' | 'name' | 'input'>;
+
+/** Decides and records calls whose body runs elsewhere. */
+export interface Guard {
+  /** Decides a call; told twice, it gets the same answer. Never rejects: what goes wrong is a denial, code `guard.failed`. */
+  before(call: GuardedCall): Promise<GuardVerdict>;
+  /** Reports how an allowed call went. `undefined`: `before` was never told of it, or it has ended. */
+  after(call: GuardedCallName, report: GuardReport): Promise<Outcome | undefined>;
+  /** A person has written to the agent: calls that were not reported by now end in doubt, code `guard.unreported`. */
+  prompt(request: string): Promise<readonly Outcome[]>;
+  /** The agent's session ends: as `prompt`. */
+  end(): Promise<readonly Outcome[]>;
+}

@@ -1,0 +1,16 @@
+import { defineConfig, type ViteUserConfig } from 'vitest/config';
+
+// Real coding agents, from their packages, against a model server on this machine: `npm run agents`. They are installed on first use.
+const config: ViteUserConfig = defineConfig({
+  root: import.meta.dirname,
+  resolve: { conditions: ['holdfast-source'] },
+  ssr: { resolve: { conditions: ['holdfast-source'] } },
+  test: {
+    include: ['*.agents.ts'],
+    globalSetup: ['../setup/user-folder.ts'],
+    fileParallelism: false,
+    testTimeout: 120_000,
+    hookTimeout: 600_000,
+  },
+});
+export default config;
