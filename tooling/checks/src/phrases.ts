@@ -57,7 +57,6 @@ const waiting: readonly string[] = [
   'packages/pack-network/',
   'packages/pack-release/',
   'packages/pack-shell/',
-  'packages/planning/',
   'packages/policy/',
   'packages/prompt/',
   'packages/registry/',
