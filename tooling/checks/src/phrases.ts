@@ -50,7 +50,6 @@ const waiting: readonly string[] = [
   'packages/loader-python/',
   'packages/model-tiny/',
   'packages/modules/',
-  'packages/orchestrator/',
   'packages/pack-approvals/',
   'packages/pack-budgets/',
   'packages/pack-filesystem/',

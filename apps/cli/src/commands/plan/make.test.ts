@@ -56,7 +56,7 @@ test('a model that never gives a good plan: everything that is wrong is listed, 
 
 test.each([
   { text: '{"status":"error","error":"No tool sends mail."}', code: 'plan.declined', says: 'No tool sends mail.' },
-  { text: 'I cannot do that.', code: 'planner.no_json', says: 'without any JSON' },
+  { text: 'I cannot do that.', code: 'planner.no_json', says: 'returned no JSON' },
 ])('a model that answers $text: $code', async ({ text, code, says }) => {
   await using folder = await createFolder(answers(text));
   const made = await inFolder(folder)('plan', 'Send a mail', ...byModel, '--run');
@@ -80,7 +80,7 @@ test('what the rules cannot plan is said, and is a plan in JSON that says why th
   expect(checked).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('declined  The plan says why') });
   expect(JSON.parse((await holdfast('plan', 'check', 'none.json', '--json')).stdout)).toMatchObject({
     valid: false,
-    error: expect.stringContaining('no plan'),
+    error: expect.stringContaining('declined the request'),
   });
   expect(await holdfast('plan', 'run', 'none.json')).toMatchObject({
     exitCode: 1,
@@ -110,7 +110,7 @@ test('a file is replaced only by force, and a digest holds for what is compiled,
   expect(await readdir(folder.path)).not.toContain('.holdfast');
 });
 
-const place = { 'p.json': good, 'folder/a.txt': '', 'bad.json': bad, 'text.json': 'no plan', ...planTools };
+const place = { 'p.json': good, 'folder/a.txt': '', 'bad.json': bad, 'text.json': 'declined the request', ...planTools };
 test.each([
   { argv: ['plan'], exitCode: 2, says: "missing required argument 'request'" },
   { argv: ['plan', ' '], exitCode: 2, says: '(usage.request_empty)' },
