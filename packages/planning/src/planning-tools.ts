@@ -15,12 +15,12 @@ import { addStepsTo, planSlice, setUpPlan, updateStepOf } from './plan-slice.ts'
 import { checkText, describePlan, describeProgress, formatCount, formatIds } from './planning-text.ts';
 
 /**
- * The tools with which a model keeps a plan: `planning_setup_plan`, `planning_add_step`, `planning_update_step` and
- * `planning_read_plan`. The slice needs no registration: the first call adds it to the session.
+ * The tools with which a model keeps a plan: `planning_setup_plan`, `planning_add_step`, `planning_update_step` and `planning_read_plan`.
+ * The slice needs no registration: the first call adds it to the session.
  *
- * Invalid calls fail with a message that says what to do next: `planning.no_plan`, `planning.completed`,
- * `planning.no_steps`, `planning.too_many_steps`, `planning.text_invalid`, `planning.nothing_to_change`,
- * `planning.status_unknown`, `planning.step_unknown`, `planning.conflict`.
+ * Invalid calls fail with a message that says what to do next: `planning.no_plan`, `planning.completed`, `planning.no_steps`,
+ * `planning.too_many_steps`, `planning.text_invalid`, `planning.nothing_to_change`, `planning.status_unknown`, `planning.step_unknown`,
+ * `planning.conflict`.
  */
 export function planningTools(): readonly Tool[] {
   return [setupPlanTool, addStepTool, updateStepTool, readPlanTool];

@@ -7,8 +7,8 @@ export interface RenderPlanOptions {
 }
 
 /**
- * Renders the plan as a checklist for a terminal: one line per step, no trailing newline. Control and invisible
- * characters in the plan's text are escaped.
+ * Renders the plan as a checklist for a terminal: one line per step, no trailing newline. Control and invisible characters in the plan's
+ * text are escaped.
  */
 export function renderPlan(plan: TodoPlan, { color = false }: RenderPlanOptions = {}): string {
   const paint = (code: number, text: string): string => (color ? `\x1b[${code}m${text}\x1b[0m` : text);

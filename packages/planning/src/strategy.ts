@@ -10,8 +10,8 @@ export interface Strategy {
 const namePattern = /^[a-z][a-z0-9_]{0,63}$/;
 
 /**
- * Declares a strategy. `name` matches `^[a-z][a-z0-9_]{0,63}$`; each line of `guidance` is trimmed plain text, in which
- * `$` has no special meaning.
+ * Declares a strategy. `name` matches `^[a-z][a-z0-9_]{0,63}$`; each line of `guidance` is trimmed plain text, in which `$` has no special
+ * meaning.
  *
  * @throws HoldfastError `planning.strategy_invalid` for a bad name, and for an item that is empty or has several lines.
  */

@@ -49,7 +49,6 @@ const waiting: readonly string[] = [
   'packages/loader/',
   'packages/loader-python/',
   'packages/model-tiny/',
-  'packages/modules/',
   'packages/pack-approvals/',
   'packages/pack-budgets/',
   'packages/pack-filesystem/',

@@ -16,8 +16,8 @@ export interface PlanGraph {
 type Edges = ReadonlyMap<number, string>;
 
 /**
- * Checks ids, dependencies, references, cycles, the longest chain and the final node. A reference counts as a
- * dependency, so a node refers only to its ancestors. Linear in nodes and edges.
+ * Checks ids, dependencies, references, cycles, the longest chain and the final node. A reference counts as a dependency, so a node refers
+ * only to its ancestors. Linear in nodes and edges.
  */
 export function checkGraph({ nodes, final }: DraftPlan, maxDepth: number, reports: Reports): PlanGraph {
   const byId = indexNodes(nodes, reports);
@@ -165,9 +165,8 @@ function checkFinal(
 type Graph = readonly (readonly number[])[];
 
 /**
- * Finds the groups of two or more nodes in `among` that depend on each other (strongly connected components). Each
- * group is in ascending order; groups are ordered by their first node. Iterative, because a chain may be as long as the
- * plan.
+ * Finds the groups of two or more nodes in `among` that depend on each other (strongly connected components). Each group is in ascending
+ * order; groups are ordered by their first node. Iterative, because a chain may be as long as the plan.
  * Source: R. Tarjan, "Depth-first search and linear graph algorithms", 1972.
  */
 export function groupCycles(graph: Graph, among: (node: number) => boolean): readonly (readonly number[])[] {

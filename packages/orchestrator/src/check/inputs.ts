@@ -6,9 +6,7 @@ import { type Place, type Report, show, showList } from '../plan/violations.ts';
 import { asPlainSchema, itemOf, memberOf, type SchemaPlace } from './schema-types.ts';
 import type { ToolFacts } from './tool-facts.ts';
 
-/**
- * Inputs checked against the tool's schema. `input`: the parsed value if the inputs are valid and hold no references.
- */
+/** Inputs checked against the tool's schema. `input`: the parsed value if the inputs are valid and hold no references. */
 export interface CheckedInputs {
   readonly tree: InputTree;
   readonly input?: unknown;
@@ -32,8 +30,8 @@ export interface InputChecking {
 }
 
 /**
- * Checks inputs against a tool's schema. Inputs without references are validated as in a call; otherwise everything
- * that does not depend on a future value is. Reports `plan.input.missing`, `plan.input.unknown`, `plan.input.type`.
+ * Checks inputs against a tool's schema. Inputs without references are validated as in a call; otherwise everything that does not depend on
+ * a future value is. Reports `plan.input.missing`, `plan.input.unknown`, `plan.input.type`.
  */
 export function checkInputs(
   tree: InputTree,

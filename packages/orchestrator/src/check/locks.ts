@@ -19,9 +19,8 @@ interface Question {
 }
 
 /**
- * Rejects two nodes that have external effects and share a lock unless one depends on the other; otherwise their order
- * would be random. Considers only nodes whose inputs hold no references. Reports `plan.locks.unordered`,
- * `plan.locks.failed`.
+ * Rejects two nodes that have external effects and share a lock unless one depends on the other; otherwise their order would be random.
+ * Considers only nodes whose inputs hold no references. Reports `plan.locks.unordered`, `plan.locks.failed`.
  */
 export function checkLocks(
   nodes: readonly DraftNode[],
@@ -93,8 +92,8 @@ function findUnordered(
 }
 
 /**
- * The distinct lock names of a call of `tool`, which declares locks. `undefined`: unknown, so the call must run alone;
- * `onProblem` gets the reason.
+ * The distinct lock names of a call of `tool`, which declares locks. `undefined`: unknown, so the call must run alone; `onProblem` gets the
+ * reason.
  */
 export function lockNamesOf(
   tool: Tool,

@@ -24,15 +24,15 @@ export interface PlanLimits {
 }
 
 /**
- * Options of `checkPlan`. `policies` are asked about every node, as if it ran with the given `session` (default: a new
- * one), `resources` and `grants`.
+ * Options of `checkPlan`. `policies` are asked about every node, as if it ran with the given `session` (default: a new one), `resources`
+ * and `grants`.
  */
 export interface CheckPlanOptions extends ForeseeOptions {
   /** The tools that the plan may use. */
   readonly tools: readonly Tool[];
   /**
-   * The function behind each tool, by tool name; the loader has it as `metadata.function`. A node that names a function
-   * must name this one. Default: the name of the tool.
+   * The function behind each tool, by tool name; the loader has it as `metadata.function`. A node that names a function must name this one.
+   * Default: the name of the tool.
    */
   readonly functions?: ReadonlyMap<string, string>;
   readonly limits?: PlanLimits;
@@ -66,11 +66,11 @@ export type PlanCheck =
     };
 
 /**
- * Reads a plan from JSON text or a value and checks all of it. Reports up to 1,000 problems at once. Runs no tool; only
- * schemas and `locks` are called. Policies are asked once everything else is valid; `session` is not changed.
+ * Reads a plan from JSON text or a value and checks all of it. Reports up to 1,000 problems at once. Runs no tool; only schemas and `locks`
+ * are called. Policies are asked once everything else is valid; `session` is not changed.
  *
- * @throws HoldfastError `options.invalid`, `tool.name.duplicate`, `policy.key.duplicate`, `policy.tool.unknown`, and
- * the errors of `compileSchema` for a tool's schema. These are mistakes of the host, not of the plan.
+ * @throws HoldfastError `options.invalid`, `tool.name.duplicate`, `policy.key.duplicate`, `policy.tool.unknown`, and the errors of
+ * `compileSchema` for a tool's schema. These are mistakes of the host, not of the plan.
  */
 export async function checkPlan(source: unknown, options: CheckPlanOptions): Promise<PlanCheck> {
   const limits = readLimits(options.limits ?? {});

@@ -32,8 +32,8 @@ export async function checkPolicyOptions(options: ForeseeOptions): Promise<void>
 }
 
 /**
- * Asks the policies about every node. Reports `plan.policy.denied` for a denial that holds in every possible run;
- * returns the nodes that need approval, in plan order.
+ * Asks the policies about every node. Reports `plan.policy.denied` for a denial that holds in every possible run; returns the nodes that
+ * need approval, in plan order.
  */
 export async function checkPolicies(
   { nodes, graph, used, inputs }: CheckedNodes,

@@ -6,9 +6,9 @@ import { type JsonType, type Located, locate, typeOf, typesAt } from './schema-t
 import type { ToolFacts } from './tool-facts.ts';
 
 /**
- * Checks a reference against the output schema of the tool that returns the value, if it has one, and the input schema
- * of the tool that receives it. Anything unknown is left to the call. Reports `plan.ref.path`, `plan.ref.type`,
- * `plan.ref.default`, `plan.input.type`. Returns true if a text stands for the value with its type.
+ * Checks a reference against the output schema of the tool that returns the value, if it has one, and the input schema of the tool that
+ * receives it. Anything unknown is left to the call. Reports `plan.ref.path`, `plan.ref.type`, `plan.ref.default`, `plan.input.type`.
+ * Returns true if a text stands for the value with its type.
  */
 export function checkHole(
   { tree, alone, schema, place }: Hole,

@@ -9,8 +9,8 @@ export interface ToolFacts {
   readonly input: CompiledSchema;
   readonly output: CompiledSchema | undefined;
   /**
-   * Compiles the input schema with some parts left open, once per variant; `undefined` if it does not compile, in which
-   * case the call finds any problem.
+   * Compiles the input schema with some parts left open, once per variant; `undefined` if it does not compile, in which case the call finds
+   * any problem.
    */
   relax(schema: JsonObject): CompiledSchema | undefined;
 }

@@ -12,9 +12,7 @@ export interface AskForTextOptions {
   readonly messages: readonly Message[];
   readonly signal?: AbortSignal | undefined;
   readonly deadline?: Deadline | undefined;
-  /**
-   * A longer answer fails and is not read to its end; an event without text counts as one character. Default 1,000,000.
-   */
+  /** A longer answer fails and is not read to its end; an event without text counts as one character. Default 1,000,000. */
   readonly maxCharacters?: number;
 }
 
@@ -32,8 +30,8 @@ export type AskedText =
   | { readonly type: 'failed'; readonly message: string; readonly cause: unknown; readonly text: string };
 
 /**
- * Reads one message of `model`. Failures of the model are returned; only the reason of an aborted `signal` is thrown,
- * and immediately, even if the model ignores the signal.
+ * Reads one message of `model`. Failures of the model are returned; only the reason of an aborted `signal` is thrown, and immediately, even
+ * if the model ignores the signal.
  */
 export async function askForText(
   model: Model,

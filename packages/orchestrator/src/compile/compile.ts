@@ -33,10 +33,7 @@ export interface CompilePlanOptions extends CheckPlanOptions {
   readonly signal?: AbortSignal;
   /** Used by policies and for the delays between retries of the planner. */
   readonly clock?: Clock;
-  /**
-   * Receives progress, including the planner's texts, which errors never contain. An error thrown here ends the
-   * compilation.
-   */
+  /** Receives progress, including the planner's texts, which errors never contain. An error thrown here ends the compilation. */
   readonly onEvent?: (event: CompileEvent) => void;
 }
 
@@ -77,13 +74,11 @@ const maxAttemptText = 200_000;
 const maxAttemptProblems = 50;
 
 /**
- * Asks a planner for a plan and checks it as `checkPlan` does. All problems are sent back to the planner for another
- * round. Nothing is run.
+ * Asks a planner for a plan and checks it as `checkPlan` does. All problems are sent back to the planner for another round. Nothing is run.
  *
- * @throws HoldfastError `plan.request.empty`; `plan.declined`, with the planner's reason (`data.reason`);
- * `plan.invalid` after the last round or a repeated answer, with the problems of the last plan (`data.violations`);
- * `planner.no_json` for an answer without a brace; `planner.failed`, with the cause; `planner.aborted`;
- * `options.invalid`; and the errors of `checkPlan`.
+ * @throws HoldfastError `plan.request.empty`; `plan.declined`, with the planner's reason (`data.reason`); `plan.invalid` after the last
+ * round or a repeated answer, with the problems of the last plan (`data.violations`); `planner.no_json` for an answer without a brace;
+ * `planner.failed`, with the cause; `planner.aborted`; `options.invalid`; and the errors of `checkPlan`.
  */
 export async function compilePlan(options: CompilePlanOptions): Promise<CompiledPlan> {
   const { request, planner, maxRounds = 3, signal, onEvent, ...checking } = options;

@@ -19,9 +19,9 @@ export type Extraction =
   | { readonly type: 'none'; readonly steps: number };
 
 /**
- * Finds the plan in a model's answer: among prose and code fences, after reasoning, and with faults that can be read in
- * only one way. Returns the first object that reads as a plan, or else the first that resembles one. Truncated objects
- * are never completed. Linear in the length of the text.
+ * Finds the plan in a model's answer: among prose and code fences, after reasoning, and with faults that can be read in only one way.
+ * Returns the first object that reads as a plan, or else the first that resembles one. Truncated objects are never completed. Linear in the
+ * length of the text.
  */
 export function extractPlan(text: string): Extraction {
   if (text.length > jsonLimits.maxLength) {
@@ -121,8 +121,8 @@ class Search {
     const reading = readLenientJson(this.#text, start, this.#budget);
     if (reading.type === 'other') return start + 1;
     if (reading.type === 'broken') {
-      // Text after an object that never ends may belong to it. So may text after an object in which an unclosed quote
-      // has swallowed the end of the reasoning block.
+      // Text after an object that never ends may belong to it. So may text after an object in which an unclosed quote has swallowed the end
+      // of the reasoning block.
       if (reading.end === undefined || this.#hasClosingTag(start, reading.end))
         return this.#stop(`it is cut off, or ${reading.problem}`, start);
       this.#finds.broken ??= reading.problem;

@@ -9,8 +9,8 @@ import {
 import { shorten } from '../plan/text.ts';
 
 /**
- * The messages that ask a model for a plan; deterministic for a request. The tools come first, before anything that
- * varies between requests, so that providers can cache them. Linear in the tools and earlier answers.
+ * The messages that ask a model for a plan; deterministic for a request. The tools come first, before anything that varies between
+ * requests, so that providers can cache them. Linear in the tools and earlier answers.
  */
 export function toPlannerMessages({ request, tools, attempts }: Omit<PlannerRequest, 'signal'>): readonly Message[] {
   return [

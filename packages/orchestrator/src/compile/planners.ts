@@ -3,8 +3,8 @@ import { askForText } from './ask-for-text.ts';
 import { toPlannerMessages } from './planner-prompt.ts';
 
 /**
- * A planner that asks a model for the plan. It offers the model no tools and no output schema: the inputs of a plan are
- * open objects, which providers with strict schemas reject.
+ * A planner that asks a model for the plan. It offers the model no tools and no output schema: the inputs of a plan are open objects, which
+ * providers with strict schemas reject.
  *
  * @throws HoldfastError `options.invalid` if `model` is not a model.
  */
@@ -38,10 +38,7 @@ function callsIgnored(calls: number): PlannerProblem {
   return { code: 'planner.calls_ignored', path: '', message };
 }
 
-/**
- * A planner that always returns the same plan, given as a value or as text that contains it. The plan is checked like
- * any other.
- */
+/** A planner that always returns the same plan, given as a value or as text that contains it. The plan is checked like any other. */
 export function planFrom(source: unknown): Planner {
   return {
     id: 'plan',

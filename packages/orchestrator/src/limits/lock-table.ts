@@ -5,10 +5,7 @@ export interface LockWait {
   readonly clock: Clock;
   /** Milliseconds. Default: no limit. */
   readonly timeoutMs?: number | undefined;
-  /**
-   * Registers `listener` for the end of the request, and calls it at once if that has passed; returns a function that
-   * unregisters it.
-   */
+  /** Registers `listener` for the end of the request, and calls it at once if that has passed; returns a function that unregisters it. */
   readonly onEnd?: ((listener: () => void) => () => void) | undefined;
 }
 
@@ -16,14 +13,14 @@ export interface LockWait {
 export type LockAnswer = 'granted' | 'timed-out' | 'ended';
 
 /**
- * The current holders of locks. An owner is the key of a call; keys of nested calls extend it with `/`. A lock has one
- * owner; the owner's nested calls may take it as well, but exclude each other.
+ * The current holders of locks. An owner is the key of a call; keys of nested calls extend it with `/`. A lock has one owner; the owner's
+ * nested calls may take it as well, but exclude each other.
  */
 export interface LockTable {
   /**
-   * Takes all of `names` or none. Returns `undefined` if they are held now. A request waits behind an earlier request
-   * for the same name, unless that one waits, directly or indirectly, for a lock of this owner or a call around it,
-   * which would be a deadlock. An owner that takes a name twice must release it twice.
+   * Takes all of `names` or none. Returns `undefined` if they are held now. A request waits behind an earlier request for the same name,
+   * unless that one waits, directly or indirectly, for a lock of this owner or a call around it, which would be a deadlock. An owner that
+   * takes a name twice must release it twice.
    */
   acquire(names: readonly string[], owner: string, wait: LockWait): Promise<LockAnswer> | undefined;
   /** Ignores names that the owner does not hold. */
@@ -136,9 +133,9 @@ class Table implements LockTable {
   }
 
   /**
-   * The earliest request that can be granted. A request outside of any holder must be first in the queue for one of
-   * `names`. A request inside a holder may overtake others, whatever has changed: it is the first of its holder with
-   * the same names, or is inside another holder as well.
+   * The earliest request that can be granted. A request outside of any holder must be first in the queue for one of `names`. A request
+   * inside a holder may overtake others, whatever has changed: it is the first of its holder with the same names, or is inside another
+   * holder as well.
    */
   #findFree(names: Iterable<string>): Request | undefined {
     if (this.#queues.size === 0) return undefined;

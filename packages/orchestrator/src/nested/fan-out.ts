@@ -50,9 +50,9 @@ export interface FanOutReport {
 }
 
 /**
- * A tool that compiles and runs a plan for each of several requests in parallel. Each request works like a call of
- * `planTool`, in a nested call and session of its own: if one fails, only its own changes are discarded. The call fails
- * with `plan.failed` if no request succeeds, and with `plan.fan_out` for no requests or more than `maxRuns`.
+ * A tool that compiles and runs a plan for each of several requests in parallel. Each request works like a call of `planTool`, in a nested
+ * call and session of its own: if one fails, only its own changes are discarded. The call fails with `plan.failed` if no request succeeds,
+ * and with `plan.fan_out` for no requests or more than `maxRuns`.
  *
  * @throws HoldfastError `options.invalid`, and as `defineTool`.
  */

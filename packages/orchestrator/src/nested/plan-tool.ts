@@ -70,14 +70,14 @@ export const reportSchema: JsonObject = {
 };
 
 /**
- * A tool that compiles a plan for a request and runs it within its own call: in a session of its own, with the
- * deadline, budget, grants, `approve`, resources, locks and rate limits of the call. Its arguments cannot change any of
- * these. A node that needs approval is denied (`approval.nested`) unless a grant or `approve` answers. The tool
- * declares the strongest effects of `tools`, and may be repeated only if all of them are `safe`, because a second plan
- * may do other things. If the plan fails, the call fails and its staged changes are discarded.
+ * A tool that compiles a plan for a request and runs it within its own call: in a session of its own, with the deadline, budget, grants,
+ * `approve`, resources, locks and rate limits of the call. Its arguments cannot change any of these. A node that needs approval is denied
+ * (`approval.nested`) unless a grant or `approve` answers. The tool declares the strongest effects of `tools`, and may be repeated only if
+ * all of them are `safe`, because a second plan may do other things. If the plan fails, the call fails and its staged changes are
+ * discarded.
  *
- * Failed calls have `plan.failed` or `plan.aborted`, with a `SubRunReport` as value; `plan.depth`; `budget.tokens` if
- * the planner used them up; or a code of `compilePlan`.
+ * Failed calls have `plan.failed` or `plan.aborted`, with a `SubRunReport` as value; `plan.depth`; `budget.tokens` if the planner used them
+ * up; or a code of `compilePlan`.
  *
  * @throws HoldfastError `options.invalid`, and as `defineTool`.
  */

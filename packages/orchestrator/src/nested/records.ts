@@ -2,8 +2,8 @@ import { isPlainObject } from '@holdfast/core';
 import type { LogRecord } from '@holdfast/session';
 
 /**
- * The records of a `context.child()` session at any depth, as if in a log of their own; pass them to `readTrace` to
- * read a sub-run, whose report has the id as `session`. `records`: of the root session or any session in between.
+ * The records of a `context.child()` session at any depth, as if in a log of their own; pass them to `readTrace` to read a sub-run, whose
+ * report has the id as `session`. `records`: of the root session or any session in between.
  */
 export function* childRecords(records: Iterable<LogRecord>, sessionId: string): Generator<LogRecord> {
   for (const record of records) {

@@ -32,8 +32,8 @@ export interface SubRunOptions {
   readonly functions?: ReadonlyMap<string, string>;
   readonly limits?: PlanLimits;
   /**
-   * Policies for the calls of the plans, also asked before they run. The policies of the enclosing call do not apply:
-   * pass on those that must.
+   * Policies for the calls of the plans, also asked before they run. The policies of the enclosing call do not apply: pass on those that
+   * must.
    */
   readonly policies?: readonly Policy[];
   /** As in `compilePlan`. */
@@ -73,9 +73,8 @@ const maxFailed = 20;
 const maxMessage = 500;
 
 /**
- * Compiles a plan for `request` and runs it in a session of its own within the call of `context`. If the plan fails,
- * the call fails and its staged changes are discarded. `toolsAt`: the tools of the plan, depending on whether another
- * sub-run may be nested.
+ * Compiles a plan for `request` and runs it in a session of its own within the call of `context`. If the plan fails, the call fails and its
+ * staged changes are discarded. `toolsAt`: the tools of the plan, depending on whether another sub-run may be nested.
  *
  * @throws HoldfastError `plan.depth`, `budget.tokens`, and as `compilePlan` and `runPlan`.
  */
@@ -103,10 +102,7 @@ export async function runSubPlan(
   }
 }
 
-/**
- * Runs `compile` with a planner whose tokens count against the budgets of `caller`. The answer that exceeds a budget is
- * the last one.
- */
+/** Runs `compile` with a planner whose tokens count against the budgets of `caller`. The answer that exceeds a budget is the last one. */
 async function compileWithin(
   caller: Caller,
   planner: Planner,
@@ -189,8 +185,8 @@ interface Level {
 const underWay = perSession(() => new Set<Level>());
 
 /**
- * Counts nested sub-runs until `leave` is called. The lowest `maxDepth` of all enclosing sub-runs applies. `hasRoom`:
- * another sub-run may be nested.
+ * Counts nested sub-runs until `leave` is called. The lowest `maxDepth` of all enclosing sub-runs applies. `hasRoom`: another sub-run may
+ * be nested.
  *
  * @throws HoldfastError `plan.depth`.
  */

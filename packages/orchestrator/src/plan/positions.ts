@@ -12,9 +12,7 @@ export interface NodePositions {
 export interface Edges {
   /** The number of dependencies of each node. */
   readonly waitsFor: Int32Array;
-  /**
-   * The dependents of the node at `position` are in `ends` from `starts[position]` up to the start of the next node.
-   */
+  /** The dependents of the node at `position` are in `ends` from `starts[position]` up to the start of the next node. */
   readonly starts: Int32Array;
   readonly ends: Int32Array;
 }

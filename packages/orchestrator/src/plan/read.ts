@@ -16,8 +16,8 @@ export type PlanReading =
     };
 
 /**
- * Reads a plan from JSON text or a value and returns its normal form. Checks only the format; `checkPlan` reads the
- * plan itself and also checks that it makes sense and fits the tools.
+ * Reads a plan from JSON text or a value and returns its normal form. Checks only the format; `checkPlan` reads the plan itself and also
+ * checks that it makes sense and fits the tools.
  */
 export function readPlan(source: unknown): PlanReading {
   const reports = { violations: createReport(), warnings: createReport() };

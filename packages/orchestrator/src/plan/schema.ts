@@ -48,8 +48,8 @@ const node: JsonObject = {
 };
 
 /**
- * Version 1 of the plan format as JSON Schema 2020-12, for models and editors. It describes the format; `checkPlan`
- * decides if a plan is valid.
+ * Version 1 of the plan format as JSON Schema 2020-12, for models and editors. It describes the format; `checkPlan` decides if a plan is
+ * valid.
  */
 export const planSchema: JsonObject = deepFreeze({
   $schema: 'https://json-schema.org/draft/2020-12/schema',

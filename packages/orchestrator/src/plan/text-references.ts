@@ -18,9 +18,9 @@ const blank = /\s*/y;
 const idText = /[A-Za-z0-9_-]+/y;
 
 /**
- * Finds `{{STEPS.id.path | default: "…"}}` in a text. `STEPS` is case-insensitive, spaces inside the braces are
- * allowed, and `STEPS[id]` is an alternative. The default is a JSON string (single quotes allowed), a number, `true`,
- * `false` or `null`, and cannot contain references. Linear in the length of the text.
+ * Finds `{{STEPS.id.path | default: "…"}}` in a text. `STEPS` is case-insensitive, spaces inside the braces are allowed, and `STEPS[id]` is
+ * an alternative. The default is a JSON string (single quotes allowed), a number, `true`, `false` or `null`, and cannot contain references.
+ * Linear in the length of the text.
  */
 export function parseText(text: string): TextReading {
   const parts: (string | Reference)[] = [];

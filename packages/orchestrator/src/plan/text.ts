@@ -1,9 +1,7 @@
 import { type Json, toPrintable } from '@holdfast/core';
 import type { NodeId } from './types.ts';
 
-/**
- * The first `length` characters of a text, without splitting a surrogate pair, and the number of characters left out.
- */
+/** The first `length` characters of a text, without splitting a surrogate pair, and the number of characters left out. */
 export interface Cut {
   readonly text: string;
   readonly leftOut: number;

@@ -4,8 +4,8 @@ import { findToolNameProblem, type Json, type JsonObject } from '@holdfast/core'
 export type NodeId = number | string;
 
 /**
- * The effect of a failed node: `halt` stops the run; `continue` lets all other nodes run; `skip_dependents` skips the
- * nodes that depend on it.
+ * The effect of a failed node: `halt` stops the run; `continue` lets all other nodes run; `skip_dependents` skips the nodes that depend on
+ * it.
  */
 export type OnFail = 'halt' | 'continue' | 'skip_dependents';
 
@@ -42,10 +42,7 @@ export interface PlanNode {
 /** The part of another node's result that an input takes. */
 export interface Reference {
   readonly from: NodeId;
-  /**
-   * A string is a key of an object; a number is an index of a list, or the key of that name in an object. Empty: the
-   * whole result.
-   */
+  /** A string is a key of an object; a number is an index of a list, or the key of that name in an object. Empty: the whole result. */
   readonly path: readonly (string | number)[];
   /** Used if the value does not exist. Cannot contain references. */
   readonly default?: Json;
@@ -61,8 +58,8 @@ export type InputTree =
       readonly type: 'text';
       readonly parts: readonly (string | Reference)[];
       /**
-       * True if the text is a single reference and the tool's schema does not require a string: it keeps the type of
-       * the value. Otherwise the value is inserted as text: strings verbatim, others as compact JSON.
+       * True if the text is a single reference and the tool's schema does not require a string: it keeps the type of the value. Otherwise
+       * the value is inserted as text: strings verbatim, others as compact JSON.
        */
       readonly keepsType: boolean;
     }

@@ -17,8 +17,8 @@ const wholeNumber = /^(?:0|[1-9]\d*)$/;
 const bareKey = /^[^\s.[\]{}|"'\\]+$/;
 
 /**
- * Reads `.a.b[0]["a key"]` from `start` to the end of the text or the first character that cannot continue the path.
- * Linear in what it reads.
+ * Reads `.a.b[0]["a key"]` from `start` to the end of the text or the first character that cannot continue the path. Linear in what it
+ * reads.
  */
 export function readPath(text: string, start: number): PathReading {
   const path: (string | number)[] = [];

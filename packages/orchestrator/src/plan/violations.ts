@@ -70,10 +70,7 @@ export function showList(names: readonly Json[], maxNames = 20): string {
   return names.length > maxNames ? `${shown} and ${names.length - maxNames} more` : shown;
 }
 
-/**
- * Returns a function that lists some of `names`, those with the same beginning first: a cut list should show the name
- * that was meant.
- */
+/** Returns a function that lists some of `names`, those with the same beginning first: a cut list should show the name that was meant. */
 export function createNearestList(names: readonly string[]): (wanted: string) => string {
   // A plan may have ten thousand mistakes, and all names with the same beginning get the same list.
   const lists = new Map<string, string>();

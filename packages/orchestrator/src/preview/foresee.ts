@@ -10,10 +10,7 @@ export interface ForeseeOptions
     Partial<Pick<CallOptions, 'session'>> {
   /** The resources that will be bound. Default: unknown; a policy that reads files cannot deny for certain. */
   readonly resources?: CallOptions['resources'];
-  /**
-   * The time limit for all answers of one policy together, in milliseconds; answers that come later are unknown.
-   * Default 5,000.
-   */
+  /** The time limit for all answers of one policy together, in milliseconds; answers that come later are unknown. Default 5,000. */
   readonly policyTimeoutMs?: number;
 }
 
@@ -22,21 +19,21 @@ export interface ForeseenCall {
   /** Policies that deny the call in every possible run, in policy order, with their reasons. */
   readonly denials: readonly { readonly policy: string; readonly reason: string }[];
   /**
-   * The reasons for which a person will be asked, assuming that all earlier calls in the list succeed: those of the
-   * policies in order, then that of the dangerous gate. Empty if no approval is expected.
+   * The reasons for which a person will be asked, assuming that all earlier calls in the list succeed: those of the policies in order, then
+   * that of the dangerous gate. Empty if no approval is expected.
    */
   readonly asks: readonly string[];
 }
 
 /**
- * Asks the policies and the dangerous gate about calls that may be made later, in the order of `calls`. Nothing is run,
- * recorded, staged or changed: policies see hypothetical successes in a private fork of the session.
+ * Asks the policies and the dangerous gate about calls that may be made later, in the order of `calls`. Nothing is run, recorded, staged or
+ * changed: policies see hypothetical successes in a private fork of the session.
  *
- * A denial is reported only if it holds in every possible run. A stateless policy denies for certain if it read only
- * the call, and not its unknown input; throwing counts as denying. A stateful policy must deny in every state that
- * successes of earlier calls can lead to; if there are too many states, or a success cannot be predicted without its
- * result, nothing is reported. Policies with `timed`, policies that exceed their time, and policies with `reserve`
- * where calls may be in doubt never deny for certain. Nested calls of tools are not predicted.
+ * A denial is reported only if it holds in every possible run. A stateless policy denies for certain if it read only the call, and not its
+ * unknown input; throwing counts as denying. A stateful policy must deny in every state that successes of earlier calls can lead to; if
+ * there are too many states, or a success cannot be predicted without its result, nothing is reported. Policies with `timed`, policies that
+ * exceed their time, and policies with `reserve` where calls may be in doubt never deny for certain. Nested calls of tools are not
+ * predicted.
  *
  * @throws HoldfastError as `executeToolCall`, for a wrong configuration.
  */

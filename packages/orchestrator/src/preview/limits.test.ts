@@ -129,8 +129,7 @@ describe('a synchronous policy has no more time than an asynchronous one', () =>
       many.map((tool) => known(tool)),
       { tools: many, policies: [policy], clock, policyTimeoutMs: 1_000 },
     );
-    // Of 1,000 ms, 300 went to the answers, 300 to successes, and 300 to the second answers; comparing states takes
-    // time as well.
+    // Of 1,000 ms, 300 went to the answers, 300 to successes, and 300 to the second answers; comparing states takes time as well.
     expect(told).toBe(350);
   });
 });

@@ -67,8 +67,7 @@ export class PolicyQuestions {
       const decision = this.timed(() => readDecision(this.bound.policy.check(watched.call, watched.context(state))));
       if (decision instanceof Promise) {
         this.#over ??= this.#startTime();
-        // An outside service that failed may answer the next time, so a rejection is not a certain denial. The real
-        // call will meet it.
+        // An outside service that failed may answer the next time, so a rejection is not a certain denial. The real call will meet it.
         const answered = decision.catch(() => undefined);
         return { decision: await Promise.race([answered, this.#over]), threw: false, ...watched.looks() };
       }

@@ -30,8 +30,8 @@ export interface PossibleStates {
 }
 
 /**
- * Explores the successes of `calls`, kind by kind, from the state in `start`. Ignores their order and combination, so
- * the result may include states that no run reaches, but misses none. `undefined`: there are too many.
+ * Explores the successes of `calls`, kind by kind, from the state in `start`. Ignores their order and combination, so the result may
+ * include states that no run reaches, but misses none. `undefined`: there are too many.
  */
 export async function findStates(
   calls: readonly NamedCall[],

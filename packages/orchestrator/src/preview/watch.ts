@@ -105,10 +105,7 @@ export function watch({ id, tool, input }: NamedCall, around: PolicySurroundings
   };
 }
 
-/**
- * An object that reports any access. Reading it from a call does not count: some policies destructure it without using
- * it.
- */
+/** An object that reports any access. Reading it from a call does not count: some policies destructure it without using it. */
 function unknownObject(onLook: () => void): Json {
   // The outer proxy supplies every trap of the inner one.
   const handler: ProxyHandler<object> = new Proxy(

@@ -7,8 +7,8 @@ export interface PromptLimits {
   /** Maximum length of the run's description for the model, in characters; at least 10,000. Default 60,000. */
   readonly maxCharacters: number;
   /**
-   * Maximum length of a result as JSON, in characters, by tool name; at least 1. Default 4,000. If the results together
-   * exceed `maxCharacters`, the longest are cut further.
+   * Maximum length of a result as JSON, in characters, by tool name; at least 1. Default 4,000. If the results together exceed
+   * `maxCharacters`, the longest are cut further.
    */
   readonly resultLimits: Readonly<Record<string, number>>;
 }
@@ -22,8 +22,8 @@ const maxName = 80;
 const maxBecause = 20;
 
 /**
- * Describes a run to a model as one JSON document. Each result is a value in it, or, if cut, a string with its
- * beginning, so a result cannot break out of its place.
+ * Describes a run to a model as one JSON document. Each result is a value in it, or, if cut, a string with its beginning, so a result
+ * cannot break out of its place.
  */
 export function toSynthesisMessages(trace: PlanTrace, limits: PromptLimits): readonly Message[] {
   return [

@@ -18,10 +18,7 @@ export interface SynthesiseOptions extends Partial<PromptLimits> {
 export interface Synthesis {
   /** The status of the trace, whatever the model says. */
   readonly status: PlanTrace['status'];
-  /**
-   * The text for people. Unless the run succeeded, it starts with the status and the missing nodes, which never come
-   * from a model.
-   */
+  /** The text for people. Unless the run succeeded, it starts with the status and the missing nodes, which never come from a model. */
   readonly text: string;
   /** Nodes without a result, in plan order. */
   readonly missing: readonly NodeId[];
@@ -33,9 +30,9 @@ export interface Synthesis {
 }
 
 /**
- * Writes a report of a run. The model gets the request and each node's purpose, ending and result as JSON, and no
- * tools. If it fails, returns nothing, calls a tool or is cut off, rules write the report. Throws only the reason of an
- * aborted `signal`, and HoldfastError `options.invalid` for a limit that is not an integer or too small.
+ * Writes a report of a run. The model gets the request and each node's purpose, ending and result as JSON, and no tools. If it fails,
+ * returns nothing, calls a tool or is cut off, rules write the report. Throws only the reason of an aborted `signal`, and HoldfastError
+ * `options.invalid` for a limit that is not an integer or too small.
  */
 export async function synthesise(
   trace: PlanTrace,

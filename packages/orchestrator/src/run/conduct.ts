@@ -11,8 +11,8 @@ import { isDone, mayStart, type RunState, startState, step } from './step.ts';
 import type { StepCommand, StepEvent } from './step-types.ts';
 
 /**
- * Runs all nodes of a plan that have not ended, until every node has ended or the rest wait for approval. Rejects only
- * once nothing is running.
+ * Runs all nodes of a plan that have not ended, until every node has ended or the rest wait for approval. Rejects only once nothing is
+ * running.
  */
 export function conductPlan(state: PlanState, options: ConductOptions): Promise<Stop | undefined> {
   return new Conductor(state, options).conduct();
@@ -61,8 +61,8 @@ class Conductor {
   }
 
   /**
-   * Performs one action, starts the nodes that can start, and ends the run when nothing is active. Listeners may
-   * re-enter (for example to cancel); the run never ends in the middle of a turn.
+   * Performs one action, starts the nodes that can start, and ends the run when nothing is active. Listeners may re-enter (for example to
+   * cancel); the run never ends in the middle of a turn.
    */
   #turn(act: () => void): void {
     if (this.#over) return;

@@ -44,8 +44,8 @@ const maxReason = 200;
 const neverEnded: SettledNode = { kind: 'waiting', message: 'it has not ended', value: null };
 
 /**
- * Replaces references by results. Results are data: references in them are never resolved. Inputs without references
- * are returned unchanged.
+ * Replaces references by results. Results are data: references in them are never resolved. Inputs without references are returned
+ * unchanged.
  */
 export function resolveInputs(tree: InputTree, settled: (id: NodeId) => SettledNode | undefined): ResolvedInputs {
   // Inputs are an object, and so is their tree.

@@ -139,8 +139,8 @@ export function realOutputOf(trace: PlanTrace): Json | undefined {
 }
 
 /**
- * A running plan: iterate it for its events, and await it or `result` for its trace. Ending the iteration does not stop
- * the run; a signal does.
+ * A running plan: iterate it for its events, and await it or `result` for its trace. Ending the iteration does not stop the run; a signal
+ * does.
  */
 export interface PlanRun extends AsyncIterable<PlanEvent>, PromiseLike<PlanTrace> {
   /** The trace, even if the plan fails. Rejects only if the run cannot start or the log cannot be written. */

@@ -21,14 +21,13 @@ export interface ResumePlanOptions extends RunPlanOptions {
 }
 
 /**
- * Resumes a plan that waits for approval or whose process ended. Reads the plan from the session's log and checks it
- * against the tools. Nodes that ended do not run again; answers given in the meantime count. If a process ended during
- * a call, the node runs again with the same idempotency key if its tool allows it (`repeat`); otherwise it ends as
- * `in-doubt`, unless the tool's `probe` or a person (`resolveCall`) settles it. A node whose inputs are masked in the
- * log is not called and ends as `invalid`, `plan.inputs.redacted`.
+ * Resumes a plan that waits for approval or whose process ended. Reads the plan from the session's log and checks it against the tools.
+ * Nodes that ended do not run again; answers given in the meantime count. If a process ended during a call, the node runs again with the
+ * same idempotency key if its tool allows it (`repeat`); otherwise it ends as `in-doubt`, unless the tool's `probe` or a person
+ * (`resolveCall`) settles it. A node whose inputs are masked in the log is not called and ends as `invalid`, `plan.inputs.redacted`.
  *
- * @throws HoldfastError `plan.unchecked`, `options.invalid`; `result` rejects with `plan.not_open`, `plan.under_way`,
- * `plan.mismatch`, `plan.invalid`, `replay.no_content`, `log.not_readable`, and as for `runPlan`.
+ * @throws HoldfastError `plan.unchecked`, `options.invalid`; `result` rejects with `plan.not_open`, `plan.under_way`, `plan.mismatch`,
+ * `plan.invalid`, `replay.no_content`, `log.not_readable`, and as for `runPlan`.
  */
 export function resumePlan(options: ResumePlanOptions): PlanRun {
   checkSurroundings(options);

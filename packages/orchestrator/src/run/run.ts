@@ -8,13 +8,12 @@ import { checkRunOptions, checkSurroundings, type RunPlanOptions } from './optio
 import { type BegunPlan, type PlanRun, performPlan, startPlanRun } from './perform.ts';
 
 /**
- * Runs a plan from `checkPlan` or `compilePlan` without a model. Each node is one governed call, made when its
- * dependencies have ended; failures are part of the trace. The run starts after the current microtask, so an iteration
- * started immediately misses no event.
+ * Runs a plan from `checkPlan` or `compilePlan` without a model. Each node is one governed call, made when its dependencies have ended;
+ * failures are part of the trace. The run starts after the current microtask, so an iteration started immediately misses no event.
  *
- * @throws HoldfastError `plan.unchecked` (the plan was not checked, or is a copy), `options.invalid`; `result` rejects
- * with `plan.invalid` (the plan does not fit the tools of the run; `data.violations`), with the errors of
- * `executeToolCall` for a wrong configuration, and, once nothing is running, if the session's log cannot be written.
+ * @throws HoldfastError `plan.unchecked` (the plan was not checked, or is a copy), `options.invalid`; `result` rejects with `plan.invalid`
+ * (the plan does not fit the tools of the run; `data.violations`), with the errors of `executeToolCall` for a wrong configuration, and,
+ * once nothing is running, if the session's log cannot be written.
  */
 export function runPlan(plan: CheckedPlan, options: RunPlanOptions): PlanRun {
   checkOrigin(plan);

@@ -7,8 +7,7 @@ const underWay = 1;
 const settled = 2;
 
 /**
- * Decides which node of a plan is next. Nodes go by position. A node returned by `next` counts as running until it is
- * settled or put back.
+ * Decides which node of a plan is next. Nodes go by position. A node returned by `next` counts as running until it is settled or put back.
  */
 export class Schedule {
   readonly #edges: Edges;
@@ -72,9 +71,7 @@ export class Schedule {
     this.#ready.push(position);
   }
 
-  /**
-   * Marks a node as ended, whether `next` returned it or not, and makes its dependents available. Call once per node.
-   */
+  /** Marks a node as ended, whether `next` returned it or not, and makes its dependents available. Call once per node. */
   settle(position: number): void {
     if (this.#states[position] === underWay) this.#underWay -= 1;
     this.#states[position] = settled;

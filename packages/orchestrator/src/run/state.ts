@@ -69,10 +69,7 @@ export type PlanEvent =
     }
   | { readonly type: 'node-wait'; readonly node: NodeId; readonly wait: NodeWait; readonly atMs: number }
   | { readonly type: 'node-start'; readonly node: NodeId; readonly callId: string; readonly atMs: number }
-  /**
-   * Exactly one per ended node. A node with the kind `suspended` has not ended; it gets another event after it is
-   * resumed.
-   */
+  /** Exactly one per ended node. A node with the kind `suspended` has not ended; it gets another event after it is resumed. */
   | { readonly type: 'node-end'; readonly node: NodeTrace; readonly atMs: number }
   | { readonly type: 'plan-end'; readonly trace: PlanTrace; readonly atMs: number }
   /** Events of the calls: `tool-call-start`, `approval-request`, ... */

@@ -8,10 +8,7 @@ import type { Stop } from './state.ts';
 export type StepEvent =
   /** Its call exists from before: started, or waiting for approval. */
   | { readonly type: 'opened'; readonly position: number }
-  /**
-   * It has ended, and the end is recorded. `ended`: if it halts the run, the reason why the run's time was already
-   * over, if so.
-   */
+  /** It has ended, and the end is recorded. `ended`: if it halts the run, the reason why the run's time was already over, if so. */
   | {
       readonly type: 'settled';
       readonly position: number;

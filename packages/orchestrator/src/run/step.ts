@@ -58,8 +58,8 @@ export function isDone({ awaited, rated }: RunState): boolean {
 const nothing: readonly StepCommand[] = Object.freeze([]);
 
 /**
- * Returns the commands for an event. Reads and changes only the state. A node acquires its slot, its locks and its rate
- * limit together, and holds none of them while it waits for another.
+ * Returns the commands for an event. Reads and changes only the state. A node acquires its slot, its locks and its rate limit together, and
+ * holds none of them while it waits for another.
  */
 export function step(state: RunState, event: StepEvent): readonly StepCommand[] {
   const { schedule, open } = state;

@@ -15,10 +15,7 @@ export interface TraceHead {
   readonly endedAtMs: number | undefined;
 }
 
-/**
- * Builds the trace of a plan from the facts of its nodes; the result is the same from a run as from its log. `facts`:
- * in plan order.
- */
+/** Builds the trace of a plan from the facts of its nodes; the result is the same from a run as from its log. `facts`: in plan order. */
 export function buildTrace(head: TraceHead, facts: readonly (NodeFacts | undefined)[]): PlanTrace {
   const { plan } = head;
   const final = plan.nodes.findIndex(({ id }) => id === plan.final_output_node);

@@ -46,8 +46,8 @@ export type Consequence = 'go-on' | 'skip-dependents' | 'halt';
 const byWord = { continue: 'go-on', skip_dependents: 'skip-dependents', halt: 'halt' } as const;
 
 /**
- * `on_fail` applies to nodes that failed themselves. A skipped node never halts the run: its dependents are skipped
- * too, unless it was skipped only for lack of inputs and has `continue`.
+ * `on_fail` applies to nodes that failed themselves. A skipped node never halts the run: its dependents are skipped too, unless it was
+ * skipped only for lack of inputs and has `continue`.
  */
 export function consequenceOf(facts: ToolCallEndEvent | NodeClosing, onFail: OnFail): Consequence {
   if (facts.type === 'tool-call-end') return facts.outcome.kind === 'ok' ? 'go-on' : byWord[onFail];

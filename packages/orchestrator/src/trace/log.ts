@@ -152,9 +152,8 @@ class PlanLogReader {
 }
 
 /**
- * Reads the trace of a plan from the log of its session. It equals the trace that the run returned; for a run that has
- * not ended, it has the facts so far. A log without content has no inputs and no values. `run`: as named in the
- * records, by default the latest.
+ * Reads the trace of a plan from the log of its session. It equals the trace that the run returned; for a run that has not ended, it has
+ * the facts so far. A log without content has no inputs and no values. `run`: as named in the records, by default the latest.
  *
  * @throws HoldfastError `plan.not_found`.
  */

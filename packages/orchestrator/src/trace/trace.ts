@@ -2,15 +2,15 @@ import type { Json, OutcomeKind, PendingApproval, PolicyDecision, ToolCallEndEve
 import type { NodeId, Plan } from '../plan/types.ts';
 
 /**
- * How a run of a plan ended. `succeeded`: all nodes succeeded. `partial`: the final node succeeded, others did not.
- * `failed`: the final node did not succeed, or a failed node halted the run. `aborted`: by the caller's signal, the
- * deadline or the budget. `suspended`: calls wait for approval.
+ * How a run of a plan ended. `succeeded`: all nodes succeeded. `partial`: the final node succeeded, others did not. `failed`: the final
+ * node did not succeed, or a failed node halted the run. `aborted`: by the caller's signal, the deadline or the budget. `suspended`: calls
+ * wait for approval.
  */
 export type PlanStatus = 'succeeded' | 'partial' | 'failed' | 'aborted' | 'suspended';
 
 /**
- * How a node ended: like its call, or `skipped` without one. A node that has not ended is `suspended` (its call waits
- * for approval), `running`, or `waiting` for others.
+ * How a node ended: like its call, or `skipped` without one. A node that has not ended is `suspended` (its call waits for approval),
+ * `running`, or `waiting` for others.
  */
 export type NodeKind = OutcomeKind | 'skipped' | 'suspended' | 'running' | 'waiting';
 
