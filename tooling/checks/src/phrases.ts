@@ -42,7 +42,6 @@ const waiting: readonly string[] = [
   'packages/adapter-llama-cpp/',
   'packages/adapter-offline/',
   'packages/core/',
-  'packages/dspy/',
   'packages/executor/',
   'packages/facts/',
   'packages/filesystem/',

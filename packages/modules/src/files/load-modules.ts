@@ -17,8 +17,9 @@ export interface LoadedModules {
 }
 
 /**
- * Reads the manifest and all modules that it lists. A module with an error becomes a diagnostic; the others load. A missing manifest is a warning. If a file does not match a manifest that has just changed, as during `saveModule`, both are read again.
- * Never rejects because of a source's content.
+ * Reads the manifest and all modules that it lists. A module with an error becomes a diagnostic; the others load. A missing manifest is a
+ * warning. If a file does not match a manifest that has just changed, as during `saveModule`, both are read again. Never rejects because of
+ * a source's content.
  *
  * Codes of diagnostics: `modules.manifest_missing` (warning), `modules.manifest_invalid`, `modules.path_refused`, `modules.id_twin`,
  * `modules.file_missing`, `modules.file_invalid`, `modules.too_large`, `modules.unreadable`, `modules.hash_mismatch`,
