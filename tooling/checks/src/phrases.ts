@@ -44,7 +44,6 @@ const waiting: readonly string[] = [
   'packages/core/',
   'packages/executor/',
   'packages/facts/',
-  'packages/filesystem/',
   'packages/loader/',
   'packages/loader-python/',
   'packages/model-tiny/',
