@@ -110,7 +110,7 @@ test('a file is replaced only by force, and a digest holds for what is compiled,
   expect(await readdir(folder.path)).not.toContain('.holdfast');
 });
 
-const place = { 'p.json': good, 'folder/a.txt': '', 'bad.json': bad, 'text.json': 'declined the request', ...planTools };
+const place = { 'p.json': good, 'folder/a.txt': '', 'bad.json': bad, 'text.json': 'no plan', ...planTools };
 test.each([
   { argv: ['plan'], exitCode: 2, says: "missing required argument 'request'" },
   { argv: ['plan', ' '], exitCode: 2, says: '(usage.request_empty)' },
