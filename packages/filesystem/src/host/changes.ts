@@ -10,7 +10,7 @@ import { exactStatIfPresent, type HostPaths } from './paths.ts';
 import { checkUnchanged, toState } from './state.ts';
 import { planWrite } from './write.ts';
 
-/** The access of a change to its backend. */
+/** The backend, as a change accesses it. */
 export interface HostAccess {
   readonly operations: HostOperations;
   readonly paths: HostPaths;

@@ -17,7 +17,7 @@ export interface LoopSettings {
 
 /** The state of a loop that waits for approval. */
 interface WrappedState extends LoopState {
-  /** The texts of the ended calls for the predictor. */
+  /** Result texts of the ended calls, for the predictor. */
   readonly lines: readonly string[];
 }
 
