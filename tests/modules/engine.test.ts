@@ -78,13 +78,13 @@ test('MOD-10: without a manifest there is an empty engine, and a warning', async
   expect(engine.moduleIds).toEqual([]);
   expect(engine.diagnostics).toMatchObject([{ severity: 'warning', code: 'modules.manifest_missing' }]);
   const { message } = await rejection(engine.invoke('a', asked));
-  expect(message).toBe('There is no module `a`: `memory` has no `manifest.json`, and so no modules.');
+  expect(message).toBe('Unknown module `a`: `memory` has no `manifest.json`, so no modules are loaded.');
 });
 
 test('without a manifest, as in a folder that is not the one that was meant, `strict` makes no engine', async () => {
   const { code, message } = await rejection(startEngine({ 'a.json': moduleText('a', 1) }, { strict: true }));
   expect(code).toBe('modules.load_failed');
-  expect(message).toBe('`memory` cannot be loaded: `memory` has no `manifest.json`, and so no modules.');
+  expect(message).toBe('Cannot load `memory`: `memory` has no `manifest.json`, so no modules are loaded.');
 });
 
 test('where the manifest cannot be read, or lists nothing, that is why there is no module', async () => {
@@ -92,8 +92,8 @@ test('where the manifest cannot be read, or lists nothing, that is why there is 
     const { engine } = await startEngine({ 'manifest.json': manifest });
     return (await rejection(engine.invoke('a', asked))).message;
   };
-  expect(await tell('{')).toMatch(/^There is no module `a`: `manifest.json`: The file cannot be read: /);
-  const empty = 'There is no module `a`. The manifest has to list it; it lists none that could be loaded.';
+  expect(await tell('{')).toMatch(/^Unknown module `a`: `manifest.json`: Cannot read the file: /);
+  const empty = 'Unknown module `a`. The manifest must list it. No listed module could be loaded.';
   expect(await tell('{ "version": "1.0", "modules": {} }')).toBe(empty);
   expect(await tell('{ "version": "1.0", "modules": {}, "more": 1 }')).toBe(empty);
 });
@@ -110,14 +110,14 @@ test('MOD-12: of three modules one is broken: the two others load, and it is tol
   expect(new Set(engine.diagnostics.map(({ moduleId }) => moduleId))).toEqual(new Set(['b']));
   const { code, message, data } = await rejection(ask('b'));
   expect({ code, data }).toMatchObject({ code: 'modules.not_found', data: { kind: 'ModuleNotFound', moduleId: 'b' } });
-  expect(message).toBe(`\`b\` could not be loaded: \`b.json\`: ${engine.diagnostics[0]?.message}`);
+  expect(message).toBe(`Cannot load \`b\`: \`b.json\`: ${engine.diagnostics[0]?.message}`);
 });
 
 test('MOD-12: with `strict` it makes no engine, and all that is wrong is told', async () => {
   const { engine } = await startEngine(oneBroken);
   const { code, message, data } = await rejection(startEngine(oneBroken, { strict: true }));
   expect(code).toBe('modules.load_failed');
-  expect(message).toContain('`memory` cannot be loaded: `b.json`: ');
+  expect(message).toContain('Cannot load `memory`: `b.json`: ');
   expect(data).toEqual({ diagnostics: engine.diagnostics });
   expect(engine.diagnostics.length).toBeGreaterThan(1);
   expect(() => JSON.stringify(data)).not.toThrow();
@@ -135,7 +135,7 @@ test('LOOP-26: an unknown module, with the names that are nearly the same', asyn
     expect(isModuleError(thrown)).toBe(true);
     expect(thrown).toMatchObject({
       code: 'modules.not_found',
-      message: 'There is no module `npc.merchnt`. Did you mean `npc.merchant`?',
+      message: 'Unknown module `npc.merchnt`. Did you mean `npc.merchant`?',
       data: { kind: 'ModuleNotFound', recoverable: false, moduleId: 'npc.merchnt', nearest: ['npc.merchant'] },
     });
   }
@@ -155,7 +155,7 @@ test('what is told of a module that was not loaded is what it was refused for, n
   ]);
   expect(await rejection(engine.invoke('a', asked))).toMatchObject({
     code: 'modules.not_found',
-    message: `\`a\` could not be loaded: \`a.json\`: ${engine.diagnostics[0]?.message}`,
+    message: `Cannot load \`a\`: \`a.json\`: ${engine.diagnostics[0]?.message}`,
     data: { problems: ['modules.demo_invalid'] },
   });
 });
@@ -181,7 +181,7 @@ test('a module without `tool_enabled` is not run with tools', async () => {
   for (const running of [() => engine.invokeWithTools('a', asked), () => engine.resume('a', {})]) {
     expect(await rejection(running)).toMatchObject({
       code: 'modules.tools_not_enabled',
-      message: '`a` does not take tools; set `tool_enabled` in `a.json`, or use `invoke`.',
+      message: '`a` is not enabled for tools. Set `tool_enabled` in `a.json`, or use `invoke`.',
       data: { kind: 'ToolsNotEnabled', recoverable: false, moduleId: 'a' },
     });
   }

@@ -173,7 +173,7 @@ test('HOT-12: a watch that is started twice is a clear error, and after it was c
   const { engine, watch, source, clock, ask } = await startWatch(moduleFiles(['a']));
   await expect(engine.watch()).rejects.toMatchObject({
     code: 'modules.watch_started',
-    message: '`memory` is watched already; use that watch, or close it first.',
+    message: '`memory` is already being watched. Use that watch or close it first.',
   });
   watch.close();
   source.write('a.json', moduleText('a', 2));
@@ -244,7 +244,7 @@ test('a source that tells of no changes cannot be watched, and one that fails to
   for (let count = 0; count < 2; count += 1) {
     await expect(deaf.watch()).rejects.toMatchObject({
       code: 'modules.watch_unavailable',
-      message: '`deaf` does not tell of changes, so it cannot be watched; call `reloadAll` when it has changed.',
+      message: '`deaf` does not report changes and cannot be watched. Call `reloadAll` after a change.',
     });
   }
   let isThere = false;

@@ -376,8 +376,8 @@ test('a call that a person has to answer for suspends the run, which goes on in 
   expect(suspended).toMatchObject({
     reason: 'suspended',
     calls: [
-      { id: 'p', text: 'Waits for the answer of a person.' },
-      { id: 'call_0_1', text: 'Waits for a call before it.' },
+      { id: 'p', text: 'Waiting for approval.' },
+      { id: 'call_0_1', text: 'Waiting for an earlier call.' },
     ],
     iterations: 1,
     requests: 1,

@@ -75,7 +75,7 @@ test('of two submits in one message the first counts, and the other is told so',
   expect(output).toEqual(right);
   expect(toolMessages(history).map(({ success, text }) => [success, text])).toEqual([
     [true, 'Submitted.'],
-    [false, 'Not run: the answer was submitted before.'],
+    [false, 'Not run: the answer was already submitted.'],
   ]);
 });
 
@@ -147,7 +147,7 @@ describe.each(['native', 'text'] as const)('%s', (protocol) => {
     const { predictor } = setUp(script, { protocol });
     await expect(predictor.invoke(input)).rejects.toMatchObject({
       code: 'modules.context_overflow',
-      message: expect.stringContaining('the 2 oldest rounds were left out'),
+      message: expect.stringContaining('leaving out the 2 oldest rounds did not help'),
       data: { leftOut: 2 },
     });
   });
@@ -172,7 +172,7 @@ describe.each(['native', 'text'] as const)('%s', (protocol) => {
     const told = (await predictor.run(input)).calls[0]?.text ?? '';
     expect(told).toContain('`t1099`');
     expect(told).not.toContain('`t1100`');
-    expect(told).toMatch(/ and 3 more; names have to match exactly\.$/);
+    expect(told).toMatch(/ and 3 more\. Names must match exactly\.$/);
   });
 });
 
@@ -205,7 +205,7 @@ describe('what the model is asked with', () => {
   test('has something to begin with, and names optional outputs where no other is needed', () => {
     const messages = react(free, { model, tools: [] }).render({});
     expect(messages.at(-1)).toEqual({ role: 'user', text: 'Begin.' });
-    expect(messages[0]?.text).toContain('When you know `note`, `mark`, call `submit`');
+    expect(messages[0]?.text).toContain('When you have `note`, `mark`, call `submit`');
   });
 
   test('shows demos with what they have of the outputs, and none without an input', () => {

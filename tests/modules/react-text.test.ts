@@ -295,7 +295,7 @@ test('a call that a person has to answer for suspends the run, which goes on aft
   const suspended = await before.predictor.run(input);
   expect(suspended).toMatchObject({
     reason: 'suspended',
-    calls: [{ id: 'call_0_0', text: 'Waits for the answer of a person.' }],
+    calls: [{ id: 'call_0_0', text: 'Waiting for approval.' }],
     iterations: 1,
   });
   if (suspended.reason !== 'suspended') return;

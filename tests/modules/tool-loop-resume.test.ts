@@ -70,8 +70,8 @@ test('a call that nobody has answered ends the loop as suspended, with what was 
   });
   expect(summary(result)).toEqual([
     'call_0_0 a ok: "a done"',
-    'call_0_1 pay not run: Waits for the answer of a person.',
-    'call_0_2 c not run: Waits for a call before it.',
+    'call_0_1 pay not run: Waiting for approval.',
+    'call_0_2 c not run: Waiting for an earlier call.',
   ]);
   expect(runs()).toEqual([1, 0, 0]);
 });
@@ -230,7 +230,7 @@ test('a call that was sent twice takes the outcome of the first, also of one tha
     'y pay ok: "pay done"',
     'x a ok: "a done"',
     'y pay ok: "pay done"',
-    'x c not run: Invalid arguments: its id was used before, for another call.',
+    'x c not run: Invalid arguments: another call already used this id.',
     'call_1_0 a ok: "a done"',
   ]);
   expect(runs()).toEqual([2, 1, 0]);

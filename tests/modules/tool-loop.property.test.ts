@@ -99,7 +99,7 @@ function foresee(script: readonly Round[], limit: number): Course {
     const first = round.calls.slice(0, 16);
     for (const name of first) lines.push(`Tool '${name}' ${ends.get(name)}`);
     const more = round.calls.length - first.length;
-    if (more > 0) lines.push(`${more} more calls were not run: at most 16 of a round are.`);
+    if (more > 0) lines.push(`${more} more calls were not run: at most 16 calls run per round.`);
     run.push(...first);
     made += first.length;
   }
@@ -134,7 +134,7 @@ test('property: whatever a predictor asks for, it is called, told and obeyed exa
       expect(new Set(result.calls.map(({ id }) => id)).size).toBe(foreseen.requested);
       expect(result.error === undefined).toBe(result.reason === 'completed');
       const told = linesOf(predict, foreseen.asked - 1);
-      const expected = foreseen.lines.map((line) => line ?? expect.stringMatching(/^The tool call cannot be read: /));
+      const expected = foreseen.lines.map((line) => line ?? expect.stringMatching(/^Cannot read the tool call: /));
       expect(told).toEqual(expected);
       // What was told before stays, in front.
       for (const [at] of predict.inputs.entries()) {

@@ -241,7 +241,7 @@ describe('what the policies of @holdfast/policy say ahead', () => {
       steps: [pay(0, 1), step(1, 'deploy')],
     },
     {
-      what: 'several, which do not wait for each other',
+      what: 'several that do not depend on each other',
       policies: [denyTools(['pay']), testFirst(), requireApproval({ tools: ['build'] })],
       steps: [pay(0, 1), step(1, 'deploy'), step(2, 'build')],
       denied: [0, 1],
@@ -266,15 +266,14 @@ describe('what is said of it', () => {
           code: 'plan.policy.denied',
           path: 'nodes[0]',
           node: 7,
-          message:
-            'The policy `host/deny-tools` denies `pay` here, whatever becomes of the nodes before: No money leaves.',
+          message: 'The policy `host/deny-tools` denies `pay` here in every possible run: No money leaves.',
         },
         {
           code: 'plan.policy.denied',
           path: 'nodes[1]',
           node: 1,
           message:
-            'The policy `host/sequential-dependency` denies `deploy` here, whatever becomes of the nodes before: `deploy` needs `test` to succeed first: call `test`, then retry.',
+            'The policy `host/sequential-dependency` denies `deploy` here in every possible run: `deploy` needs `test` to succeed first: call `test`, then retry.',
         },
       ],
     });
@@ -411,7 +410,7 @@ describe('policies and their host', () => {
     const found = await checkPlan({ nodes, final_output_node: 0 } as never, { tools, policies });
     expect(found.type === 'invalid' && found.violations.at(-1)).toMatchObject({
       code: 'plan.violations.more',
-      message: '8620 more are not listed.',
+      message: '8620 more problems are not listed.',
     });
     expect(asked.checks).toBeLessThan(2 * 3 * size);
     expect(asked.results).toBeLessThan(2 * 2 * size);

@@ -90,7 +90,7 @@ describe('rounds', () => {
     expect(compiling.error).toMatchObject({
       code: 'plan.invalid',
       message: expect.stringMatching(
-        /^The planner `scripted:model` gave no plan that can be run in 3 rounds\. `nodes\[0\]\.inputs\.top`: /,
+        /^The planner `scripted:model` returned no valid plan in 3 rounds\. `nodes\[0\]\.inputs\.top`: /,
       ),
       data: { planner: 'scripted:model', rounds: 3 },
     });
@@ -120,7 +120,7 @@ describe('rounds', () => {
     const compiling = await compile(texts(...answers, good), { maxRounds: 9 });
     expect(compiling.error).toMatchObject({
       code: 'plan.invalid',
-      message: expect.stringContaining('the same answer again'),
+      message: expect.stringContaining('the same answer twice'),
     });
     expect(asked(compiling)).toEqual(rounds);
     expect(violationsIn(compiling)).toEqual([violation]);

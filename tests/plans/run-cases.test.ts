@@ -216,7 +216,7 @@ describe('states and failure policy', () => {
       data: { violations: [{ code: 'plan.tool.unknown', node: 1 }] },
     });
     expect(calls).toEqual([]);
-    expect(readTrace.bind(null, session.records())).toThrow('No plan was run');
+    expect(readTrace.bind(null, session.records())).toThrow('no run of a plan');
   });
 
   test('EXE-19: cancelled while two run: both hear of it, the rest is cancelled, and nothing is told after the end', async () => {

@@ -19,7 +19,7 @@ const partial = traceOf([
     node: 2,
     kind: 'skipped',
     code: 'plan.inputs.unavailable',
-    message: 'Nothing to go on.',
+    message: 'No value is available.',
     because: [1],
     attempts: 0,
   },
@@ -29,8 +29,8 @@ const partial = traceOf([
 const head = [
   'Status: partial: 2 of 4 nodes succeeded, in 1.5 s.',
   'Missing:',
-  '- 1 (search) failed after 3 attempts: The server answered 503. (tool.failed); it was to: News on Intel',
-  '- 2 (search) skipped: Nothing to go on. (plan.inputs.unavailable) because of 1',
+  '- 1 (search) failed after 3 attempts: The server answered 503. (tool.failed); purpose: News on Intel',
+  '- 2 (search) skipped: No value is available. (plan.inputs.unavailable) because of 1',
 ];
 
 describe('without a model', () => {
@@ -56,7 +56,7 @@ describe('without a model', () => {
   test('a run that failed says whose result there is not', async () => {
     const { text } = await synthesise(traceOf([{ node: 'last', kind: 'denied' }], { status: 'failed' }));
     expect(text).toContain('Status: failed: 0 of 1 node succeeded');
-    expect(text).toContain('There is no result: it would be that of node last.');
+    expect(text).toContain('There is no result: the final node last returned none.');
   });
 
   test('a run that is suspended says so, and what it asks', async () => {
@@ -77,9 +77,9 @@ describe('without a model', () => {
     });
     const { text, status, missing } = await synthesise(trace);
     expect({ status, missing }).toEqual({ status: 'suspended', missing: [0] });
-    expect(text).toContain('It waits for 1 answer of a person, and goes on when it is resumed.');
+    expect(text).toContain('Waiting for 1 approval. Resume the run after answering.');
     expect(text).toContain(
-      'Question: may call `plan_3_0` of `search` run?\n  ask by holdfast/dangerous: It deletes files.',
+      'Question: run call `plan_3_0` of `search`?\n  ask by holdfast/dangerous: It deletes files.',
     );
   });
 
@@ -87,7 +87,7 @@ describe('without a model', () => {
     const { text } = await synthesise(
       traceOf([{ node: 0, kind: 'running' }], { status: 'running', endedAtMs: undefined }),
     );
-    expect(text).toContain('Status: running: 0 of 1 node succeeded.\nBy its log it has not ended');
+    expect(text).toContain('Status: running: 0 of 1 node succeeded.\nIts log has no end');
   });
 
   test('long results and long lists are cut, and how much is left out is told', async () => {
@@ -128,7 +128,7 @@ describe('with a model', () => {
           tool: 'search',
           kind: 'skipped',
           code: 'plan.inputs.unavailable',
-          message: 'Nothing to go on.',
+          message: 'No value is available.',
           because: [1],
         },
         { node: 'report', tool: 'write', kind: 'ok', result: 'AMD ships.' },
@@ -180,29 +180,29 @@ describe('with a model', () => {
     {
       name: 'fails',
       step: { throw: new Error('502 Bad Gateway') },
-      why: 'the model could not be asked (502 Bad Gateway)',
+      why: 'the model failed (502 Bad Gateway)',
     },
-    { name: 'throws what is no error', step: { throw: null }, why: 'the model could not be asked (a thrown null)' },
-    { name: 'says nothing', step: { text: ' \n ' }, why: 'the model answered nothing' },
+    { name: 'throws what is no error', step: { throw: null }, why: 'the model failed (a thrown null)' },
+    { name: 'says nothing', step: { text: ' \n ' }, why: 'the answer of the model was empty' },
     {
       name: 'calls a tool',
       step: { text: 'I look.', calls: [{ id: 'c', name: 'search', arguments: '{}' }] },
-      why: 'the model called tools, of which it was offered none',
+      why: 'the model called tools, although none were offered',
     },
     {
       name: 'calls a tool and says that it is done',
       step: { text: 'I look.', calls: [{ id: 'c', name: 'search', arguments: '{}' }], finish: 'stop' },
-      why: 'the model called tools, of which it was offered none',
+      why: 'the model called tools, although none were offered',
     },
-    { name: 'is cut off', step: { text: 'AMD', finish: 'length' }, why: 'the model was cut off' },
+    { name: 'is cut off', step: { text: 'AMD', finish: 'length' }, why: 'the answer of the model was cut off' },
     {
       name: 'is filtered',
       step: { text: 'AMD', finish: 'content-filter' },
-      why: 'the model was stopped by a content filter',
+      why: 'a content filter stopped the model',
     },
   ])('one that $name leaves the report to the rules', async ({ step, why }) => {
     const { text, by, note, status, missing } = await synthesise(partial, { model: scriptedModel([step]) });
-    const told = `This report was made by rules: ${why}.`;
+    const told = `This report was written by rules: ${why}.`;
     expect({ by, note, status, missing }).toEqual({ by: 'rules', note: told, status: 'partial', missing: [1, 2] });
     expect(text).toBe(
       ['Request: Compare the two', ...head, told, '', 'Result, of node report:', 'AMD ships.', ''].join('\n'),
@@ -213,7 +213,7 @@ describe('with a model', () => {
     const { by, note } = await synthesise(partial, { model: endless });
     expect({ by, note }).toEqual({
       by: 'rules',
-      note: 'This report was made by rules: the model could not be asked (The model sent more than 200000 characters.).',
+      note: 'This report was written by rules: the model failed (The model sent more than 200000 characters.).',
     });
   });
 

@@ -26,21 +26,21 @@ import type { DspyPredictorState } from './state.ts';
 
 export interface DefinitionParts {
   readonly id: string;
-  /** Of the file. */
+  /** The digest of the file. */
   readonly digest: string;
   readonly versions: Readonly<Record<string, string>>;
   readonly tools: readonly Tool[] | ToolCatalog;
   readonly findings: DspyFindings;
 }
 
-/** A module of DSPy, and what kind of module of ours it becomes. */
+/** A DSPy module and the type of module that it becomes. */
 export interface PlacedModule {
   readonly kind: PredictorType;
-  /** Of the module in the program. */
+  /** The path of the module in the program. */
   readonly path: string;
   readonly signature: Signature;
   readonly step: DspyPredictorState;
-  /** Of a ReAct. */
+  /** For a ReAct. */
   readonly extract: DspyPredictorState | undefined;
 }
 
@@ -79,8 +79,8 @@ export function toDefinition(placed: PlacedModule, parts: DefinitionParts): Modu
 }
 
 /**
- * States do not say what kind of module they are of. A chain of thought has one predictor, `predict`, with one field more; in the format of
- * dspy-rs, which tells no fields, it is called `predictor`, or its demos reason.
+ * Infers the type of a module, which states do not contain. A chain of thought has one predictor, `predict`, with an additional field; in
+ * the format of dspy-rs, which lists no fields, it is named `predictor`, or its demos contain reasoning.
  */
 function chooseKind(
   { path, fields, demos }: DspyPredictorState,
@@ -129,7 +129,7 @@ function toPrefixes(key: string, prefixes: Readonly<Record<string, string>> = {}
   return Object.keys(prefixes).length === 0 ? {} : { [key]: { ...prefixes } };
 }
 
-/** The model can only call what there is, and calls what it is told of. */
+/** A model can call only registered tools, and calls only tools that it knows of. */
 function checkTools(
   { path, instruction = '' }: DspyPredictorState,
   demos: readonly Demo[],
@@ -142,21 +142,21 @@ function checkTools(
   const place = joinPath(path, 'signature', 'instructions');
   for (const name of new Set(listed ?? [])) {
     if (!isUnknown(name)) continue;
-    const message = `The instruction lists the tool ${quote(name)}, which is not registered; registered: ${known}.`;
+    const message = `The instruction lists the tool ${quote(name)}, which is not registered. Registered tools: ${known}.`;
     findings.refuse('dspy.tool_unknown', place, message);
   }
   for (const [index, { outputs }] of demos.entries()) {
     const name = outputs['next_tool_name'];
     if (typeof name !== 'string' || !isUnknown(name)) continue;
-    const message = `The demo calls the tool ${quote(name)}, which is not registered; registered: ${known}.`;
+    const message = `The demo calls the tool ${quote(name)}, which is not registered. Registered tools: ${known}.`;
     findings.refuse('dspy.tool_unknown', `${joinPath(path, 'demos')}[${index}].next_tool_name`, message);
   }
   const untold = listed === undefined ? [...registered] : [...registered].filter((name) => !listed.includes(name));
   if (untold.length > 0 || listed === undefined) {
     const message =
       listed === undefined
-        ? 'The instruction lists no tools in the form in which DSPy writes them; which ones it tells of could not be checked.'
-        : `The instruction does not list ${quoteAll(untold)}, so the model is not told of it.`;
+        ? 'The instruction has no list of tools in the format of DSPy, so its tools could not be checked.'
+        : `The instruction does not list ${quoteAll(untold)}, so the model will not know of it.`;
     findings.warn('dspy.tools_unlisted', place, message);
   }
 }
@@ -171,11 +171,11 @@ function describeField({ name, schema }: SignatureField): ModuleField {
 }
 
 /**
- * Splits flat demos into inputs and outputs. What the predictor has no field for is left out, which is where DSPy's own notes
- * (`augmented`, `dspy_uuid`, `dspy_split`) go, and so is a `null` where the field takes none: to DSPy that is a field that is missing.
+ * Splits flat demos into inputs and outputs. Drops unknown fields, such as DSPy's own notes (`augmented`, `dspy_uuid`, `dspy_split`), and a
+ * `null` that the field does not allow, which DSPy treats as a missing field.
  *
- * Source: DSPy `dspy/predict/predict.py` (`dump_state`) and `dspy/adapters/base.py` (`format_demos`: a demo is shown when it has an input
- * and an output of the predictor).
+ * Source: DSPy `dspy/predict/predict.py` (`dump_state`) and `dspy/adapters/base.py` (`format_demos`: a demo is shown if it has an input and
+ * an output of the predictor).
  */
 function splitDspyDemos(
   demos: readonly Json[],
@@ -200,13 +200,13 @@ function splitDspyDemos(
       else if (value === null) findings.ignore(`${path}[].${name}`);
       else {
         const problem = describeIssues(checked.issues).slice(0, 500);
-        const message = `The demo has ${quote(JSON.stringify(value))}, which the signature does not take: ${problem}`;
+        const message = `The demo has ${quote(JSON.stringify(value))}, which the signature does not allow: ${problem}`;
         findings.refuse('dspy.demo_invalid', `${place}.${name}`, message);
       }
     }
     if (values.inputs.size === 0 || values.outputs.size === 0) {
       const missing = values.outputs.size === 0 ? 'output' : 'input';
-      const message = `The demo has no ${missing} of this predictor, so it is not shown to the model.`;
+      const message = `The demo has no ${missing} of this predictor, so the model will not see it.`;
       findings.warn('dspy.demo_not_rendered', place, message);
     }
     return [{ inputs: Object.fromEntries(values.inputs), outputs: Object.fromEntries(values.outputs) }];
@@ -214,11 +214,11 @@ function splitDspyDemos(
 }
 
 /**
- * The tools that an instruction of a ReAct lists, in order; `undefined` when there is no list in the form in which DSPy writes it, which an
- * optimiser may have rewritten.
+ * The tools listed in a ReAct instruction, in order; `undefined` if there is no list in the format of DSPy, which an optimizer may have
+ * rewritten.
  *
- * Source: DSPy `dspy/predict/react.py` (numbered lines, the last of them `finish`) and `dspy/adapters/types/tool.py` (what stands after
- * the name: `, whose description is <desc>` or, without one, `. It takes arguments`).
+ * Source: DSPy `dspy/predict/react.py` (numbered lines, the last of them `finish`) and `dspy/adapters/types/tool.py` (after the name: `,
+ * whose description is <desc>` or, without one, `. It takes arguments`).
  */
 export function readListedTools(instruction: string): readonly string[] | undefined {
   const names = instruction.split('\n').flatMap((line) => readListedTool(line) ?? []);

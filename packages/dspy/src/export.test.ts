@@ -28,7 +28,7 @@ function withoutDigest(module: ModuleDefinition): unknown {
   return { ...module, metadata, dspy: { ...(dspy as object), digest: '' } };
 }
 
-/** What a model is asked for an input without fields. */
+/** The prompt for an input without fields. */
 async function show(module: ModuleDefinition, signature: Signature): Promise<string> {
   let asked = '';
   const model: Model = {
@@ -42,8 +42,8 @@ async function show(module: ModuleDefinition, signature: Signature): Promise<str
   return asked;
 }
 
-describe('there and back', () => {
-  test('a file that DSPy wrote without notes of its own comes back byte for byte', async () => {
+describe('round trips', () => {
+  test('a DSPy file without notes is exported byte for byte', async () => {
     await fc.assert(
       fc.asyncProperty(randomPrograms(), async ({ text, signatures, tools }) => {
         const { modules } = await importOk(text, { signatures, tools });
@@ -53,7 +53,7 @@ describe('there and back', () => {
     );
   });
 
-  test('what DSPy loads has the instructions, fields and demos of the file, also through module files', async () => {
+  test('DSPy loads the instructions, fields and demos of the file, even via module files', async () => {
     await fc.assert(
       fc.asyncProperty(randomPrograms(), async ({ text, signatures, predictors, tools }) => {
         const { modules } = await importOk(text, { signatures, tools });
@@ -71,7 +71,7 @@ describe('there and back', () => {
     );
   });
 
-  test('import, export and import give the same definitions, also where the signatures describe their fields', async () => {
+  test('import, export and import give the same definitions, with or without field descriptions', async () => {
     await fc.assert(
       fc.asyncProperty(randomPrograms({ described: true }), async ({ text, signatures, tools }) => {
         const { modules } = await importOk(text, { signatures, tools });
@@ -84,7 +84,7 @@ describe('there and back', () => {
     );
   });
 
-  test('every module that is imported can be shown to a model, the same bytes for the same input', async () => {
+  test('every imported module renders the same bytes for the same input', async () => {
     await fc.assert(
       fc.asyncProperty(randomPrograms(), async ({ text, signatures, tools }) => {
         const { modules } = await importOk(text, { signatures, tools });
@@ -102,7 +102,7 @@ describe('there and back', () => {
   });
 
   test.each(['predict', 'chain-of-thought', 'react', 'program'])(
-    '%s: DSPy gets what it saved, but for its notes',
+    '%s: DSPy gets back what it saved, except its notes',
     async (name) => {
       const { signatures, predictors } = savedPrograms.get(name) ?? { signatures: {}, predictors: {} };
       const { modules } = await importOk(readFixture(name), { signatures, tools });
@@ -110,7 +110,7 @@ describe('there and back', () => {
       expect(exported.size).toBe(Object.keys(predictors).length);
       for (const [path, saved] of loadLikeDspy(readFixture(name), predictors)) {
         const fields = predictors[path] ?? [];
-        // Notes of DSPy, and fields of other predictors.
+        // Drops notes of DSPy and fields of other predictors.
         const demos = saved.demos.map((demo) =>
           Object.fromEntries(Object.entries(demo).filter(([key]) => fields.includes(key))),
         );
@@ -120,8 +120,8 @@ describe('there and back', () => {
   );
 });
 
-describe('what DSPy loads', () => {
-  test('modules of our own, with what the signature says where they say nothing', () => {
+describe('exports for DSPy', () => {
+  test('modules of our own, with defaults of the signature', () => {
     const module = { ...own, demos: [{ inputs: { question: 'Q' }, outputs: { answer: 'A' } }] };
     const loaded = loadLikeDspy(exportDspy([module], { signatures: [answer] }), { '': ['question', 'answer'] });
     expect(loaded.get('')).toStrictEqual({
@@ -135,24 +135,24 @@ describe('what DSPy loads', () => {
     });
   });
 
-  test('a chain of thought is a program, whose predictor is called `predict`', () => {
+  test('a chain of thought is a program with the predictor `predict`', () => {
     const text = exportDspy([{ ...own, predictor_type: 'chain_of_thought' }], { signatures: [answer] });
     expect([...loadLikeDspy(text, { predict: ['question', 'reasoning', 'answer'] }).keys()]).toStrictEqual(['predict']);
   });
 
-  test('tuned descriptions go before those of the schema', async () => {
+  test('tuned descriptions replace those of the schema', async () => {
     const { modules } = await importOk(readFixture('predict'), { signature: answer });
     expect(exportDspy(modules, { signatures: [answer] })).toContain('"description": "one short sentence"');
   });
 
-  test('versions that DSPy would not know are left out', () => {
+  test('versions unknown to DSPy are left out', () => {
     const versions = { dspy: '3.0.0', numpy: '2', python: 3 };
     const module = { ...own, metadata: { version: '1', dspy: { dependency_versions: versions } } };
     const written = JSON.parse(exportDspy([module], { signatures: [answer] }));
     expect(written.metadata).toEqual({ dependency_versions: { dspy: '3.0.0' } });
   });
 
-  test('of several versions that of the first module which says any counts', () => {
+  test('the first module with versions decides', () => {
     const saved = (path: string, dspy?: string): ModuleDefinition => ({
       ...own,
       metadata: { version: '1', dspy: { path, ...(dspy === undefined ? {} : { dependency_versions: { dspy } }) } },
@@ -162,7 +162,7 @@ describe('what DSPy loads', () => {
   });
 });
 
-describe('what is no program of DSPy', () => {
+describe('modules that cannot be exported', () => {
   const at = (path: unknown): ModuleDefinition => ({
     ...own,
     metadata: { version: '1', dspy: { path: path as string } },
@@ -172,16 +172,16 @@ describe('what is no program of DSPy', () => {
   const native: ModuleDefinition = { ...own, predictor_type: 'react', tool_enabled: true, instruction: 'Use tools.' };
 
   test.each<{ what: string; modules: readonly ModuleDefinition[]; says: string }>([
-    { what: 'none', modules: [], says: 'no module' },
-    { what: 'a signature that is not given', modules: [{ ...own, signature_name: 'other' }], says: '`other`' },
+    { what: 'none', modules: [], says: 'No module to export' },
+    { what: 'a missing signature', modules: [{ ...own, signature_name: 'other' }], says: '`other`' },
     { what: 'several without paths', modules: [own, own], says: 'metadata.dspy.path' },
     { what: 'several, of which one is the program', modules: [at(''), at('a')], says: 'metadata.dspy.path' },
     { what: 'two at one path', modules: [at('a'), at('a')], says: '`a`' },
-    { what: 'a path that is no text', modules: [at(3)], says: 'metadata.dspy.path' },
+    { what: 'a path that is not text', modules: [at(3)], says: 'metadata.dspy.path' },
     { what: 'the path of the metadata', modules: [at('metadata')], says: 'metadata.dspy.path' },
-    { what: 'a path that every object has', modules: [at('__proto__')], says: 'metadata.dspy.path' },
+    { what: 'a path of an object property', modules: [at('__proto__')], says: 'metadata.dspy.path' },
     { what: 'a path that is too long', modules: [at('x'.repeat(501))], says: 'metadata.dspy.path' },
-    { what: 'a path that is no name', modules: [at('[0]')], says: 'metadata.dspy.path' },
+    { what: 'a path that is not a name', modules: [at('[0]')], says: 'metadata.dspy.path' },
     { what: 'a demo with a field that the predictor does not have', modules: [unknownField], says: '`reasoning`' },
     { what: 'a demo with an output among the inputs', modules: [swapped], says: '`answer`' },
     { what: 'a ReAct that does not list its tools', modules: [native], says: 'lists_tools' },

@@ -6,35 +6,34 @@ import { extractPath } from './modules.ts';
 import { versionNames } from './state.ts';
 
 export interface ExportDspyOptions {
-  /** Those that the modules name. */
+  /** The signatures that the modules name. */
   readonly signatures: readonly Signature[];
 }
 
 /**
- * Writes a state file that DSPy 3 loads into a program with the same modules. Where in the program a module goes stands in its
- * `metadata.dspy.path`, as after an import; a single module without one is the program itself. LM settings are left to the program.
+ * Writes a state file that DSPy 3 loads into a program with the same modules. The place of a module in the program is its
+ * `metadata.dspy.path`, which an import sets; a single module without one is the program itself. LM settings are left to the program.
  *
- * Sources: DSPy `dspy/primitives/base_module.py` (`load` reads `metadata.dependency_versions` and knows no others than `python`, `dspy` and
+ * Sources: DSPy `dspy/primitives/base_module.py` (`load` reads `metadata.dependency_versions`, which may contain only `python`, `dspy` and
  * `cloudpickle`), `dspy/predict/predict.py` (`load_state` reads `signature` and `lm`, and sets `traces`, `train` and `demos`),
  * `dspy/signatures/signature.py` (`load_state` reads `instructions`, and `prefix` and `description` of each field).
  *
- * @throws HoldfastError `dspy.export_invalid`: no module, a signature that is not given, two modules at one path, several without paths, a
- * `react` module whose instruction does not list the tools, or a demo with a field that the predictor does not have.
+ * @throws HoldfastError `dspy.export_invalid`: no modules, a missing signature, two modules with the same path, several modules without
+ * paths, a `react` module whose instruction does not list the tools, or a demo with an unknown field.
  */
 export function exportDspy(modules: readonly ModuleDefinition[], { signatures }: ExportDspyOptions): string {
-  if (modules.length === 0) throw invalid('There is no module to export.');
+  if (modules.length === 0) throw invalid('No module to export. Pass at least one.');
   const byName = new Map(signatures.map((signature) => [signature.name, signature]));
   const states = new Map<string, JsonObject>();
   for (const module of modules) {
     const signature = byName.get(module.signature_name);
     if (signature === undefined) {
       throw invalid(
-        `\`${module.module_id}\` needs the signature \`${module.signature_name}\`; give it in \`signatures\`.`,
+        `\`${module.module_id}\` needs the signature \`${module.signature_name}\`. Add it to \`signatures\`.`,
       );
     }
     for (const [path, state] of toStates(module, { signature, isOnly: modules.length === 1 })) {
-      if (states.has(path))
-        throw invalid(`\`${module.module_id}\`: another module is at \`${path}\` of the program, too.`);
+      if (states.has(path)) throw invalid(`\`${module.module_id}\`: another module also has the path \`${path}\`.`);
       states.set(path, state);
     }
   }
@@ -51,7 +50,7 @@ interface ModulePlace {
   readonly isOnly: boolean;
 }
 
-/** Of a predictor or, for a ReAct, of two. */
+/** The state of a predictor, or of the two of a ReAct. */
 function toStates(
   module: ModuleDefinition,
   { signature, isOnly }: ModulePlace,
@@ -60,7 +59,7 @@ function toStates(
   const notes = readNotes(module);
   const path = notes['path'] ?? (isOnly ? '' : undefined);
   if (typeof path !== 'string' || !isPath(path) || (path === '' && !isOnly)) {
-    throw invalid(`\`${id}\` needs \`metadata.dspy.path\`, such as \`hop[0]\`: where in the program of DSPy it is.`);
+    throw invalid(`\`${id}\` needs \`metadata.dspy.path\`, its place in the DSPy program, such as \`hop[0]\`.`);
   }
   const write = (step: DspyPredictorKind, tuning: Tuning, prefixes: Json | undefined): JsonObject =>
     toState(tuning, { fields: listDspyFields(step, signature), signature, prefixes: toTexts(prefixes), id });
@@ -71,7 +70,7 @@ function toStates(
       return [[joinPath(path, 'predict'), write('chain_of_thought', module, notes['prefixes'])]];
     case 'react':
       if (module.lists_tools !== true || module.instruction === undefined) {
-        throw invalid(`\`${id}\`: an instruction of a ReAct of DSPy lists the tools itself (\`lists_tools\`).`);
+        throw invalid(`\`${id}\`: the instruction of a DSPy ReAct must list the tools itself (\`lists_tools\`).`);
       }
       return [
         [joinPath(path, 'react'), write('react', module, notes['prefixes'])],
@@ -122,7 +121,7 @@ function flatten(demo: Demo, fields: readonly DspyField[], whose: string): JsonO
   );
 }
 
-/** What an import noted. Module files are anybody's. */
+/** The notes of an import. Module files are untrusted. */
 function readNotes({ metadata }: ModuleDefinition): JsonObject {
   const notes = metadata['dspy'];
   return isPlainObject(notes) ? (notes as JsonObject) : {};
@@ -133,7 +132,7 @@ function toTexts(value: Json | undefined): ReadonlyMap<string, string> {
   return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }
 
-/** DSPy only warns of other versions than its own, so those of the first module that says any will do. */
+/** DSPy only warns about other versions, so the first module with versions decides. */
 function mergeVersions(modules: readonly ModuleDefinition[]): JsonObject {
   const merged = new Map<string, string>();
   for (const module of modules) {
@@ -144,7 +143,7 @@ function mergeVersions(modules: readonly ModuleDefinition[]): JsonObject {
   return Object.fromEntries(merged);
 }
 
-/** Any but what would be taken for something else. */
+/** Any path that cannot be mistaken for another key. */
 function isPath(path: string): boolean {
   return path === '' || (path.length <= 500 && path !== 'metadata' && /^[\p{L}_]/u.test(path) && path !== '__proto__');
 }

@@ -3,7 +3,7 @@ import { readListedTools } from './definition.ts';
 import { inferDspyPrefix, listDspyFields } from './fields.ts';
 import { signatureOf } from './test-states.ts';
 
-// The first four are of DSPy's own tests (`tests/signatures/test_signature.py`).
+// The first four are from DSPy's own tests (`tests/signatures/test_signature.py`).
 test.each([
   ['someAttributeName42IsCool', 'Some Attribute Name 42 Is Cool:'],
   ['version2Update', 'Version 2 Update:'],
@@ -52,6 +52,6 @@ test.each([
   { what: 'none', text: 'Do it.', names: undefined },
   { what: 'a list of something else', text: '(1) Think. (2) Answer.', names: undefined },
   { what: 'no name', text: '(1) . It takes arguments {}.', names: undefined },
-])('tools that an instruction lists: $what', ({ text, names }) => {
+])('tools in an instruction: $what', ({ text, names }) => {
   expect(readListedTools(text)).toStrictEqual(names);
 });

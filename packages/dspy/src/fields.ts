@@ -3,13 +3,13 @@ import type { Signature } from '@holdfast/modules';
 import { type DspyFindings, quote, quoteAll } from './findings.ts';
 import type { DspyFieldState } from './state.ts';
 
-/** A field that a predictor of DSPy has for a signature of ours. */
+/** A field of a DSPy predictor for one of our signatures. */
 export interface DspyField {
   readonly name: string;
   readonly side: 'inputs' | 'outputs';
-  /** JSON Schema of a value in a demo. */
+  /** The JSON Schema of a value in a demo. */
   readonly schema: JsonObject;
-  /** What the signature says of it, or `''`. */
+  /** The description in the signature, or `''`. */
   readonly description: string;
 }
 
@@ -17,10 +17,10 @@ export interface DspyField {
 export type DspyPredictorKind = 'predict' | 'chain_of_thought' | 'react' | 'extract';
 
 /**
- * The fields of a predictor, in the order in which a state has them: inputs first.
+ * The fields of a predictor, in the order of a state: inputs first.
  *
- * Sources: DSPy `dspy/signatures/signature.py` (`fields`), `dspy/predict/chain_of_thought.py` (`reasoning` is put before the outputs),
- * `dspy/predict/react.py` (`trajectory` after the inputs; the outputs of a step; a chain of thought takes the answer from it).
+ * Sources: DSPy `dspy/signatures/signature.py` (`fields`), `dspy/predict/chain_of_thought.py` (`reasoning` comes before the outputs),
+ * `dspy/predict/react.py` (`trajectory` after the inputs; the outputs of a step; a chain of thought extracts the answer).
  */
 export function listDspyFields(kind: DspyPredictorKind, signature: Signature): readonly DspyField[] {
   const own = (side: DspyField['side']): DspyField[] =>
@@ -55,16 +55,16 @@ function text(name: string, side: DspyField['side']): DspyField {
   return { name, side, schema: { type: 'string' }, description: '' };
 }
 
-/** What a state says of the fields that goes beyond their names. */
+/** The texts of a state's fields. */
 export interface DspyFieldTexts {
   readonly descriptions: Readonly<Record<string, string>>;
-  /** That are not what DSPy makes of the name. */
+  /** Only prefixes that DSPy does not derive from the name. */
   readonly prefixes: Readonly<Record<string, string>>;
 }
 
 /**
- * Compares the fields of a state with those that are expected, place by place, as DSPy assigns them. It names no fields there; whether they
- * are the same is told by their descriptions (`${name}` where nobody wrote one) and prefixes (made of the name where nobody wrote one).
+ * Compares the fields of a state with the expected ones by position, which is how DSPy assigns them. States contain no names, so fields are
+ * identified by their descriptions (`${name}` by default) and prefixes (derived from the name by default).
  *
  * Source: DSPy `dspy/signatures/signature.py`, `load_state` and `infer_prefix`.
  */
@@ -76,7 +76,7 @@ export function compareDspyFields(
   const prefixesOf = quoteAll(states.map(({ prefix }) => prefix));
   const namesOf = quoteAll(fields.map(({ name }) => name));
   if (states.length !== fields.length) {
-    const message = `The file has ${states.length} fields (${prefixesOf}), the signature has ${fields.length} (${namesOf}).`;
+    const message = `The file has ${states.length} fields (${prefixesOf}); the signature has ${fields.length} (${namesOf}).`;
     findings.refuse('dspy.fields_mismatch', path, message);
     return { descriptions: {}, prefixes: {} };
   }
@@ -90,7 +90,7 @@ export function compareDspyFields(
     if (judged === 'other')
       findings.refuse('dspy.field_other', place, describeOther(state, field, { prefixesOf, namesOf }));
     if (judged === 'custom') {
-      const message = `The prefix ${quote(state.prefix)} of ${quote(field.name)} has no effect: fields go by their names. It is kept for an export.`;
+      const message = `The prefix ${quote(state.prefix)} of ${quote(field.name)} has no effect, because fields are identified by name. It is kept for export.`;
       findings.warn('dspy.prefix_custom', place, message);
     }
     const described = state.description.trim();
@@ -101,12 +101,12 @@ export function compareDspyFields(
   return { descriptions: Object.fromEntries(descriptions), prefixes: Object.fromEntries(prefixes) };
 }
 
-/** What DSPy has for a description where nobody wrote one. Source: `dspy/signatures/signature.py`. */
+/** The default description in DSPy. Source: `dspy/signatures/signature.py`. */
 export function placeholder(name: string): string {
   return `\${${name}}`;
 }
 
-/** `same`: the field of that name. `other`: another one. `custom`: it may be that field; somebody wrote the prefix. */
+/** `same`: the expected field. `other`: a different field. `custom`: possibly the expected field, with a custom prefix. */
 function judgeField(
   { prefix, description }: DspyFieldState,
   { name }: DspyField,
@@ -117,7 +117,7 @@ function judgeField(
     return isPlaceholder(description) && description.trim() !== placeholder(name) ? 'other' : 'same';
   if (fields.some((field) => squeeze(field.name) === label)) return 'other';
   if (isPlaceholder(description)) return description.trim() === placeholder(name) ? 'custom' : 'other';
-  // An optimiser of prefixes writes `Final Answer:` for `answer`; `Reply:` is what DSPy makes of another name.
+  // An optimizer of prefixes may write `Final Answer:` for `answer`; DSPy derives `Reply:` from another name.
   return madeOfName.test(prefix) && !label.includes(squeeze(name)) ? 'other' : 'custom';
 }
 
@@ -127,7 +127,7 @@ export function labelOf(prefix: string): string {
   return colon === -1 ? prefix : prefix.slice(0, colon);
 }
 
-/** What a name and the prefix that is made of it have in common. */
+/** The common form of a name and the prefix derived from it. */
 export function squeeze(text: string): string {
   return text.replace(/[^\p{L}\p{N}]+/gu, '').toLowerCase();
 }
@@ -145,13 +145,13 @@ function describeOther(
 ): string {
   const described = isPlaceholder(description) ? ` (${quote(description)})` : '';
   return (
-    `Stands where the signature has ${quote(name)}, and is another field by its prefix ${quote(prefix)}${described}. The file has ` +
-    `${prefixesOf}, the signature ${namesOf}. Give the signature the same fields in the same order.`
+    `Expected ${quote(name)} of the signature, but the field has the prefix ${quote(prefix)}${described}. The file has ` +
+    `${prefixesOf}; the signature has ${namesOf}. Use a signature with the same fields in the same order.`
   );
 }
 
 /**
- * The prefix that DSPy gives a field for its name: words in title case (also those of camelCase, and numbers), capitals as they are.
+ * The prefix that DSPy derives from a name: words in title case (including those of camelCase, and numbers), acronyms unchanged.
  *
  * Source: DSPy `dspy/signatures/signature.py`, `infer_prefix`.
  */
@@ -160,7 +160,7 @@ export function inferDspyPrefix(name: string): string {
   return `${words.map(toTitle).join(' ')}:`;
 }
 
-/** Between the words of `parseHTMLPage2`, which are parse, HTML, Page and 2. */
+/** The boundaries between the words of `parseHTMLPage2`: parse, HTML, Page and 2. */
 const wordStart = /(?<=.)(?=[A-Z][a-z])|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])/g;
 
 function toTitle(word: string): string {

@@ -1,21 +1,21 @@
 import { toPrintable } from '@holdfast/core';
 
-/** Something that is wrong with a state of DSPy, or that is worth knowing of it. */
+/** A problem or a warning about a DSPy state. */
 export interface DspyProblem {
   readonly code: string;
-  /** Where in the file: `hop[0].demos[3].answer`; empty for the file itself. */
+  /** The place in the file: `hop[0].demos[3].answer`; empty for the file itself. */
   readonly path: string;
   readonly message: string;
 }
 
-/** A file may have a million keys that nobody knows; beyond this many they are counted together. */
+/** A file may have a million unknown keys; beyond this number they are counted together. */
 const maxIgnored = 1_000;
 
-/** What is found out on the way through a file, so that all of it can be said at once. */
+/** Collects all findings about a file, so that they are reported at once. */
 export class DspyFindings {
   readonly problems: DspyProblem[] = [];
   readonly warnings: DspyProblem[] = [];
-  /** How often what stands at a path was left out; items of a list count together, as `demos[]`. */
+  /** How often each path was ignored; items of a list count together, as `demos[]`. */
   readonly ignored: Map<string, number> = new Map();
 
   refuse(code: string, path: string, message: string): void {
@@ -32,7 +32,7 @@ export class DspyFindings {
   }
 }
 
-/** `a.b`; paths of DSPy may be empty. */
+/** `a.b`; DSPy paths may be empty. */
 export function joinPath(...parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join('.');
 }

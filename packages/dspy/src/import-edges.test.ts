@@ -9,7 +9,7 @@ const stepOf = (instructions: string): object =>
 const extraction = stateOf({ fields: ['question', 'trajectory', 'reasoning', 'room'] });
 const rustOf = (predictors: object): string => JSON.stringify({ predictors });
 
-describe('what kind of module it is', () => {
+describe('the type of a module', () => {
   test.each([
     { path: 'predict', kind: 'chain_of_thought' },
     { path: 'hop.predict', kind: 'chain_of_thought' },
@@ -18,13 +18,13 @@ describe('what kind of module it is', () => {
     expect(modules.map(({ predictor_type: type }) => type)).toEqual([kind]);
   });
 
-  test('a predictor that goes by another name is none that reasons, and has a field too many', async () => {
+  test('a predictor with another name is not a chain of thought, and has too many fields', async () => {
     expect(codesOf(await problemsOf(fileOf({ hop: thinking }), { signature: answer }))).toEqual([
       'dspy.fields_mismatch',
     ]);
   });
 
-  test('that of the Rust port is told by the name of its predictor, unless the signature reasons itself', async () => {
+  test('that of the Rust port is inferred from the name of its predictor, unless the signature has reasoning', async () => {
     const text = rustOf({ 'hop.predictor': { demos: [] } });
     const kindOf = async (signature: typeof answer): Promise<unknown> =>
       (await importOk(text, { signature })).modules[0]?.predictor_type;
@@ -42,13 +42,13 @@ describe('what kind of module it is', () => {
     expect([modules.length, report.format]).toEqual([1, 'dspy']);
   });
 
-  test('what has a trajectory and calls nothing is half of no ReAct', async () => {
+  test('a predictor with a trajectory but no calls is not half of a ReAct', async () => {
     const state = stateOf({ fields: ['trajectory', 'answer'] });
     const { modules } = await importOk(fileOf({ react: state }), { signature: signatureOf('trajectory -> answer') });
     expect(modules.map(({ predictor_type: type }) => type)).toEqual(['predict']);
   });
 
-  test('one signature is that of the program itself, where others are left out', async () => {
+  test('a single signature belongs to the program itself if extra predictors are skipped', async () => {
     const state = fileOf({ other: stateOf(), predict: stateOf() });
     const { modules, report } = await importOk(state, { signature: answer, allowExtra: true });
     expect(modules.map(({ metadata }) => metadata['dspy'])).toMatchObject([{ path: 'predict' }]);
@@ -56,34 +56,34 @@ describe('what kind of module it is', () => {
   });
 });
 
-describe('what is wrong is said once', () => {
+describe('each problem is reported once', () => {
   const broken = { ...stateOf(), signature: {} };
 
-  test('of the half of a ReAct that cannot be read', async () => {
+  test('for an unreadable half of a ReAct', async () => {
     const state = fileOf({ 'deep.react': stepOf('Go on.'), 'deep.extract.predict': broken });
     const problems = await problemsOf(state, { signatures: { deep: guide } });
     expect(problems).toMatchObject([{ code: 'dspy.invalid', path: 'deep.extract.predict.signature' }]);
   });
 
-  test('of both halves', async () => {
+  test('for both halves', async () => {
     const state = fileOf({ 'deep.react': broken, 'deep.extract.predict': broken });
     const problems = await problemsOf(state, { signatures: { deep: guide } });
     expect(codesOf(problems)).toEqual(['dspy.invalid', 'dspy.invalid']);
   });
 
-  test('of a long path of what is no predictor', async () => {
+  test('for a long path that is not a predictor', async () => {
     expect(
       codesOf(await problemsOf(fileOf({ a: stateOf(), ['x'.repeat(300)]: 3 }), { signatures: { a: answer } })),
     ).toEqual(['dspy.too_large']);
   });
 
-  test('of a tool that is listed twice', async () => {
+  test('for a tool that is listed twice', async () => {
     const listed = '(1) gone. It takes arguments {}.\n(2) gone. It takes arguments {}.';
     const state = fileOf({ react: stepOf(listed), 'extract.predict': extraction });
     expect(codesOf(await problemsOf(state, { signature: guide }))).toEqual(['dspy.tool_unknown']);
   });
 
-  test('of an instruction that lists no tools, where there are none', async () => {
+  test('for an instruction without tools, if there are none', async () => {
     const state = fileOf({ react: stepOf('Go on.'), 'extract.predict': extraction });
     const { report } = await importOk(state, { signature: guide });
     expect(codesOf(report.warnings)).toEqual(['dspy.tools_unlisted']);
@@ -95,7 +95,7 @@ describe('what is wrong is said once', () => {
 describe('limits', () => {
   const demo = { question: 'q', answer: 'a' };
 
-  test('1,000 demos and 200 predictors are taken, and no more', async () => {
+  test('accepts at most 1,000 demos and 200 predictors', async () => {
     const withDemos = (length: number): string => fileOf(stateOf({ demos: Array.from({ length }, () => demo) }));
     expect((await importOk(withDemos(1_000), { signature: answer })).modules[0]?.demos).toHaveLength(1_000);
     expect(codesOf(await problemsOf(withDemos(1_001), { signature: answer }))).toEqual(['dspy.too_large']);
@@ -108,7 +108,7 @@ describe('limits', () => {
     expect(codesOf(await problemsOf(fileOf(states(201)), named(200)))).toContain('dspy.too_large');
   });
 
-  test('a long path gives an id that is one', async () => {
+  test('a long path gives a valid id', async () => {
     const path = `a${'b'.repeat(198)}`;
     const { modules } = await importOk(fileOf({ [path]: stateOf() }), { signatures: { [path]: answer } });
     expect(modules[0]?.module_id).toBe(path.slice(0, 120));
@@ -129,7 +129,7 @@ describe('limits', () => {
     expect(report.ignored).toEqual([{ path: `demos[].${key.slice(0, 100)}`, count: 1 }]);
   });
 
-  test('what is refused is frozen, as what is imported', async () => {
+  test('rejections are frozen, like imports', async () => {
     for (const text of ['', '[]', fileOf({ other: 3 })]) {
       const problems = await problemsOf(text, { signature: answer });
       expect([Object.isFrozen(problems), problems.every((problem) => Object.isFrozen(problem))]).toEqual([true, true]);
@@ -138,18 +138,18 @@ describe('limits', () => {
     for (const part of [modules, modules[0], report]) expect(Object.isFrozen(part)).toBe(true);
   });
 
-  test.each(['30.0.1', '2.6.0', `3.${'0'.repeat(60)}`])('a version of %s is not one of DSPy 3', async (version) => {
+  test.each(['30.0.1', '2.6.0', `3.${'0'.repeat(60)}`])('version %s is not DSPy 3', async (version) => {
     const { report } = await importOk(fileOf(stateOf(), version), { signature: answer });
     expect(codesOf(report.warnings)).toEqual(['dspy.version_other']);
   });
 
-  test('a pickle in base64 is one behind spaces, too', async () => {
+  test('a pickle in base64 is also detected after spaces', async () => {
     const pickled = `  ${Buffer.from([0x80, 4, 0x95, 1, 2, 3, 4, 5, 6]).toString('base64')}`;
     expect(codesOf(await problemsOf(pickled, { signature: answer }))).toEqual(['dspy.pickle']);
   });
 });
 
-test('text of a file is shown between signs that it has not itself, and at most twenty of them', () => {
+test('quoted text of a file contains no backticks, and at most twenty items are listed', () => {
   expect(quote('a `b`')).toBe("`a 'b'`");
   const names = (length: number): string[] => Array.from({ length }, (_, index) => `${index}`);
   expect(quoteAll(names(20))).not.toContain('more');

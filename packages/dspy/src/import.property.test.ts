@@ -8,7 +8,7 @@ import { readFixture, savedPrograms, tools } from './test-states.ts';
 
 const names = [...savedPrograms.keys()];
 
-/** Puts `put` in the place of the `at`-th value of a document, counted through it. */
+/** Replaces the `at`-th value of a document by `put`. */
 function replaceAt(document: Json, at: number, put: Json): Json {
   let count = -1;
   const visit = (value: Json): Json => {
@@ -39,7 +39,7 @@ const hostile = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>,
 );
 
-test('whatever is wrong with a file, it is refused with problems, or gives modules that load', async () => {
+test('any mutation of a file is rejected with problems, or gives modules that load', async () => {
   const edit = fc.record({ at: fc.integer({ min: 0, max: 80 }), put: hostile });
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...names), fc.array(edit, { minLength: 1, maxLength: 3 }), async (name, edits) => {
@@ -74,7 +74,7 @@ test('whatever is wrong with a file, it is refused with problems, or gives modul
   );
 });
 
-test('any text and any bytes are refused, and nothing throws', async () => {
+test('any text or bytes are rejected without throwing', async () => {
   const source = fc.oneof(fc.string({ unit: 'binary' }), fc.json(), fc.uint8Array());
   const signatures = savedPrograms.get('predict')?.signatures ?? {};
   await fc.assert(

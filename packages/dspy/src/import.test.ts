@@ -26,8 +26,8 @@ function hashOf(text: string): string {
   return `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }
 
-describe('what DSPy saved', () => {
-  test('DSP-1: a Predict that was saved by itself gives its instruction, demos and descriptions', async () => {
+describe('files saved by DSPy', () => {
+  test('DSP-1: a Predict that was saved alone gives its instruction, demos and descriptions', async () => {
     const { modules, report } = await importOk(readFixture('predict'), { signature: answer });
     expect(modules).toStrictEqual([
       {
@@ -59,7 +59,7 @@ describe('what DSPy saved', () => {
     expect(Object.isFrozen(modules[0]?.demos[0]?.inputs)).toBe(true);
   });
 
-  test('a chain of thought gives demos that reason, and values of any type', async () => {
+  test('a chain of thought gives demos with reasoning, and values of any type', async () => {
     const { modules, report } = await importOk(readFixture('chain-of-thought'), { signature: rooms });
     expect(modules[0]).toMatchObject({
       predictor_type: 'chain_of_thought',
@@ -114,7 +114,7 @@ describe('what DSPy saved', () => {
 
   const ofProgram = savedPrograms.get('program')?.signatures ?? {};
 
-  test('DSP-3: all five paths of a program are found and put together to its four modules', async () => {
+  test('DSP-3: the five paths of a program are grouped into its four modules', async () => {
     const { modules } = await importOk(readFixture('program'), { signatures: ofProgram, tools });
     expect(
       modules.map((module) => [
@@ -131,7 +131,7 @@ describe('what DSPy saved', () => {
     ]);
   });
 
-  test('modules go by the paths of their predictors, too, and their ids begin as one asks', async () => {
+  test('modules are also known by the paths of their predictors, and ids have the given prefix', async () => {
     const { 'hop[1]': second, deep, ...others } = ofProgram;
     const signatures = { ...others, 'hop[1].predict': second ?? guide, 'deep.react': deep ?? guide };
     const { modules } = await importOk(readFixture('program'), { signatures, tools, moduleId: 'museum' });
@@ -143,30 +143,30 @@ describe('what DSPy saved', () => {
     ]);
   });
 
-  test('ids stay different, and ids, where paths have nothing that an id may have', async () => {
+  test('ids are unique and valid, even if paths have no valid characters', async () => {
     const paths = ["d['?']", "d['!']", '_a', 'a', 'ä'];
     const text = fileOf(Object.fromEntries(paths.map((path) => [path, stateOf()])));
     const { modules } = await importOk(text, { signatures: Object.fromEntries(paths.map((path) => [path, answer])) });
     expect(modules.map(({ module_id: id }) => id)).toStrictEqual(['d', 'd-2', 'a', 'a-2', 'museum.answer']);
   });
 
-  test('one signature is for the only module there is, whatever it is called', async () => {
+  test('a single signature belongs to the only module, whatever its path', async () => {
     const { modules } = await importOk(fileOf({ 'guide.answer': stateOf() }), { signature: answer, moduleId: 'desk' });
     expect(modules).toMatchObject([{ module_id: 'desk', metadata: { dspy: { path: 'guide.answer' } } }]);
   });
 
-  test('a Predict that a program calls `predict` is no chain of thought', async () => {
+  test('a Predict with the name `predict` is not a chain of thought', async () => {
     const { modules } = await importOk(fileOf({ predict: stateOf() }), { signature: answer });
     expect(modules).toMatchObject([{ predictor_type: 'predict', metadata: { dspy: { path: 'predict' } } }]);
   });
 
-  test('a signature with a field `reasoning` of its own gets no second one', async () => {
+  test('a signature with its own field `reasoning` gets no second one', async () => {
     const own = signatureOf('question -> reasoning, answer');
     const text = fileOf({ predict: stateOf({ fields: ['question', 'reasoning', 'answer'] }) });
     expect((await importOk(text, { signature: own })).modules).toMatchObject([{ predictor_type: 'predict' }]);
   });
 
-  test('a program that calls its own predictors `react` and `extract` has no ReAct where each is named', async () => {
+  test('predictors named `react` and `extract` are not a ReAct if each has its own signature', async () => {
     const text = fileOf({
       react: stateOf(),
       'extract.predict': stateOf({ fields: ['question', 'reasoning', 'answer'] }),
@@ -175,7 +175,7 @@ describe('what DSPy saved', () => {
     expect(modules.map((module) => module.predictor_type)).toStrictEqual(['predict', 'chain_of_thought']);
   });
 
-  test('DSP-25: a state of the Rust port loads, a null instruction is the signature’s', async () => {
+  test('DSP-25: a state of the Rust port loads; a null instruction means that of the signature', async () => {
     const signatures = { answerer: answer, 'inner.drafter': answer };
     const { modules, report } = await importOk(readFixture('dspy-rs'), { signatures });
     expect(report.format).toBe('dspy-rs');
@@ -191,13 +191,13 @@ describe('what DSPy saved', () => {
     ]);
   });
 
-  test('demos that reason tell a chain of thought of the Rust port', async () => {
+  test('demos with reasoning identify a chain of thought of the Rust port', async () => {
     const demos = [{ question: 'Q', reasoning: 'R', answer: 'A' }];
     const { modules } = await importOk(JSON.stringify({ predictors: { qa: { demos } } }), { signature: answer });
     expect(modules).toMatchObject([{ predictor_type: 'chain_of_thought', demos: [{ outputs: { reasoning: 'R' } }] }]);
   });
 
-  test('bytes give what the text gives', async () => {
+  test('bytes give the same result as text', async () => {
     const text = readFixture('react');
     expect(await importDspy(new TextEncoder().encode(text), { signature: guide, tools })).toStrictEqual(
       await importDspy(text, { signature: guide, tools }),
@@ -205,7 +205,7 @@ describe('what DSPy saved', () => {
   });
 
   test.each(['predict', 'chain-of-thought', 'react'])(
-    'what was imported of %s loads from module files',
+    'the modules imported from %s load from module files',
     async (name) => {
       const signatures = [answer, rooms, guide];
       const signature = { predict: answer, 'chain-of-thought': rooms, react: guide }[name] ?? guide;
@@ -226,7 +226,7 @@ describe('what DSPy saved', () => {
   );
 });
 
-describe('what is refused', () => {
+describe('rejected files', () => {
   test('DSP-5: a ReAct whose instruction lists a tool that is not registered', async () => {
     const problems = await problemsOf(readFixture('react'), { signature: guide, tools: [toolNamed('list_rooms')] });
     expect(problems).toMatchObject([{ code: 'dspy.tool_unknown', path: 'react.signature.instructions' }]);
@@ -244,7 +244,7 @@ describe('what is refused', () => {
     ]);
   });
 
-  test('DSP-7: an extra predictor, which an option makes a warning', async () => {
+  test('DSP-7: an extra predictor, a warning with an option', async () => {
     const text = fileOf({ first: stateOf(), second: stateOf() });
     expect(await problemsOf(text, { signatures: { first: answer } })).toMatchObject([
       { code: 'dspy.predictor_extra', path: 'second' },
@@ -254,7 +254,7 @@ describe('what is refused', () => {
     expect(report.warnings).toMatchObject([{ code: 'dspy.predictor_extra', path: 'second' }]);
   });
 
-  test('what has parameters and is no predictor, such as a retriever, which the option leaves out, too', async () => {
+  test('parameters that are not a predictor, such as a retriever, which the option also skips', async () => {
     const text = fileOf({ retrieve: { k: 3 }, answer: stateOf() });
     for (const options of [{ signature: answer }, { signatures: { answer } }]) {
       expect(await problemsOf(text, options)).toMatchObject([{ code: 'dspy.invalid', path: 'retrieve' }]);
@@ -279,7 +279,11 @@ describe('what is refused', () => {
   test('two signatures for one predictor', async () => {
     const text = fileOf({ 'hop.predict': stateOf({ fields: ['question', 'reasoning', 'answer'] }) });
     expect(await problemsOf(text, { signatures: { hop: answer, 'hop.predict': answer } })).toMatchObject([
-      { code: 'dspy.predictor_missing', path: 'hop', message: expect.stringContaining('another signature already') },
+      {
+        code: 'dspy.predictor_missing',
+        path: 'hop',
+        message: expect.stringContaining('already has another signature'),
+      },
     ]);
   });
 
@@ -291,7 +295,7 @@ describe('what is refused', () => {
       {
         code: 'dspy.predictor_missing',
         message:
-          'The signature is for a program of one predictor, and the file is of another: it has several; give `signatures` by their paths.',
+          'The signature is for a program with one predictor, but the file does not match: it has several predictors; pass `signatures` by path.',
       },
     ]);
   });
@@ -318,7 +322,7 @@ describe('what is refused', () => {
     }
   });
 
-  test('DSP-11: fields of other names, with the prefixes of the file', async () => {
+  test('DSP-11: fields with other names, reported with the prefixes of the file', async () => {
     const text = fileOf(stateOf({ fields: ['question', 'context', 'answer'] }));
     const problems = await problemsOf(text, { signature: signatureOf('a, b -> c') });
     expect(codesOf(problems)).toStrictEqual(['dspy.field_other', 'dspy.field_other', 'dspy.field_other']);
@@ -333,20 +337,20 @@ describe('what is refused', () => {
       what: 'by a prefix of its name and the description of another',
       written: { prefix: 'Question:', description: placeholder('context') },
     },
-  ])('a field that is another one $what', async ({ written }) => {
+  ])('a field that is a different one $what', async ({ written }) => {
     const text = fileOf(stateOf({ fields: [written, 'context', 'answer'] }));
     expect(await problemsOf(text, { signature: signatureOf('question, context -> answer') })).toMatchObject([
       { code: 'dspy.field_other', path: 'signature.fields[0]' },
     ]);
   });
 
-  test('two fields that have changed places', async () => {
+  test('two swapped fields', async () => {
     const text = fileOf(stateOf({ fields: ['context', 'question', 'answer'] }));
     const problems = await problemsOf(text, { signature: signatureOf('question, context -> answer') });
     expect(problems.map(({ path }) => path)).toStrictEqual(['signature.fields[0]', 'signature.fields[1]']);
   });
 
-  test('DSP-17: demo values of other types than the schema has', async () => {
+  test('DSP-17: demo values with types that the schema does not allow', async () => {
     const demos = [
       { visitor: 'V', rooms: 'Harbour', room: 'Harbour', certainty: 0.5 },
       { visitor: 'V', rooms: ['Harbour'], room: 3, certainty: 7 },
@@ -359,7 +363,7 @@ describe('what is refused', () => {
     ]);
   });
 
-  test('a demo that only the whole schema refuses', async () => {
+  test('a demo that only the whole schema rejects', async () => {
     const number = { type: 'number' };
     const signature = defineSignature({
       name: 'range',
@@ -376,7 +380,7 @@ describe('what is refused', () => {
   });
 
   test.each([{ demos: ['a'] }, { demos: [null] }, { demos: [[1]] }])(
-    'demos that are no objects: $demos',
+    'demos that are not objects: $demos',
     async ({ demos }) => {
       expect(await problemsOf(fileOf(stateOf({ demos })), { signature: answer })).toMatchObject([
         { code: 'dspy.demo_invalid', path: 'demos[0]' },
@@ -408,7 +412,7 @@ describe('what is refused', () => {
     expect(codesOf(await problemsOf(JSON.stringify(old), { signature: answer }))).toStrictEqual(['dspy.format_old']);
   });
 
-  test('DSP-23: 50 MB, by its length alone', async () => {
+  test('DSP-23: 50 MB, rejected by length alone', async () => {
     expect(codesOf(await problemsOf('['.repeat(50_000_000), { signature: answer }))).toStrictEqual(['dspy.too_large']);
     expect(codesOf(await problemsOf(new Uint8Array(50_000_000), { signature: answer }))).toStrictEqual([
       'dspy.too_large',
@@ -426,7 +430,7 @@ describe('what is refused', () => {
     ]);
   });
 
-  test('DSP-23: a long path, a long instruction, and what is too large for a module file', async () => {
+  test('DSP-23: a long path, a long instruction, and content too large for a module file', async () => {
     const path = 'p'.repeat(201);
     const instructions = 'i'.repeat(200_001);
     const texts = [
@@ -441,7 +445,7 @@ describe('what is refused', () => {
     expect(codesOf(await problemsOf(long, { signature: answer }))).toStrictEqual(['modules.too_large']);
   });
 
-  test('DSP-23: tens of thousands of keys that nobody knows, in a state and in demos', async () => {
+  test('DSP-23: tens of thousands of unknown keys, in a state and in demos', async () => {
     const keys = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, 0]));
     const demos = [{ question: 'Q', answer: 'A', ...keys }];
     const { report } = await importOk(fileOf({ ...stateOf({ demos }), ...keys }), { signature: answer });
@@ -451,31 +455,31 @@ describe('what is refused', () => {
   });
 
   test.each([
-    { what: 'no JSON', text: '{' },
+    { what: 'not JSON', text: '{' },
     { what: 'nothing', text: '' },
     { what: 'a list', text: '[]' },
     { what: 'a text', text: '"state"' },
     { what: 'an empty object', text: '{}' },
-    { what: 'only what DSPy adds', text: fileOf({}) },
-    { what: 'a predictor that is none', text: '{"qa": {"demos": "many"}}' },
+    { what: 'only DSPy metadata', text: fileOf({}) },
+    { what: 'an invalid predictor', text: '{"qa": {"demos": "many"}}' },
     { what: 'a predictor that is a number', text: '{"qa": 3}' },
-    { what: 'demos that are no list', text: fileOf({ ...stateOf(), demos: {} }) },
+    { what: 'demos that are not a list', text: fileOf({ ...stateOf(), demos: {} }) },
     {
       what: 'fields without prefixes',
       text: fileOf({ ...stateOf(), signature: { instructions: 'I', fields: [{}, {}] } }),
     },
     {
-      what: 'instructions that are no text',
+      what: 'instructions that are not text',
       text: fileOf({ ...stateOf(), signature: { instructions: 3, fields: [] } }),
     },
     { what: 'no signature', text: fileOf({ ...stateOf(), signature: null }) },
-    { what: 'a key twice', text: '{"demos": [], "demos": []}' },
+    { what: 'a duplicate key', text: '{"demos": [], "demos": []}' },
     { what: 'a key `__proto__`', text: '{"__proto__": {"demos": []}}' },
     { what: 'nesting', text: `{"demos": ${'['.repeat(100)}${']'.repeat(100)}}` },
-    { what: 'a number that is none', text: '{"demos": [1e999]}' },
-    { what: 'a predictor of the Rust port that is none', text: '{"predictors": {"qa": []}}' },
+    { what: 'an infinite number', text: '{"demos": [1e999]}' },
+    { what: 'an invalid predictor of the Rust port', text: '{"predictors": {"qa": []}}' },
     {
-      what: 'an instruction of the Rust port that is no text',
+      what: 'an instruction of the Rust port that is not text',
       text: '{"predictors": {"qa": {"instruction_override": 3}}}',
     },
   ])('$what', async ({ text }) => {
@@ -483,7 +487,7 @@ describe('what is refused', () => {
     expect(codes).toContain('dspy.invalid');
   });
 
-  test('all problems at once, and nothing is imported', async () => {
+  test('all problems are reported at once, and nothing is imported', async () => {
     const text = fileOf({
       first: stateOf({ fields: ['answer', 'question'], demos: [{ question: 3 }] }),
       second: stateOf({ fields: ['question'] }),
@@ -504,21 +508,21 @@ describe('what is refused', () => {
     ]);
   });
 
-  test('a signature with an input of the name that a chain of thought adds', async () => {
+  test('a signature with an input named like the field that a chain of thought adds', async () => {
     const text = fileOf({ predict: stateOf({ fields: ['reasoning', 'reasoning', 'answer'] }) });
     const problems = await problemsOf(text, { signature: signatureOf('reasoning -> answer') });
     expect(codesOf(problems)).toStrictEqual(['modules.signature_invalid']);
   });
 
-  test('an id that is none is a mistake of the host', async () => {
+  test('an invalid id throws', async () => {
     await expect(importDspy(readFixture('predict'), { signature: answer, moduleId: '../x' })).rejects.toMatchObject({
       code: 'options.invalid',
     });
   });
 });
 
-describe('what is said', () => {
-  test('DSP-13: a prefix that somebody wrote has no effect', async () => {
+describe('reports', () => {
+  test('DSP-13: a custom prefix has no effect', async () => {
     const fields = [{ prefix: 'QUERY>', description: placeholder('question') }, 'answer'];
     const { modules, report } = await importOk(fileOf(stateOf({ fields })), { signature: answer });
     expect(report.warnings).toMatchObject([{ code: 'dspy.prefix_custom', path: 'signature.fields[0]' }]);
@@ -530,23 +534,23 @@ describe('what is said', () => {
     { prefix: 'Final Question:', description: 'what is asked' },
     { prefix: 'Text:', description: placeholder('question') },
     { prefix: 'Here is what is asked:', description: '' },
-  ])('$prefix with $description is taken for `question`', async (written) => {
+  ])('$prefix with $description is accepted as `question`', async (written) => {
     const { report } = await importOk(fileOf(stateOf({ fields: [written, 'answer'] })), { signature: answer });
     expect(codesOf(report.warnings)).toStrictEqual(['dspy.prefix_custom']);
   });
 
-  test('DSP-15: a demo without any output of the predictor is kept, and said not to be shown', async () => {
+  test('DSP-15: a demo without any output of the predictor is kept, with a warning that it is not shown', async () => {
     const { modules, report } = await importOk(readFixture('react'), { signature: guide, tools });
     expect(report.warnings).toMatchObject([{ code: 'dspy.demo_not_rendered', path: 'react.demos[1]' }]);
     expect(modules[0]?.demos[1]).toStrictEqual({ inputs: { question: 'Where are the coins?' }, outputs: {} });
   });
 
-  test('a demo without any input of the predictor is said, too', async () => {
+  test('a demo without any input of the predictor also gives a warning', async () => {
     const { report } = await importOk(fileOf(stateOf({ demos: [{ answer: 'A' }] })), { signature: answer });
     expect(report.warnings).toMatchObject([{ code: 'dspy.demo_not_rendered', path: 'demos[0]' }]);
   });
 
-  test('a null where the field takes none is a field that is missing', async () => {
+  test('a null that the field does not allow is a missing field', async () => {
     const { modules, report } = await importOk(fileOf(stateOf({ demos: [{ question: 'Q', answer: null }] })), {
       signature: answer,
     });
@@ -567,7 +571,7 @@ describe('what is said', () => {
     expect(report).toMatchObject({ warnings: [], ignored: [{ path: 'qa.traces' }, { path: 'qa.train' }] });
   });
 
-  test('of an LM only what is no secret is told, and nothing of it is applied', async () => {
+  test('only settings of an LM that are not secret are reported, and none is used', async () => {
     const lm = {
       model: 'openai/gpt-4o-mini',
       temperature: 0.2,
@@ -598,7 +602,7 @@ describe('what is said', () => {
     expect(report.warnings).toMatchObject([{ code: 'dspy.version_other', message: expect.stringContaining(message) }]);
   });
 
-  test('a ReAct whose instruction lists no tools, or not all', async () => {
+  test('a ReAct whose instruction lists no or not all tools', async () => {
     const written = JSON.parse(readFixture('react')) as { react: { signature: { instructions: string } } };
     written.react.signature.instructions = 'Work in steps with look_up and list_rooms.';
     const unlisted = await importOk(JSON.stringify(written), { signature: guide, tools });
@@ -609,7 +613,7 @@ describe('what is said', () => {
     );
   });
 
-  test('what a file says is shown on one line, and cut', async () => {
+  test('text of a file is shown on one line and cut', async () => {
     const path = `x\u001b[2J\n${'y'.repeat(500)}`;
     const [problem] = await problemsOf(fileOf({ [path]: stateOf(), other: stateOf() }), {
       signatures: { other: answer },

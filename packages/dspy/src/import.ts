@@ -16,61 +16,61 @@ import { type DspyFormat, type DspyPredictorState, type DspyState, readDspyState
 import { readDspyText } from './text.ts';
 
 interface ImportOptions {
-  /** Which a ReAct may call; its instruction names them. Default none. */
+  /** The tools of a ReAct, whose instruction names them. Default none. */
   readonly tools?: readonly Tool[] | ToolCatalog;
-  /** Default: the signature's name. Of several modules the ids begin with it, followed by the path; default: the path alone. */
+  /** Default: the name of the signature. With several modules, the prefix of their ids, followed by the path; default: the path alone. */
   readonly moduleId?: string;
-  /** Predictors that no signature is given for are left out with a warning. Default: they refuse the file. */
+  /** Skip predictors without a signature, with a warning. Default: reject the file. */
   readonly allowExtra?: boolean;
 }
 
-/** The signature of the only module of a program, or those of several by their paths: `hop[0]`, `d['k']`. */
+/** The signature of a program with one module, or the signatures of several by path: `hop[0]`, `d['k']`. */
 export type ImportDspyOptions = ImportOptions &
   (
     | { readonly signature: Signature; readonly signatures?: undefined }
     | { readonly signatures: Readonly<Record<string, Signature>>; readonly signature?: undefined }
   );
 
-/** Which model a predictor was saved with. */
+/** The model with which a predictor was saved. */
 export interface DspyModelSuggestion {
-  /** Of the predictor. */
+  /** The path of the predictor. */
   readonly path: string;
   readonly settings: Readonly<Record<string, string | number | boolean>>;
-  /** How many other settings there were. Neither their names nor their values are told: they may be keys and addresses. */
+  /** The number of other settings. Their names and values are not reported, because they may be keys and addresses. */
   readonly leftOut: number;
 }
 
-/** What an import found out beside the modules. */
+/** The findings of an import, besides the modules. */
 export interface DspyReport {
   /** `sha256:` and the SHA-256 of the file's bytes in hexadecimal. */
   readonly digest: string;
   readonly format: DspyFormat;
-  /** With which the state was saved, as far as it says so: `dspy`, `python`, `cloudpickle`. */
+  /** The versions with which the state was saved, as far as given: `dspy`, `python`, `cloudpickle`. */
   readonly versions: Readonly<Record<string, string>>;
-  /** What was left out, and how often. */
+  /** The ignored parts, with counts. */
   readonly ignored: readonly { readonly path: string; readonly count: number }[];
   readonly warnings: readonly DspyProblem[];
-  /** Which models the program was saved with. Nothing of it is applied. */
+  /** The models with which the program was saved. They are not used. */
   readonly models: readonly DspyModelSuggestion[];
 }
 
-/** All or nothing: a file that has any problem gives no module, and all of its problems. */
+/** All or nothing: a file with any problem gives no modules, and all problems are listed. */
 export type DspyImport =
   | { readonly type: 'imported'; readonly modules: readonly ModuleDefinition[]; readonly report: DspyReport }
   | { readonly type: 'refused'; readonly problems: readonly DspyProblem[] };
 
 /**
- * Makes module definitions of a state that DSPy 3 saved as JSON, or the Rust port: instructions, demos, and descriptions of fields. Nothing
- * of the file is evaluated. Fields are compared by their places, as DSPy does it, and what shows that they are others refuses the file.
+ * Creates module definitions from a state that DSPy 3 or its Rust port saved as JSON: instructions, demos, and descriptions of fields.
+ * Nothing in the file is evaluated. Fields are matched by position, as in DSPy; a file with evidence of different fields is rejected.
  *
- * Limits: 10 MB, 64 levels, 200 predictors, of each 1,000 demos and 200,000 characters of instruction; and 8 MiB for a module file.
- * The sources of the format stand where it is read: `state.ts`, `fields.ts`, `modules.ts`, `definition.ts`.
+ * Limits: 10 MB, 64 levels, 200 predictors, each with 1,000 demos and 200,000 characters of instruction; 8 MiB for a module file. The
+ * sources of the format are in `state.ts`, `fields.ts`, `modules.ts`, `definition.ts`.
  *
- * Problems have the codes `dspy.too_large`, `dspy.pickle`, `dspy.invalid`, `dspy.format_old`, `dspy.predictor_missing`,
- * `dspy.predictor_extra`, `dspy.fields_mismatch`, `dspy.field_other`, `dspy.demo_invalid`, `dspy.tool_unknown`, `modules.too_large`, and
- * `modules.signature_invalid` (the signature has no room for what the predictor adds).
+ * Codes of problems: `dspy.too_large`, `dspy.pickle`, `dspy.invalid`, `dspy.format_old`, `dspy.predictor_missing`, `dspy.predictor_extra`,
+ * `dspy.fields_mismatch`, `dspy.field_other`, `dspy.demo_invalid`, `dspy.tool_unknown`, `modules.too_large`, and
+ * `modules.signature_invalid` (the signature conflicts with a field that the predictor adds).
  *
- * @throws HoldfastError `options.invalid` (`moduleId` is no id of a module).
+ * @throws HoldfastError `options.invalid` (`moduleId` is not a valid module id).
  */
 export async function importDspy(source: string | Uint8Array, options: ImportDspyOptions): Promise<DspyImport> {
   const { moduleId } = options;
@@ -86,7 +86,7 @@ export async function importDspy(source: string | Uint8Array, options: ImportDsp
   const modules = placed.map((module, index) =>
     toDefinition(module, { id: ids[index] ?? '', digest: text.digest, versions: state.versions, tools, findings }),
   );
-  // Whatever is imported can be loaded: what goes wrong only then would be found out too late.
+  // Every imported module must load, so problems of loading are reported now.
   for (const [index, definition] of modules.entries()) await checkDefinition(definition, placed[index], findings);
   const { problems, warnings, ignored } = findings;
   if (problems.length > 0) return deepFreeze({ type: 'refused', problems });
@@ -110,7 +110,7 @@ function pairModules(state: DspyState, options: ImportDspyOptions, findings: Dsp
   return pairDspyModules(groupDspyPredictors(state, new Set(named.keys()), findings), named, pairing);
 }
 
-/** Paths have signs that ids have not. */
+/** Paths contain characters that ids cannot. */
 function chooseIds(placed: readonly PlacedModule[], { signature, moduleId }: ImportDspyOptions): readonly string[] {
   const taken = new Set<string>();
   return placed.map((module) => {
@@ -127,7 +127,7 @@ function chooseIds(placed: readonly PlacedModule[], { signature, moduleId }: Imp
   });
 }
 
-/** Finds what would keep a module from loading: a rule of the schema about two fields, a file that is too large. */
+/** Finds problems that would prevent loading: a schema rule over two fields, a file that is too large. */
 async function checkDefinition(
   definition: ModuleDefinition,
   placed: PlacedModule | undefined,
@@ -155,9 +155,9 @@ async function checkDefinition(
 }
 
 /**
- * What is told of a saved LM. Keys, addresses and whatever a later version adds are not: a state is made to be passed around.
+ * The reported settings of a saved LM. Keys, addresses and unknown settings are left out, because states are shared.
  *
- * Source: DSPy `dspy/predict/predict.py` (`lm`) and `dspy/clients/base_lm.py` (`dump_state`: the model, and whatever it was made with).
+ * Source: DSPy `dspy/predict/predict.py` (`lm`) and `dspy/clients/base_lm.py` (`dump_state`: the model, and all of its arguments).
  */
 const told: ReadonlySet<string> = new Set([
   'model',

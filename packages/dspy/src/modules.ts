@@ -3,25 +3,27 @@ import { labelOf, squeeze } from './fields.ts';
 import { type DspyFindings, joinPath, quote, quoteAll } from './findings.ts';
 import type { DspyPredictorState, DspyState } from './state.ts';
 
-/** The second predictor of a ReAct: a chain of thought called `extract`. */
+/** The second predictor of a ReAct: a chain of thought named `extract`. */
 export const extractPath = 'extract.predict';
 
-/** A module of a program of DSPy: one predictor, or the two of a ReAct. */
+/** A module of a DSPy program: one predictor, or the two of a ReAct. */
 export interface DspyModule {
-  /** Where the module is in the program, empty for the program itself: `hop[1]` for the predictor `hop[1].predict` of a chain of thought. */
+  /**
+   * The path of the module in the program, empty for the program itself: `hop[1]` for the predictor `hop[1].predict` of a chain of thought.
+   */
   readonly path: string;
-  /** Ways to name it. */
+  /** All accepted names. */
   readonly names: readonly string[];
   readonly step: DspyPredictorState;
-  /** Of a ReAct. */
+  /** For a ReAct. */
   readonly extract?: DspyPredictorState;
 }
 
 /**
- * Puts the predictors of a program together to modules: `react` and `extract.predict` are a ReAct, unless `named` names each of the two.
+ * Groups the predictors of a program into modules: `react` and `extract.predict` form a ReAct, unless `named` names each of the two.
  *
- * Sources: DSPy `dspy/primitives/base_module.py` (`named_parameters`: `a.b`, `a[0]`, `a['k']`), `dspy/predict/react.py`,
- * `dspy/predict/chain_of_thought.py` (its predictor is called `predict`).
+ * Sources: DSPy `dspy/primitives/base_module.py` (`named_parameters`: `a.b`, `a[0]`, `a['k']`),
+ * `dspy/predict/react.py`, `dspy/predict/chain_of_thought.py` (its predictor is named `predict`).
  */
 export function groupDspyPredictors(
   { predictors, paths }: DspyState,
@@ -48,25 +50,25 @@ export function groupDspyPredictors(
     const missing = findMissingHalf(step);
     if (missing === undefined) return [{ path, names: namesOf(path), step }];
     if (paths.has(missing)) return [];
-    const message = `${quote(path)} is one half of a ReAct; the other one, ${quote(missing)}, is missing.`;
+    const message = `${quote(path)} is one half of a ReAct; the other half, ${quote(missing)}, is missing.`;
     findings.refuse('dspy.predictor_missing', missing, message);
     return [];
   });
 }
 
-/** A chain of thought goes by the path of its predictor, and by its own. */
+/** A chain of thought is known by the path of its predictor and by its own. */
 export function namesOf(path: string): readonly string[] {
   const own = stripEnd(path, 'predict') ?? stripEnd(path, 'predictor');
   return own === undefined ? [path] : [path, own];
 }
 
-/** The ReAct that a predictor may be one half of. */
+/** The ReAct that a predictor may be half of. */
 function halvesOf(path: string): readonly string[] {
   const base = stripEnd(path, 'react') ?? stripEnd(path, extractPath);
   return base === undefined ? [] : [base];
 }
 
-/** The half of a ReAct that has to be beside this one. */
+/** The other half of a ReAct, if missing. */
 function findMissingHalf({ path, fields = [] }: DspyPredictorState): string | undefined {
   const labels = new Set(fields.map(({ prefix }) => squeeze(labelOf(prefix))));
   if (!labels.has('trajectory')) return undefined;
@@ -76,7 +78,7 @@ function findMissingHalf({ path, fields = [] }: DspyPredictorState): string | un
   return extractOf === undefined ? undefined : joinPath(extractOf, 'react');
 }
 
-/** `undefined` for a path that does not end so. */
+/** `undefined` for a path without this ending. */
 export function stripEnd(path: string, end: string): string | undefined {
   if (path === end) return '';
   return path.endsWith(`.${end}`) ? path.slice(0, -end.length - 1) : undefined;
@@ -88,15 +90,15 @@ export interface DspyPair {
 }
 
 export interface DspyPairing {
-  /** Of all predictors that the file has, also of those that could not be read. */
+  /** The paths of all predictors in the file, including unreadable ones. */
   readonly paths: ReadonlySet<string>;
-  /** Of what is no predictor. */
+  /** The paths of everything that is not a predictor. */
   readonly others: readonly string[];
   readonly allowExtra: boolean;
   readonly findings: DspyFindings;
 }
 
-/** Gives the signature to the program itself, or to the only module that there is, whatever it is called. */
+/** Assigns the signature to the program itself or to its only module, whatever its path. */
 export function pairOneModule(
   modules: readonly DspyModule[],
   signature: Signature,
@@ -110,12 +112,12 @@ export function pairOneModule(
   );
   reportOthers(new Set(), pairing);
   if (chosen !== undefined) return [{ module: chosen, signature }];
-  if (modules.length > 0) reportMissing('', pairing.findings, 'it has several; give `signatures` by their paths');
-  else if (pairing.findings.problems.length === 0) reportMissing('', pairing.findings, 'it has none');
+  if (modules.length > 0) reportMissing('', pairing.findings, 'it has several predictors; pass `signatures` by path');
+  else if (pairing.findings.problems.length === 0) reportMissing('', pairing.findings, 'it has no predictors');
   return [];
 }
 
-/** Finds the signature of each module. What the file has and nobody named, or the other way round, is a problem. */
+/** Assigns the signature of each module. A module without a signature, or a signature without a module, is a problem. */
 export function pairDspyModules(
   modules: readonly DspyModule[],
   signatures: ReadonlyMap<string, Signature>,
@@ -136,11 +138,11 @@ export function pairDspyModules(
   reportExtra(extra, pairing);
   reportOthers(new Set(signatures.keys()), pairing);
   const known = new Set(modules.flatMap(({ names }) => names));
-  // Of one that could not be read the problem has been said.
+  // An unreadable predictor has already been reported.
   const present = new Set([...pairing.paths].flatMap((path) => [...namesOf(path), ...halvesOf(path)]));
   const has = quoteAll(modules.map(({ path }) => path));
   for (const path of unused.keys()) {
-    if (known.has(path)) reportMissing(path, pairing.findings, 'the one that goes by it has another signature already');
+    if (known.has(path)) reportMissing(path, pairing.findings, 'that predictor already has another signature');
     else if (!present.has(path)) reportMissing(path, pairing.findings, `it has ${has}`);
   }
   return pairs;
@@ -148,25 +150,25 @@ export function pairDspyModules(
 
 function reportExtra(extra: readonly DspyModule[], { allowExtra, findings }: DspyPairing): void {
   for (const { path, step } of extra) {
-    const message = `The file has a predictor ${quote(step.path)}, and no signature is given for ${quote(path)}.`;
+    const message = `The file has a predictor ${quote(step.path)}, but no signature is given for ${quote(path)}.`;
     if (allowExtra) findings.warn('dspy.predictor_extra', path, `${message} It was left out.`);
     else findings.refuse('dspy.predictor_extra', path, message);
   }
 }
 
-/** DSPy saves whatever has parameters. What has no signature cannot become a module. */
+/** DSPy saves everything that has parameters, but only a predictor can become a module. */
 function reportOthers(named: ReadonlySet<string>, { others, allowExtra, findings }: DspyPairing): void {
   for (const path of others) {
-    const message = `${quote(path)} is no state of a predictor`;
+    const message = `${quote(path)} is not the state of a predictor`;
     if (allowExtra && !named.has(path)) findings.warn('dspy.predictor_extra', path, `${message}. It was left out.`);
-    else findings.refuse('dspy.invalid', path, `${message}; \`allowExtra\` leaves such things out.`);
+    else findings.refuse('dspy.invalid', path, `${message}. Set \`allowExtra\` to skip it.`);
   }
 }
 
 function reportMissing(path: string, findings: DspyFindings, has: string): void {
   const message =
     path === ''
-      ? `The signature is for a program of one predictor, and the file is of another: ${has}.`
-      : `A signature is given for ${quote(path)}, and the file has no such predictor; ${has}.`;
+      ? `The signature is for a program with one predictor, but the file does not match: ${has}.`
+      : `A signature is given for ${quote(path)}, but the file has no such predictor; ${has}.`;
   findings.refuse('dspy.predictor_missing', path, message);
 }

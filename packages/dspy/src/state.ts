@@ -2,17 +2,17 @@ import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
 import { type DspyFindings, joinPath, quote } from './findings.ts';
 import { isPickle, pickled } from './text.ts';
 
-/** One field of a predictor's signature; states name none, their place says which they are. */
+/** A field of a predictor's signature. States contain no field names; the position identifies a field. */
 export interface DspyFieldState {
   readonly prefix: string;
   readonly description: string;
 }
 
-/** What is read of one predictor. */
+/** The parts of a predictor that are read. */
 export interface DspyPredictorState {
-  /** As the file has it; empty for a `Predict` that was saved by itself. */
+  /** The path in the file; empty for a `Predict` that was saved alone. */
   readonly path: string;
-  /** Absent: the signature's. */
+  /** Default: that of the signature. */
   readonly instruction?: string;
   /** Absent in the format of dspy-rs. */
   readonly fields?: readonly DspyFieldState[];
@@ -24,13 +24,13 @@ export type DspyFormat = 'dspy' | 'dspy-rs';
 
 export interface DspyState {
   readonly format: DspyFormat;
-  /** Those that could be read. */
+  /** The predictors that could be read. */
   readonly predictors: readonly DspyPredictorState[];
-  /** Of all that the file has. */
+  /** The paths of all predictors in the file. */
   readonly paths: ReadonlySet<string>;
-  /** Paths of what is no predictor, such as the `k` of a retriever. */
+  /** The paths of everything that is not a predictor, such as the `k` of a retriever. */
   readonly others: readonly string[];
-  /** Of `python`, `dspy` and `cloudpickle`, as far as they are said. */
+  /** The versions of `python`, `dspy` and `cloudpickle`, as far as given. */
   readonly versions: Readonly<Record<string, string>>;
 }
 
@@ -39,7 +39,7 @@ const maxPredictors = 200;
 const maxPathLength = 200;
 const maxInstructionLength = 200_000;
 
-/** Versions that DSPy saves; it cannot load a state that says others. */
+/** The versions that DSPy saves; it cannot load a state with others. */
 export const versionNames = ['python', 'dspy', 'cloudpickle'] as const;
 
 const oldKeys = ['signature_instructions', 'signature_prefix', 'extended_signature', 'extended_signature_instructions'];
@@ -47,11 +47,11 @@ const knownKeys = ['traces', 'train', 'demos', 'signature', 'lm', 'metadata'];
 const quietKeys = ['traces', 'train'];
 
 /**
- * Finds the predictors of a state and reads them.
+ * Finds and reads the predictors of a state.
  *
- * Sources: DSPy `dspy/primitives/base_module.py` (`dump_state`: one key for each predictor, named by `named_parameters`; `save`: and
+ * Sources: DSPy `dspy/primitives/base_module.py` (`dump_state`: one key per predictor, named by `named_parameters`; `save` adds
  * `metadata.dependency_versions`), `dspy/predict/predict.py` (`dump_state`: `traces`, `train`, `demos`, `signature`, `lm`; a `Predict`
- * saved by itself has them at the top; `load_state`: `extended_signature` is of 2.5 and earlier), `dspy/signatures/signature.py`
+ * saved alone has them at the top; `load_state`: `extended_signature` is from 2.5 and earlier), `dspy/signatures/signature.py`
  * (`dump_state`: `instructions`, and a `prefix` and `description` for each field, in order). The Rust port (dspy-rs, `ModuleState`):
  * `predictors` by path, each with flat `demos` and an `instruction_override` that may be null.
  */
@@ -63,7 +63,7 @@ export function readDspyState(top: JsonObject, findings: DspyFindings): DspyStat
     ? [['', top]]
     : Object.entries(top).filter(([path]) => path !== 'metadata');
   if (Object.hasOwn(top, 'dependency_versions')) {
-    const message = `This is the \`metadata.json\` beside a \`program.pkl\`. ${pickled}`;
+    const message = `This is the \`metadata.json\` of a \`program.pkl\`. ${pickled}`;
     findings.refuse('dspy.pickle', '', message);
     return { format: 'dspy', predictors: [], paths: new Set(), others: [], versions };
   }
@@ -83,19 +83,19 @@ function readAll(
 ): readonly DspyPredictorState[] {
   if (states.length === 0) findings.refuse('dspy.invalid', '', 'The state has no predictors.');
   if (states.length > maxPredictors) {
-    const message = `The program has ${states.length} predictors; ${maxPredictors} is the limit.`;
+    const message = `The program has ${states.length} predictors; the limit is ${maxPredictors}.`;
     findings.refuse('dspy.too_large', '', message);
     return [];
   }
   return states.flatMap(([path, state]) => {
     if (path.length <= maxPathLength) return read(path, state, findings) ?? [];
-    const message = `The path ${quote(path)} of a predictor has ${path.length} characters; ${maxPathLength} is the limit.`;
+    const message = `The path ${quote(path)} of a predictor has ${path.length} characters; the limit is ${maxPathLength}.`;
     findings.refuse('dspy.too_large', path.slice(0, maxPathLength), message);
     return [];
   });
 }
 
-/** Whether an object has what every predictor of any version has. */
+/** True if an object has the keys of a predictor of any version. */
 function isPredictor(value: Json | Readonly<Record<string, unknown>>): boolean {
   if (!isPlainObject(value)) return false;
   const { signature } = value;
@@ -109,7 +109,7 @@ function readPredictor(path: string, state: Json, findings: DspyFindings): DspyP
   const old = oldKeys.filter((key) => Object.hasOwn(state, key));
   if (old.length > 0) {
     const named = old.map((key) => `\`${key}\``).join(', ');
-    const message = `This is the format of DSPy 2.5 and earlier (${named}). Load it there, and save it again with DSPy 2.6 or newer.`;
+    const message = `This is the format of DSPy 2.5 and earlier (${named}). Load it there and save it again with DSPy 2.6 or newer.`;
     findings.refuse('dspy.format_old', path, message);
     return undefined;
   }
@@ -134,11 +134,11 @@ function ignoreOthers(
     findings.ignore(place);
   }
   for (const [key] of others.slice(0, maxWarnings)) {
-    const message = `${quote(key)} has no meaning here; it was ignored.`;
+    const message = `Unknown key ${quote(key)}, which was ignored.`;
     findings.warn('dspy.key_ignored', joinPath(path, key.slice(0, maxPathLength)), message);
   }
   if (others.length > maxWarnings) {
-    const message = `${others.length - maxWarnings} more keys have no meaning here; they were ignored.`;
+    const message = `${others.length - maxWarnings} more unknown keys were ignored.`;
     findings.warn('dspy.key_ignored', path, message);
   }
 }
@@ -157,14 +157,14 @@ function readSignature(
       return { instruction: instructions, fields };
   }
   const message =
-    'A signature has `instructions` (text) and `fields`, each with a `prefix` and a `description` (text).';
+    'A signature must have `instructions` (text) and `fields`, each with a `prefix` and a `description` (text).';
   findings.refuse('dspy.invalid', path, message);
   return undefined;
 }
 
 function isTooLong(instruction: unknown, path: string, findings: DspyFindings): boolean {
   if (typeof instruction !== 'string' || instruction.length <= maxInstructionLength) return false;
-  const message = `The instruction has ${instruction.length} characters; ${maxInstructionLength} is the limit.`;
+  const message = `The instruction has ${instruction.length} characters; the limit is ${maxInstructionLength}.`;
   findings.refuse('dspy.too_large', path, message);
   return true;
 }
@@ -179,7 +179,7 @@ function readDemos(value: unknown, path: string, findings: DspyFindings): readon
     return undefined;
   }
   if (value.length > maxDemos) {
-    const message = `There are ${value.length} demos; ${maxDemos} is the limit for one predictor.`;
+    const message = `The predictor has ${value.length} demos; the limit is ${maxDemos}.`;
     findings.refuse('dspy.too_large', path, message);
     return undefined;
   }
@@ -212,7 +212,7 @@ function readRust(top: JsonObject, predictors: JsonObject, findings: DspyFinding
   };
 }
 
-/** DSPy 2.6 changed what states are made of for the last time; 3 is what has been tried. */
+/** DSPy 2.6 was the last version to change the format; tested with 3. */
 function readVersions(metadata: unknown, findings: DspyFindings): Readonly<Record<string, string>> {
   const said = isPlainObject(metadata) ? metadata['dependency_versions'] : undefined;
   const versions = Object.fromEntries(
@@ -225,7 +225,7 @@ function readVersions(metadata: unknown, findings: DspyFindings): Readonly<Recor
   if (version === undefined || !version.startsWith('3.')) {
     const which =
       version === undefined ? 'does not say which version of DSPy saved it' : `was saved by DSPy ${quote(version)}`;
-    const message = `The state ${which}; states of DSPy 3 are what is known to be read as they are meant.`;
+    const message = `The state ${which}. Only states of DSPy 3 are tested.`;
     findings.warn('dspy.version_other', joinPath('metadata', 'dependency_versions'), message);
   }
   return versions;

@@ -6,13 +6,13 @@ import { type DspyPredictorKind, inferDspyPrefix, listDspyFields, placeholder } 
 import { joinPath } from './findings.ts';
 import { toolNamed } from './test-states.ts';
 
-/** A program of DSPy with all that its state file is made of. */
+/** A DSPy program and everything in its state file. */
 export interface RandomProgram {
   /** As `exportDspy` writes it, byte for byte. */
   readonly text: string;
-  /** By the paths of its modules. */
+  /** By module path. */
   readonly signatures: Readonly<Record<string, Signature>>;
-  /** Names of the fields, by the paths of its predictors. */
+  /** The field names, by predictor path. */
   readonly predictors: Readonly<Record<string, readonly string[]>>;
   readonly tools: readonly Tool[];
 }
@@ -30,7 +30,7 @@ interface RandomModule {
   readonly steps: readonly RandomStep[];
 }
 
-/** What is random about one predictor; the lists go by the places of its fields, from the start again where they are too short. */
+/** The random parts of one predictor; lists are indexed by field and start over if they are too short. */
 interface RandomStep {
   readonly instructions: string;
   readonly written: readonly { readonly prefix: string | undefined; readonly description: string | undefined }[];
@@ -72,7 +72,7 @@ const module: fc.Arbitrary<RandomModule> = fc
   .record({
     kind: fc.constantFrom<PredictorType>('predict', 'chain_of_thought', 'react'),
     path: path.filter((one) => !/metadata|demos|predict|react|extract|signature|dependency_versions/.test(one)),
-    // A prefix tells fields apart, not the case of their letters.
+    // Prefixes identify fields regardless of case.
     fields: fc.uniqueArray(field, {
       minLength: 2,
       maxLength: 5,
@@ -88,7 +88,7 @@ const module: fc.Arbitrary<RandomModule> = fc
 
 const toolNames = ['look_up', 'list_rooms'];
 
-/** Programs of one module that is the program, or of several. `described`: the signatures describe their fields. */
+/** Programs that are a single module, or have several. `described`: the signatures describe their fields. */
 export function randomPrograms({
   described = false,
 }: {
@@ -174,7 +174,7 @@ function toState(
       instructions: kind === 'react' ? `${instructions}${lists}` : instructions,
       fields: fields.map(({ name }, index) => {
         const { prefix, description } = written[index % written.length] ?? {};
-        // Whoever writes both leaves nothing of the name.
+        // With both written, nothing of the name is left.
         const isWritten = prefix !== undefined && description === undefined;
         return { prefix: isWritten ? prefix : inferDspyPrefix(name), description: description ?? placeholder(name) };
       }),

@@ -10,7 +10,7 @@ export function readFixture(name: string): string {
   return readFileSync(new URL(`../fixtures/${name}.json`, import.meta.url), 'utf8');
 }
 
-/** A signature written as in DSPy, `question, context -> answer`: all of its fields are text. */
+/** A signature in DSPy notation, `question, context -> answer`, with text fields only. */
 export function signatureOf(text: string, name = 'test.signature'): Signature {
   const [inputs = '', outputs = ''] = text.split('->');
   const toSchema = (names: string): Schema => {
@@ -22,7 +22,7 @@ export function signatureOf(text: string, name = 'test.signature'): Signature {
 }
 
 const text = { type: 'string' };
-/** What the programs in `fixtures` are about. */
+/** The signature of the programs in `fixtures`. */
 export const answer: Signature = signatureOf('question -> answer', 'museum.answer');
 export const guide: Signature = signatureOf('question -> room', 'museum.guide');
 export const rooms: Signature = defineSignature({
@@ -59,7 +59,7 @@ interface SavedProgram {
 const step = ['question', 'trajectory', 'next_thought', 'next_tool_name', 'next_tool_args'];
 const extraction = ['question', 'trajectory', 'reasoning', 'room'];
 
-/** By the names of their files. */
+/** By file name. */
 export const savedPrograms: ReadonlyMap<string, SavedProgram> = new Map([
   ['predict', { signatures: { '': answer }, predictors: { '': ['question', 'answer'] } }],
   [
@@ -88,13 +88,13 @@ export const savedPrograms: ReadonlyMap<string, SavedProgram> = new Map([
 ]);
 
 export interface StateParts {
-  /** By name, as DSPy would write them; or as they are. */
+  /** By name, with DSPy's defaults, or in full. */
   readonly fields?: readonly (string | { readonly prefix: string; readonly description: string })[];
   readonly instructions?: string;
   readonly demos?: readonly unknown[];
 }
 
-/** A state of one predictor as DSPy 3 saves it. */
+/** The state of one predictor as DSPy 3 saves it. */
 export function stateOf({
   fields = ['question', 'answer'],
   instructions = 'Answer the question.',
@@ -103,11 +103,11 @@ export function stateOf({
   const written = fields.map((field) =>
     typeof field === 'string' ? { prefix: inferDspyPrefix(field), description: `\${${field}}` } : field,
   );
-  // What a test puts into demos is made JSON by the file.
+  // Serialization turns the demos into JSON.
   return { traces: [], train: [], demos: demos as never, signature: { instructions, fields: written }, lm: null };
 }
 
-/** The text of a file with these states by path, or with one at the top. */
+/** The text of a file with these states by path, or with a single one at the top. */
 export function fileOf(state: Readonly<Record<string, unknown>>, version = '3.0.4'): string {
   return JSON.stringify({
     ...state,
@@ -132,7 +132,7 @@ export async function problemsOf(
   return imported.type === 'refused' ? imported.problems : [];
 }
 
-/** A predictor of DSPy with its fields, and what it has after a state was loaded into it. */
+/** A DSPy predictor with its fields, and its content after loading a state. */
 export interface LoadedPredictor {
   readonly instructions: unknown;
   readonly fields: readonly { readonly name: string; readonly prefix: unknown; readonly description: unknown }[];
@@ -141,8 +141,8 @@ export interface LoadedPredictor {
 }
 
 /**
- * Does what DSPy 3 does with a state file, for a program whose predictors have the given fields; the path `''` is a `Predict` by itself.
- * Throws where DSPy raises.
+ * Loads a state file like DSPy 3, into a program whose predictors have the given fields; the path `''` is a lone `Predict`. Throws where
+ * DSPy raises.
  *
  * Source: DSPy `dspy/primitives/base_module.py` (`load`, `load_state`), `dspy/predict/predict.py` and `dspy/signatures/signature.py`
  * (`load_state`).
@@ -177,7 +177,7 @@ export function loadLikeDspy(
   );
 }
 
-/** A key that Python would raise a KeyError for. */
+/** Throws for a missing key, like Python's KeyError. */
 function need<Value>(object: Readonly<Record<string, Value>>, key: string): Value {
   if (!Object.hasOwn(object, key)) throw new Error(`KeyError: ${key}`);
   return object[key] as Value;

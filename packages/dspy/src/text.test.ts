@@ -21,23 +21,20 @@ function binaryOf(bytes: Uint8Array): string {
   return String.fromCharCode(...bytes);
 }
 
-describe('a pickle is refused before it is looked into', () => {
-  test.each(pickles)(
-    'of protocol $protocol, as bytes and as any text that is made of them',
-    async ({ hex, protocol }) => {
-      const bytes = bytesOf(hex);
-      const sources = [
-        bytes,
-        binaryOf(bytes),
-        new TextDecoder().decode(bytes),
-        ...(protocol < 2 ? [] : [btoa(binaryOf(bytes))]),
-      ];
-      for (const source of sources) {
-        const problems = await problemsOf(source, { signature: answer });
-        expect(problems).toMatchObject([{ code: 'dspy.pickle', path: '' }]);
-      }
-    },
-  );
+describe('a pickle is rejected unread', () => {
+  test.each(pickles)('of protocol $protocol, as bytes and as any decoding of them', async ({ hex, protocol }) => {
+    const bytes = bytesOf(hex);
+    const sources = [
+      bytes,
+      binaryOf(bytes),
+      new TextDecoder().decode(bytes),
+      ...(protocol < 2 ? [] : [btoa(binaryOf(bytes))]),
+    ];
+    for (const source of sources) {
+      const problems = await problemsOf(source, { signature: answer });
+      expect(problems).toMatchObject([{ code: 'dspy.pickle', path: '' }]);
+    }
+  });
 
   test.each(['program.pkl', '/srv/models/qa.PKL', 'C:\\qa.pickle\n', 'a b.pkl'])('as the path %s', async (source) => {
     expect(await problemsOf(source, { signature: answer })).toMatchObject([{ code: 'dspy.pickle' }]);
@@ -45,32 +42,32 @@ describe('a pickle is refused before it is looked into', () => {
 
   test.each([
     { what: 'the metadata of a pickled program', text: '{"dependency_versions": {"dspy": "3.0.0"}}' },
-    { what: 'a path in place of a predictor', text: fileOf({ qa: 'program.pkl' }) },
-    { what: 'a path beside the demos', text: fileOf({ ...stateOf(), program: 'program.pkl' }) },
+    { what: 'a path instead of a predictor', text: fileOf({ qa: 'program.pkl' }) },
+    { what: 'a path next to the demos', text: fileOf({ ...stateOf(), program: 'program.pkl' }) },
     {
-      what: 'base64 beside the demos',
+      what: 'base64 next to the demos',
       text: fileOf({ qa: { ...stateOf(), module: btoa(binaryOf(bytesOf(pickles[4]?.hex ?? ''))) } }),
     },
   ])('a state that refers to one: $what', async ({ text }) => {
     expect(await problemsOf(text, { signature: answer })).toMatchObject([{ code: 'dspy.pickle' }]);
   });
 
-  test('but not a demo that is about one', async () => {
+  test('but not a demo that mentions one', async () => {
     const demos = [{ question: 'Where is it?', answer: 'program.pkl' }];
     expect((await importDspy(fileOf(stateOf({ demos })), { signature: answer })).type).toBe('imported');
   });
 });
 
-test.each(['sums.json', '/srv/models/qa.JSON\n', 'C:\\a b.json'])('the path %j is not the text', async (source) => {
+test.each(['sums.json', '/srv/models/qa.JSON\n', 'C:\\a b.json'])('the path %j is not the content', async (source) => {
   expect(await problemsOf(source, { signature: answer })).toMatchObject([
-    { code: 'dspy.invalid', path: '', message: expect.stringMatching(/^This is the path of a file/) },
+    { code: 'dspy.invalid', path: '', message: expect.stringMatching(/^This is a file path/) },
   ]);
   expect(await problemsOf('"qa.json"', { signature: answer })).toMatchObject([
-    { message: 'A state of DSPy is a JSON object; this is something else.' },
+    { message: 'A DSPy state must be a JSON object.' },
   ]);
 });
 
-test('the digest is of the bytes as they are', async () => {
+test('the digest covers the exact bytes', async () => {
   const text = readFixture('predict');
   const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`${text} `));
   const hex = [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
@@ -78,7 +75,7 @@ test('the digest is of the bytes as they are', async () => {
   expect(imported).toMatchObject({ report: { digest: `sha256:${hex}` } });
 });
 
-test.each([[null], [5], [{}], [[]]])('a value that is no text is refused: %j', async (value) => {
+test.each([[null], [5], [{}], [[]]])('a value that is not text is rejected: %j', async (value) => {
   expect(await importDspy(value as unknown as string, { signature: answer })).toMatchObject({
     type: 'refused',
     problems: [{ code: 'dspy.invalid', path: '', message: expect.stringContaining('unparsed') }],

@@ -9,11 +9,12 @@ import { createStagedFilesystem } from './staging/transaction.ts';
 export type { FilesystemOptions } from './staging/options.ts';
 
 /**
- * The folder `root` of this machine. Writes are staged in memory, put into temporary files by `prepare` and moved into place by
- * `commit`, all or none, also when the process ends in between: `unsettled` and `recover` tell another one. Nothing outside the folder's real path is reached, whatever links lie in it.
+ * The folder `root` of this machine. Writes are staged in memory, written to temporary files by `prepare` and moved into place by `commit`,
+ * atomically even if the process ends in between: `unsettled` and `recover` let another process finish. Nothing outside the real path of
+ * the folder is reached, whatever links it contains.
  *
- * @throws HoldfastError `filesystem.root_invalid` when `root` is no folder, `options.invalid`, and `path.escape` or
- * `path.invalid` for `protectedPaths`.
+ * @throws HoldfastError `filesystem.root_invalid` if `root` is not a folder, `options.invalid`, and `path.escape` or `path.invalid` for
+ * `protectedPaths`.
  */
 export function hostFilesystem(
   root: string,
@@ -35,7 +36,7 @@ function realFolder(root: string): string {
 }
 
 function rootError(root: string, cause?: unknown): HoldfastError {
-  return new HoldfastError('filesystem.root_invalid', `\`${root}\` must be a folder that exists.`, {
+  return new HoldfastError('filesystem.root_invalid', `\`${root}\` must be an existing folder.`, {
     data: { root },
     cause,
   });

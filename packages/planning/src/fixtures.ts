@@ -4,18 +4,18 @@ import type { TodoPlan } from './plan.ts';
 import { planSlice } from './plan-slice.ts';
 import { planningTools } from './planning-tools.ts';
 
-/** How a call of a test ended, with what a model would read of a success. */
+/** The outcome of one test call and the text a model would read after a success. */
 export interface TestOutcome {
   readonly result: ToolResult;
   readonly rendered: string;
 }
 
-/** A call that has staged what it does, and has neither been committed nor dropped. */
+/** A call whose transaction has not been committed or discarded. */
 export interface OpenCall extends TestOutcome {
   readonly transaction: SessionTransaction;
 }
 
-/** Runs one planning tool in a call of its own, as an executor would: commits a success, drops anything else. */
+/** Runs one planning tool in its own call, as an executor would: commits a success and discards anything else. */
 export function callTool(session: Session, name: string, input: unknown = {}): TestOutcome {
   const { result, rendered, transaction } = beginCall(session, name, input);
   if (result.success) commit(transaction);
@@ -25,10 +25,10 @@ export function callTool(session: Session, name: string, input: unknown = {}): T
 
 export function beginCall(session: Session, name: string, input: unknown): OpenCall {
   const tool = planningTools().find((candidate) => candidate.name === name);
-  if (tool?.execute === undefined) throw new Error(`There is no tool ${name}.`);
+  if (tool?.execute === undefined) throw new Error(`Unknown tool ${name}.`);
   const transaction = session.begin();
   const result = tool.execute(validate(tool.inputSchema, input), contextOf(transaction));
-  if (!isToolResult(result)) throw new Error('A planning tool answers at once, with a tool result.');
+  if (!isToolResult(result)) throw new Error('Planning tools must return a tool result synchronously.');
   const rendered = result.success ? tool.renderResult?.(validate(tool.outputSchema, result.value)) : '';
   return { result, rendered: rendered ?? '', transaction };
 }
@@ -37,7 +37,7 @@ export function commit(transaction: SessionTransaction): void {
   transaction.commit({ type: 'event', events: transaction.events.map((event) => ({ ...event })) });
 }
 
-/** A session with a plan of steps A, B, C and so on, of which those in `done` are. */
+/** A session with a plan of steps A, B, C and so on; the steps in `done` are done. */
 export function sessionWithPlan(steps: number, done: readonly number[] = []): Session {
   const session = createSession();
   const titles = Array.from({ length: steps }, (_, index) => String.fromCodePoint(65 + index));
@@ -46,7 +46,7 @@ export function sessionWithPlan(steps: number, done: readonly number[] = []): Se
   return session;
 }
 
-/** Of a session that has one. */
+/** Throws if the session has no plan. */
 export function planOf(session: Session): TodoPlan {
   const plan = session.read(planSlice);
   if (plan === null) throw new Error('The session has no plan.');
@@ -77,14 +77,14 @@ function contextOf(session: SessionTransaction): ToolContext {
 }
 
 function unused(): never {
-  throw new Error('Planning tools use nothing but the session.');
+  throw new Error('Planning tools must use only the session.');
 }
 
 function validate(schema: Tool['inputSchema'], value: unknown): unknown {
   if (schema === undefined) return value;
-  if (!isStandardSchema(schema)) throw new Error('Planning tools have valibot schemas.');
+  if (!isStandardSchema(schema)) throw new Error('Planning tools must have Valibot schemas.');
   const result = schema['~standard'].validate(value);
-  if (result instanceof Promise) throw new Error('Planning tools have schemas that answer at once.');
+  if (result instanceof Promise) throw new Error('Planning tools must have synchronous schemas.');
   if (result.issues !== undefined) throw new Error(result.issues.map(({ message }) => message).join('; '));
   return result.value;
 }

@@ -18,7 +18,7 @@ function contextOf(session: Session): CompletionContext {
 
 const complete = { complete: true };
 const fits =
-  'Do them and mark them as done with `planning_update_step`, or set up a plan that fits with `planning_setup_plan`.';
+  'Do them and mark each as done with `planning_update_step`, or replace the plan with `planning_setup_plan`.';
 
 test.each([
   {
@@ -27,7 +27,7 @@ test.each([
     expected: {
       complete: false,
       feedback:
-        'There is no plan yet. Set one up with `planning_setup_plan`, do its steps, and mark them as done with `planning_update_step`.',
+        'There is no plan yet. Set one up with `planning_setup_plan`, do its steps, and mark each as done with `planning_update_step`.',
     },
   },
   {
@@ -36,7 +36,7 @@ test.each([
     expected: {
       complete: false,
       feedback:
-        'The plan has no steps. Add some with `planning_add_step`, do them, and mark them as done with `planning_update_step`.',
+        'The plan has no steps. Add some with `planning_add_step`, do them, and mark each as done with `planning_update_step`.',
     },
   },
   {
@@ -70,12 +70,12 @@ test.each([
   expect(optional).toEqual(session.read(planSlice) === null ? complete : expected);
 });
 
-test('a step in progress is open', () => {
+test('a step in progress counts as open', () => {
   const session = sessionWithPlan(1);
   callTool(session, 'planning_update_step', { step_id: 1, status: 'in_progress' });
   expect(planCompleted().check(contextOf(session))).toMatchObject({ complete: false });
 });
 
-test('its name is one of a checker', () => {
+test('its name is a valid checker name', () => {
   expect(planCompleted().name).toBe('plan-completed');
 });

@@ -4,13 +4,13 @@ import { planSlice } from './plan-slice.ts';
 import { formatCount } from './planning-text.ts';
 
 export interface PlanCompletedOptions {
-  /** Whether the model may also stop without having set up a plan. Default false. */
+  /** Let the model stop without a plan. Default false. */
   readonly optional?: boolean;
 }
 
 const maxNamed = 3;
 
-/** Lets a run end when the plan of its session is completed, and names the steps that are open until then. */
+/** Lets a run end once the plan of its session is completed; until then, the feedback names the open steps. */
 export function planCompleted({ optional = false }: PlanCompletedOptions = {}): CompletionChecker {
   return Object.freeze({
     name: 'plan-completed',
@@ -23,18 +23,18 @@ export function planCompleted({ optional = false }: PlanCompletedOptions = {}): 
 }
 
 const withoutPlan =
-  'There is no plan yet. Set one up with `planning_setup_plan`, do its steps, and mark them as done with `planning_update_step`.';
+  'There is no plan yet. Set one up with `planning_setup_plan`, do its steps, and mark each as done with `planning_update_step`.';
 
 function describeOpen(plan: TodoPlan): string {
   const open = plan.steps.filter(({ status }) => status !== 'done');
   if (open.length === 0) {
-    return 'The plan has no steps. Add some with `planning_add_step`, do them, and mark them as done with `planning_update_step`.';
+    return 'The plan has no steps. Add some with `planning_add_step`, do them, and mark each as done with `planning_update_step`.';
   }
   const named = open.slice(0, maxNamed).map(({ step_id: id, title }) => `${id} (${title})`);
   const end = open.length > maxNamed ? ', ...' : '.';
   return (
     `The plan is not completed: ${countDone(plan)} of ${formatCount(plan.steps.length, 'step')} done. ` +
     `Still open: ${named.join(', ')}${end} ` +
-    'Do them and mark them as done with `planning_update_step`, or set up a plan that fits with `planning_setup_plan`.'
+    'Do them and mark each as done with `planning_update_step`, or replace the plan with `planning_setup_plan`.'
   );
 }

@@ -9,7 +9,7 @@ const text = fc.oneof(
   { weight: 6, arbitrary: fc.string({ minLength: 1, maxLength: 8 }) },
   { weight: 1, arbitrary: fc.constantFrom('', ' ', 'x'.repeat(501)) },
 );
-// Mostly the first ones, and mostly updates, or hardly a plan would ever be completed.
+// Mostly low ids and updates; otherwise few plans would be completed.
 const stepId = fc.oneof(
   { weight: 3, arbitrary: fc.integer({ min: 1, max: 2 }) },
   { weight: 1, arbitrary: fc.integer({ min: 0, max: 6 }) },
@@ -37,7 +37,7 @@ const call = fc.oneof(
   fc.record({ name: fc.constant('planning_read_plan'), input: fc.constant({}) }),
 );
 
-test('any calls leave one sound plan: ids count up and are kept, all done is completed, a failure changes nothing', () => {
+test('any calls leave one valid plan: ids count up and stay, it is completed when all is done, failures change nothing', () => {
   let completions = 0;
   fc.assert(
     fc.property(fc.array(call, { maxLength: 30, size: 'max' }), (calls) => {
@@ -61,11 +61,11 @@ test('any calls leave one sound plan: ids count up and are kept, all done is com
 });
 
 function expectSound(plan: TodoPlan | null, before: TodoPlan | null): void {
-  if (plan === null) throw new Error('A plan that was set up is there.');
+  if (plan === null) throw new Error('Expected a plan after setup.');
   const ids = plan.steps.map(({ step_id }) => step_id);
   expect(ids).toEqual([...new Set(ids)].toSorted((a, b) => a - b));
   expect(Math.min(1, ...ids)).toBe(1);
-  // What was there keeps its id and place; what is new comes behind.
+  // Existing steps keep their id and position; new ones are appended.
   expect(ids.slice(0, before?.steps.length ?? 0)).toEqual(before?.steps.map(({ step_id }) => step_id) ?? []);
   const allDone = plan.steps.length > 0 && plan.steps.every(({ status }) => status === 'done');
   expect(plan.status).toBe(allDone ? 'completed' : 'active');
@@ -92,7 +92,7 @@ test.each([
     meanwhile: { name: 'planning_setup_plan', input: { objective: 'Other', initial_steps: ['One'] } },
     call: { name: 'planning_update_step', input: { step_id: 2, status: 'done' } },
   },
-])('a call fails whose plan is no longer the one it saw: $what', ({ meanwhile, call }) => {
+])('a call fails if its plan changed meanwhile: $what', ({ meanwhile, call }) => {
   const session = sessionWithPlan(2, [1]);
   const mine = beginCall(session, call.name, call.input);
   expect(mine.result.success).toBe(true);
@@ -102,7 +102,7 @@ test.each([
   expect(planOf(session)).toBe(theirs);
 });
 
-test('calls about different steps that overlap both count', () => {
+test('overlapping calls on different steps both take effect', () => {
   const session = sessionWithPlan(2);
   const mine = beginCall(session, 'planning_update_step', { step_id: 1, status: 'done' });
   callTool(session, 'planning_update_step', { step_id: 2, status: 'done' });
@@ -111,13 +111,13 @@ test('calls about different steps that overlap both count', () => {
 });
 
 test.each([
-  { what: 'an id twice', plan: { status: 'active', steps: [step(1), step(1)] } },
-  { what: 'ids that go down', plan: { status: 'active', steps: [step(2), step(1)] } },
-  { what: 'no id from 1 on', plan: { status: 'active', steps: [step(0)] } },
-  { what: 'completed with a step to do', plan: { status: 'completed', steps: [step(1, 'done'), step(2)] } },
+  { what: 'a duplicate id', plan: { status: 'active', steps: [step(1), step(1)] } },
+  { what: 'decreasing ids', plan: { status: 'active', steps: [step(2), step(1)] } },
+  { what: 'an id below 1', plan: { status: 'active', steps: [step(0)] } },
+  { what: 'completed with an open step', plan: { status: 'completed', steps: [step(1, 'done'), step(2)] } },
   { what: 'completed without steps', plan: { status: 'completed', steps: [] } },
-  { what: 'active with nothing to do', plan: { status: 'active', steps: [step(1, 'done')] } },
-])('a state from outside that is no sound plan is not taken: $what', ({ plan }) => {
+  { what: 'active with every step done', plan: { status: 'active', steps: [step(1, 'done')] } },
+])('importing an invalid plan fails: $what', ({ plan }) => {
   const { slices, ...rest } = sessionWithPlan(1).export();
   const changed = slices.map((slice) => ({ ...slice, state: { objective: 'Ship', ...plan } }));
   const session = createSession({ slices: [planSlice] });
@@ -127,7 +127,7 @@ test.each([
   expect(session.read(planSlice)).toBeNull();
 });
 
-test('a plan goes from one session to another', () => {
+test('a plan can be imported into another session', () => {
   const session = createSession({ slices: [planSlice] });
   session.import(sessionWithPlan(3, [2]).export());
   expect(planOf(session)).toEqual(planOf(sessionWithPlan(3, [2])));
@@ -137,7 +137,7 @@ test.each([
   { type: 'planning/plan-set-up', payload: { objective: 'Ship' }, message: 'titles' },
   { type: 'planning/steps-added', payload: null, message: 'Object' },
   { type: 'planning/step-updated', payload: { step_id: 1, status: 'bogus' }, message: 'bogus' },
-])('an event that no planning tool makes changes nothing: $type', ({ message, ...event }) => {
+])('a malformed event changes nothing: $type', ({ message, ...event }) => {
   const session = sessionWithPlan(1);
   const before = planOf(session);
   expect(() => session.dispatch(event)).toThrow(message);

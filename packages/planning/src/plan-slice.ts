@@ -24,9 +24,9 @@ const updated = v.object({
 });
 
 /**
- * The one plan of a session, `null` before the first. It changes by the planning tools; pass it to `replay` as a slice.
+ * The plan of a session, `null` until one is set up. Only the planning tools change it; pass it to `replay` as a slice.
  *
- * Its reducers refuse what does not fit the plan that is there, because another call has changed it since: `planning.conflict`.
+ * Its reducers throw `planning.conflict` if another call has changed the plan in a way that no longer fits.
  */
 export const planSlice: Slice<TodoPlan | null> = defineSlice<TodoPlan | null>({
   id: 'planning/plan',
@@ -41,7 +41,7 @@ export const planSlice: Slice<TodoPlan | null> = defineSlice<TodoPlan | null>({
     [stepsAdded](state, payload: Json) {
       const { first_step_id: firstId, titles } = v.parse(added, payload);
       const plan = expectActive(state);
-      // The model has been told these ids.
+      // These ids were already reported to the model.
       if (nextId(plan) !== firstId) throw conflict();
       return replace(addSteps(plan, titles));
     },
@@ -54,12 +54,12 @@ export const planSlice: Slice<TodoPlan | null> = defineSlice<TodoPlan | null>({
   },
 });
 
-/** Takes the place of whatever plan there is. */
+/** Replaces any existing plan. */
 export function setUpPlan(objective: string, titles: readonly string[]): SessionEvent {
   return { type: planSetUp, payload: { objective, titles } };
 }
 
-/** Adds steps to `plan` as it is now. */
+/** Appends steps to the current `plan`. */
 export function addStepsTo(plan: TodoPlan, titles: readonly string[]): SessionEvent {
   return { type: stepsAdded, payload: { first_step_id: nextId(plan), titles } };
 }
@@ -77,6 +77,6 @@ function expectActive(state: TodoPlan | null): TodoPlan {
 function conflict(): HoldfastError {
   return new HoldfastError(
     'planning.conflict',
-    'This does not fit the plan that is there: another call has changed it since. Nothing was done; see the plan with `planning_read_plan`, then call again.',
+    'Another call has changed the plan, so this change no longer fits. Nothing was changed. Read the plan with `planning_read_plan`, then call again.',
   );
 }

@@ -1,27 +1,27 @@
 import * as v from 'valibot';
 
-/** Where a step stands. Several may be `in_progress`. */
+/** The progress of a step. Several steps may be `in_progress`. */
 export type StepStatus = 'pending' | 'in_progress' | 'done';
 
-// Types, not interfaces: a slice holds JSON, and only of a type the compiler knows that it has no other keys.
+// Types rather than interfaces: only a type alias is assignable to the JSON that a slice holds.
 
 export type TodoStep = {
-  /** Counts up from 1, and stands for no other step of the plan. */
+  /** Counts up from 1; never reused within a plan. */
   readonly step_id: number;
   readonly title: string;
   readonly status: StepStatus;
 };
 
-/** What a model means to do, and how far it is. */
+/** A to-do list kept by the model. */
 export type TodoPlan = {
   readonly objective: string;
-  /** `completed` when there are steps and all are done; such a plan changes no more. */
+  /** `completed` once there are steps and all are done; a completed plan never changes. */
   readonly status: 'active' | 'completed';
-  /** In the order of their ids. */
+  /** Ordered by id. */
   readonly steps: readonly TodoStep[];
 };
 
-/** What becomes of one step; what is absent stays. */
+/** The change to one step; absent fields stay the same. */
 export interface StepChange {
   readonly title?: string | undefined;
   readonly status?: StepStatus | undefined;
@@ -29,7 +29,7 @@ export interface StepChange {
 
 export const stepStatuses: readonly ['pending', 'in_progress', 'done'] = ['pending', 'in_progress', 'done'];
 
-// Of any length: a redactor may put a mask into a title that is longer than what it hides. Tools check what a model gives.
+// No length limit here: a redactor may replace a title with a longer mask. The tools check input from the model.
 export const stepSchema: v.GenericSchema<unknown, TodoStep> = v.object({
   step_id: v.pipe(v.number(), v.integer(), v.minValue(1)),
   title: v.string(),
@@ -38,11 +38,14 @@ export const stepSchema: v.GenericSchema<unknown, TodoStep> = v.object({
 
 export const planSchema: v.GenericSchema<unknown, TodoPlan> = v.pipe(
   v.object({ objective: v.string(), status: v.picklist(['active', 'completed']), steps: v.array(stepSchema) }),
-  v.check(({ steps }) => isIncreasing(steps), 'The ids of the steps must count up.'),
-  v.check(({ status, steps }) => status === statusOf(steps), 'A plan is completed when it has steps and all are done.'),
+  v.check(({ steps }) => isIncreasing(steps), 'Step ids must be increasing.'),
+  v.check(
+    ({ status, steps }) => status === statusOf(steps),
+    'A plan must be `completed` exactly when it has steps and all are done.',
+  ),
 );
 
-/** A new plan; its steps are numbered from 1 on. */
+/** Creates a plan; step ids start at 1. */
 export function createPlan(objective: string, titles: readonly string[]): TodoPlan {
   return { objective, status: 'active', steps: toSteps(titles, 1) };
 }
@@ -55,13 +58,13 @@ export function changeStep(step: TodoStep, { title, status }: StepChange): TodoS
   return { ...step, title: title ?? step.title, status: status ?? step.status };
 }
 
-/** The plan with one step changed, completed when that was the last one to be done. A step that is not there changes nothing. */
+/** Updates one step and completes the plan if all steps are now done. An unknown id changes nothing. */
 export function updateStep(plan: TodoPlan, id: number, change: StepChange): TodoPlan {
   const steps = plan.steps.map((step) => (step.step_id === id ? changeStep(step, change) : step));
   return { ...plan, status: statusOf(steps), steps };
 }
 
-/** The id of the step that is added next. */
+/** The id of the next added step. */
 export function nextId({ steps }: TodoPlan): number {
   return (steps.at(-1)?.step_id ?? 0) + 1;
 }

@@ -8,28 +8,28 @@ export interface PlanningSectionOptions {
   readonly strategy?: Strategy;
   /** Default `Planning`. */
   readonly title?: string;
-  /** Default: made of the title. */
+  /** Default: derived from the title. */
   readonly key?: string;
-  /** Default `full`. `summary`: one line until the model opens the section, and the tools come with it. */
+  /** Default `full`. With `summary`, the model sees one line, and gets the tools when it opens the section. */
   readonly visibility?: Visibility;
 }
 
-const opening = 'Plan work that takes more than one step, and keep the plan true to what you do.';
+const opening = 'Make a plan for work that takes more than one step, and keep it up to date.';
 
 const rules = [
-  '`planning_setup_plan` begins a plan: its objective and the steps that you know. It replaces any plan that there is.',
-  '`planning_add_step` adds steps at the end, several in one call if you like.',
+  '`planning_setup_plan` starts a plan with an objective and the first steps. It replaces any existing plan.',
+  '`planning_add_step` adds one or more steps at the end.',
   '`planning_update_step` changes a title or a status: `pending`, `in_progress` or `done`.',
-  '`planning_read_plan` shows the objective and all steps with their ids.',
-  'Titles and the objective have 1 to 500 characters. Ids count up from 1, and none is used twice in a plan.',
-  'When all steps are done the plan is completed and changes no more; set up a new one for further work.',
+  '`planning_read_plan` shows the objective and all steps with their ids and statuses.',
+  'Titles and the objective have 1 to 500 characters. Step ids count up from 1 and are never reused in a plan.',
+  'When all steps are done, the plan is completed and can no longer be changed; set up a new one for further work.',
 ];
 
-const summary = 'Tools that keep a plan. Open this section for work that takes more than one step.';
+const summary = 'Tools for planning. Open this section for work that takes more than one step.';
 
-const closing = 'Mark a step as done when its work is done, not before.';
+const closing = 'Mark a step as done only after its work is done.';
 
-/** The section that lets a model keep a plan: rules, guidance of the strategy, the four tools and the slice they write. */
+/** The prompt section for planning: the rules, the guidance of the strategy, the four tools and the plan slice. */
 export function planningSection({
   strategy = react,
   title = 'Planning',
@@ -50,7 +50,7 @@ export function planningSection({
   });
 }
 
-/** As it stands: no placeholder begins in a strategy's text. */
+/** Escapes `$`, so that nothing in a strategy is read as a placeholder. */
 function toTemplate(line: string): string {
   return line.replaceAll('$', '$$$$');
 }

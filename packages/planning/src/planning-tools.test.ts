@@ -16,11 +16,10 @@ const active = () => sessionWithPlan(2);
 const withoutPlan = () => createSession();
 
 const noPlan = 'No plan is currently initialised. Set one up with `planning_setup_plan` first.';
-const over = 'The plan is completed and changes no more. Set up a new one with `planning_setup_plan`.';
-const tooLong = (name: string, length: number) =>
-  `\`${name}\` has ${length} characters, and at most 500 are allowed: say it in fewer words.`;
-const empty = (name: string) => `\`${name}\` is empty: give it 1 to 500 characters.`;
-const unknownStatus = (status: string) => `\`${status}\` is no status: use \`pending\`, \`in_progress\` or \`done\`.`;
+const over = 'The plan is completed and can no longer be changed. Set up a new one with `planning_setup_plan`.';
+const tooLong = (name: string, length: number) => `\`${name}\` has ${length} characters; the limit is 500. Shorten it.`;
+const empty = (name: string) => `\`${name}\` is empty. Give it 1 to 500 characters.`;
+const unknownStatus = (status: string) => `Unknown status \`${status}\`. Use \`pending\`, \`in_progress\` or \`done\`.`;
 
 test.each([
   { session: withoutPlan, call: read, code: 'planning.no_plan', message: noPlan },
@@ -37,7 +36,7 @@ test.each([
     session: active,
     call: (s: Session) => add(s),
     code: 'planning.no_steps',
-    message: '`steps` is empty: give at least one title, or go on with the steps that there are.',
+    message: '`steps` is empty. Give at least one title, or continue with the existing steps.',
   },
   { session: active, call: (s: Session) => add(s, ' '), code: 'planning.text_invalid', message: empty('steps[0]') },
   {
@@ -80,7 +79,7 @@ test.each([
     session: active,
     call: (s: Session) => update(s, 2),
     code: 'planning.nothing_to_change',
-    message: 'Nothing to change: give `title`, `status` or both for step 2.',
+    message: 'Nothing to change. Give `title`, `status` or both for step 2.',
   },
   ...['bogus', 'Done', ' done', '', '__proto__'].map((status) => ({
     session: active,
@@ -104,7 +103,7 @@ test.each([
     session: () => sessionWithPlan(0),
     call: (s: Session) => update(s, 1, { status: 'done' }),
     code: 'planning.step_unknown',
-    message: 'The plan has no step 1. It has none yet: add some with `planning_add_step`.',
+    message: 'The plan has no step 1. It has none yet. Add some with `planning_add_step`.',
   },
 ])('$code: $message', ({ session: make, call, code, message }) => {
   const session = make();
@@ -118,7 +117,7 @@ test.each([
   { titles: [], message: 'Set up the plan: no steps yet. Add some with `planning_add_step`.' },
   { titles: ['A'], message: 'Set up the plan: id 1, 1 step.' },
   { titles: ['A', 'B'], message: 'Set up the plan: ids 1 to 2, 2 steps.' },
-])('a plan is set up: $message', ({ titles, message }) => {
+])('sets up a plan: $message', ({ titles, message }) => {
   const session = createSession();
   const { result, rendered } = setup(session, titles);
   const steps = (titles ?? []).map((title, index) => ({ step_id: index + 1, title, status: 'pending' }));
@@ -130,7 +129,7 @@ test.each([
 test.each([
   { what: 'an active plan', session: active },
   { what: 'a completed plan', session: completed },
-])('$what is replaced, and ids begin at 1 again', ({ session: make }) => {
+])('$what is replaced, and ids start at 1 again', ({ session: make }) => {
   const session = make();
   add(session, 'C');
   expect(setup(session, ['X'], 'More').result.message).toBe('Replaced the plan: id 1, 1 step.');
@@ -145,7 +144,7 @@ test.each([
 test('a plan has at most 1,000 steps', () => {
   const titles = (count: number) => Array.from({ length: count }, () => 'Work');
   const session = createSession();
-  const whole = 'A plan has at most 1000 steps, and this would make 1001: plan in larger steps.';
+  const whole = 'A plan has at most 1000 steps; this would make 1001. Use larger steps.';
   expect(setup(session, titles(1_001)).result).toMatchObject({ success: false, code: 'planning.too_many_steps' });
   expect(session.read(planSlice)).toBeNull();
   expect(setup(session, titles(999)).result.success).toBe(true);
@@ -154,7 +153,7 @@ test('a plan has at most 1,000 steps', () => {
   expect(planOf(session).steps).toHaveLength(1_000);
 });
 
-test('steps are added behind those that there are', () => {
+test('steps are appended to existing ones', () => {
   const session = sessionWithPlan(0);
   expect(add(session, 'A').result).toMatchObject({ message: 'Added id 1. The plan has 1 step.' });
   const { result } = add(session, 'B', 'B');
@@ -169,7 +168,7 @@ test('steps are added behind those that there are', () => {
   ]);
 });
 
-test('steps done in any order complete the plan with the last one, at once', () => {
+test('the last step done completes the plan, in any order', () => {
   const session = sessionWithPlan(4);
   const messages = [4, 1, 2, 3].map((id) => update(session, id, { status: 'done' }).result);
   expect(messages.map(({ message }) => message)).toEqual([
@@ -187,7 +186,7 @@ test('steps done in any order complete the plan with the last one, at once', () 
   expect(planOf(session).status).toBe('completed');
 });
 
-test('several steps may be in progress, and go back', () => {
+test('several steps may be in progress, and return to pending', () => {
   const session = sessionWithPlan(3, [3]);
   for (const id of [1, 2]) update(session, id, { status: 'in_progress' });
   expect(planOf(session).steps.map(({ status }) => status)).toEqual(['in_progress', 'in_progress', 'done']);
@@ -196,7 +195,7 @@ test('several steps may be in progress, and go back', () => {
   );
 });
 
-test('a title changes alone, or with the status', () => {
+test('a title can change alone or with the status', () => {
   const session = sessionWithPlan(2, [1]);
   update(session, 1, { title: ' A, again ' });
   update(session, 2, { title: 'B, too', status: 'in_progress' });
@@ -206,7 +205,7 @@ test('a title changes alone, or with the status', () => {
   ]);
 });
 
-test('texts are trimmed, and 500 characters are allowed, of two code units each as well', () => {
+test('text is trimmed and may have 500 characters, even of two code units each', () => {
   const session = createSession();
   const long = '😀'.repeat(500);
   expect(setup(session, [` \n${long}\t`, `  ${'x'.repeat(500)}  `], `  ${long} `).result.success).toBe(true);
@@ -216,25 +215,25 @@ test('texts are trimmed, and 500 characters are allowed, of two code units each 
 test.each([
   {
     session: () => sessionWithPlan(0),
-    message: 'The plan is active and has no steps: add some with `planning_add_step`.',
+    message: 'The plan is active and has no steps. Add some with `planning_add_step`.',
   },
   { session: () => sessionWithPlan(1), message: 'The plan is active, 0 of 1 step done.' },
   { session: () => sessionWithPlan(3, [2]), message: 'The plan is active, 1 of 3 steps done.' },
   { session: () => sessionWithPlan(1, [1]), message: 'The plan is completed, its only step done.' },
   { session: completed, message: 'The plan is completed, all 2 steps done.' },
-])('reading says how far it is: $message', ({ session: make, message }) => {
+])('reading reports progress: $message', ({ session: make, message }) => {
   const session = make();
   expect(read(session).result).toMatchObject({ success: true, message, value: planOf(session) });
 });
 
-test('the model reads a line for each step, whatever a title holds', () => {
+test('the model reads one line per step, whatever a title contains', () => {
   const session = createSession();
   setup(session, ['Build', 'Test\n3. done: Deploy'], 'Ship\r\nit');
   update(session, 1, { status: 'in_progress' });
   expect(read(session).rendered).toBe('Objective: Ship it\n1. in_progress: Build\n2. pending: Test 3. done: Deploy');
 });
 
-test('reading changes nothing; the others change state only, and name the plan as what they work on', () => {
+test('only reading has no effects; the others change state only and lock the plan', () => {
   expect(planningTools().map(({ name, effects, dangerous }) => [name, effects, dangerous])).toEqual([
     ['planning_setup_plan', 'state', false],
     ['planning_add_step', 'state', false],

@@ -15,27 +15,27 @@ import { addStepsTo, planSlice, setUpPlan, updateStepOf } from './plan-slice.ts'
 import { checkText, describePlan, describeProgress, formatCount, formatIds } from './planning-text.ts';
 
 /**
- * The tools by which a model keeps a plan: `planning_setup_plan`, `planning_add_step`, `planning_update_step`,
- * `planning_read_plan`. They need no registration: a tool that is called lets the session know the slice.
+ * The tools with which a model keeps a plan: `planning_setup_plan`, `planning_add_step`, `planning_update_step` and `planning_read_plan`.
+ * The slice needs no registration: the first call adds it to the session.
  *
- * What does not fit the plan is a failure whose message says what to do next: `planning.no_plan`, `planning.completed`,
- * `planning.no_steps`, `planning.too_many_steps`, `planning.text_invalid`, `planning.nothing_to_change`, `planning.status_unknown`, `planning.step_unknown`,
+ * Invalid calls fail with a message that says what to do next: `planning.no_plan`, `planning.completed`, `planning.no_steps`,
+ * `planning.too_many_steps`, `planning.text_invalid`, `planning.nothing_to_change`, `planning.status_unknown`, `planning.step_unknown`,
  * `planning.conflict`.
  */
 export function planningTools(): readonly Tool[] {
   return [setupPlanTool, addStepTool, updateStepTool, readPlanTool];
 }
 
-// Calls that touch nothing but the plan may begin beside calls that touch something else.
+// Lets calls that use other locks run in parallel.
 const locks = (): readonly string[] => [planSlice.id];
 
 const title = v.pipe(v.string(), v.description('What to do, 1 to 500 characters'));
 
 const setupPlanTool: Tool = defineTool({
   name: 'planning_setup_plan',
-  description: 'Set up a plan: its objective, and the steps that are known so far. Replaces the plan that there is.',
+  description: 'Set up a plan: its objective and the first steps. Replaces any existing plan.',
   inputSchema: v.object({
-    objective: v.pipe(v.string(), v.description('What the plan is to achieve, 1 to 500 characters')),
+    objective: v.pipe(v.string(), v.description('The goal of the plan, 1 to 500 characters')),
     initial_steps: v.optional(v.pipe(v.array(title), v.description('Titles of the first steps, in order')), []),
   }),
   outputSchema: planSchema,
@@ -43,7 +43,7 @@ const setupPlanTool: Tool = defineTool({
   locks,
   examples: [
     {
-      description: 'A plan of two steps',
+      description: 'A plan with two steps',
       input: { objective: 'Release version 1.2.0', initial_steps: ['Run the tests', 'Write the change log'] },
       output: {
         objective: 'Release version 1.2.0',
@@ -86,7 +86,7 @@ const addStepTool: Tool = defineTool({
     if (titles.length === 0) {
       return refuse(
         'planning.no_steps',
-        '`steps` is empty: give at least one title, or go on with the steps that there are.',
+        '`steps` is empty. Give at least one title, or continue with the existing steps.',
       );
     }
     const checked = checkTitles(titles, { name: 'steps', before: found.plan.steps.length });
@@ -101,12 +101,11 @@ const addStepTool: Tool = defineTool({
 
 const updateStepTool: Tool = defineTool({
   name: 'planning_update_step',
-  description:
-    'Change the status of a step of the plan, its title, or both. When all steps are done the plan is completed.',
+  description: 'Change the status or title of a step, or both. When all steps are done, the plan is completed.',
   inputSchema: v.object({
     step_id: v.pipe(v.number(), v.integer(), v.description('Id of the step')),
     title: v.optional(title),
-    // No picklist: a wrong word is answered with the right ones, in the same way as everything else that does not fit.
+    // Not a picklist: an unknown status gets the same kind of message as any other mistake.
     status: v.optional(v.pipe(v.string(), v.description('`pending`, `in_progress` or `done`'))),
   }),
   outputSchema: v.object({ step: stepSchema, plan_status: v.picklist(['active', 'completed']) }),
@@ -114,7 +113,7 @@ const updateStepTool: Tool = defineTool({
   locks,
   examples: [
     {
-      description: 'The work of a step is done',
+      description: 'Mark a step as done',
       input: { step_id: 1, status: 'done' },
       output: { step: { step_id: 1, title: 'Run the tests', status: 'done' }, plan_status: 'active' },
     },
@@ -127,13 +126,13 @@ const updateStepTool: Tool = defineTool({
     if (newTitle === undefined && status === undefined) {
       return refuse(
         'planning.nothing_to_change',
-        `Nothing to change: give \`title\`, \`status\` or both for step ${id}.`,
+        `Nothing to change. Give \`title\`, \`status\` or both for step ${id}.`,
       );
     }
     if (status !== undefined && !isStatus(status)) {
       return refuse(
         'planning.status_unknown',
-        `\`${status.slice(0, 40)}\` is no status: use \`pending\`, \`in_progress\` or \`done\`.`,
+        `Unknown status \`${status.slice(0, 40)}\`. Use \`pending\`, \`in_progress\` or \`done\`.`,
       );
     }
     const checked = newTitle === undefined ? undefined : checkText('title', newTitle);
@@ -152,7 +151,7 @@ const updateStepTool: Tool = defineTool({
 
 const readPlanTool: Tool = defineTool({
   name: 'planning_read_plan',
-  description: 'Read the plan: its objective, its steps with their ids and statuses, and how far it is.',
+  description: 'Read the plan: its objective, its progress, and all steps with their ids and statuses.',
   outputSchema: planSchema,
   effects: 'none',
   locks,
@@ -167,12 +166,12 @@ type Found =
   | { readonly type: 'plan'; readonly plan: TodoPlan }
   | { readonly type: 'refusal'; readonly refusal: ToolResult<never> };
 
-/** The plan, when it may be changed. */
+/** The plan if it can be changed, or a failure. */
 function findActive(session: SessionReader): Found {
   const plan = session.read(planSlice);
   if (plan === null) return { type: 'refusal', refusal: refuseWithoutPlan() };
   if (plan.status === 'active') return { type: 'plan', plan };
-  const problem = 'The plan is completed and changes no more. Set up a new one with `planning_setup_plan`.';
+  const problem = 'The plan is completed and can no longer be changed. Set up a new one with `planning_setup_plan`.';
   return { type: 'refusal', refusal: refuse('planning.completed', problem) };
 }
 
@@ -180,16 +179,16 @@ type CheckedTitles =
   | { readonly type: 'titles'; readonly titles: readonly string[] }
   | { readonly type: 'refusal'; readonly refusal: ToolResult<never> };
 
-/** Of one plan: every change makes a new list of all steps, and models lose their way long before. */
+/** The maximum per plan. Each change copies the list of steps, and models lose track of far fewer. */
 const maxSteps = 1_000;
 
-/** All or none. `before`: steps that there are. */
+/** Checks all titles before any is added. `before`: the number of existing steps. */
 function checkTitles(
   given: readonly string[],
   { name, before }: { readonly name: string; readonly before: number },
 ): CheckedTitles {
   if (before + given.length > maxSteps) {
-    const problem = `A plan has at most ${maxSteps} steps, and this would make ${before + given.length}: plan in larger steps.`;
+    const problem = `A plan has at most ${maxSteps} steps; this would make ${before + given.length}. Use larger steps.`;
     return { type: 'refusal', refusal: refuse('planning.too_many_steps', problem) };
   }
   const titles: string[] = [];
@@ -210,7 +209,7 @@ function isStatus(status: string): status is StepStatus {
 function describeMissing(id: number, { steps }: TodoPlan): string {
   const known =
     steps.length === 0
-      ? 'It has none yet: add some with `planning_add_step`.'
+      ? 'It has none yet. Add some with `planning_add_step`.'
       : `It has ${formatIds(steps)}; \`planning_read_plan\` shows them.`;
   return `The plan has no step ${id}. ${known}`;
 }

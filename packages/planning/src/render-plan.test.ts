@@ -13,7 +13,7 @@ const plan: TodoPlan = {
   ],
 };
 
-test('a checklist with counts, plain by default', () => {
+test('renders a checklist with counts, without color by default', () => {
   const text = ['Plan  Release 1.2.0  active, 1/3 done', '  [x] 1. Lint', '  [>] 2. Build', '  [ ] 3. Deploy'].join(
     '\n',
   );
@@ -21,7 +21,7 @@ test('a checklist with counts, plain by default', () => {
   expect(renderPlan(plan, { color: false })).toBe(text);
 });
 
-test('colours change no character', () => {
+test('color changes no characters', () => {
   const text = renderPlan(plan, { color: true });
   expect(text).toBe(
     [
@@ -34,7 +34,7 @@ test('colours change no character', () => {
   expect(stripVTControlCharacters(text)).toBe(renderPlan(plan));
 });
 
-test('an empty plan, and one that is completed', () => {
+test('renders an empty and a completed plan', () => {
   expect(renderPlan({ objective: 'Ship', status: 'active', steps: [] })).toBe('Plan  Ship  active, 0/0 done');
   const steps = [{ step_id: 1, title: 'Lint', status: 'done' }] as const;
   expect(renderPlan({ objective: 'Ship', status: 'completed', steps })).toBe(
@@ -42,7 +42,7 @@ test('an empty plan, and one that is completed', () => {
   );
 });
 
-test('ids stand below each other', () => {
+test('ids are right-aligned', () => {
   const steps = Array.from({ length: 10 }, (_, index) => ({ step_id: index + 1, title: 'A', status: 'done' as const }));
   const lines = renderPlan({ objective: 'Ship', status: 'completed', steps }).split('\n');
   expect([lines[1], lines[10]]).toEqual(['  [x]  1. A', '  [x] 10. A']);
@@ -54,7 +54,7 @@ test.each([
   { title: 'a\u202eb\u200bc\u2028d', shown: 'a\\u{202e}b\\u{200b}c\\u{2028}d' },
   { title: 'a\u{e0041}b\ud800c', shown: 'a\\u{e0041}b\\u{d800}c' },
   { title: 'naïve ❤\ufe0f 漢字', shown: 'naïve ❤\ufe0f 漢字' },
-])('nothing in a text reaches the terminal as a command: $shown', ({ title, shown }) => {
+])('control characters are escaped: $shown', ({ title, shown }) => {
   const hostile: TodoPlan = { objective: title, status: 'active', steps: [{ step_id: 1, title, status: 'pending' }] };
   for (const color of [false, true]) {
     const [head, line] = renderPlan(hostile, { color }).split('\n');

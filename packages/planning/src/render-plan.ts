@@ -2,13 +2,13 @@ import { toPrintable } from '@holdfast/core';
 import { countDone, type StepStatus, type TodoPlan } from './plan.ts';
 
 export interface RenderPlanOptions {
-  /** Whether to paint by escape sequences. Default false. */
+  /** Color the output with escape sequences. Default false. */
   readonly color?: boolean;
 }
 
 /**
- * The plan as a checklist for a terminal, a line for each step and none at the end. What a terminal would obey, or a reader not
- * see, in the texts of the plan is shown as an escape.
+ * Renders the plan as a checklist for a terminal: one line per step, no trailing newline. Control and invisible characters in the plan's
+ * text are escaped.
  */
 export function renderPlan(plan: TodoPlan, { color = false }: RenderPlanOptions = {}): string {
   const paint = (code: number, text: string): string => (color ? `\x1b[${code}m${text}\x1b[0m` : text);

@@ -230,5 +230,5 @@ test('questions that wait are shown, with whose they are and until when', () => 
   const text = textOf(readPage(traceToHtml(trace)));
   expect(text).toContain('Call plan_12_0 of a, until 2026-05-17 09:30:00.000 UTC');
   expect(text).toContain('ask by holdfast/dangerous: It deletes files.');
-  expect(text).toContain('It waits for 1 answer of a person');
+  expect(text).toContain('Waiting for 1 approval');
 });

@@ -89,7 +89,7 @@ test('a run that waits for a person says so, and after the answer tells of it', 
   );
   const [text = '', , page = '', report = ''] = await reportsOf(waiting, session);
   expect(waiting.status).toBe('suspended');
-  expect(text).toContain('It waits for 1 answer of a person, and goes on when it is resumed.');
+  expect(text).toContain('Waiting for 1 approval. Resume the run after answering.');
   expect(text).toContain('of `remove`, until ');
   expect(page).toContain('Questions that wait for a person');
   expect(report).toContain('Status: suspended: 1 of 2 nodes succeeded');

@@ -46,7 +46,7 @@ test('a run that waits or goes on says so, and names the questions', () => {
   });
   expect(traceSummary(trace)).toEqual([
     'suspended: 0 of 1 node succeeded, in 0 ms.',
-    'It waits for 1 answer of a person, and goes on when it is resumed.',
+    'Waiting for 1 approval. Resume the run after answering.',
     'Missing:',
     '  0 (a) suspended',
     'Question: call `plan_12_0` of `a`, until 2026-05-17 09:30:00.000 UTC',
@@ -55,7 +55,7 @@ test('a run that waits or goes on says so, and names the questions', () => {
   const running = traceOf([{ id: 0, kind: 'running' }], { status: 'running', endedAtMs: undefined });
   expect(traceSummary(running).slice(0, 2)).toEqual([
     'running: 0 of 1 node succeeded.',
-    'By its log it has not ended: it still runs, or its process has ended and it can be resumed.',
+    'Its log has no end: it is still running, or its process ended and it can be resumed.',
   ]);
 });
 
@@ -65,7 +65,7 @@ test('what was skipped names the nodes because of which it was; of many only the
   expect(traceTable(traceOf([node])).rows[0]?.at(-1)).toBe(
     'Not needed. (plan.dependency) because of 0, 1, 2, 3, 4, 5, 6, 7 and 12 more',
   );
-  const named = { ...node, message: 'The run was halted, as `0` did not succeed.', because: [0] };
+  const named = { ...node, message: 'The run was halted because `0` did not succeed.', because: [0] };
   expect(traceTable(traceOf([named])).rows[0]?.at(-1)).toBe(`${named.message} (plan.dependency)`);
 });
 

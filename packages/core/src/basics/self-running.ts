@@ -1,47 +1,47 @@
 import { foldKey } from './fold-path.ts';
 
 interface Places {
-  /** Who runs them and when, after "`x` runs by itself: ". */
+  /** The programs that run it and when; follows "`x` runs by itself: ". */
   readonly why: string;
   /**
-   * At any depth, with spaces between: a file by its name or the end of its path, `*` for a part of a name; with `/` at the end a
-   * folder and all in it.
+   * Patterns for any depth, separated by spaces: a file name or the end of a path, with `*` for a part of a name; with a trailing `/`, a
+   * folder and everything in it.
    */
   readonly files: string;
 }
 
-// Sources, beside the programs' own manuals: npm "Scripts" (life cycle scripts) and ".npmrc"; pnpm ".pnpmfile.cjs"; Yarn `yarnPath`;
-// mise "Hooks"; direnv ".envrc"; VS Code "Tasks" (`runOn: folderOpen`) and "Workspace Trust"; Neovim `exrc`; Emacs "Safety of File
-// Variables"; Dev Containers "Lifecycle scripts"; Python `site` (`sitecustomize`, `.pth`); R "Startup"; `gitattributes(5)`.
+// Sources, besides the programs' manuals: npm "Scripts" (life cycle scripts) and ".npmrc"; pnpm ".pnpmfile.cjs"; Yarn `yarnPath`; mise
+// "Hooks"; direnv ".envrc"; VS Code "Tasks" (`runOn: folderOpen`) and "Workspace Trust"; Neovim `exrc`; Emacs "Safety of File Variables";
+// Dev Containers "Lifecycle scripts"; Python `site` (`sitecustomize`, `.pth`); R "Startup"; `gitattributes(5)`.
 const places: readonly Places[] = [
   {
-    why: 'package managers load it, or run its scripts, when they install',
+    why: 'package managers load it or run its scripts during installation',
     files: `
       package.json .npmrc .yarnrc .yarnrc.yml .yarn/ .pnpmfile.* pnpm-workspace.yaml bunfig.toml composer.json
       setup.py pyproject.toml Gemfile *.gemspec Podfile`,
   },
   {
-    why: 'Git, or what manages its hooks, runs what it names at a commit, a checkout or a push',
+    why: 'Git or a hook manager runs its commands at a commit, a checkout or a push',
     files: `
       .gitconfig .config/git/ .gitattributes .gitmodules .githooks/ .git-hooks/ .husky/ .huskyrc* lefthook.*
       .lefthook.* lefthook-local.* .lefthook-local.* .lefthook/ .lefthook-local/ hk.pkl .pre-commit-config.yaml
       .pre-commit-hooks.yaml .overcommit.yml .lintstagedrc* lint-staged.config.* .commitlintrc* commitlint.config.*`,
   },
   {
-    why: 'the shell loads it when somebody enters the folder',
+    why: 'the shell loads it when you enter the folder',
     files: `
       .envrc .autoenv .autoenv.zsh .tool-versions mise.toml mise.*.toml .mise.toml .mise.*.toml .rtx.toml
       mise/config*.toml .mise/ .config/mise/`,
   },
   {
-    why: 'editors act on it when they open the folder',
+    why: 'editors run it when they open the folder',
     files: `
       .vscode/ *.code-workspace .idea/ .fleet/ .zed/ .vs/ .helix/ .theia/ .idx/ .devcontainer/ .devcontainer.json
       .gitpod.yml .replit .exrc .vimrc _vimrc .gvimrc .lvimrc .nvimrc .nvim.lua .vim/ .config/nvim/ .dir-locals.el
       .dir-locals-2.el .emacs .emacs.el .emacs.d/ .config/emacs/`,
   },
   {
-    why: 'coding agents take their settings, hooks and MCP servers from it',
+    why: 'coding agents load settings, hooks and MCP servers from it',
     files: `
       .mcp.json .claude/ .claude.json .claude-plugin/ .cursor/ .codex/ .gemini/ .qwen/ .windsurf/ .codeium/
       .continue/ .continuerc.json .aider.conf.yml .opencode/ opencode.json* .roo/ .kilocode/ .cline/ .kiro/
@@ -77,13 +77,13 @@ const places: readonly Places[] = [
 ];
 
 /**
- * Why other programs run a file, or what it names, without being told to: when somebody opens or enters the folder, installs, commits
- * or pushes. `undefined` for all other files. `path` is compared in any letter case, with the look-alike forms that some disks take for
- * the same name; links are not followed.
+ * The reason why other programs run a file, or commands in it, automatically: when the folder is opened or entered, or at an install, a
+ * commit or a push. `undefined` for all other files. Ignores letter case and treats the look-alike forms that some disks accept as equal;
+ * does not follow links.
  *
- * Not in the list: what runs only when somebody builds, tests or starts the project (sources, `Makefile`, `build.gradle`, `conftest.py`),
- * packages that a manifest or lock names, and instructions for agents that are text alone (`AGENTS.md`, `CLAUDE.md`). `.git` is refused
- * by the filesystem itself.
+ * Not included: files that run only when a person builds, tests or starts the project (sources, `Makefile`, `build.gradle`, `conftest.py`),
+ * packages named in a manifest or lock, and text-only instructions for agents (`AGENTS.md`, `CLAUDE.md`). The filesystem itself protects
+ * `.git`.
  */
 export function runsByItself(path: string): string | undefined {
   const key = foldKey(path);

@@ -12,7 +12,7 @@ import { lockFolder } from './lock.ts';
 import { HostPaths, isAbsence, statIfPresent } from './paths.ts';
 import { settleJournals } from './recovery.ts';
 
-/** Keeps files in a folder of this machine. `root` is its real path. */
+/** Stores files in a folder of this machine. `root` is its real path. */
 export function createHostBackend(
   root: string,
   operations: HostOperations,
@@ -20,7 +20,7 @@ export function createHostBackend(
   processes: Processes = hostProcesses,
 ): Backend {
   const paths = new HostPaths(operations, root);
-  // Several may work on one folder in one process, and each counts for itself.
+  // Unique per backend: one process may have several on the same folder.
   const own = `${processes.identify().pid}-${randomBytes(4).toString('hex')}`;
   let commits = 0;
 
@@ -34,7 +34,7 @@ export function createHostBackend(
       const type = typeOf(await operations.lstat(await paths.toHost(target)));
       return type === undefined ? { name, type: 'other' } : { name, type, target };
     } catch {
-      // A link to outside, to nothing or in a circle; using it by name says which.
+      // A link to the outside, to nothing or in a circle; using it reports which.
       return { name, type: 'other' };
     }
   }
@@ -60,7 +60,7 @@ export function createHostBackend(
         if (parent === undefined) throw isDirectory(key);
         const folder = await openFolder(operations, await paths.toHost(parent), key);
         try {
-          // Not to follow a link that was put there since, and not to wait for the other end of a pipe.
+          // Do not follow a link put there since, and do not block on a pipe.
           const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
           const handle = await operations.open(`${folder.path}/${basename(await paths.toHost(key))}`, flags);
           try {
@@ -90,7 +90,7 @@ export function createHostBackend(
           await folder.close();
         }
       } catch (error) {
-        // ENOTDIR is about some name on the way, not only about the last.
+        // ENOTDIR may be about any name on the way, not just the last.
         const gone = isAbsence(error) && (await statIfPresent(operations, await paths.toHost(key))) === undefined;
         if (gone) throw isMissing(key, error);
         throw toFileError(error, key, 'read');

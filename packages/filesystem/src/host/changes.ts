@@ -10,31 +10,31 @@ import { exactStatIfPresent, type HostPaths } from './paths.ts';
 import { checkUnchanged, toState } from './state.ts';
 import { planWrite } from './write.ts';
 
-/** What a change needs to know of its backend. */
+/** The backend, as a change accesses it. */
 export interface HostAccess {
   readonly operations: HostOperations;
   readonly paths: HostPaths;
 }
 
-/** One change of a commit: first `prepare`, then `apply`, and at the end `close`, whatever happened. */
+/** One change of a commit: `prepare`, then `apply`, and always `close` at the end. */
 export interface HostChange {
   readonly recorded: RecordedChange;
-  /** Does what can fail beforehand and shows nowhere: content goes into a temporary file. Answers with its stamp. */
+  /** Does everything that can fail early without visible effects: writes content to a temporary file. Returns its stamp. */
   prepare(): Promise<Stamp | null>;
   apply(): Promise<void>;
   /**
-   * Puts back what was there, also when `apply` failed midway. What was prepared is kept: when the process ends within this, the
-   * log may say that the call took place.
+   * Restores the previous state, even if `apply` failed midway. Keeps the prepared files: if the process ends during the undo, the log may
+   * say that the call took place.
    */
   undo(): Promise<void>;
-  /** Whether there is something to clean. */
+  /** True if there is anything to clean. */
   leaves(): boolean;
-  /** Removes the files that are kept for `apply` and `undo`. */
+  /** Removes the files kept for `apply` and `undo`. */
   clean(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Looks at what is there; `place` tells the names of temporary files, which no tool can reach. */
+/** Inspects the current state; `place` gives the names of temporary files, which no tool can reach. */
 export async function planHostChange(
   access: HostAccess,
   change: Change,
@@ -88,12 +88,12 @@ async function planRemoveFile(
   return {
     recorded: { type: 'remove-file', key, name: basename(target), folder: shelter, before: recorded },
     async prepare() {
-      // The file's own folder may be removed next, so what is kept for an undo does not lie in it.
+      // The file's own folder may be removed next, so the backup for an undo is elsewhere.
       folder = await openFolder(operations, await access.paths.toHost(shelter), key);
       return null;
     },
     async apply() {
-      if (folder === undefined) throw new TypeError('A change is prepared before it is applied.');
+      if (folder === undefined) throw new TypeError('A change must be prepared before it is applied.');
       const backup = `${folder.path}/${names.former}`;
       await inParent(access, key, target, async (path) => {
         checkUnchanged(key, existing, await exactStatIfPresent(operations, path));
@@ -131,7 +131,7 @@ async function planRemoveDirectory(access: HostAccess, key: string, names: Tempo
     async undo() {
       if (!removed) return;
       await inParent(access, key, target, async (path) => {
-        // Made elsewhere, so that it is never seen without its mode.
+        // Created elsewhere, so that it never appears without its mode.
         const made = join(dirname(path), names.former);
         await operations.mkdir(made);
         await operations.chmod(made, mode);
@@ -154,7 +154,7 @@ async function planMakeDirectory(access: HostAccess, key: string): Promise<HostC
           await operations.mkdir(path);
           made = true;
         } catch (error) {
-          // Somebody else made it meanwhile: it is theirs, and stays whatever becomes of the commit.
+          // Created by another program in the meantime: it stays, whatever happens to the commit.
           const theirs = systemCode(error) === 'EEXIST' && (await operations.lstat(path)).isDirectory();
           if (!theirs) throw error;
         }
@@ -173,14 +173,14 @@ const nothingKept = {
   close: async () => undefined,
 };
 
-/** Runs with the path of `target` through the open folder that holds it. */
+/** Runs with the path of `target` through an open handle of its parent folder. */
 async function inParent(
   access: HostAccess,
   key: string,
   target: string,
   run: (path: string) => Promise<void>,
 ): Promise<void> {
-  // Opened at the last moment: an earlier step of the same commit may have made the folder.
+  // Opened at the last moment: an earlier step of the same commit may have created the folder.
   const folder = await openFolder(access.operations, await access.paths.toHost(parentOf(key) ?? ''), key);
   try {
     await run(`${folder.path}/${nameOf(target)}`);

@@ -8,7 +8,7 @@ async function removeAll(view: Filesystem, paths: readonly string[]): Promise<vo
   for (const path of paths) await view.remove(path);
 }
 
-/** Each finds what the one before left, and the last leaves nothing, so that there is never much to compare. */
+/** Each call finds the result of the previous one, and the last leaves nothing, so the trees to compare stay small. */
 const story: readonly ((view: Filesystem, text: string) => Promise<unknown>)[] = [
   (view, text) => view.write('f', text),
   async (view, text) => {
@@ -39,7 +39,7 @@ const story: readonly ((view: Filesystem, text: string) => Promise<unknown>)[] =
   (view) => removeAll(view, ['x/z/3', 'x/z', 'x/y/4', 'x/y', 'x', 'f', 'g']),
 ];
 
-/** One for each time that the story is told. */
+/** One for each run of the story. */
 const hits: readonly Omit<Sweep, 'chosen'>[] = [
   { kind: 'crash', committed: true },
   { kind: 'crash', committed: false },
@@ -49,7 +49,7 @@ const hits: readonly Omit<Sweep, 'chosen'>[] = [
 ];
 
 test('an error or a crash at any step of fifty calls', async () => {
-  // Every step in `npm run long`. In `npm test` every eighth one, another one for each call.
+  // Every step in `npm run long`; in `npm test` every eighth, with a different offset per call.
   const stride = inject('long') > 0 ? 1 : 8;
   await using folder = await makeTestFolder();
   const root = join(folder.path, 'root');

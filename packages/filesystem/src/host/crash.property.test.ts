@@ -19,7 +19,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 });
 const steps = fc.array(step, { minLength: 1, maxLength: 12 });
 
-/** What of `all` can be done, one after the other. */
+/** The applicable steps of `all`, run in order. */
 function toChanges(all: readonly Step[]): Changes {
   return async (view) => {
     for (const { type, path, text } of all) await attempt(view, type, { path, text });
@@ -34,7 +34,7 @@ async function attempt(view: Filesystem, type: Step['type'], { path, text }: Omi
   }
 }
 
-test('whatever a call changes, and wherever it and the recovery after it are cut off, it is all or nothing', async () => {
+test('any call is atomic, wherever it and the recovery after it are cut off', async () => {
   await using folder = await makeTestFolder();
   const root = join(folder.path, 'root');
   let cut = 0;
@@ -44,7 +44,7 @@ test('whatever a call changes, and wherever it and the recovery after it are cut
       fc.record({ kind: fc.constantFrom('error', 'crash', 'torn'), links: fc.boolean() }),
       async ({ earlier, own, back, second, committed }, fault) => {
         const { after: start } = await runUndisturbed(root, {}, toChanges(earlier));
-        // Modes that nobody has by default.
+        // Unusual modes.
         const before: Tree = Object.fromEntries(
           Object.entries(start).map(([key, text]) => [
             key,
@@ -54,7 +54,7 @@ test('whatever a call changes, and wherever it and the recovery after it are cut
         const undisturbed = await runUndisturbed(root, before, toChanges(own), fault);
         const { length } = undisturbed.steps;
         fc.pre(length > 0);
-        // More often near the end: before it, nothing is applied.
+        // More often near the end, because nothing is applied before it.
         const at = length - 1 - (back % (back % 2 === 0 ? length : Math.ceil(length / 3)));
         restoreTree(root, before);
         const interrupted = await interrupt(root, toChanges(own), { ...fault, at });

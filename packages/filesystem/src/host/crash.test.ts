@@ -37,7 +37,7 @@ const calls: Readonly<Record<string, Changes>> = {
   'replace a file by the same content': (view) => view.write('a.txt', 'a'),
   'delete a file': (view) => view.remove('b.txt'),
   'delete a file that is too large to be read': (view) => view.remove('large.bin'),
-  'what has names in another form': async (view) => {
+  'change names in another Unicode form': async (view) => {
     await view.remove('\u00e4/\u00fc.txt');
     await view.remove('\u00e4');
     await view.write('\u00f6.txt', 'changed');
@@ -56,11 +56,11 @@ const calls: Readonly<Record<string, Changes>> = {
   },
 };
 
-/** Every step in `npm run long`. In `npm test` every sixth one, from another one on for each fault. */
+/** Every step in `npm run long`; in `npm test` every sixth, with a different offset per fault. */
 const stride = inject('long') > 0 ? 1 : 6;
 
 test.each(Object.keys(calls))(
-  'after an error or a crash at any step of a call, another process makes it all or nothing: %s',
+  'recovery after an error or a crash at any step of a call is atomic: %s',
   async (name) => {
     await using folder = await makeTestFolder();
     const root = join(folder.path, 'root');
@@ -73,7 +73,7 @@ test.each(Object.keys(calls))(
       return hitEach(root, run, { stride, first: sweep, ...fault });
     };
     for (const committed of [true, false]) {
-      // Where nothing can have been recorded, both answers are one.
+      // If nothing can have been recorded, both answers are the same.
       const chosen = committed ? () => true : changesDisk;
       expect(await hit({ kind: 'error', committed, chosen })).toBeGreaterThan(stride === 1 ? 4 : 0);
       expect(await hit({ kind: 'crash', committed, chosen: changesDisk })).toBeGreaterThan(stride === 1 ? 4 : 0);

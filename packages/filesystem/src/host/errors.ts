@@ -2,9 +2,7 @@ import { HoldfastError, isHoldfastError } from '@holdfast/core';
 import { showPath } from '../paths/paths.ts';
 import { fileError, isDirectory, isMissing, isNotDirectory, isNotEmpty } from '../staging/errors.ts';
 
-/**
- * The error for what the operating system answered about `key`. Its own message names host paths, so only its code is passed on.
- */
+/** Converts a system error about `key`. Its own message contains host paths, so only its code is passed on. */
 export function toFileError(cause: unknown, key: string, doing: 'read' | 'write'): HoldfastError {
   if (isHoldfastError(cause)) return cause;
   switch (systemCode(cause)) {
@@ -32,14 +30,9 @@ export function toFileError(cause: unknown, key: string, doing: 'read' | 'write'
   }
 }
 
-/** A link that leads out of the root, to nothing, or round in a circle. */
+/** A link that leads out of the root, to nothing, or in a circle. */
 export function leavesRoot(key: string, cause?: unknown): HoldfastError {
-  return fileError(
-    'path.escape',
-    key,
-    'is or lies behind a link that does not lead to a place inside the workspace',
-    cause,
-  );
+  return fileError('path.escape', key, 'is behind a link that does not lead to a place inside the workspace', cause);
 }
 
 export function systemCode(cause: unknown): string {
@@ -49,7 +42,7 @@ export function systemCode(cause: unknown): string {
 const reasons: ReadonlyMap<string, string> = new Map([
   ['EACCES', 'permission denied'],
   ['EPERM', 'permission denied'],
-  ['ENOSPC', 'no space is left on the disk'],
+  ['ENOSPC', 'no space left on the disk'],
   ['EFBIG', 'it would be larger than the disk or a limit allows'],
   ['EDQUOT', 'the disk quota is used up'],
   ['EROFS', 'the disk is read-only'],

@@ -15,7 +15,7 @@ function systemError(code: string, path: unknown): Error {
   return Object.assign(new Error(`${code}: refused, '${String(path)}'`), { code });
 }
 
-/** The operations of Node, of which those fail that `fails` says. */
+/** The operations of Node.js, with failures for the calls that `fails` selects. */
 function failing(fails: (name: Name, path: string) => string | undefined): HostOperations {
   const wrap = <Run extends (...parameters: never[]) => unknown>(name: Name, run: Run): Run => {
     const wrapped = async (...parameters: Parameters<Run>) => {
@@ -54,7 +54,7 @@ async function makeTree(root: string): Promise<void> {
   await writeFile(join(root, 'old/deep/d.txt'), 'd', { mode: 0o600 });
 }
 
-/** Changes of every kind, in one call. */
+/** Makes changes of every kind in one call. */
 async function changeEverything(root: string, operations: HostOperations) {
   const call = openHost(root, operations).begin('c1');
   for (const path of ['old/deep/d.txt', 'old/deep', 'old/c.txt', 'old', 'empty']) await call.view.remove(path);
@@ -66,7 +66,7 @@ async function changeEverything(root: string, operations: HostOperations) {
   return call;
 }
 
-test('whichever step of a commit fails, the tree is as it was before', async () => {
+test('if any step of a commit fails, the tree is unchanged', async () => {
   await using folder = await makeTestFolder();
   const changing: readonly Name[] = ['rename', 'mkdir', 'rmdir'];
   let failures = 0;
@@ -95,7 +95,7 @@ test('whichever step of a commit fails, the tree is as it was before', async () 
     expect((await stat(join(root, 'a.txt'))).ino).toBe(inode);
     await call.discard();
   }
-  // 3 files and 3 folders away, 3 folders made, 4 files put in place.
+  // 3 files and 3 folders removed, 3 folders created, 4 files put in place.
   expect(failures).toBe(13);
 });
 
@@ -151,7 +151,7 @@ test.each([
   expect(kept.map((name) => tree[name])).toEqual([`file 644 ${Buffer.from('precious').toString('base64')}`]);
 });
 
-test('file.undo_failed: nothing is lost when the folder goes away in the middle of a commit', async () => {
+test('file.undo_failed: nothing is lost if the folder is removed during a commit', async () => {
   await using folder = await makeTestFolder();
   await mkdir(join(folder.path, 'a'));
   await writeFile(join(folder.path, 'a/precious.txt'), 'precious');
@@ -175,7 +175,7 @@ test('file.undo_failed: nothing is lost when the folder goes away in the middle 
   expect(contents).toContain(`file 644 ${Buffer.from('precious').toString('base64')}`);
 });
 
-test('file.cleanup_failed: a commit that is done says so when it cannot clean up', async () => {
+test('file.cleanup_failed: a completed commit reports that it cannot clean up', async () => {
   await using folder = await makeTestFolder();
   await writeFile(join(folder.path, 'a.txt'), 'old');
   const call = openHost(
@@ -234,10 +234,10 @@ test.each(['ENOSPC', 'EROFS', 'EACCES', 'EDQUOT', 'EFBIG'])(
   },
 );
 
-test('file.write_failed: a file that its owner made read-only is neither written nor removed', async () => {
+test('file.write_failed: a read-only file is neither written nor removed', async () => {
   await using folder = await makeTestFolder();
   await writeFile(join(folder.path, 'a.txt'), 'a', { mode: 0o444 });
-  // Root may write anything, so the answer that others get is played.
+  // Root may write any file, so the error is simulated.
   const resource = openHost(
     folder.path,
     failing((name) => (name === 'access' ? 'EACCES' : undefined)),
@@ -250,7 +250,7 @@ test('file.write_failed: a file that its owner made read-only is neither written
   }
 });
 
-test('C21: a file that is replaced by a link just before it is opened is not followed', async () => {
+test('C21: does not follow a link that replaces a file just before it is opened', async () => {
   await using folder = await makeTestFolder();
   const root = join(folder.path, 'work');
   await mkdir(root);
@@ -266,43 +266,40 @@ test('C21: a file that is replaced by a link just before it is opened is not fol
   await expect(openHost(root, operations).readOnly.read('a.txt')).rejects.toMatchObject({ code: 'path.escape' });
 });
 
-test.each(['may', 'EPERM', 'EIO'])(
-  'a file that is replaced keeps its owner (giving files away: %s)',
-  async (answer) => {
-    await using folder = await makeTestFolder();
-    await writeFile(join(folder.path, 'a.txt'), 'old');
-    const given: unknown[] = [];
-    const operations: HostOperations = {
-      ...promises,
-      async open(path, flags, mode) {
-        const handle = await promises.open(path, flags, mode);
-        if (flags !== 'wx') return handle;
-        // As if the program ran for another user than the file's.
-        const stats = await handle.stat();
-        return Object.assign(handle, {
-          stat: async () => Object.assign(stats, { uid: stats.uid + 1 }),
-          async chown(...owner: readonly number[]) {
-            given.push(owner);
-            if (answer !== 'may') throw systemError(answer, path);
-          },
-        });
-      },
-    };
-    const { uid, gid } = await stat(join(folder.path, 'a.txt'));
-    const call = openHost(folder.path, operations).begin('c1');
-    await call.view.write('a.txt', 'new');
-    await call.view.write('new.txt', 'new');
-    if (answer === 'EIO') await expect(call.prepare()).rejects.toMatchObject({ code: 'file.write_failed' });
-    else {
-      await call.prepare();
-      await call.commit();
-    }
-    expect(given).toEqual([[uid, gid]]);
-    expect(Object.keys(snapshotTree(folder.path))).toEqual(answer === 'EIO' ? ['a.txt'] : ['a.txt', 'new.txt']);
-  },
-);
+test.each(['may', 'EPERM', 'EIO'])('a replaced file keeps its owner (may change owners: %s)', async (answer) => {
+  await using folder = await makeTestFolder();
+  await writeFile(join(folder.path, 'a.txt'), 'old');
+  const given: unknown[] = [];
+  const operations: HostOperations = {
+    ...promises,
+    async open(path, flags, mode) {
+      const handle = await promises.open(path, flags, mode);
+      if (flags !== 'wx') return handle;
+      // As if the program ran as another user.
+      const stats = await handle.stat();
+      return Object.assign(handle, {
+        stat: async () => Object.assign(stats, { uid: stats.uid + 1 }),
+        async chown(...owner: readonly number[]) {
+          given.push(owner);
+          if (answer !== 'may') throw systemError(answer, path);
+        },
+      });
+    },
+  };
+  const { uid, gid } = await stat(join(folder.path, 'a.txt'));
+  const call = openHost(folder.path, operations).begin('c1');
+  await call.view.write('a.txt', 'new');
+  await call.view.write('new.txt', 'new');
+  if (answer === 'EIO') await expect(call.prepare()).rejects.toMatchObject({ code: 'file.write_failed' });
+  else {
+    await call.prepare();
+    await call.commit();
+  }
+  expect(given).toEqual([[uid, gid]]);
+  expect(Object.keys(snapshotTree(folder.path))).toEqual(answer === 'EIO' ? ['a.txt'] : ['a.txt', 'new.txt']);
+});
 
-test('a folder that somebody else makes between `prepare` and `commit` is theirs and stays', async () => {
+test('a folder that another program creates between `prepare` and `commit` stays', async () => {
   await using folder = await makeTestFolder();
   const call = openHost(
     folder.path,

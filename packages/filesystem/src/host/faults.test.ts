@@ -19,7 +19,7 @@ async function makeTree(root: string): Promise<void> {
 
 type Transaction = ResourceTransaction<Filesystem, FilesystemReader>;
 
-/** Changes of every kind: away, the one in place of the other, anew, and over what is there. */
+/** Changes of every kind: removals, replacements, creations and overwrites. */
 const changes: readonly ((view: Filesystem) => Promise<void>)[] = [
   async (view) => {
     for (const path of ['old/c.txt', 'old', 'empty']) await view.remove(path);
@@ -40,9 +40,9 @@ async function finish(transaction: Transaction): Promise<void> {
 
 interface Scenario {
   readonly name: string;
-  /** What the disk answers, and whether it has hard links. */
+  /** The error code of the disk, and support for hard links. */
   readonly disks: readonly { readonly code: string; readonly links: boolean }[];
-  /** The transactions in the order of their commits. */
+  /** The transactions in commit order. */
   stage(call: Transaction): Promise<readonly Transaction[]>;
 }
 
@@ -84,52 +84,55 @@ function withoutTemporaries(tree: Record<string, string>): Record<string, string
   return Object.fromEntries(Object.entries(tree).filter(([key]) => !/(?:^|\/)\.holdfast-[^/]*$/u.test(key)));
 }
 
-describe.each(scenarios)('one step of the operating system fails in $name', ({ stage, disks }) => {
-  test.each(disks)('all or nothing, and it is said ($code, hard links: $links)', async ({ code, links }) => {
-    await using folder = await makeTestFolder();
-    await makeTree(join(folder.path, 'before'));
-    const expected = { before: snapshotTree(join(folder.path, 'before')), after: {} };
-    const outcomes = new Map<string, number>();
-    // Every step in `npm run long`, every fifth one in `npm test`.
-    const stride = inject('long') > 0 ? 1 : 5;
-    const first = disks.findIndex((disk) => disk.code === code);
-    // Without a failure first, to see what the whole of the changes is.
-    for (let at: number | undefined; ; at = at === undefined ? first : at + stride) {
-      const root = await mkdtemp(join(folder.path, 'run-'));
-      await makeTree(root);
-      const faults = createFaults({ code, links });
-      const backend = createHostBackend(root, faults.operations, 1000);
-      const call = createStagedFilesystem(backend, createProtection([]), 1000).begin('c1');
-      const transactions = await stage(call);
-      faults.start(at);
-      let error = await attempt(async () => {
-        for (const transaction of transactions) await finish(transaction);
-      });
-      error ??= await attempt(async () => call.discard());
-      if (error !== undefined) await attempt(async () => call.discard());
-      const tree = snapshotTree(root);
-      if (at === undefined) {
-        expected.after = tree;
-        expect(tree).not.toEqual(expected.before);
-        continue;
+describe.each(scenarios)('one system call fails in $name', ({ stage, disks }) => {
+  test.each(disks)(
+    'the commit is atomic and reports the failure ($code, hard links: $links)',
+    async ({ code, links }) => {
+      await using folder = await makeTestFolder();
+      await makeTree(join(folder.path, 'before'));
+      const expected = { before: snapshotTree(join(folder.path, 'before')), after: {} };
+      const outcomes = new Map<string, number>();
+      // Every step in `npm run long`, every fifth in `npm test`.
+      const stride = inject('long') > 0 ? 1 : 5;
+      const first = disks.findIndex((disk) => disk.code === code);
+      // First without a failure, to learn the complete result.
+      for (let at: number | undefined; ; at = at === undefined ? first : at + stride) {
+        const root = await mkdtemp(join(folder.path, 'run-'));
+        await makeTree(root);
+        const faults = createFaults({ code, links });
+        const backend = createHostBackend(root, faults.operations, 1000);
+        const call = createStagedFilesystem(backend, createProtection([]), 1000).begin('c1');
+        const transactions = await stage(call);
+        faults.start(at);
+        let error = await attempt(async () => {
+          for (const transaction of transactions) await finish(transaction);
+        });
+        error ??= await attempt(async () => call.discard());
+        if (error !== undefined) await attempt(async () => call.discard());
+        const tree = snapshotTree(root);
+        if (at === undefined) {
+          expected.after = tree;
+          expect(tree).not.toEqual(expected.before);
+          continue;
+        }
+        if (faults.failed === undefined) break;
+        const what = { at, failed: faults.failed, code: isHoldfastError(error) ? error.code : error };
+        outcomes.set(String(what.code), (outcomes.get(String(what.code)) ?? 0) + 1);
+        switch (what.code) {
+          case undefined:
+            // The failed step was optional.
+            expect({ ...what, tree }).toEqual({ ...what, tree: expected.after });
+            break;
+          case 'file.cleanup_failed':
+            // Complete or not at all, with leftovers or an unclosed handle.
+            expect([expected.before, expected.after]).toContainEqual(withoutTemporaries(tree));
+            break;
+          default:
+            expect({ ...what, tree }).toEqual({ ...what, tree: expected.before });
+        }
+        expect([undefined, 'file.cleanup_failed', 'file.unreadable', 'file.write_failed']).toContain(what.code);
       }
-      if (faults.failed === undefined) break;
-      const what = { at, failed: faults.failed, code: isHoldfastError(error) ? error.code : error };
-      outcomes.set(String(what.code), (outcomes.get(String(what.code)) ?? 0) + 1);
-      switch (what.code) {
-        case undefined:
-          // Nothing came of the failure; a step that need not succeed.
-          expect({ ...what, tree }).toEqual({ ...what, tree: expected.after });
-          break;
-        case 'file.cleanup_failed':
-          // Done or not, in full; and there is something to clean up, or a handle that did not close.
-          expect([expected.before, expected.after]).toContainEqual(withoutTemporaries(tree));
-          break;
-        default:
-          expect({ ...what, tree }).toEqual({ ...what, tree: expected.before });
-      }
-      expect([undefined, 'file.cleanup_failed', 'file.unreadable', 'file.write_failed']).toContain(what.code);
-    }
-    expect(outcomes.get('file.write_failed')).toBeGreaterThan(40 / stride);
-  });
+      expect(outcomes.get('file.write_failed')).toBeGreaterThan(40 / stride);
+    },
+  );
 });

@@ -3,7 +3,7 @@ import type * as promises from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { fileError } from '../staging/errors.ts';
 
-/** The part of `node:fs/promises` that a host folder is used through. Tests pass one that fails. */
+/** The part of `node:fs/promises` used on a host folder. Tests inject failures. */
 export type HostOperations = Pick<
   typeof promises,
   | 'access'
@@ -20,11 +20,11 @@ export type HostOperations = Pick<
   | 'unlink'
 >;
 
-/** A folder that stays the same one while its path may be moved or replaced by a link. */
+/** A folder that stays the same even if its path is moved or replaced by a link. */
 export interface HostFolder {
-  /** Where the folder is reached. On Linux through its open handle, which no link can redirect. */
+  /** The path of the folder. On Linux through its open handle, which no link can redirect. */
   readonly path: string;
-  /** @throws HoldfastError `path.escape` when the folder is not at its place any more. */
+  /** @throws HoldfastError `path.escape` if the folder is no longer in its place. */
   check(): Promise<void>;
   close(): Promise<void>;
 }
@@ -33,10 +33,10 @@ const handles = '/proc/self/fd';
 const throughHandles = process.platform === 'linux' && existsSync(handles);
 
 /**
- * Opens the folder at `hostPath`, which must hold no links. Elsewhere than on Linux a moment stays between the check and what
- * is done after it, because Node has no operations relative to an open folder.
+ * Opens the folder at `hostPath`, which must not contain links. Except on Linux, a race remains between the check and the operation,
+ * because Node.js has no operations relative to an open folder.
  *
- * @throws HoldfastError `path.escape`, and what the operating system answers.
+ * @throws HoldfastError `path.escape`, and file system errors.
  */
 export async function openFolder(operations: HostOperations, hostPath: string, key: string): Promise<HostFolder> {
   if (!throughHandles) {
@@ -48,7 +48,7 @@ export async function openFolder(operations: HostOperations, hostPath: string, k
   }
   const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
   const handle: FileHandle = await operations.open(hostPath, flags);
-  // What was only read has nothing to lose. A failure here must not pass for one of what was done through the folder.
+  // The handle was only read. An error from closing it must not pass for an error of the operation.
   const close = () => handle.close().catch(() => undefined);
   const path = `${handles}/${handle.fd}`;
   const check = async () => {
@@ -64,5 +64,5 @@ export async function openFolder(operations: HostOperations, hostPath: string, k
 }
 
 function moved(key: string): Error {
-  return fileError('path.escape', key, 'lies in a folder that was moved or replaced by a link during the call');
+  return fileError('path.escape', key, 'is in a folder that was moved or replaced by a link during the call');
 }

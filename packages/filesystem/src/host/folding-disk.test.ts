@@ -15,7 +15,7 @@ function fold(name: string): string {
   return name.normalize('NFD').toLowerCase();
 }
 
-/** The path with the names that the disk has, as a disk that folds letter case and Unicode form would find it. */
+/** The path in the spelling on disk, as a disk finds it that folds letter case and Unicode form. */
 function findOnDisk(path: string): string {
   if (path === dirname(path) || existsSync(path)) return path;
   const folder = findOnDisk(dirname(path));
@@ -23,10 +23,12 @@ function findOnDisk(path: string): string {
   return join(folder, names.find((name) => fold(name) === fold(basename(path))) ?? basename(path));
 }
 
-/** What a disk that folds names answers. */
+/** The result of `realpath` on a disk that folds names. */
 type Realpath = 'as asked' | 'as on disk';
 
-/** Operations on a disk of this machine as if it folded names. `realpath` gives what was asked on Linux, and what is on disk on macOS. */
+/**
+ * Operations as on a disk that folds names. `realpath` returns the requested spelling, as on Linux, or the spelling on disk, as on macOS.
+ */
 function foldingOperations(kind: Realpath): HostOperations {
   const folding = <Run extends (...parameters: never[]) => unknown>(run: Run): Run => {
     const wrapped = (...parameters: Parameters<Run>) =>
@@ -40,7 +42,7 @@ function foldingOperations(kind: Realpath): HostOperations {
   };
   const realpath = async (path: string) => {
     const real = await promises.realpath(findOnDisk(path));
-    // What a link leads to is not what was asked.
+    // The target of a link is not the requested path.
     return kind === 'as asked' && fold(real) === fold(path) ? path : real;
   };
   return {
@@ -103,7 +105,7 @@ test.each(kinds)(
 );
 
 test.each(kinds)(
-  'on a disk that folds names, what is staged has one key in the call and in nested ones (realpath %s)',
+  'on a disk that folds names, staged files have one key in the call and in nested ones (realpath %s)',
   async (kind) => {
     await using folder = await makeTestFolder();
     await writeFile(join(folder.path, 'other'), '');
@@ -125,7 +127,7 @@ test.each(kinds)(
   },
 );
 
-test('on a disk that folds names, a folder without any is like the one above, and the root like its place', async () => {
+test('on a disk that folds names, an empty folder is treated like its parent, and the root like its location', async () => {
   await using folder = await makeTestFolder();
   const resource = openFolding(folder.path, 'as asked');
   const call = resource.begin('c1');
@@ -151,7 +153,7 @@ test('on a disk that does not fold names, two spellings are two files', async ()
   expect(await resource.readOnly.list('b')).toHaveLength(2);
 });
 
-test('two names of one file that differ in letter case only stay two, and are no sign of a disk that folds', async () => {
+test('two names of one file that differ only in letter case stay separate, and do not indicate a folding disk', async () => {
   await using folder = await makeTestFolder();
   await writeFile(join(folder.path, 'a.txt'), 'one');
   await link(join(folder.path, 'a.txt'), join(folder.path, 'A.TXT'));

@@ -20,7 +20,7 @@ import { hostFilesystem } from '../node.ts';
 import { systemCode } from './errors.ts';
 import { makeTestFolder, snapshotTree } from './test-folder.ts';
 
-/** A folder with `root` in it, and beside that what no tool may reach. */
+/** A folder that contains `root` and files outside of it that no tool may reach. */
 async function makeWorkspace() {
   const folder = await makeTestFolder();
   const root = join(folder.path, 'work');
@@ -32,7 +32,7 @@ async function makeWorkspace() {
   return { root, outside, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
 }
 
-test('F36: only what a failing call wrote is undone; ignored files, empty folders, modes and times stay', async () => {
+test('F36: only the writes of a failing call are undone; ignored files, empty folders, modes and times stay', async () => {
   await using workspace = await makeWorkspace();
   const { root } = workspace;
   await writeFile(join(root, '.gitignore'), '*.log\n');
@@ -52,7 +52,7 @@ test('F36: only what a failing call wrote is undone; ignored files, empty folder
   expect((await stat(join(root, 'src/a.txt'))).mtimeMs).toBe(1_000_000);
 });
 
-test('a commit alters nothing but what the call wrote', async () => {
+test('a commit changes only the files that the call wrote', async () => {
   await using workspace = await makeWorkspace();
   const { root } = workspace;
   await writeFile(join(root, '.gitignore'), '*.log\n');
@@ -71,7 +71,7 @@ test('a commit alters nothing but what the call wrote', async () => {
   expect((await stat(join(root, 'src/build.log'))).mtimeMs).toBe(1_000_000);
 });
 
-test('F24: a call that removes a file, makes a folder and writes two files leaves none of it when it fails', async () => {
+test('F24: a call that removes a file, makes a folder and writes two files leaves none of these changes when it fails', async () => {
   await using workspace = await makeWorkspace();
   const { root } = workspace;
   await writeFile(join(root, 'b.txt'), 'b');
@@ -88,7 +88,7 @@ test('F24: a call that removes a file, makes a folder and writes two files leave
 test('a commit keeps the mode of a file and leaves no temporary file', async () => {
   await using workspace = await makeWorkspace();
   const { root } = workspace;
-  // With bits that the usual umask would take away.
+  // Includes bits that the usual umask clears.
   await chmod(join(root, 'src/a.txt'), 0o777);
   const call = hostFilesystem(root).begin('c1');
   await call.view.write('src/a.txt', 'new');
@@ -171,7 +171,7 @@ test('E13: a link inside the root shares the key and the content of its target, 
   expect(await readFile(join(root, 'src/a.txt'), 'utf8')).toBe('through the link');
 });
 
-test('a walk meets every file once, whatever links lead to it', async () => {
+test('a walk visits every file once, despite links to it', async () => {
   await using workspace = await makeWorkspace();
   const { root } = workspace;
   await symlink('a.txt', join(root, 'src/alias.txt'));
@@ -181,7 +181,7 @@ test('a walk meets every file once, whatever links lead to it', async () => {
   expect(found).toEqual(['src/a.txt']);
 });
 
-test('a link that goes away with its target leaves the listing', async () => {
+test('a link disappears from the listing with its target', async () => {
   await using workspace = await makeWorkspace();
   await symlink('src/a.txt', join(workspace.root, 'alias.txt'));
   const { view } = hostFilesystem(workspace.root).begin('c1');
@@ -203,7 +203,7 @@ test('a hard link is a file of its own: writing one name leaves the other', asyn
 test.each([
   { protectedName: 'plugins', options: { protectedPaths: ['plugins'] } },
   { protectedName: '.holdfast', options: {} },
-])('path.protected: what the link `$protectedName` leads to', async ({ protectedName, options }) => {
+])('path.protected: the target of the link `$protectedName`', async ({ protectedName, options }) => {
   await using workspace = await makeWorkspace();
   const { root } = workspace;
   await mkdir(join(root, 'real'));
@@ -228,7 +228,7 @@ test('path.protected: a link that leads to the logs', async () => {
   await expect(hostFilesystem(root).readOnly.read('logs/log.jsonl')).rejects.toMatchObject({ code: 'path.protected' });
 });
 
-test('a protected name that leads out of the root does no harm', async () => {
+test('a protected name that leads out of the root is harmless', async () => {
   await using workspace = await makeWorkspace();
   await symlink('../workspace', join(workspace.root, '.holdfast'));
   const { view } = hostFilesystem(workspace.root).begin('c1');
@@ -236,7 +236,7 @@ test('a protected name that leads out of the root does no harm', async () => {
   await expect(view.read('.holdfast/secret.txt')).rejects.toMatchObject({ code: 'path.protected' });
 });
 
-test('file.conflict: somebody changed the file on disk since the call first saw it', async () => {
+test('file.conflict: the file on disk changed after the call first saw it', async () => {
   await using workspace = await makeWorkspace();
   const { root } = workspace;
   const call = hostFilesystem(root).begin('c1');
@@ -260,7 +260,7 @@ test.each<{ what: string; path: string; change: (view: Filesystem, path: string)
   { what: 'replaces', path: 'src/a.txt', change: (view, path) => view.write(path, 'mine') },
   { what: 'creates', path: 'src/new.txt', change: (view, path) => view.write(path, 'mine') },
   { what: 'removes', path: 'src/a.txt', change: (view, path) => view.remove(path) },
-])('file.conflict: somebody wrote the file that a call $what between its `prepare` and its `commit`', async (row) => {
+])('file.conflict: a file that a call $what changed between its `prepare` and its `commit`', async (row) => {
   await using workspace = await makeWorkspace();
   const { root } = workspace;
   const call = hostFilesystem(root).begin('c1');
@@ -324,7 +324,7 @@ test('C21: nothing is written or read outside while a parent is swapped for a li
   let running = true;
   let quietTurns = 20;
   let made = 0;
-  // A call that finds no `src` in this instant may make one, and then that is in the way.
+  // A call that finds no `src` may create one, which then blocks the swap.
   const move = async (from: string, to: string): Promise<void> => {
     for (;;) {
       try {
@@ -333,7 +333,7 @@ test('C21: nothing is written or read outside while a parent is swapped for a li
         if (!['EISDIR', 'ENOTEMPTY', 'EEXIST'].includes(systemCode(error))) throw error;
       }
       made += 1;
-      // Unless the call has taken it back already.
+      // Unless the call has already undone it.
       await rename(join(root, to), join(root, `made-${made}`)).catch((error: unknown) => {
         if (systemCode(error) !== 'ENOENT') throw error;
       });
@@ -345,7 +345,7 @@ test('C21: nothing is written or read outside while a parent is swapped for a li
       await move('evil', 'src');
       await move('src', 'evil');
       await move('aside', 'src');
-      // Some time in which all is as it should be, or no call would ever get through.
+      // Time without swaps, so that some calls succeed.
       for (let turn = 0; turn < quietTurns; turn += 1) await stat(root);
     }
   })();
@@ -353,7 +353,7 @@ test('C21: nothing is written or read outside while a parent is swapped for a li
   const texts = new Set<string>();
   let commits = 0;
   for (let round = 0; round < 60 || (commits === 0 && round < 1_000); round += 1) {
-    // How much of it a call needs depends on the machine.
+    // The time needed depends on the machine.
     if (commits === 0 && round % 30 === 29) quietTurns *= 2;
     const call = resource.begin(`c${round}`);
     try {
@@ -363,7 +363,7 @@ test('C21: nothing is written or read outside while a parent is swapped for a li
       await call.commit();
       commits += 1;
     } catch {
-      // Refused in whatever way; what counts is what stands outside.
+      // The call may fail in any way, as long as the outside is unchanged.
       await call.discard();
     }
   }
@@ -371,11 +371,11 @@ test('C21: nothing is written or read outside while a parent is swapped for a li
   await swapping;
   expect(snapshotTree(outside)).toEqual(before);
   expect([...texts]).not.toContain('secret');
-  // At least some must get through, or the test has tested nothing.
+  // Some calls must succeed, or the test proves nothing.
   expect(commits).toBeGreaterThan(0);
 });
 
-test('file.unreadable: a pipe is neither read nor waited for', async () => {
+test('file.unreadable: a pipe is not read and does not block', async () => {
   await using workspace = await makeWorkspace();
   execFileSync('mkfifo', [join(workspace.root, 'pipe')]);
   const { readOnly } = hostFilesystem(workspace.root);
@@ -384,7 +384,7 @@ test('file.unreadable: a pipe is neither read nor waited for', async () => {
   expect((await readOnly.list('')).map(({ name }) => name)).toEqual(['src']);
 });
 
-test('a folder that holds only what tools cannot see is not empty', async () => {
+test('a folder with only hidden files is not empty', async () => {
   await using workspace = await makeWorkspace();
   await mkdir(join(workspace.root, 'folder'));
   await symlink('/nowhere', join(workspace.root, 'folder/link'));
@@ -393,7 +393,7 @@ test('a folder that holds only what tools cannot see is not empty', async () => 
   await expect(view.remove('folder')).rejects.toMatchObject({ code: 'file.not_empty' });
 });
 
-test('a name that is on disk in another Unicode form is found, listed by its key and kept as it is', async () => {
+test('a name with another Unicode form on disk is found, listed by its key and kept unchanged', async () => {
   await using workspace = await makeWorkspace();
   const { root } = workspace;
   await mkdir(join(root, 'cafe\u0301'));
@@ -418,7 +418,7 @@ test('a name that is on disk in another Unicode form is found, listed by its key
   expect(await resource.readOnly.readText('caf\u00e9/\u00e9.txt')).toBe('new');
 });
 
-test('names that no path can spell are left out of listings', async () => {
+test('names that cannot be written as a path are not listed', async () => {
   await using workspace = await makeWorkspace();
   for (const name of ['a\\b', 'line\nbreak', 'dot.']) await writeFile(join(workspace.root, name), '');
   expect((await hostFilesystem(workspace.root).readOnly.list('')).map(({ name }) => name)).toEqual(['src']);
@@ -435,7 +435,7 @@ test('a file that is too large to be read has a version that changes with it', a
   expect((await readOnly.stat('large'))?.version).not.toBe(before?.version);
 });
 
-test('a file that is too large to be read can be removed and replaced, unless somebody changed it', async () => {
+test('a file that is too large to be read can be removed and replaced, unless it changed meanwhile', async () => {
   await using workspace = await makeWorkspace();
   const { root } = workspace;
   const resource = hostFilesystem(root, { maxFileBytes: 10 });

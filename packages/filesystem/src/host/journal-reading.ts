@@ -8,28 +8,28 @@ import type { HostOperations } from './folder.ts';
 import { type JournalHead, maxJournalBytes, type RecordedChange, type Stamp } from './journal.ts';
 import { isAbsence } from './paths.ts';
 
-/** A journal that lies in the root. `token` is from its name, and everything else is what somebody wrote. */
+/** A journal found in the root. `token` is from its name; everything else is untrusted. */
 export interface LeftJournal {
   readonly name: string;
   readonly token: string;
   /** Milliseconds since 1970. */
   readonly modifiedMs: number;
   /**
-   * `torn`: its first line is not whole, so nothing was done yet. `begun`: its process ended within `prepare`. `prepared`: it may have
-   * been applied in part. `settled`: only leftovers are to be removed.
+   * `torn`: its first line is incomplete, so nothing was done yet. `begun`: its process ended during `prepare`. `prepared`: it may be
+   * partly applied. `settled`: only leftovers have to be removed.
    */
   readonly stage: 'torn' | 'begun' | 'prepared' | 'settled';
   readonly mark: string | null;
-  /** None where `stage` is `torn`. */
+  /** Undefined if `stage` is `torn`. */
   readonly owner: ProcessIdentity | undefined;
   readonly changes: readonly RecordedChange[];
-  /** One for each change where `stage` is `prepared`. */
+  /** One per change if `stage` is `prepared`. */
   readonly stamps: readonly (Stamp | null)[];
 }
 
 const namePattern = /^\.holdfast-(\d{1,10}-[0-9a-f]{8}-\d{1,15})\.(journal|done)$/;
 
-/** Reads the journals of a root. What is no journal, or none that this program wrote, is left out. */
+/** Reads the journals of a root. Ignores files that are not journals of this program. */
 export async function readJournals(operations: HostOperations, root: string): Promise<readonly LeftJournal[]> {
   const journals: LeftJournal[] = [];
   for (const name of (await operations.readdir(root)).sort()) {
@@ -45,13 +45,13 @@ export async function readJournals(operations: HostOperations, root: string): Pr
   return journals;
 }
 
-/** `undefined` for what is no file, too large, another user's, or gone meanwhile. */
+/** `undefined` if it is not a file, too large, owned by another user, or gone. */
 async function readSmallFile(
   operations: HostOperations,
   path: string,
 ): Promise<{ readonly text: string; readonly modifiedMs: number } | undefined> {
   try {
-    // Not to follow a link, and not to wait for the other end of a pipe.
+    // Do not follow a link, and do not block on a pipe.
     const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
     const handle = await operations.open(path, flags);
     try {
@@ -70,10 +70,10 @@ async function readSmallFile(
 
 type Content = Pick<LeftJournal, 'stage' | 'mark' | 'owner' | 'changes' | 'stamps'>;
 
-/** `undefined` for a text of somebody else. */
+/** `undefined` for a foreign text. */
 function parseJournal(text: string): Content | undefined {
   const [first, second, ...rest] = text.split('\n', 4);
-  // A process was killed while it wrote; and what it writes is longer than this, and begins like this.
+  // The process was killed while writing; its output would be longer than this, and begins like this.
   if (second === undefined) {
     const torn = '{"holdfast":"journal",'.startsWith(text) || text.startsWith('{"holdfast":"journal",');
     return torn ? { stage: 'torn', mark: null, owner: undefined, changes: [], stamps: [] } : undefined;
@@ -90,7 +90,7 @@ function parse(line: string | undefined): unknown {
   try {
     return JSON.parse(line ?? '');
   } catch {
-    // Nothing that this program wrote.
+    // Not written by this program.
     return undefined;
   }
 }
@@ -137,7 +137,7 @@ function toStamps(value: unknown, changes: readonly RecordedChange[]): readonly 
   return fits ? value : undefined;
 }
 
-/** In the one spelling that a tool's path comes to: below the root, no `..`, nothing that leads elsewhere by its text. */
+/** A canonical key, as from a tool's path: below the root, without `..`. */
 function isKey(value: unknown): value is string {
   if (typeof value !== 'string') return false;
   try {
@@ -148,7 +148,7 @@ function isKey(value: unknown): value is string {
   }
 }
 
-/** No other form of a name has a `/` in it. */
+/** Any form of a name, without `/`. */
 function isNameOf(name: unknown, key: string): name is string {
   return typeof name === 'string' && name.isWellFormed() && name.normalize('NFC') === nameOf(key);
 }

@@ -31,7 +31,7 @@ function toText(head: Head, stamps?: unknown): string {
   return `${JSON.stringify(whole)}\n${stamps === undefined ? '' : `${JSON.stringify(stamps)}\n`}`;
 }
 
-/** With the name that belongs to its key, unless it has one. */
+/** Adds the temporary name that belongs to the key, unless given. */
 function named(change: { readonly key: string; readonly [field: string]: unknown }): object {
   return { name: change.key.slice(change.key.lastIndexOf('/') + 1), ...change };
 }
@@ -41,7 +41,7 @@ function write(change: object): string {
   return toText({ changes: [{ type: 'write', folder: '', before: null, after: planted, ...whole }] }, [stamp]);
 }
 
-/** A workspace with things to lose, files that somebody planted where a journal's leftovers would be, and a folder outside. */
+/** A workspace with files to lose, planted files where a journal's leftovers would be, and a folder outside. */
 async function openWorkspace(): Promise<TestFolder & { readonly root: string }> {
   const folder = await makeTestFolder();
   const root = join(folder.path, 'root');
@@ -56,7 +56,7 @@ async function openWorkspace(): Promise<TestFolder & { readonly root: string }> 
   return { root, path: folder.path, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
 }
 
-/** Settles everything, in the one way and then in the other. */
+/** Settles everything, first in one way and then in the other. */
 async function settle(root: string, committed = false): Promise<readonly unknown[]> {
   const results: unknown[] = [];
   const files = hostFilesystem(root);
@@ -83,17 +83,17 @@ const removal = { type: 'remove-directory', key: 'empty', ino: '1', mode: 0 };
 
 const refused: readonly (readonly [string, string])[] = [
   ['nothing but a line', '\n'],
-  ['no JSON', '{"holdfast":"journal",\n[]\n'],
+  ['not JSON', '{"holdfast":"journal",\n[]\n'],
   ['JSON of another kind', '[1]\n[]\n'],
   ['too deep', `${'['.repeat(200_000)}\n`],
   ['another version', toText({ version: 2 }, [])],
-  ['a mark that is no text', toText({ mark: {} }, [])],
+  ['a mark that is not text', toText({ mark: {} }, [])],
   ['no owner', toText({ owner: null }, [])],
-  ['an owner that is a group of processes', toText({ owner: { ...endedProcess.identify(), pid: -1 } }, [])],
-  ['changes that are no list', toText({ changes: { length: 1 } }, [])],
-  ['a change of no kind', toText({ changes: [{ type: 'chmod', key: 'p.txt' }] }, [null])],
+  ['a process group as owner', toText({ owner: { ...endedProcess.identify(), pid: -1 } }, [])],
+  ['changes that are not a list', toText({ changes: { length: 1 } }, [])],
+  ['a change of an unknown type', toText({ changes: [{ type: 'chmod', key: 'p.txt' }] }, [null])],
   ['more stamps than changes', toText({ changes: [] }, [stamp])],
-  ['a stamp that is none', toText({ changes: [{ type: 'make-directory', key: 'x' }] }, [stamp])],
+  ['an unexpected stamp', toText({ changes: [{ type: 'make-directory', key: 'x' }] }, [stamp])],
   ['more than two lines', `${toText({ changes: [] }, [])}x`],
   ...[
     '../outside/p.txt',
@@ -109,12 +109,12 @@ const refused: readonly (readonly [string, string])[] = [
     (folder) => [`the folder ${JSON.stringify(folder)}`, write({ folder })] as const,
   ),
   ...['../p.txt', '..', 'other.txt', ''].map((name) => [`the name ${JSON.stringify(name)}`, write({ name })] as const),
-  ['a size that is none', write({ after: { ...planted, size: -1 } })],
-  ['a mode that is none', toText({ changes: [named({ ...removal, mode: 0o10000 })] }, [null])],
-  ['a number that is none', toText({ changes: [named({ ...removal, ino: '../x' })] }, [null])],
+  ['an invalid size', write({ after: { ...planted, size: -1 } })],
+  ['an invalid mode', toText({ changes: [named({ ...removal, mode: 0o10000 })] }, [null])],
+  ['an invalid number', toText({ changes: [named({ ...removal, ino: '../x' })] }, [null])],
 ];
 
-test.each(refused)('a journal is left alone, and nothing touched, that has %s', async (_what, text) => {
+test.each(refused)('a journal with %s is left alone, and nothing is touched', async (_what, text) => {
   await using folder = await openWorkspace();
   await writeFile(join(folder.root, `.holdfast-${token}.journal`), text);
   const tree = snapshotTree(folder.path);
@@ -126,7 +126,7 @@ test.each<{ readonly what: string; readonly make: (path: string) => Promise<unkn
   { what: 'a link', make: (path) => symlink('../outside/p.txt', path) },
   { what: 'a folder', make: (path) => mkdir(path) },
   { what: 'huge', make: (path) => writeFile(path, `${toText({ mark: null }, [])}`.padEnd(maxJournalBytes + 1, ' ')) },
-])('a journal is left alone that is $what', async ({ make }) => {
+])('a journal that is $what is left alone', async ({ make }) => {
   await using folder = await openWorkspace();
   const path = join(folder.root, `.holdfast-${token}.journal`);
   await make(path);
@@ -156,7 +156,7 @@ test.each([
     { type: 'make-directory', key: 'link/new' },
     { type: 'make-directory', key: 'p.txt' },
   ].map((change) => ({ change, stamps: [null] })),
-])('a journal that its writer thought up touches nothing: $change', async ({ change, stamps }) => {
+])('a forged journal touches nothing: $change', async ({ change, stamps }) => {
   const files = [`.holdfast-${token}-0-new.tmp`, `.holdfast-${token}-0-old.tmp`];
   for (const [round, owned] of [[], files.slice(0, 1), files.slice(1), files].entries()) {
     for (const [turn, [asked, committed, extension]] of (
@@ -167,7 +167,7 @@ test.each([
         [mark, false, 'done'],
       ] as const
     ).entries()) {
-      // Each with each in `npm run long`, half of them in `npm test`.
+      // All combinations in `npm run long`, half of them in `npm test`.
       if ((round + turn) % 2 === 1 && inject('long') === 0) continue;
       await using folder = await openWorkspace();
       for (const name of owned) {
@@ -180,7 +180,7 @@ test.each([
       const [open] = await settle(folder.root, committed);
       const after = Object.entries(snapshotTree(folder.path)).filter((entry) => !isLeftover(entry));
       const what = { owned, asked, committed, extension };
-      // As good as one of this program's own, as far as its form goes.
+      // Valid in form, like one of this program.
       const marks = asked === mark && extension === 'journal' ? [mark] : [];
       expect({ ...what, open, after }).toEqual({ ...what, open: marks, after: before });
     }
@@ -188,7 +188,7 @@ test.each([
 });
 
 test.each(['holdfast.lock', '.holdfast/log.jsonl', 'src/holdfast.config.ts'])(
-  'path.protected: a journal cannot speak of `%s`',
+  'path.protected: a journal cannot name `%s`',
   async (key) => {
     await using folder = await openWorkspace();
     await writeFile(
@@ -197,7 +197,7 @@ test.each(['holdfast.lock', '.holdfast/log.jsonl', 'src/holdfast.config.ts'])(
     );
     const tree = snapshotTree(folder.path);
     expect(await settle(folder.root)).toEqual([[mark], 'path.protected', 'path.protected', [mark]]);
-    // Nobody has asked for this one.
+    // No one asks for this mark.
     await writeFile(
       join(folder.root, `.holdfast-${token}.journal`),
       toText({ mark: null, changes: [{ type: 'make-directory', key }] }, [null]),
@@ -207,7 +207,7 @@ test.each(['holdfast.lock', '.holdfast/log.jsonl', 'src/holdfast.config.ts'])(
   },
 );
 
-test('every prefix of a journal is one whose process was killed while it wrote', async () => {
+test('every prefix of a journal counts as one whose process was killed while writing', async () => {
   await using folder = await openWorkspace();
   const tree = snapshotTree(folder.path);
   const path = join(folder.root, `.holdfast-${token}.journal`);
@@ -222,7 +222,7 @@ test('every prefix of a journal is one whose process was killed while it wrote',
   }
 });
 
-test('a torn journal of a process that may be at it stays for a minute', async () => {
+test('a torn journal of a process that may still run stays for a minute', async () => {
   await using folder = await openWorkspace();
   const name = `.holdfast-${process.pid}-0a1b2c3d-1.journal`;
   await writeFile(join(folder.root, name), '{"holdfast":"jour');
@@ -234,7 +234,7 @@ test('a torn journal of a process that may be at it stays for a minute', async (
   expect(await readdir(folder.root)).not.toContain(name);
 });
 
-test('what is not named like a journal is none', async () => {
+test('files that are not named like a journal are ignored', async () => {
   await using folder = await openWorkspace();
   const names = [
     `.holdfast-${token}.journal.bak`,

@@ -7,24 +7,24 @@ import { systemCode } from './errors.ts';
 import type { HostOperations } from './folder.ts';
 
 /**
- * A journal says what a commit is about to do, so that another process can end it: the file `.holdfast-<token>.journal` in the root,
- * of one or two lines of JSON. The first is written before any temporary file, the second, a list of stamps, when everything is
- * prepared. Once everything is applied or undone it is renamed to `.holdfast-<token>.done`: from then on only leftovers are to be
- * removed, and then itself.
+ * A journal records the plan of a commit, so that another process can finish it: the file `.holdfast-<token>.journal` in the root, of one
+ * or two lines of JSON. The first is written before any temporary file; the second, a list of stamps, when everything is prepared. Once
+ * everything is applied or undone, it is renamed to `.holdfast-<token>.done`; then only leftovers and the journal itself have to be
+ * removed.
  */
 export interface JournalHead {
   readonly holdfast: 'journal';
   readonly version: 1;
-  /** As `ResourceTransaction.prepare` says; `null`: nobody will ask for it, and what was done is undone. */
+  /** As in `ResourceTransaction.prepare`; `null`: no one will ask for it, and the changes are undone. */
   readonly mark: string | null;
   readonly owner: ProcessIdentity;
-  /** In the order in which they are applied. */
+  /** In the order of application. */
   readonly changes: readonly RecordedChange[];
 }
 
-/** `name`: on disk, where that may be in another form than in the key. */
+/** `name`: the name on disk, which may differ from that in the key. */
 export type RecordedChange =
-  // `folder`: of the temporary file.
+  // `folder`: that of the temporary file.
   | {
       readonly type: 'write';
       readonly key: string;
@@ -34,7 +34,7 @@ export type RecordedChange =
       readonly after: FileContent;
     }
   | { readonly type: 'make-directory'; readonly key: string }
-  // `folder`: where the file is kept until nobody wants it back.
+  // `folder`: that of the backup.
   | {
       readonly type: 'remove-file';
       readonly key: string;
@@ -56,7 +56,7 @@ export interface FileContent {
   readonly size: number;
 }
 
-/** Which of all files with some content it is. Numbers as text: they may have more digits than a number holds. */
+/** Identifies one file among all with the same content. Numbers are strings because they may exceed the precision of a number. */
 export interface Stamp {
   readonly ino: string;
   readonly mtimeNs: string;
@@ -64,20 +64,20 @@ export interface Stamp {
 
 export interface FileState extends FileContent, Stamp {}
 
-/** More than any sensible call needs: about 100,000 files. */
+/** More than a reasonable call needs: about 100,000 files. */
 export const maxJournalBytes: number = 32 * 1024 * 1024;
 
 export interface Journal {
-  /** Everything is prepared. `stamps`: of the temporary files, `null` for a change without. */
+  /** Everything is prepared. `stamps`: of the temporary files, `null` for a change without one. */
   complete(stamps: readonly (Stamp | null)[]): Promise<void>;
-  /** Everything is applied, or undone. */
+  /** Everything is applied or undone. */
   settle(): Promise<void>;
-  /** Before `remove`, however far it got. */
+  /** Called before `remove`, at any stage. */
   close(): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** Of one change's files that lie beside others: with what comes, and with what was there. */
+/** The names of one change's temporary files: the new content and the backup. */
 export interface TemporaryNames {
   readonly next: string;
   readonly former: string;
@@ -103,11 +103,11 @@ export async function openJournal(
   let path = join(root, journalName(token));
   const head: JournalHead = { holdfast: 'journal', version: 1, ...content };
   const text = `${JSON.stringify(head)}\n`;
-  // The stamps of a change take less than its line.
+  // The stamp of a change is shorter than its line.
   if (Buffer.byteLength(text) > maxJournalBytes / 2) {
-    throw new HoldfastError('file.write_failed', 'A call cannot change that many files at once; nothing was changed.');
+    throw new HoldfastError('file.write_failed', 'Too many files changed in one call. Nothing was changed.');
   }
-  // Names of files are nobody else's business.
+  // File names are private.
   const handle = await operations.open(path, 'wx', 0o600).catch((cause: unknown) => {
     throw journalFailed(cause);
   });
@@ -150,7 +150,7 @@ export async function openJournal(
 function journalFailed(cause: unknown): HoldfastError {
   return new HoldfastError(
     'file.write_failed',
-    `Nothing was changed, because the note about the changes cannot be written to the workspace's own folder (${systemCode(cause)}): it must be one that can be written.`,
+    `Nothing was changed: cannot write the journal of the changes to the workspace folder (${systemCode(cause)}). The folder must be writable.`,
     { data: { path: '', systemCode: systemCode(cause) }, cause },
   );
 }

@@ -4,16 +4,16 @@ import { cleanupFailed, undoFailed } from '../staging/errors.ts';
 import { type HostAccess, type HostChange, planHostChange } from './changes.ts';
 import { type Journal, openJournal, type Stamp } from './journal.ts';
 
-/** What the journal of a commit says of it. */
+/** The identity of a commit in its journal. */
 export interface CommitIdentity {
   readonly root: string;
-  /** Of this commit alone. */
+  /** Unique to this commit. */
   readonly token: string;
   readonly mark: string | undefined;
   readonly owner: ProcessIdentity;
 }
 
-/** Prepares the changes of a commit, having noted them in a journal. */
+/** Records the changes of a commit in a journal and prepares them. */
 export async function prepareHostChanges(
   access: HostAccess,
   changes: readonly Change[],
@@ -42,7 +42,7 @@ export async function prepareHostChanges(
 function createLanding(changes: readonly HostChange[], journal: Journal): Landing {
   async function end(): Promise<readonly unknown[]> {
     try {
-      // Decides for a later process as well: nothing is applied or undone any more. Without leftovers the removal does.
+      // Final for later processes as well: nothing will be applied or undone. Without leftovers, removing the journal does the same.
       if (changes.some((change) => change.leaves())) await journal.settle();
     } catch (failure) {
       await closeAll(changes);
@@ -62,7 +62,7 @@ function createLanding(changes: readonly HostChange[], journal: Journal): Landin
       } catch (error) {
         const undoFailures = await undoAll(begun);
         if (undoFailures.length > 0) {
-          // The journal stays, with all that is kept: once this process has ended, another one ends the commit.
+          // The journal and all backups stay: once this process has ended, another one finishes the commit.
           await closeAll(changes);
           throw undoFailed([error, ...undoFailures]);
         }
@@ -91,7 +91,7 @@ async function undoAll(begun: readonly HostChange[]): Promise<readonly unknown[]
   return failures;
 }
 
-/** Removes what is kept, also when something of it cannot be removed; then the journal stays for a later process. */
+/** Removes as many leftovers as possible. If any remain, the journal stays for a later process. */
 async function cleanAll(changes: readonly HostChange[], journal: Journal): Promise<readonly unknown[]> {
   const failures: unknown[] = [];
   for (const change of changes) {

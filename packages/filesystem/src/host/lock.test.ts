@@ -18,7 +18,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { hostFilesystem } from '../node.ts';
 import { findLockPath, lockFolder } from './lock.ts';
 
-/** The lock of a folder that nobody else uses, removed after the test. */
+/** The lock of an unused folder, removed after the test. */
 function openLock(content?: string): { readonly root: string; readonly path: string } {
   const root = `/nowhere/${randomUUID()}`;
   const path = findLockPath(root);
@@ -28,7 +28,7 @@ function openLock(content?: string): { readonly root: string; readonly path: str
   return { root, path };
 }
 
-/** What a lock says of a process; `other` differs from this one. */
+/** The content of a lock; `other` overrides the identity of this process. */
 function describe(other: object = {}): string {
   return JSON.stringify({ token: '0123456789abcdef', ...hostProcesses.identify(), ...other });
 }
@@ -44,7 +44,7 @@ function readPid(path: string): unknown {
   return typeof owner === 'object' && owner !== null && 'pid' in owner ? owner.pid : undefined;
 }
 
-test('one process holds a lock as often as it likes, and lets go of it with the last', async () => {
+test('a process may take a lock repeatedly, and releases it with the last release', async () => {
   const { root, path } = openLock();
   const [first, second] = await Promise.all([lockFolder(root), lockFolder(root)]);
   expect(readPid(path)).toBe(process.pid);
@@ -65,7 +65,7 @@ test('file.busy while another process holds it', async () => {
   (await lockFolder(root, { waitMs: 0 }))();
 });
 
-test('it is had as soon as the other process lets go', async () => {
+test('it is granted as soon as the other process releases it', async () => {
   const { root, path } = openLock(describe(parent));
   const lock = lockFolder(root);
   rmSync(path);
@@ -75,11 +75,11 @@ test('it is had as soon as the other process lets go', async () => {
 
 test.each([
   { what: 'a process that has ended', content: () => describe({ pid: ended() }) },
-  { what: 'a process whose number is in use again', content: () => describe({ startedAt: 'before' }), linux: true },
+  { what: 'a process whose number was reused', content: () => describe({ startedAt: 'before' }), linux: true },
   { what: 'a process of another container, long ago', content: () => describe({ pidSpace: 'pid:[1]' }) },
-  { what: 'a process that never said who it was', content: () => '' },
-  { what: 'nobody that can be a process', content: () => describe({ pid: -1 }) },
-  { what: 'nobody with a path for a token', content: () => describe({ token: '../../../x' }) },
+  { what: 'a process that never wrote its identity', content: () => '' },
+  { what: 'an impossible process', content: () => describe({ pid: -1 }) },
+  { what: 'an owner with a path as token', content: () => describe({ token: '../../../x' }) },
 ])('a lock of $what is taken over', async ({ content, linux }) => {
   if (linux === true && process.platform !== 'linux') return;
   const { root, path } = openLock(content());
@@ -92,14 +92,14 @@ test.each([
 
 test.each([
   { what: 'of another container', content: () => describe({ pidSpace: 'pid:[1]' }) },
-  { what: 'whose process is about to say who it is', content: () => '' },
-])('a lock $what is kept to at first', async ({ content }) => {
+  { what: 'whose process is about to write its identity', content: () => '' },
+])('a lock $what is respected at first', async ({ content }) => {
   const { root, path } = openLock(content());
   await expect(lockFolder(root, { waitMs: 0 })).rejects.toMatchObject({ code: 'file.busy' });
   expect(readFileSync(path, 'utf8')).toBe(content());
 });
 
-test('who is taking over a lock has it', async () => {
+test('a process that is taking over a lock holds it', async () => {
   const { root, path } = openLock(describe({ pid: ended() }));
   const claim = `${path}.0123456789abcdef`;
   writeFileSync(claim, describe({ ...parent, token: 'f'.repeat(16) }));
@@ -109,7 +109,7 @@ test('who is taking over a lock has it', async () => {
   expect(existsSync(claim)).toBe(false);
 });
 
-test('a lock that was swept away and is another one now is not removed', async () => {
+test('a lock that was deleted and replaced is not removed', async () => {
   const { root, path } = openLock();
   const release = await lockFolder(root);
   writeFileSync(path, describe(parent));
@@ -117,7 +117,7 @@ test('a lock that was swept away and is another one now is not removed', async (
   expect(readPid(path)).toBe(process.ppid);
 });
 
-test('a change holds it from its last look at the files to its end, whatever that is', async () => {
+test('a commit holds it from its last check of the files to its end', async () => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'holdfast-lock-')));
   onTestFinished(() => rmSync(root, { recursive: true }));
   const path = findLockPath(root);
@@ -141,12 +141,12 @@ test('a change holds it from its last look at the files to its end, whatever tha
   expect(existsSync(path)).toBe(false);
 
   const refused = await begin('three');
-  writeFileSync(join(root, 'a.txt'), 'by somebody else');
+  writeFileSync(join(root, 'a.txt'), 'by another program');
   await expect(refused.prepare()).rejects.toMatchObject({ code: 'file.conflict' });
   expect(existsSync(path)).toBe(false);
 });
 
-test('file.lock_failed where no temporary file can be made', async () => {
+test('file.lock_failed if no temporary file can be created', async () => {
   const { root, path } = openLock();
   vi.stubEnv('TMPDIR', path);
   onTestFinished(() => void vi.unstubAllEnvs());
@@ -157,7 +157,7 @@ test('file.lock_failed where no temporary file can be made', async () => {
   });
 });
 
-test('a lock that was swept away is let go of all the same', async () => {
+test('a deleted lock can still be released', async () => {
   const { root, path } = openLock();
   const release = await lockFolder(root);
   rmSync(path);

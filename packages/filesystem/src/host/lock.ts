@@ -8,7 +8,7 @@ import { hostProcesses, type LockOwner, newLockOwner, releaseLock, takeLock } fr
 import { systemCode } from './errors.ts';
 
 export interface LockOptions {
-  /** How long another process may hold it. Milliseconds, default 10,000. */
+  /** How long to wait for another process. Milliseconds, default 10,000. */
   readonly waitMs?: number;
 }
 
@@ -18,15 +18,15 @@ interface Held {
   users: number;
 }
 
-// What the operating system knows of a process, a second copy of an object in it must know too.
+// Per process, as for the operating system: a second copy of this module must share it.
 const heldHere = new Map<string, Held>();
 
 /**
- * Keeps other processes of this user on this machine from committing to the folder `root` (its real path) until the answer is
- * called: between the check that a file is as it was read and its replacement nobody else may replace it. Within one process it
- * excludes nobody. A lock whose process has ended is taken over.
+ * Prevents other processes of this user on this machine from committing to the folder `root` (its real path) until the returned function is
+ * called, so that no file changes between its check and its replacement. Does not exclude callers in the same process. Takes over the lock
+ * of a process that has ended.
  *
- * @throws HoldfastError `file.busy`, and `file.lock_failed` where no temporary file can be made.
+ * @throws HoldfastError `file.busy`, and `file.lock_failed` if no temporary file can be created.
  */
 export async function lockFolder(root: string, { waitMs = 10_000 }: LockOptions = {}): Promise<() => void> {
   const path = findLockPath(root);
@@ -44,23 +44,23 @@ export async function lockFolder(root: string, { waitMs = 10_000 }: LockOptions 
     throw isHoldfastError(cause) ? cause : lockFailed(cause);
   }
   return () => {
-    // Somebody may have emptied the folder of temporary files meanwhile, and somebody else may have it since.
+    // The lock may have been deleted as a temporary file, and another process may hold a new one.
     if (leave()) releaseLock(path, lock.mine);
   };
 }
 
-/** Not in the folder itself: there it would be seen, could be left behind, and needs a permission that a change may not. */
+/** Not in the folder itself, where it would be visible, might be left behind, and would need permission to create files. */
 export function findLockPath(root: string): string {
-  // By number: not every user has a name. Windows has a folder for each anyway.
+  // By user id: not every user has a name. On Windows, each user has a separate folder anyway.
   const folder = join(tmpdir(), `holdfast-locks-${process.getuid?.() ?? ''}`);
-  // With the host's name: containers may share the folder, and their processes do not know each other.
+  // Includes the host name: containers may share the folder but not their processes.
   return join(folder, `${hash('sha256', `${hostname()}\n${root}`, 'hex').slice(0, 32)}.lock`);
 }
 
 function lockFailed(cause: unknown): HoldfastError {
   return new HoldfastError(
     'file.lock_failed',
-    `Nothing was changed, because the folder for temporary files refuses the lock for changes (${systemCode(cause)}): it must be one that can be written, see \`TMPDIR\`.`,
+    `Nothing was changed: cannot create the lock in the folder for temporary files (${systemCode(cause)}). The folder must be writable; see \`TMPDIR\`.`,
     { cause },
   );
 }
@@ -77,28 +77,28 @@ async function take(path: string, mine: LockOwner, { root, waitMs }: { root: str
     const owner = takeLock(path, mine, { wasLeft });
     if (owner === undefined) return;
     if (performance.now() >= untilMs) {
-      const holder = owner === 'unknown' ? 'Somebody' : `Process ${owner.pid}`;
+      const holder = owner === 'unknown' ? 'Another process' : `Process ${owner.pid}`;
       throw new HoldfastError(
         'file.busy',
-        // Paths of this machine stay in `data`: the message goes to a model.
-        `${holder} has been changing files of the same workspace for too long, so this change was not begun; try again later.`,
+        // Host paths stay in `data`, because the message goes to a model.
+        `${holder} has held the lock of this workspace for too long. Nothing was changed; try again later.`,
         { data: { ...(owner === 'unknown' ? {} : { process: owner.pid }), root, lock: path } },
       );
     }
-    // Not in step with others that wait.
+    // Random, so that waiting processes do not stay in step.
     await wait(1 + Math.random() * 10);
   }
 }
 
 function wasLeft(owner: LockOwner | 'unknown', path: string): boolean {
-  // Somebody is between creating and writing, which takes far less than this.
+  // The holder is between creating and writing the lock, which takes far less time.
   if (owner === 'unknown') return ageMs(path) > 2000;
   const state = hostProcesses.stateOf(owner);
-  // Nobody in this container can say whether that process runs. What a lock is held for takes far less than this.
+  // This container cannot tell if that process runs. A lock is held for far less time than this.
   return state === 'ended' || (state === 'unknown' && ageMs(path) > 9000);
 }
 
-/** Negative, and so not old, once the file is gone. */
+/** Negative, and so not old, if the file is gone. */
 function ageMs(path: string): number {
   return Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY);
 }

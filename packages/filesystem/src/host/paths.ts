@@ -6,7 +6,7 @@ import type { Location } from '../staging/backend.ts';
 import { leavesRoot, systemCode, toFileError } from './errors.ts';
 import type { HostOperations } from './folder.ts';
 
-/** Translates between keys and the paths of a host folder. */
+/** Converts between keys and the paths of a host folder. */
 export class HostPaths {
   readonly #operations: HostOperations;
   readonly #root: string;
@@ -19,7 +19,7 @@ export class HostPaths {
     this.#prefix = root.endsWith(sep) ? root : root + sep;
   }
 
-  /** Where `key` is or would be. */
+  /** The actual or future path of `key`. */
   async toHost(key: string): Promise<string> {
     if (isAscii(key)) return join(this.#root, key);
     let path = this.#root;
@@ -44,10 +44,10 @@ export class HostPaths {
     }
   }
 
-  /** As `Backend.folds` says. @throws HoldfastError `file.unreadable`. */
+  /** As in `Backend.folds`. @throws HoldfastError `file.unreadable`. */
   async folds(key: string): Promise<boolean> {
     try {
-      // A folder without names is taken to be like the one above it.
+      // An empty folder is assumed to behave like its parent.
       for (let folder = key; ; folder = parentOf(folder) ?? '') {
         const folds = await this.#foldsNames(await this.toHost(folder));
         if (folds !== undefined) return folds;
@@ -60,7 +60,7 @@ export class HostPaths {
     }
   }
 
-  // Keys are NFC. A name that was made elsewhere may be on disk in another form, which is another name for most file systems.
+  // Keys are NFC. A name created elsewhere may have another form on disk, which most file systems treat as a different name.
   async #nameOnDisk(folder: string, name: string): Promise<string> {
     if (isAscii(name) || (await statIfPresent(this.#operations, join(folder, name))) !== undefined) return name;
     try {
@@ -71,7 +71,7 @@ export class HostPaths {
     }
   }
 
-  /** The real path of the deepest folder or file on the way that exists, and the names below it that do not. */
+  /** The real path of the deepest existing ancestor, and the missing names below it. */
   async #resolveExisting(path: string, key: string): Promise<{ real: string; missing: readonly string[] }> {
     const missing: string[] = [];
     for (let current = path; ; current = dirname(current)) {
@@ -79,19 +79,19 @@ export class HostPaths {
         return { real: await this.#operations.realpath(current), missing };
       } catch (error) {
         if (!isAbsence(error) || current === this.#root) throw error;
-        // A link to nothing: writing to it would make a file at a place that nobody has checked.
+        // A broken link: writing to it would create a file at an unchecked place.
         if ((await statIfPresent(this.#operations, current)) !== undefined) throw leavesRoot(key, error);
         missing.unshift(basename(current));
       }
     }
   }
 
-  // `realpath` does not find the spelling on disk everywhere.
+  // `realpath` does not return the spelling on disk everywhere.
   async #realName(folder: string, name: string): Promise<string> {
     for (const other of otherSpellings(name)) {
       if (!(await this.#isSameFile(join(folder, name), join(folder, other)))) continue;
       const names = await this.#operations.readdir(folder);
-      // Two names of one file, on a disk that does not fold.
+      // Two names of one file, on a disk that does not fold names.
       if (names.includes(name)) return name;
       for (const candidate of names) {
         const same = foldPath(candidate) === foldPath(name);
@@ -106,13 +106,13 @@ export class HostPaths {
     return a !== undefined && a.dev === b?.dev && a.ino === b.ino;
   }
 
-  /** Tells by a name in a folder; `undefined` when none there can tell. */
+  /** Tests with a name in the folder; `undefined` if no name is suitable. */
   async #foldsNames(folder: string): Promise<boolean | undefined> {
     const isFolder = (await statIfPresent(this.#operations, folder))?.isDirectory() === true;
     const names = isFolder ? await this.#operations.readdir(folder) : [];
     for (const name of names) {
       const [other] = otherSpellings(name);
-      // Two names of one file tell nothing.
+      // Two names of one file are not conclusive.
       if (other !== undefined && !names.includes(other))
         return this.#isSameFile(join(folder, name), join(folder, other));
     }
@@ -120,7 +120,7 @@ export class HostPaths {
   }
 }
 
-/** What is at a host path; `undefined` when there is nothing. Follows no link. */
+/** The stat of a host path; `undefined` if it does not exist. Follows no link. */
 export async function statIfPresent(operations: HostOperations, path: string): Promise<Stats | undefined> {
   try {
     return await operations.lstat(path);
@@ -130,7 +130,7 @@ export async function statIfPresent(operations: HostOperations, path: string): P
   }
 }
 
-/** As `statIfPresent`, with every digit of what tells files apart. */
+/** Like `statIfPresent`, with full precision of the identifying numbers. */
 export async function exactStatIfPresent(operations: HostOperations, path: string): Promise<BigIntStats | undefined> {
   try {
     return await operations.lstat(path, { bigint: true });
@@ -140,7 +140,7 @@ export async function exactStatIfPresent(operations: HostOperations, path: strin
   }
 }
 
-/** Whether the operating system says that there is nothing at a path. */
+/** True if the error means that nothing is at the path. */
 export function isAbsence(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(systemCode(error));
 }

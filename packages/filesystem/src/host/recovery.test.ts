@@ -47,21 +47,21 @@ const after: Tree = {
 
 interface Crashed extends AsyncDisposable {
   readonly root: string;
-  /** Beside the root. */
+  /** Next to the root. */
   readonly outside: string;
 }
 
 type Moment = 'prepared' | 'applied';
 
-/** At which step of the changes each moment is; the same ones for every folder. */
+/** The step of each moment; the same for every folder. */
 const moments = (async (): Promise<Readonly<Record<Moment, number>>> => {
   await using folder = await makeTestFolder();
   const { steps } = await runUndisturbed(join(folder.path, 'root'), before, changes);
-  // The first step of `commit` looks where the first folder is; the last rename is the journal's.
+  // The first step of `commit` finds the first folder; the last rename is that of the journal.
   return { prepared: steps.lastIndexOf('handle.writeFile') + 2, applied: steps.lastIndexOf('rename') };
 })();
 
-/** A folder whose process was killed when all was prepared, or when all was applied and nothing cleaned. */
+/** A folder whose process was killed after everything was prepared, or after everything was applied but not cleaned. */
 async function openCrashed(moment: Moment, options: { unmarked?: boolean } = {}): Promise<Crashed> {
   const folder = await makeTestFolder();
   const root = join(folder.path, 'root');
@@ -96,7 +96,7 @@ async function catchError(run: Promise<unknown>): Promise<unknown> {
   }
 }
 
-/** The tree without the files that were kept, and their content by what they were kept for. */
+/** The tree without backups, and their content by the file that they belong to. */
 async function readKept(root: string): Promise<{ readonly tree: Tree; readonly kept: readonly unknown[] }> {
   const all = Object.entries(snapshotTree(root));
   const isKept = ([key]: readonly [string, string]) => /\.holdfast-[\w-]+\.kept$/u.test(key);
@@ -109,7 +109,7 @@ async function readKept(root: string): Promise<{ readonly tree: Tree; readonly k
 test.each([
   { committed: true, tree: after },
   { committed: false, tree: before },
-])('what was prepared waits for the answer whether it is committed: $committed', async ({ committed, tree }) => {
+])('prepared changes wait for the decision: committed $committed', async ({ committed, tree }) => {
   for (const moment of ['prepared', 'applied'] as const) {
     await using folder = await openCrashed(moment);
     const files = hostFilesystem(folder.root);
@@ -125,10 +125,10 @@ test.each([
   }
 });
 
-/** Every step in `npm run long`, some in `npm test`: other ones in each round. */
+/** Every step in `npm run long`; a few in `npm test`, different ones per round. */
 const isLong = inject('long') > 0;
 
-test('a second crash at any step of a recovery changes nothing of how it ends', async () => {
+test('a second crash at any step of a recovery does not change the result', async () => {
   await using folder = await makeTestFolder();
   const root = join(folder.path, 'root');
   const { steps } = await runUndisturbed(root, before, changes);
@@ -151,7 +151,7 @@ test('a second crash at any step of a recovery changes nothing of how it ends', 
       for (const [second, name] of names.entries()) {
         if (!changesDisk(name) || (!isLong && (at + second) % 4 !== 0)) continue;
         const { error } = await recover(second);
-        // Only what nobody has asked for may fail unheard.
+        // Only a commit that no one asks for may fail silently.
         if (isOpen) expect(error).toBeDefined();
         await recoverAll(root, committed);
         expect({ at, second, tree: snapshotTree(root) }).toEqual({ at, second, tree: expected });
@@ -163,7 +163,7 @@ test('a second crash at any step of a recovery changes nothing of how it ends', 
   expect(crashes).toBeGreaterThan(isLong ? 100 : 15);
 });
 
-test('a crash while a commit that failed is undone', async () => {
+test('a crash during the undo of a failed commit', async () => {
   await using folder = await makeTestFolder();
   const root = join(folder.path, 'root');
   const { steps } = await runUndisturbed(root, before, changes);
@@ -183,7 +183,7 @@ test('a crash while a commit that failed is undone', async () => {
         const tree = snapshotTree(root);
         const wanted = committed ? after : before;
         if (marks.length > 0) expect({ at, second, tree }).toEqual({ at, second, tree: wanted });
-        // What is left to be cleaned has been decided: the commit failed, or the failure came to nothing.
+        // Only leftovers: the commit failed, or the failure had no effect.
         else expect([before, after]).toContainEqual(tree);
         if (marks.length > 0) decided.add(`${at} ${second} ${committed}`);
       }
@@ -192,7 +192,7 @@ test('a crash while a commit that failed is undone', async () => {
   expect(decided.size).toBeGreaterThan(isLong ? 50 : 15);
 });
 
-test.each([true, false])('who recovers the same at once gets it done once (%s)', async (committed) => {
+test.each([true, false])('concurrent recoveries of the same commit are applied once (%s)', async (committed) => {
   await using folder = await openCrashed('applied');
   const files = [hostFilesystem(folder.root), hostFilesystem(folder.root)];
   const recoverTwice = async ({ recover, unsettled }: (typeof files)[number]) => {
@@ -204,7 +204,7 @@ test.each([true, false])('who recovers the same at once gets it done once (%s)',
 });
 
 test.each([true, false])(
-  'an error of the disk within a recovery is said, and the next one goes on (%s)',
+  'a disk error during a recovery is reported, and the next recovery continues (%s)',
   async (committed) => {
     let failures = 0;
     for (let at = 0, more = true; more; at += isLong ? 1 : 3) {
@@ -239,11 +239,11 @@ test('a mark stands for everything that was prepared under it', async () => {
   }
   expect(await recoverAll(root, true)).toEqual([mark]);
   expect(snapshotTree(root)).toEqual({ ...before, 'a.txt': file('new', '640'), 'src/c.txt': file('new') });
-  // Closes what it had open, as the end of a process does.
+  // Closes its handles, as the end of a process does.
   for (const { call } of calls) expect(await catchError(Promise.resolve(call.discard()))).toBeDefined();
 });
 
-test('file.busy: what a process that runs has prepared is not listed, and nobody else settles it', async () => {
+test('file.busy: changes prepared by a running process are neither listed nor settled by others', async () => {
   await using folder = await makeTestFolder();
   const root = join(folder.path, 'root');
   restoreTree(root, before);
@@ -264,25 +264,25 @@ test('file.busy: what a process that runs has prepared is not listed, and nobody
 
 test.each([
   { what: 'has ended', owner: () => ({ pid: spawnSync(process.execPath, ['--version']).pid }), marks: [mark] },
-  { what: 'has a number that is in use again', owner: () => ({ startedAt: 'before' }), marks: [mark], linux: true },
+  { what: 'has a reused number', owner: () => ({ startedAt: 'before' }), marks: [mark], linux: true },
   { what: 'runs', owner: () => ({ pid: process.ppid, startedAt: '' }), marks: [] },
-  // Who asks by the mark knows whose it is, and that this one has ended.
+  // The caller that knows the mark knows that its process has ended.
   { what: 'is of another container', owner: () => ({ pidSpace: 'pid:[1]' }), marks: [mark] },
   { what: 'is of another machine', owner: () => ({ host: 'another' }), marks: [mark] },
-])('of a process that $what, $marks is open', async ({ owner, marks, linux }) => {
+])('for a process that $what, $marks is open', async ({ owner, marks, linux }) => {
   if (linux === true && process.platform !== 'linux') return;
   await using folder = await openCrashed('prepared');
   await rewriteOwner(folder.root, owner());
   expect(await hostFilesystem(folder.root).unsettled?.()).toEqual(marks);
 });
 
-test('without a mark, what was applied in part is put back by whoever comes next', async () => {
+test('without a mark, a partly applied commit is undone by the next process', async () => {
   await using folder = await openCrashed('applied', { unmarked: true });
   expect(await hostFilesystem(folder.root).unsettled?.()).toEqual([]);
   expect(snapshotTree(folder.root)).toEqual(before);
 });
 
-test('without a mark, what another container was doing a minute ago is put back, and not before', async () => {
+test('without a mark, a commit of another container is undone after a minute, not before', async () => {
   await using folder = await openCrashed('applied', { unmarked: true });
   await rewriteOwner(folder.root, { pidSpace: 'pid:[1]' });
   const crashed = snapshotTree(folder.root);
@@ -297,15 +297,15 @@ test('without a mark, what another container was doing a minute ago is put back,
 interface ConflictRow {
   readonly what: string;
   readonly moment: Moment;
-  /** What somebody does after the crash. */
+  /** Changes files after the crash. */
   meddle(root: string): void;
   readonly paths: readonly string[];
   readonly kept: readonly string[];
-  /** What differs from the tree that was to be. */
+  /** The differences from the expected tree. */
   readonly differs: Readonly<Record<string, string | undefined>>;
 }
 
-/** What comes of a recovery, which a second one leaves as it is. */
+/** The result of a recovery; a second one must not change it. */
 async function recoverAfter({ moment, meddle }: ConflictRow, committed: boolean) {
   await using folder = await openCrashed(moment);
   meddle(folder.root);
@@ -313,7 +313,7 @@ async function recoverAfter({ moment, meddle }: ConflictRow, committed: boolean)
   const error = await catchError(files.recover?.(mark, committed) ?? Promise.resolve());
   const conflicts = error === undefined ? [] : toConflicts(error);
   const seen = await readKept(folder.root);
-  // What is kept is where the error says, in its message, too.
+  // Kept content is at the path in the error and in its message.
   const missing = conflicts.filter(
     ({ path, kept }) =>
       !String(error).includes(`\`${path}\``) ||
@@ -348,10 +348,10 @@ function toConflicts(error: unknown): readonly { readonly path: string; readonly
 }
 
 function edit(key: string): (root: string) => void {
-  return (root) => writeFileSync(join(root, key), 'by somebody else');
+  return (root) => writeFileSync(join(root, key), 'by another program');
 }
 
-const theirs = 'by somebody else';
+const theirs = 'by another program';
 
 test.each<ConflictRow>([
   {
@@ -502,7 +502,7 @@ test.each([true, false])(
   },
 );
 
-test('settling holds the lock of the folder while it changes anything', async () => {
+test('settling holds the lock of the folder during changes', async () => {
   await using folder = await openCrashed('prepared');
   const lock = findLockPath(folder.root);
   const without: string[] = [];
@@ -525,7 +525,7 @@ test('settling holds the lock of the folder while it changes anything', async ()
   expect(snapshotTree(folder.root)).toEqual(after);
 });
 
-test('what a commit keeps in the folder is nothing to tools', async () => {
+test('backups in the folder are invisible to tools', async () => {
   await using folder = await openCrashed('applied');
   const names = (await readdir(folder.root)).filter((name) => name.startsWith('.holdfast-'));
   expect(names.length).toBeGreaterThan(2);
@@ -542,7 +542,7 @@ test('what a commit keeps in the folder is nothing to tools', async () => {
   }
 });
 
-test('path.protected: what may not be changed any more is not changed by a recovery', async () => {
+test('path.protected: a recovery does not change files that are now protected', async () => {
   await using folder = await openCrashed('prepared');
   const crashed = snapshotTree(folder.root);
   const files = hostFilesystem(folder.root, { protectedPaths: ['src'] });
@@ -551,7 +551,7 @@ test('path.protected: what may not be changed any more is not changed by a recov
   expect(await recoverAll(folder.root, true)).toEqual([mark]);
 });
 
-test('file.write_failed: without a journal nothing is begun', async () => {
+test('file.write_failed: without a journal, nothing is started', async () => {
   await using folder = await makeTestFolder();
   const root = join(folder.path, 'root');
   restoreTree(root, before);
@@ -568,7 +568,7 @@ test('file.write_failed: without a journal nothing is begun', async () => {
   }
 });
 
-test('file.write_failed: more changes than a journal holds', async () => {
+test('file.write_failed: too many changes for a journal', async () => {
   await using folder = await makeTestFolder();
   const changed = { type: 'make-directory', key: 'x'.repeat(4000) } as const;
   await expect(
@@ -586,7 +586,7 @@ test('file.write_failed: more changes than a journal holds', async () => {
   expect(snapshotTree(folder.path)).toEqual({});
 });
 
-test('files in memory end with their process, so that nothing is left', () => {
+test('files in memory end with their process and leave nothing', () => {
   const files = memoryFilesystem();
   expect([files.unsettled, files.recover]).toEqual([undefined, undefined]);
 });

@@ -17,11 +17,10 @@ export interface RecoveryAccess extends HostAccess {
 }
 
 /**
- * Ends the commits whose journals processes left in the root. Everything in a journal counts as written by a stranger: keys are
- * those that a tool could have used, no link is followed, temporary files are named by the journal's own name, and a file is
- * replaced or removed only when it is provably the one that the journal speaks of.
+ * Finishes the commits whose journals were left in the root. Journals are untrusted: keys must be valid for a tool, links are not followed,
+ * temporary files must be named after the journal, and a file is replaced or removed only if it is provably the one in the journal.
  *
- * @throws HoldfastError `file.recovery_conflict`, `file.busy`, `path.protected`, and what the operating system answers.
+ * @throws HoldfastError `file.recovery_conflict`, `file.busy`, `path.protected`, and file system errors.
  */
 export async function settleJournals(access: RecoveryAccess, request: SettleRequest): Promise<readonly string[]> {
   try {
@@ -32,7 +31,7 @@ export async function settleJournals(access: RecoveryAccess, request: SettleRequ
   }
 }
 
-// The lock excludes other processes only, and one process may have several sessions over a folder.
+// The lock excludes only other processes, and one process may have several sessions on a folder.
 const settling = new Map<string, Promise<unknown>>();
 
 async function oneByOne<Result>(root: string, run: () => Promise<Result>): Promise<Result> {
@@ -49,7 +48,7 @@ async function settleLocked(access: RecoveryAccess, request: SettleRequest): Pro
   try {
     const undecided = new Set<string>();
     const asked: LeftJournal[] = [];
-    // Again, because until now another process may have been at it.
+    // Read again under the lock, because another process may have settled some.
     for (const journal of await readJournals(access.operations, access.root)) {
       switch (classify(access, journal, request)) {
         case 'asked':
@@ -77,7 +76,7 @@ async function settleLocked(access: RecoveryAccess, request: SettleRequest): Pro
   }
 }
 
-/** `nobodys`: it is put back, or only to be cleaned. `later`: its process may still be at it. */
+/** `nobodys`: to be undone, or only cleaned. `later`: its process may still be working on it. */
 type Kind = 'asked' | 'undecided' | 'nobodys' | 'later';
 
 function classify(access: RecoveryAccess, journal: LeftJournal, { decided }: SettleRequest): Kind {
@@ -86,19 +85,19 @@ function classify(access: RecoveryAccess, journal: LeftJournal, { decided }: Set
     const asked = journal.mark === decided?.mark;
     if (state === 'running' && asked) throw isRunning(journal);
     if (state === 'running') return 'later';
-    // Of a process in another container, whoever knows the mark knows whether it has ended.
+    // Its process is in another container; only the owner of the mark knows if it has ended.
     return asked ? 'asked' : 'undecided';
   }
   const ended = state === 'ended' || (state === 'unknown' && Date.now() - journal.modifiedMs > oldMs);
   return ended ? 'nobodys' : 'later';
 }
 
-/** For how long a commit in another container is left alone, of which nobody here can say whether its process runs. */
+/** The minimum age before a commit of another container is settled, whose process cannot be checked from here. */
 const oldMs = 60_000;
 
 function stateOf({ processes }: RecoveryAccess, { token, owner, modifiedMs }: LeftJournal): ProcessState {
   if (owner !== undefined) return processes.stateOf(owner);
-  // It was killed while it wrote who it is.
+  // It was killed while writing its identity.
   if (Date.now() - modifiedMs > oldMs) return 'ended';
   return processes.stateOf({ ...processes.identify(), pid: Number.parseInt(token, 10), startedAt: '' });
 }
@@ -114,7 +113,7 @@ async function settleNobodys(access: RecoveryAccess, journal: LeftJournal, reque
     await checkKeys(journal, request);
     await settle(access, journal, false);
   } catch {
-    // Anybody may have written it: it must not keep others from what is theirs. It stays, and is tried again the next time.
+    // It may be forged and must not block the recovery of others. It stays and is tried again next time.
   }
 }
 
@@ -130,7 +129,7 @@ async function settle(access: RecoveryAccess, journal: LeftJournal, committed: b
   const conflicts: Conflict[] = [];
   let path = join(root, journal.name);
   if (stage === 'prepared') {
-    // What was done last is undone first.
+    // Undo in reverse order.
     for (const place of committed ? places : places.toReversed()) {
       const conflict = await settleChange(access, place, committed);
       if (conflict !== undefined) conflicts.push(conflict);
@@ -147,7 +146,7 @@ async function settle(access: RecoveryAccess, journal: LeftJournal, committed: b
 function isRunning({ mark, owner }: LeftJournal): HoldfastError {
   return new HoldfastError(
     'file.busy',
-    `Process ${owner?.pid ?? 0}, which prepared these changes, still runs; they are its own to apply or drop.`,
+    `Process ${owner?.pid ?? 0}, which prepared these changes, is still running and must apply or drop them itself.`,
     { data: { mark, process: owner?.pid ?? 0 } },
   );
 }

@@ -4,16 +4,16 @@ import { toFileError } from './errors.ts';
 import { type RecordedChange, type Stamp, temporaryNames } from './journal.ts';
 import { Site, type SiteAccess } from './site.ts';
 
-/** A change of a journal that another process left. */
+/** A change in the journal of another process. */
 export interface LeftChange {
   readonly change: RecordedChange;
   readonly token: string;
   readonly index: number;
-  /** Of the temporary file, where there is one. */
+  /** The stamp of the temporary file, if any. */
   readonly stamp: Stamp | null;
 }
 
-/** Completes a change or puts back what was there, from whatever point on; what somebody else changed stays as it is. */
+/** Completes or undoes a change from any point. Leaves files alone that others have changed. */
 export async function settleChange(
   access: SiteAccess,
   left: LeftChange,
@@ -39,7 +39,7 @@ export async function settleChange(
   }
 }
 
-/** Removes what was kept for a change. Of one whose process ended within `prepare`, nothing that was there before is kept yet. */
+/** Removes the backup of a change. If its process ended during `prepare`, there is no backup yet. */
 export async function cleanChange(
   access: SiteAccess,
   left: LeftChange,
@@ -54,15 +54,15 @@ export async function cleanChange(
   }
 }
 
-/** Where the files of a change are. */
+/** The files of a change. */
 interface Places {
   readonly site: Site;
   readonly target: string;
   readonly next: string;
   readonly former: string;
-  /** Moves a file to where nobody removes it. */
+  /** Moves a file to a place where it will not be removed. */
   keep(place: string): Promise<Conflict>;
-  /** The conflict of an earlier attempt. */
+  /** The conflict found by an earlier attempt. */
   findKept(place: string): Promise<Conflict | undefined>;
   conflict(): Conflict;
 }
@@ -98,11 +98,11 @@ async function completeWrite(
   const found = await site.find(target);
   const isBefore = before === null ? found === undefined : await site.isFile(target, before, stamp);
   if ((await site.find(next)) === undefined) {
-    // It has become the target, whatever somebody did to that since; unless somebody took it away.
+    // It became the target, whatever was done to it since, unless it was removed.
     return (await findKept(next)) ?? (before !== null && isBefore ? conflict() : undefined);
   }
   if (!(await site.hasContent(next, after))) return keep(next);
-  // Where there are no hard links, the file is moved away first.
+  // Without hard links, the file is moved away first.
   const isAway = found === undefined && before !== null && (await site.isFile(former, before, stamp));
   if ((isBefore || isAway) && (await site.move(next, target, name))) return undefined;
   return (await site.hasContent(target, after)) ? undefined : keep(next);
@@ -125,7 +125,7 @@ async function undoWrite(
   if (isFormer && (isOurs || found === undefined) && (await site.move(former, target, name))) return undefined;
   if (before === null ? found === undefined : await site.isFile(target, before, stamp)) return undefined;
   if (isFormer) return keep(former);
-  // While it is still there, the target was not touched.
+  // If the temporary file is still there, the target was not touched.
   return (await site.find(next)) === undefined ? conflict() : undefined;
 }
 
@@ -135,7 +135,7 @@ async function completeRemoveFile(
 ): Promise<Conflict | undefined> {
   if ((await site.find(former)) !== undefined) return undefined;
   const found = await site.find(target);
-  // A folder is what the same commit put there.
+  // A folder here was created by the same commit.
   if (found === undefined || found.isDirectory()) return undefined;
   return (await site.isFile(target, before)) && (await site.move(target, former)) ? undefined : conflict();
 }
@@ -155,7 +155,7 @@ async function completeMakeDirectory({ site, target, conflict }: Places): Promis
   return found === undefined && (await site.makeDirectory(target)) ? undefined : conflict();
 }
 
-/** A folder in which somebody has put something is theirs. */
+/** A folder that others have put something into is not removed. */
 async function undoMakeDirectory({ site, target }: Places): Promise<undefined> {
   if ((await site.find(target))?.isDirectory() === true) await site.removeDirectory(target);
 }
@@ -166,7 +166,7 @@ async function completeRemoveDirectory(
 ): Promise<Conflict | undefined> {
   const found = await site.find(target);
   if (found === undefined || !found.isDirectory()) return undefined;
-  // One that was made again to undo the removal, in the process that ended, has another number.
+  // A folder that the ended process recreated during an undo has another number.
   const isSame = String(found.ino) === ino || Number(found.mode & 0o7777n) === mode;
   return isSame && (await site.removeDirectory(target)) ? undefined : conflict();
 }
@@ -178,7 +178,7 @@ async function undoRemoveDirectory(
   const found = await site.find(target);
   if (found !== undefined) return found.isDirectory() ? undefined : conflict();
   await site.removeLeftover(former);
-  // Made elsewhere, so that it is never seen without its mode.
+  // Created elsewhere, so that it never appears without its mode.
   const made = (await site.makeDirectory(former, mode)) && (await site.move(former, target, name));
   return made ? undefined : conflict();
 }

@@ -14,8 +14,8 @@ export interface SiteAccess extends HostAccess {
 }
 
 /**
- * The files of a root by key, with no link followed. What lies in a folder that is not there, or behind a link, counts as absent;
- * a change that would go there is not made, and answers `false`.
+ * The files of a root by key, without following links. Anything in a missing folder or behind a link counts as absent; a change there is
+ * not made and returns `false`.
  */
 export class Site {
   readonly #access: SiteAccess;
@@ -34,12 +34,12 @@ export class Site {
     return (await this.#readVersion(key)) === version;
   }
 
-  /** Whether it is the very file, with the same content; never the one that `other` tells of. */
+  /** True if it is the same file with the same content; never the file that `other` identifies. */
   async isFile(key: string, { version, size, ino, mtimeNs }: FileState, other?: Stamp | null): Promise<boolean> {
     const found = await this.find(key);
     if (found?.isFile() !== true || found.size !== BigInt(size)) return false;
-    // Either is enough: some disks number files anew, and some round times, when they are mounted again. Nobody who has not
-    // seen the file knows one of them.
+    // Either match is enough: some disks renumber files and some round times when remounted. Both are unknown to anyone who has not seen
+    // the file.
     const byNumber = String(found.ino) === ino;
     const byTime = String(found.mtimeNs) === mtimeNs && String(found.ino) !== other?.ino;
     if (size > this.#access.maxFileBytes || version.startsWith('large-'))
@@ -47,7 +47,7 @@ export class Site {
     return (byNumber || byTime) && (await this.#readVersion(key)) === version;
   }
 
-  /** `name`: the last one of `to` as it is to be on disk. */
+  /** `name`: the last name of `to` in its form on disk. */
   move(from: string, to: string, name?: string): Promise<boolean> {
     const { operations } = this.#access;
     return this.#change(to, (target) => this.#change(from, (path) => operations.rename(path, target)), name);
@@ -65,18 +65,18 @@ export class Site {
     return this.#change(key, (path) => this.#access.operations.unlink(path));
   }
 
-  /** Also `false` when it is not empty. */
+  /** Also `false` if it is not empty. */
   removeDirectory(key: string): Promise<boolean> {
     return this.#change(key, (path) => removeEmpty(this.#access.operations, path));
   }
 
-  /** Removes a file or an empty folder, if there is one. */
+  /** Removes a file or an empty folder, if it exists. */
   async removeLeftover(key: string): Promise<void> {
     const found = await this.find(key);
     if (found !== undefined) await (found.isDirectory() ? this.removeDirectory(key) : this.removeFile(key));
   }
 
-  /** Runs with the path of `key` through its open folder. */
+  /** Runs with the path of `key` through an open handle of its folder. */
   async #reach<Result>(
     key: string,
     run: (path: string) => Promise<Result>,

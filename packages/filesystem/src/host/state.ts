@@ -3,9 +3,9 @@ import { hasChanged } from '../staging/errors.ts';
 import type { FileState, Stamp } from './journal.ts';
 
 /**
- * What is known of a file before it is changed. `version` is what the call met.
+ * The state of a file before a change. `version` is the one that the call saw.
  *
- * @throws HoldfastError `file.conflict` when the file has come or gone since.
+ * @throws HoldfastError `file.conflict` if the file was created or removed since.
  */
 export function toState(key: string, found: BigIntStats | undefined, version: string | null): FileState | null {
   if ((found === undefined) !== (version === null)) throw hasChanged(key);
@@ -17,7 +17,7 @@ export function toStamp({ ino, mtimeNs }: Pick<BigIntStats, 'ino' | 'mtimeNs'>):
   return { ino: String(ino), mtimeNs: String(mtimeNs) };
 }
 
-/** Between `prepare` and here, the call's record was written: time in which somebody else may have written the file. */
+/** The call's record was written since `prepare`, and meanwhile the file may have been changed. */
 export function checkUnchanged(key: string, before: BigIntStats | undefined, now: BigIntStats | undefined): void {
   const unchanged = before?.ino === now?.ino && before?.size === now?.size && before?.mtimeNs === now?.mtimeNs;
   if (!unchanged) throw hasChanged(key);

@@ -9,7 +9,7 @@ import { createHostBackend } from './backend.ts';
 import type { HostOperations } from './folder.ts';
 import { makeTestFolder, snapshotTree } from './test-folder.ts';
 
-/** Node's operations, with `before` called before each with its number. */
+/** Node.js operations that call `before` with the step number. */
 function watched(before: (step: number) => void): HostOperations {
   let step = 0;
   return new Proxy<HostOperations>(
@@ -35,12 +35,12 @@ test.each([
   { what: 'the folder of a new file', path: 'src/new.txt', target: '../outside', swapped: 'src' },
 ])('C21: $what is replaced by a link at any step, and put back at any later one', async (row) => {
   await using folder = await makeTestFolder();
-  // Every step in `npm run long`, every fourth one in `npm test`.
+  // Every step in `npm run long`, every fourth in `npm test`.
   const stride = inject('long') > 0 ? 1 : 4;
   let commits = 0;
   let refusals = 0;
   for (const [first, stay] of [1, Number.POSITIVE_INFINITY].entries()) {
-    // Without a swap first, to see how many steps there are.
+    // First without a swap, to count the steps.
     for (let at = -1, steps = 0; at < steps; at += at < 0 ? 1 + (first % stride) : stride) {
       const base = await mkdtemp(join(folder.path, 'run-'));
       const root = join(base, 'root');
@@ -74,7 +74,7 @@ test.each([
         await call.commit();
         commits += 1;
       } catch {
-        // Refused in whatever way; what counts is what stands outside.
+        // The call may fail in any way, as long as the outside is unchanged.
         refusals += 1;
         await call.discard();
       }
@@ -82,7 +82,7 @@ test.each([
       expect(texts).not.toContain('secret');
     }
   }
-  // Both must have happened, or the test has tested nothing.
+  // Both must have happened, or the test proves nothing.
   expect(commits).toBeGreaterThan(20 / stride);
   expect(refusals).toBeGreaterThan(20 / stride);
 });

@@ -9,12 +9,12 @@ import type { HostOperations } from './folder.ts';
 import { createFaults, type FaultOptions } from './test-faults.ts';
 import { restoreTree, snapshotTree } from './test-folder.ts';
 
-/** What one call does to files. */
+/** The file changes of one call. */
 export type Changes = (view: Filesystem) => Promise<unknown>;
 
 export type Tree = Readonly<Record<string, string>>;
 
-/** To others, this process has ended: no system has processes with such numbers. */
+/** Appears as an ended process to others: no system has such process numbers. */
 export const endedProcess: Processes = {
   ...hostProcesses,
   identify: () => ({ ...hostProcesses.identify(), pid: 2_000_000_000, startedAt: '' }),
@@ -31,15 +31,15 @@ export function openFolderOf(
 }
 
 export interface Interrupted {
-  /** What was failed, if anything was left to be failed. */
+  /** The failed step, if any. */
   readonly failed: string | undefined;
   /** The names of all steps. */
   readonly steps: readonly string[];
-  /** Whether the call may have been recorded. */
+  /** True if the call may have been recorded. */
   readonly prepared: boolean;
 }
 
-/** Commits `changes` in a process that is hit at its `at`-th step after the changes were staged. */
+/** Commits `changes` in a process that is hit at its `at`-th step after staging. */
 export async function interrupt(
   root: string,
   changes: Changes,
@@ -61,7 +61,7 @@ export async function interrupt(
   return { failed: faults.failed, steps: faults.steps, prepared };
 }
 
-/** What another process does next. Answers with the marks that were open. */
+/** Runs the recovery of another process. Returns the marks that were open. */
 export async function recoverAll(
   root: string,
   committed: boolean,
@@ -73,7 +73,7 @@ export async function recoverAll(
   return marks;
 }
 
-/** What comes of `changes` when nothing happens to them. */
+/** The result of `changes` without interruption. */
 export interface Undisturbed {
   readonly before: Tree;
   readonly after: Tree;
@@ -95,15 +95,15 @@ export async function runUndisturbed(
 
 export interface Sweep extends FaultOptions {
   readonly committed: boolean;
-  /** Which steps. */
+  /** Selects the steps. */
   readonly chosen: (step: string) => boolean;
-  /** Every so many of them. Default 1: all. */
+  /** Use every n-th of them. Default 1: all. */
   readonly stride?: number;
-  /** At which of the first `stride` it begins, modulo `stride`. Default 0. */
+  /** The first one to use, modulo `stride`. Default 0. */
   readonly first?: number;
 }
 
-/** Hits a call at each of the steps `chosen`, and has another process recover. Answers with how many there were. */
+/** Hits a call at each of the steps `chosen`, and lets another process recover. Returns the number of hits. */
 export async function hitEach(
   root: string,
   { before, after, changes, steps }: Undisturbed,
@@ -121,19 +121,19 @@ export async function hitEach(
     tree = snapshotTree(root);
     expectSettled(tree, { before, after }, { ...interrupted, committed, marks });
     expect(await recoverAll(root, !committed)).toEqual([]);
-    // Its times and numbers are not what they were; nothing depends on that.
+    // Times and numbers differ, but nothing depends on them.
     if (JSON.stringify(tree) === JSON.stringify(before)) tree = before;
     hits += 1;
   }
   return hits;
 }
 
-/** A crash at any other step leaves what a crash at the next one of these leaves. */
+/** A crash at any other step leaves the same state as a crash at the next of these. */
 export function changesDisk(step: string): boolean {
   return !/^(?:access|lstat|open\.read|readdir|readlink|realpath|handle\.(?:close|readFile|stat))$/u.test(step);
 }
 
-/** After a recovery: exactly the one tree or the other, the right one of both where somebody could know which it is. */
+/** Expects exactly one of the two trees after a recovery, and the right one if it was known. */
 export function expectSettled(
   tree: Tree,
   { before, after }: { readonly before: Tree; readonly after: Tree },

@@ -1,28 +1,28 @@
 import * as promises from 'node:fs/promises';
 import type { HostOperations } from './folder.ts';
 
-/** Counts the calls to the operating system, of which one fails. */
+/** Counts the calls to the operating system and makes one fail. */
 export interface Faults {
   readonly operations: HostOperations;
-  /** Fails the `at`-th call from now on, counted from 0; none for `undefined`. */
+  /** Makes the `at`-th call from now fail, counted from 0; none for `undefined`. */
   start(at: number | undefined): void;
-  /** What failed first, if anything did: a method, `open.read` for one that makes no file, `handle.` before those of a handle. */
+  /** The first failed call, if any: a method, `open.read` for one that creates no file, with the prefix `handle.` for those of a handle. */
   readonly failed: string | undefined;
-  /** The names of the calls from `start` on. */
+  /** The names of the calls since `start`. */
   readonly steps: readonly string[];
 }
 
 export interface FaultOptions {
-  /** What the disk answers. Default `EIO`. */
+  /** The error code. Default `EIO`. */
   readonly code?: string;
-  /** Whether it has hard links. Default true. */
+  /** Support hard links. Default true. */
   readonly links?: boolean;
   /**
-   * `error`: the one call fails, the default. `crash`: so do all after it, as nothing comes from a process that was killed. `torn`: the
-   * same, and of what the call was to write, half is written.
+   * `error`: only this call fails, the default. `crash`: all later calls fail too, as after a kill. `torn`: like `crash`, with half of the
+   * call's data written.
    */
   readonly kind?: 'error' | 'crash' | 'torn';
-  /** After an `error`, so many calls still work, and then none. Default: all work. */
+  /** After an `error`, the number of calls that still work before all fail. Default: all work. */
   readonly thenWorking?: number;
 }
 
@@ -36,7 +36,7 @@ export function createFaults({ code = 'EIO', links = true, kind = 'error', thenW
     throw Object.assign(new Error(`${code}: refused`), { code });
   }
 
-  /** Whether it is the turn of a call to fail. */
+  /** True if the current call must fail. */
   function isDue(): boolean {
     if (left === undefined) return false;
     left -= 1;
@@ -44,7 +44,7 @@ export function createFaults({ code = 'EIO', links = true, kind = 'error', thenW
     return left === -1 || left < last;
   }
 
-  /** The same object, of which each method may fail. */
+  /** Wraps an object so that each of its methods may fail. */
   function wrap<Target extends object>(target: Target, prefix: string): Target {
     return new Proxy(target, {
       get(_target, property) {
@@ -53,7 +53,7 @@ export function createFaults({ code = 'EIO', links = true, kind = 'error', thenW
         return async (...parameters: unknown[]) => {
           const name = `${prefix}${String(property)}`;
           if (name === 'link' && !links) throw Object.assign(new Error('EPERM: no links'), { code: 'EPERM' });
-          // What is closed with an error is closed all the same.
+          // A handle is closed even if closing reports an error.
           if (property === 'close') await Reflect.apply(method, target, parameters);
           const step = name === 'open' && parameters[1] !== 'wx' ? 'open.read' : name;
           steps.push(step);

@@ -12,7 +12,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A folder for one test, removed when the test's scope is left. */
+/** A folder for one test, removed at the end of the scope. */
 export interface TestFolder extends AsyncDisposable {
   readonly path: string;
 }
@@ -22,9 +22,9 @@ export async function makeTestFolder(): Promise<TestFolder> {
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-// The two below run thousands of times: calls that block take a third of the time of those that do not.
+// The functions below run thousands of times; synchronous calls take a third of the time.
 
-/** Everything below a folder: by path the kind, the mode and the content, to compare a tree before and after. */
+/** A snapshot of everything below a folder: kind, mode and content by path. */
 export function snapshotTree(folder: string): Record<string, string> {
   const entries: Record<string, string> = {};
   function visit(prefix: string): void {
@@ -43,7 +43,7 @@ export function snapshotTree(folder: string): Record<string, string> {
   return entries;
 }
 
-/** Makes a folder what `snapshotTree` said of it. */
+/** Restores a folder from a snapshot. */
 export function restoreTree(folder: string, tree: Readonly<Record<string, string>>): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
@@ -53,6 +53,6 @@ export function restoreTree(folder: string, tree: Readonly<Record<string, string
     if (type === 'folder') mkdirSync(path);
     else writeFileSync(path, Buffer.from(content, 'base64'));
   }
-  // Last, and the inner ones first: a folder may have a mode that lets nobody in.
+  // Last, and inner folders first: a mode may prevent access.
   for (const { path, fields } of entries.toReversed()) chmodSync(path, Number.parseInt(fields[1] ?? '', 8));
 }

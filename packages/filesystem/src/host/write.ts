@@ -11,7 +11,7 @@ import type { Stamp, TemporaryNames } from './journal.ts';
 import { exactStatIfPresent, statIfPresent } from './paths.ts';
 import { checkUnchanged, toStamp, toState } from './state.ts';
 
-/** New content goes into a temporary file beside the target, or as near to it as there is a folder. */
+/** Writes the new content to a temporary file next to the target, or in the nearest existing folder. */
 export async function planWrite(
   access: HostAccess,
   { key, bytes, version, before }: Extract<Change, { type: 'write' }>,
@@ -21,7 +21,7 @@ export async function planWrite(
   const target = await access.paths.toHost(key);
   const found = await exactStatIfPresent(operations, target);
   const existing = found?.isFile() === true ? found : undefined;
-  // Replacing a file needs no permission to write it; a file that its owner made read-only stays as it is all the same.
+  // Replacing a file needs no write permission on it, but a read-only file must stay unchanged.
   if (existing !== undefined) await operations.access(target, constants.W_OK);
   const state = toState(key, existing, before);
   const folderKey = await deepestFolder(access, key);
@@ -60,7 +60,7 @@ export async function planWrite(
       return stamp;
     },
     async apply() {
-      if (next === undefined) throw new TypeError('A change is prepared before it is applied.');
+      if (next === undefined) throw new TypeError('A change must be prepared before it is applied.');
       const { path: place } = await openTargetFolder();
       const path = `${place}/${nameOf(target)}`;
       checkUnchanged(key, existing, await exactStatIfPresent(operations, path));
@@ -99,15 +99,15 @@ export async function planWrite(
   };
 }
 
-/** Keeps a file under a second name, so that what puts it back brings back the very same file, times and all. */
+/** Keeps a file under a second name, so that an undo restores the same file, including its times. */
 async function keep(operations: HostOperations, path: string, second: string): Promise<'link' | 'rename'> {
   try {
     await operations.link(path, second);
     return 'link';
   } catch (error) {
-    // What has the name already, moving would replace.
+    // Moving would replace a file that already has the name.
     if (systemCode(error) === 'EEXIST') throw error;
-    // Not every file system has hard links. Moving needs none; the file is then absent for a moment.
+    // Not every file system has hard links. Moving works without; the file is then absent for a moment.
     await operations.rename(path, second);
     return 'rename';
   }
@@ -119,7 +119,7 @@ async function writeTemporary(
   { bytes, existing }: { readonly bytes: Uint8Array; readonly existing: BigIntStats | undefined },
 ): Promise<Stamp> {
   const mode = existing && Number(existing.mode & 0o7777n);
-  // `wx` never follows a link and never takes over a file.
+  // `wx` never follows a link or reuses a file.
   const handle = await operations.open(path, 'wx', mode ?? 0o666);
   try {
     let own: BigIntStats;
@@ -127,7 +127,7 @@ async function writeTemporary(
       await handle.writeFile(bytes);
       own = await handle.stat({ bigint: true });
       if (existing !== undefined) await keepOwner(handle, { own, existing });
-      // After the owner: a change of owner takes some bits away.
+      // After the owner, because changing the owner clears some bits.
       if (mode !== undefined) await handle.chmod(mode);
     } finally {
       await handle.close();
@@ -141,7 +141,7 @@ async function writeTemporary(
   }
 }
 
-/** A program that runs for another user than the file's, such as the superuser, must not take the file away from them. */
+/** Keeps the owner of the file if the program runs as another user, such as root. */
 async function keepOwner(
   handle: FileHandle,
   { own, existing }: { readonly own: BigIntStats; readonly existing: BigIntStats },
@@ -151,12 +151,12 @@ async function keepOwner(
   try {
     await handle.chown(Number(uid), Number(gid));
   } catch (error) {
-    // Only the superuser may give files away. Anybody else who may write the file could have replaced it just so.
+    // Only root may change owners. Other users with write access could have replaced the file in the same way.
     if (systemCode(error) !== 'EPERM') throw error;
   }
 }
 
-/** The folder nearest to `key` that exists now; the ones between are made by the commit. */
+/** The nearest existing folder of `key`; the commit creates the ones in between. */
 async function deepestFolder({ operations, paths }: HostAccess, key: string): Promise<string> {
   let folder = parentOf(key) ?? '';
   for (;;) {

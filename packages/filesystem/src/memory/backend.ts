@@ -14,12 +14,12 @@ interface MemoryFolder {
   readonly children: Map<string, MemoryNode>;
 }
 
-/** Keeps files in memory. */
+/** Stores files in memory. */
 export class MemoryBackend implements Backend {
   readonly #root: MemoryFolder = { type: 'directory', children: new Map() };
   readonly #maxFileBytes: number;
 
-  /** `files` maps keys to content; folders on the way are made. */
+  /** `files` maps keys to content; parent folders are created. */
   constructor(files: ReadonlyMap<string, Uint8Array>, maxFileBytes: number) {
     this.#maxFileBytes = maxFileBytes;
     for (const [key, bytes] of files) {
@@ -61,7 +61,7 @@ export class MemoryBackend implements Backend {
 
   async prepare(changes: readonly Change[]): Promise<Landing> {
     return {
-      // Without a pause, so that nobody sees it half done.
+      // Synchronous, so that the commit is atomic for readers.
       commit: async () => {
         const applied: (() => void)[] = [];
         try {
@@ -117,7 +117,7 @@ export class MemoryBackend implements Backend {
     }
   }
 
-  /** Puts `node` at `key` and gives what puts back what was there. */
+  /** Puts `node` at `key` and returns a function that restores the previous state. */
   #swap(key: string, node: MemoryNode | undefined): () => void {
     const folder = this.#find(parentOf(key) ?? '');
     if (folder?.type !== 'directory') throw isNotDirectory(parentOf(key) ?? '');

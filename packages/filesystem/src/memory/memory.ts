@@ -7,10 +7,10 @@ import { createStagedFilesystem } from '../staging/transaction.ts';
 import { MemoryBackend } from './backend.ts';
 
 /**
- * A filesystem in memory, filled with `files` (by path). Its writes are staged like those of a host folder.
+ * A filesystem in memory, initialized with `files` (by path). Writes are staged as in a host folder.
  *
  * @throws HoldfastError `options.invalid`, `path.escape`, `path.invalid`, `file.invalid_content`, and `file.not_directory` or
- * `file.is_directory` when one path is both a file and a folder.
+ * `file.is_directory` if one path is both a file and a folder.
  */
 export function memoryFilesystem(
   files: Readonly<Record<string, string | Uint8Array>> = {},

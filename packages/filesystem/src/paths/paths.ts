@@ -3,23 +3,23 @@ import { HoldfastError } from '@holdfast/core';
 const maxPathLength = 4096;
 const maxNameBytes = 255;
 
-// Control characters, line separators and the marks that reverse the direction of what is shown.
+// Control characters, line separators and marks that reverse the text direction.
 const forbiddenCharacters = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 const encoder = new TextEncoder();
 
 /**
- * The one key that all spellings of a path share: relative to the root, `/` between names, in Unicode NFC, `''` for the root. A
- * leading `/` means the root. Looks at the text alone; symbolic links are the backend's part. `%2e` is three characters.
+ * The canonical key of a path: relative to the root, `/` between names, in Unicode NFC, `''` for the root. A leading `/` means the root.
+ * Works on the text only; symbolic links are resolved by the backend. `%2e` is three characters.
  *
- * @throws HoldfastError `path.escape` for `..` above the root, drive letters, UNC, `~` and `file:`; `path.invalid` for
- * characters, names and lengths that no file should have.
+ * @throws HoldfastError `path.escape` for `..` above the root, drive letters, UNC, `~` and `file:`; `path.invalid` for forbidden
+ * characters, names and lengths.
  */
 export function parsePath(path: string): string {
   if (typeof path !== 'string') {
     throw new HoldfastError('path.invalid', `A path must be a string, got ${path === null ? 'null' : typeof path}.`);
   }
   if (path.length > maxPathLength) {
-    throw invalid(path, `has ${path.length} characters; at most ${maxPathLength} are allowed`);
+    throw invalid(path, `has ${path.length} characters; the limit is ${maxPathLength}`);
   }
   if (!path.isWellFormed()) throw invalid(path, 'is not well-formed Unicode');
   if (forbiddenCharacters.test(path)) throw invalid(path, 'contains control characters');
@@ -41,19 +41,19 @@ export function parsePath(path: string): string {
   return names.join('/');
 }
 
-/** Whether a name that a backend lists can be spelled as a path; one that cannot is left out of listings. */
+/** True if a listed name can be written as a path; other names are left out of listings. */
 export function isAddressable(folder: string, name: string): boolean {
   return (
     name !== '' &&
     name.isWellFormed() &&
-    // What Node gives for bytes that are no UTF-8: such a name cannot be opened by its text.
+    // Node.js returns this character for names that are not UTF-8, which cannot be opened by their text.
     !name.includes('\ufffd') &&
     !forbiddenCharacters.test(name) &&
     findNameProblem(name, folder === '') === undefined
   );
 }
 
-/** A path as messages show it: on one line and of bounded length. */
+/** A path for messages: on one line and of bounded length. */
 export function showPath(path: string): string {
   const shown = JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path).slice(1, -1);
   return shown === '' ? '/' : shown;
@@ -63,7 +63,7 @@ export function joinKey(folder: string, name: string): string {
   return folder === '' ? name : `${folder}/${name}`;
 }
 
-/** The key of the folder that holds `key`; `undefined` for the root. */
+/** The key of the parent folder; `undefined` for the root. */
 export function parentOf(key: string): string | undefined {
   if (key === '') return undefined;
   const end = key.lastIndexOf('/');
@@ -74,9 +74,9 @@ export function nameOf(key: string): string {
   return key.slice(key.lastIndexOf('/') + 1);
 }
 
-/** Spellings of a name by which a disk that folds names finds it too, and no other disk. */
+/** Other spellings of a name that find it only on a disk that folds names. */
 export function otherSpellings(name: string): readonly string[] {
-  // ASCII letters first: some disks fold no others.
+  // ASCII letters first: some disks fold only those.
   const swapped = /[a-z]/iu.test(name) ? name.replace(/[a-z]/giu, swapCase) : name.replace(/\p{L}/gu, swapCase);
   return [swapped, name.replace(ignored, '')].filter((other) => other !== name && other !== '');
 }
@@ -85,18 +85,18 @@ const ignored = /\p{Default_Ignorable_Code_Point}/gu;
 
 function swapCase(letter: string): string {
   const upper = letter.toUpperCase();
-  // Not those that become several letters: few disks know that.
+  // Skip letters that become several: few disks fold them.
   return upper !== letter && upper.length === letter.length ? upper : letter.toLowerCase();
 }
 
 function findNameProblem(name: string, first: boolean): { readonly code: string; readonly reason: string } | undefined {
   if (/^[a-z]:/iu.test(name)) return { code: 'path.escape', reason: 'names a drive' };
   if (first && /^~[\w.+-]*$/u.test(name)) return { code: 'path.escape', reason: 'points to a home folder' };
-  if (name.includes('\\')) return { code: 'path.invalid', reason: 'contains a backslash; separate names by `/`' };
-  // Windows drops these when it opens a file, so that two keys would mean one file.
+  if (name.includes('\\')) return { code: 'path.invalid', reason: 'contains a backslash; separate names with `/`' };
+  // Windows drops these when it opens a file, so two keys would name one file.
   if (/[. ]$/u.test(name)) return { code: 'path.invalid', reason: 'has a name that ends with a dot or a space' };
   if (encoder.encode(name).length > maxNameBytes) {
-    return { code: 'path.invalid', reason: `has a name of more than ${maxNameBytes} bytes` };
+    return { code: 'path.invalid', reason: `has a name longer than ${maxNameBytes} bytes` };
   }
   return undefined;
 }

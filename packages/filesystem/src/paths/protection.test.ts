@@ -74,7 +74,7 @@ test('a protected root makes the whole filesystem read-only', async () => {
   await expect(view.write('free.txt', 'x')).rejects.toMatchObject({ code: 'path.protected' });
 });
 
-test('path.escape: a protected path outside the root is a mistake of the host', () => {
+test('path.escape: a protected path outside the root throws', () => {
   expect(() => memoryFilesystem({}, { protectedPaths: ['../x'] })).toThrow(
     expect.objectContaining({ code: 'path.escape' }),
   );

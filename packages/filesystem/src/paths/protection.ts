@@ -2,25 +2,25 @@ import { foldKey, HoldfastError } from '@holdfast/core';
 import { parsePath, showPath } from './paths.ts';
 
 /**
- * What no tool may touch, at any depth and in any letter case: `.holdfast` (logs of other sessions; neither read nor written, and
- * not listed), `holdfast.config.*`, `holdfast.policy.json` and `holdfast.lock` (read only), `.git` (read only: Git runs the commands
- * that its configuration and its hooks name), and what the host adds (read only).
+ * Paths that tools must not touch, at any depth and in any letter case: `.holdfast` (logs of other sessions; not readable, writable or
+ * listed), `holdfast.config.*`, `holdfast.policy.json` and `holdfast.lock` (read only), `.git` (read only, because Git runs commands from
+ * its configuration and hooks), and the host's own list (read only).
  */
 export interface Protection {
-  /** Folders and files whose real place a backend has to look up too, in case they are links. */
+  /** Folders and files whose real path a backend must also look up, in case they are links. */
   readonly keys: readonly string[];
   /** @throws HoldfastError `path.protected`. */
   checkRead(key: string): void;
-  /** `extra` are further protected keys. @throws HoldfastError `path.protected`. */
+  /** `extra`: additional protected keys. @throws HoldfastError `path.protected`. */
   checkWrite(key: string, extra?: readonly string[]): void;
-  /** Whether listings leave a name out. */
+  /** True if listings must not contain the name. */
   hides(name: string): boolean;
 }
 
 const fixedNames = ['holdfast.lock', 'holdfast.policy.json'];
 const configurationNames = ['ts', 'mts', 'js', 'mjs', 'json'].map((extension) => `holdfast.config.${extension}`);
 
-/** `paths` are spelled like any other path. @throws HoldfastError `path.escape`, `path.invalid`. */
+/** `paths` are ordinary paths. @throws HoldfastError `path.escape`, `path.invalid`. */
 export function createProtection(paths: readonly string[]): Protection {
   const added = paths.map(parsePath);
   return {
@@ -57,15 +57,15 @@ function isReadOnly(foldedName: string): boolean {
   return fixedNames.includes(foldedName) || foldedName.startsWith('holdfast.config.');
 }
 
-// NTFS has `GIT~1` as the short name of `.git`.
+// `GIT~1` is the short name of `.git` on NTFS.
 function isGit(foldedName: string): boolean {
   return foldedName === '.git' || /^git~\d+$/u.test(foldedName);
 }
 
-/** @param folder Absent: the key itself says it. */
+/** `folder`: the repository, unless the key itself belongs to Git. */
 export function refuseGit(key: string, folder?: string): HoldfastError {
-  const where = folder === undefined ? 'belongs to Git' : `lies in \`${showPath(folder)}\`, which is a Git repository`;
-  return refuse(key, `${where}: tools may read it but not change it, because Git runs commands that stand there`);
+  const where = folder === undefined ? 'belongs to Git' : `is in \`${showPath(folder)}\`, which is a Git repository`;
+  return refuse(key, `${where}: tools may read it but not change it, because Git runs commands from it`);
 }
 
 function refuse(key: string, reason: string): HoldfastError {

@@ -15,22 +15,22 @@ import {
 import { parsePath, showPath } from './paths.ts';
 
 export interface SelfRunningFilesOptions {
-  /** Further tools that write, each with the argument that holds the path, or all of them; an argument may also hold a list of paths. */
+  /** Other tools that write files, each with the arguments that hold paths; an argument may also be a list of paths. */
   readonly writers?: Readonly<Record<string, string | readonly string[]>>;
 }
 
 const fileWriters = { write_file: 'path', edit_file: 'path', delete_file: 'path' } as const;
 
 /**
- * Asks before a file is written, edited or deleted that other programs run by themselves (`runsByItself`): `package.json`, hooks, editor
- * tasks, `.envrc`, settings of agents. Only a yes to that very call answers it (`grantable: false`); without anybody to ask it is denied.
+ * Asks before a tool writes, edits or deletes a file that other programs run automatically (`runsByItself`): `package.json`, hooks, editor
+ * tasks, `.envrc`, settings of agents. Only an approval of this very call answers it (`grantable: false`); without an approver it is
+ * denied.
  *
- * Paths are compared as they are spelled and as the resource `filesystem` resolves them. A link elsewhere that makes such a place of an
- * ordinary file is not looked for. The check asks about calls of the file tools and of `writers`. Any other tool that wrote such a
- * file, or one of these that wrote another than it was asked about, fails before it is committed: `onResult` throws
- * `policy.self_running_files`.
+ * Paths are compared as written and as resolved by the resource `filesystem`. A link elsewhere that gives an ordinary file such a path is
+ * not detected. The check asks about the file tools and `writers`. If any other tool writes such a file, or one of these tools writes a
+ * different one than was approved, the call fails before its commit: `onResult` throws `policy.self_running_files`.
  *
- * Keeps no state.
+ * Stateless.
  *
  * @throws HoldfastError `options.invalid`.
  */
@@ -43,14 +43,14 @@ export function selfRunningFiles({ writers = {} }: SelfRunningFilesOptions = {})
     }
     argumentsOf.set(tool, names as readonly string[]);
   }
-  // What the call was let through with. Only for as long as the call lives, so it is no state.
+  // The approved paths of a call. Kept only while the call exists, so this is not state.
   const asked = new WeakMap<PreparedCall, ReadonlySet<string>>();
   return definePolicy({
     name: 'self-running-files',
     tools: Object.keys(writers),
     check(call, { filesystem }) {
       const paths = argumentsOf.get(call.tool.name)?.flatMap((argument) => pathsOf(call.input, argument)) ?? [];
-      // Without a filesystem nothing is written.
+      // Without a filesystem, nothing is written.
       if (paths.length === 0 || filesystem === undefined) return allow;
       return judge(paths, filesystem).then(({ decision, keys }) => {
         asked.set(call, keys);
@@ -64,7 +64,7 @@ export function selfRunningFiles({ writers = {} }: SelfRunningFilesOptions = {})
       const { key } = unasked;
       throw new HoldfastError(
         'policy.self_running_files',
-        `\`${call.tool.name}\` would change \`${showPath(key)}\`, which runs by itself: ${runsByItself(key)}. Change it with \`write_file\`, \`edit_file\` or \`delete_file\`, about which a person is asked.`,
+        `\`${call.tool.name}\` would change \`${showPath(key)}\`, which runs by itself: ${runsByItself(key)}. Change it with \`write_file\`, \`edit_file\` or \`delete_file\`, which ask for approval.`,
         { data: { tool: call.tool.name, path: key } },
       );
     },
@@ -86,7 +86,7 @@ async function judge(
   return { decision: reasons.length === 0 ? allow : ask(reasons.join('\n'), { grantable: false }), keys };
 }
 
-/** As it is spelled, and where that leads. None for what the filesystem refuses, as it will when the tool writes. */
+/** The path as written and as resolved. None if the filesystem rejects it, as it will when the tool writes. */
 async function placesOf(path: string, filesystem: FilesystemReader): Promise<readonly string[]> {
   try {
     return [parsePath(path), await filesystem.resolve(path)];

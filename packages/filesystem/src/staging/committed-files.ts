@@ -7,7 +7,7 @@ import { committedSource } from './reader.ts';
 import { Reservations } from './reservations.ts';
 import type { Staging } from './staging.ts';
 
-/** The files of a backend as what calls lie over and commit to. */
+/** The committed files of a backend as the ground of calls. */
 export function createCommittedFiles(backend: Backend, protection: Protection): Ground {
   return {
     content: committedSource(backend, protection),
@@ -19,7 +19,7 @@ export function createCommittedFiles(backend: Backend, protection: Protection): 
   };
 }
 
-/** What has to be done, in an order in which each step can be done: away, folders from the top down, files. */
+/** The changes in a feasible order: removals, folders from the top down, files. */
 async function planChanges(backend: Backend, { nodes, seen }: Staging): Promise<readonly Change[]> {
   const removals: Change[] = [];
   const folders: Change[] = [];
@@ -49,14 +49,14 @@ function findShelter(nodes: Staging['nodes'], key: string): string {
   return folder;
 }
 
-/** What the protected names lead to, in case they are links. */
+/** The targets of protected names that are links. */
 async function findTargets(backend: Backend, keys: readonly string[]): Promise<readonly string[]> {
   return Promise.all(
     keys.map(async (key) => {
       try {
         return (await backend.locate(key)).key;
       } catch (error) {
-        // A protected name that leads out of the root is out of every tool's reach.
+        // A protected name that leads out of the root is unreachable for tools.
         if (isHoldfastError(error) && error.code === 'path.escape') return key;
         throw error;
       }

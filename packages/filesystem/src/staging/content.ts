@@ -6,7 +6,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** The version of a file: the SHA-256 of its content, so that equal content has equal versions in every backend and process. */
 export async function contentVersion(bytes: Uint8Array): Promise<string> {
-  // Every array here was copied into memory of its own, so it is never shared memory, which `digest` would refuse.
+  // These arrays are private copies, never shared memory, which `digest` rejects.
   const digest = await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>);
   let text = '';
   for (const byte of new Uint8Array(digest)) text += byte.toString(16).padStart(2, '0');
@@ -14,9 +14,9 @@ export async function contentVersion(bytes: Uint8Array): Promise<string> {
 }
 
 /**
- * The bytes of what a tool writes, as a copy that it cannot change later.
+ * The bytes of written content, copied so that the tool cannot change them later.
  *
- * @throws HoldfastError `file.invalid_content` for what is neither text nor bytes, and for text with lone surrogates.
+ * @throws HoldfastError `file.invalid_content` for anything but text or bytes, and for text with lone surrogates.
  */
 export function toBytes(content: string | Uint8Array, path: string): Uint8Array {
   if (content instanceof Uint8Array) return new Uint8Array(content);
@@ -29,19 +29,19 @@ export function toBytes(content: string | Uint8Array, path: string): Uint8Array 
   if (!content.isWellFormed()) {
     throw new HoldfastError(
       'file.invalid_content',
-      `The content of \`${showPath(path)}\` has lone surrogates, which UTF-8 cannot hold. Write bytes instead.`,
+      `The content of \`${showPath(path)}\` has lone surrogates, which UTF-8 cannot encode. Write bytes instead.`,
     );
   }
   return encoder.encode(content);
 }
 
-/** The text of UTF-8 bytes, byte order mark included; `undefined` for anything else and for text with NUL in it. */
+/** The text of UTF-8 bytes, including a byte order mark; `undefined` for other bytes and for text with NUL. */
 export function toText(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {
     return decoder.decode(bytes);
   } catch {
-    // A TextDecoder has no other way to say that bytes are not UTF-8.
+    // A fatal TextDecoder reports invalid UTF-8 only by throwing.
     return undefined;
   }
 }

@@ -11,7 +11,7 @@ import { createProtection } from '../paths/protection.ts';
 import type { Backend } from './backend.ts';
 import { createStagedFilesystem } from './transaction.ts';
 
-/** The same object, with a line in `calls` for each call of a method: its name and its first argument. */
+/** Wraps an object and records its method calls with the first argument. */
 function counted<Target extends object>(target: Target, calls: string[]): Target {
   return new Proxy(target, {
     get(_target, property) {
@@ -42,7 +42,7 @@ async function work(resource: StagedResource<Filesystem, FilesystemReader>): Pro
   }
 }
 
-test('what a call costs in memory does not grow with the tree', async () => {
+test('the cost of a call in memory does not grow with the tree', async () => {
   const run = async (folders: number): Promise<readonly string[]> => {
     const files = new Map<string, Uint8Array>();
     for (let index = 0; index < folders * 100; index += 1) {
@@ -59,7 +59,7 @@ test('what a call costs in memory does not grow with the tree', async () => {
   expect(small.length).toBeLessThan(150);
 });
 
-test('what a call costs on a host does not grow with the tree, and it looks at nothing that it does not touch', async () => {
+test('the cost of a call on a host does not grow with the tree, and it reads only what it touches', async () => {
   const run = async (files: number): Promise<readonly string[]> => {
     await using folder = await makeTestFolder();
     await mkdir(join(folder.path, 'd0'));
@@ -75,7 +75,7 @@ test('what a call costs on a host does not grow with the tree, and it looks at n
         .replace(/\/proc\/self\/fd\/\d+/u, 'fd')
         .replace(/\.holdfast-\d+-[^/]+-1(?=[-.])/u, 'temporary'),
     );
-    // Some run at the same time, in any order.
+    // Some run in parallel, in any order.
     return shown.sort();
   };
   const small = await run(3);

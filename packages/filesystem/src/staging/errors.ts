@@ -14,47 +14,47 @@ export function isNotDirectory(key: string, cause?: unknown): HoldfastError {
 }
 
 export function isNotEmpty(key: string, cause?: unknown): HoldfastError {
-  return fileError('file.not_empty', key, 'is a folder that is not empty; remove what is in it first', cause);
+  return fileError('file.not_empty', key, 'is a folder that is not empty; remove its content first', cause);
 }
 
 /** Sizes in bytes. */
 export function isTooLarge(key: string, size: number, limit: number): HoldfastError {
-  return fileError(
-    'file.too_large',
-    key,
-    `has ${size} bytes; files of more than ${limit} are neither read nor written`,
-  );
+  return fileError('file.too_large', key, `has ${size} bytes; the limit for reading and writing is ${limit}`);
 }
 
 export function hasChanged(key: string): HoldfastError {
-  return fileError('file.conflict', key, 'was changed by somebody else during the call; read it again and repeat');
+  return fileError(
+    'file.conflict',
+    key,
+    'was changed by another program or call in the meantime; read it again and repeat',
+  );
 }
 
-/** `causes`: why the commit failed, and why what it had done could not be taken back. */
+/** `causes`: the errors of the commit and of the undo. */
 export function undoFailed(causes: readonly unknown[]): HoldfastError {
   return new HoldfastError(
     'file.undo_failed',
-    'A commit failed midway and could not be undone in full. What was there before is kept in files named `.holdfast-*`, and is put right once this process has ended.',
+    'A commit failed midway and could not be undone completely. The previous content is in files named `.holdfast-*` and is restored after this process has ended.',
     { cause: new AggregateError(causes) },
   );
 }
 
-/** `causes`: why something was taken back or put in order, if there was a reason, and why not in full. */
+/** `causes`: the error that led to the cleanup, if any, and those of the cleanup. */
 export function cleanupFailed(causes: readonly unknown[]): HoldfastError {
-  return new HoldfastError('file.cleanup_failed', 'Temporary files named `.holdfast-*` could not be removed.', {
+  return new HoldfastError('file.cleanup_failed', 'Cannot remove temporary files named `.holdfast-*`.', {
     cause: new AggregateError(causes),
   });
 }
 
-/** An error about one path. The message names it as the workspace does, never as the host does. */
+/** An error about one path. The message uses workspace paths, never host paths. */
 export function fileError(code: string, key: string, reason: string, cause?: unknown): HoldfastError {
   return new HoldfastError(code, `\`${showPath(key)}\` ${reason}.`, { data: { path: key }, cause });
 }
 
-/** What could not be put right after a crash, because somebody else had changed it. */
+/** A file that could not be recovered after a crash because it was changed in the meantime. */
 export interface Conflict {
   readonly key: string;
-  /** Where the bytes are kept that did not get to `key`; `null` when there are none. */
+  /** The path of the bytes meant for `key`; `null` if there are none. */
   readonly kept: string | null;
 }
 
@@ -62,7 +62,7 @@ export function recoveryConflict(conflicts: readonly Conflict[]): HoldfastError 
   const kept = conflicts.some((conflict) => conflict.kept !== null);
   return new HoldfastError(
     'file.recovery_conflict',
-    `After a crash, files could not be completed or put back, because somebody else had changed them; they stay as they are: ${listConflicts(conflicts)}.${kept ? ' What belongs there is kept in the files named in parentheses: compare, and remove those.' : ''}`,
+    `Recovery after a crash left these files unchanged, because they were changed in the meantime: ${listConflicts(conflicts)}.${kept ? ' The expected content is in the files in parentheses. Compare, then remove those files.' : ''}`,
     { data: { conflicts: conflicts.map((conflict) => ({ path: conflict.key, kept: conflict.kept })) } },
   );
 }

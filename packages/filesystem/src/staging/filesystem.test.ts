@@ -153,12 +153,12 @@ describe.each(kinds)('the $name filesystem', ({ withFiles }) => {
     ),
   );
 
-  test('keeps a byte order mark and whatever line ends there are', () =>
+  test('keeps a byte order mark and all line endings', () =>
     withFiles({ 'a.txt': '\ufeffa\r\nb' }, async (resource) => {
       expect(await resource.readOnly.readText('a.txt')).toBe('\ufeffa\r\nb');
     }));
 
-  test('tells what a call read and wrote, and gives a committed file the version that the call gave it', () =>
+  test('reports the reads and writes of a call, and keeps the versions of committed files', () =>
     withFiles({ 'a.txt': 'a', 'b.txt': 'b', 'c.txt': 'c' }, async (resource) => {
       const a = await resource.readOnly.stat('a.txt');
       const b = await resource.readOnly.stat('b.txt');
@@ -192,7 +192,7 @@ describe.each(kinds)('the $name filesystem', ({ withFiles }) => {
       expect(after).not.toBe(b?.version);
     }));
 
-  test('refuses a commit over what another call changed meanwhile, and keeps that change', () =>
+  test('rejects a commit over changes of another call, and keeps those', () =>
     withFiles({ 'a.txt': 'a' }, async (resource) => {
       const slow = resource.begin('slow');
       await slow.view.readText('a.txt');
@@ -207,7 +207,7 @@ describe.each(kinds)('the $name filesystem', ({ withFiles }) => {
       expect(await resource.readOnly.readText('a.txt')).toBe('quick');
     }));
 
-  test('lets only one of two calls through that prepare the same file at once', () =>
+  test('of two calls that prepare the same file, only one succeeds', () =>
     withFiles({ 'a.txt': 'a' }, async (resource) => {
       const calls = [resource.begin('c1'), resource.begin('c2')];
       for (const [index, { view }] of calls.entries()) await view.write('a.txt', `call ${index}`);
@@ -225,7 +225,7 @@ describe.each(kinds)('the $name filesystem', ({ withFiles }) => {
       expect(await resource.readOnly.readText('a.txt')).toBe('third');
     }));
 
-  test('takes no notice of a change to what was only peeked at', () =>
+  test('ignores changes of files that were only peeked at', () =>
     withFiles({ 'a.txt': 'a' }, async (resource) => {
       const searching = resource.begin('searching');
       await searching.view.read('a.txt', { peek: true });
@@ -251,7 +251,7 @@ describe.each(kinds)('the $name filesystem', ({ withFiles }) => {
       expect(await paths(resource.readOnly)).toEqual(['quick.txt']);
     }));
 
-  test.each(['commit', 'discard'])('is of no use after %s', (end) =>
+  test.each(['commit', 'discard'])('cannot be used after %s', (end) =>
     withFiles({ a: '' }, async (resource) => {
       const call = resource.begin('c1');
       const { view } = call;
@@ -298,14 +298,14 @@ describe.each(kinds)('the $name filesystem', ({ withFiles }) => {
       expect(() => call.commit()).toThrow(expect.objectContaining({ code: 'resource.not_prepared' }));
     }));
 
-  test('lets two writes that start together miss nothing of each other', () =>
+  test('two parallel writes see the staged changes of each other', () =>
     withFiles({}, async (resource) => {
       const { view } = resource.begin('c1');
       const results = await Promise.allSettled([view.write('a', ''), view.write('a/b', '')]);
       expect(results).toMatchObject([{ status: 'fulfilled' }, { reason: { code: 'file.not_directory' } }]);
     }));
 
-  test('hands out copies: changing them changes no file', () =>
+  test('returns copies, so changing them changes no file', () =>
     withFiles({ a: 'abc' }, async (resource) => {
       const call = resource.begin('c1');
       (await call.view.read('a')).fill(0);

@@ -21,7 +21,7 @@ const files = {
   'free.txt': 'free',
 };
 
-/** The same files in memory and on the host, where `store` is a link to `.git`, and `work` one to `worktree`. */
+/** The same files in memory and on the host, where `store` is a link to `.git` and `work` a link to `worktree`. */
 async function eachFilesystem(use: (view: () => Filesystem, on: 'memory' | 'host') => Promise<void>): Promise<void> {
   const memory = memoryFilesystem(files);
   await use(() => memory.begin('c1').view, 'memory');
@@ -68,7 +68,7 @@ test('nothing below `.git` is changed, in any spelling', async () => {
   });
 });
 
-test('nor by a link that leads there', async () => {
+test('nor through a link', async () => {
   await eachFilesystem(async (view, on) => {
     if (on === 'memory') return;
     for (const path of ['store/config', 'store/hooks/new', 'work/.git', 'work/.git/x', 'STORE/../store/config']) {
@@ -80,7 +80,7 @@ test('nor by a link that leads there', async () => {
   });
 });
 
-test('nor what Git takes for a repository under another name', async () => {
+test('nor a repository under another name', async () => {
   await eachFilesystem(async (view) => {
     for (const path of ['.bare/config', '.bare/hooks/x', '.bare/worktrees/a/config', '.bare/HEAD', 'linked/config']) {
       for (const change of Object.values(changes)) {
@@ -104,7 +104,7 @@ test.each([
   });
 });
 
-test('reading stays, and names that only look alike are free', async () => {
+test('reading is allowed, and similar names are not affected', async () => {
   await eachFilesystem(async (view) => {
     expect(await view().readText('.git/config')).toBe('[core]\n');
     expect(await view().readText('worktree/.git')).toContain('gitdir');

@@ -3,8 +3,8 @@ import { joinKey, parentOf } from '../paths/paths.ts';
 import type { Source } from './reader.ts';
 
 /**
- * The folder above `key` that Git takes for a repository, whatever its name, or would once something is at `key`: a bare repository,
- * what the `.git` file of a worktree leads to. Git runs commands that such a folder's `config` and `hooks` name.
+ * The folder above `key` that Git treats as a repository, or would once `key` exists, whatever its name: a bare repository, or the target
+ * of a worktree's `.git` file. Git runs commands from the `config` and `hooks` of such a folder.
  *
  * Source: Git's `setup.c`, `is_git_directory`; "Git honours embedded bare repos" (OVE-20210718-0001).
  */
@@ -22,7 +22,7 @@ export async function findGitFolder(key: string, { typeOf }: Pick<Source, 'typeO
     try {
       return (await typeOf(part)) !== undefined;
     } catch (error) {
-      // Something is there that is neither a file nor a folder, such as a link.
+      // Neither a file nor a folder, such as a link.
       if (isHoldfastError(error)) return true;
       throw error;
     }

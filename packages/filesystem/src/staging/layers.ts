@@ -4,11 +4,11 @@ import { isDirectory, isMissing, isNotDirectory } from './errors.ts';
 import { directoryStat, type Source } from './reader.ts';
 import type { OpenStaging } from './staging.ts';
 
-/** `below` with what is staged laid over it. Looking at it leaves no trace. */
+/** Overlays staged changes on `below`. Reading it leaves no trace. */
 export function layOver(below: Source, staging: OpenStaging): Source {
   const { nodes } = staging;
 
-  /** Below, nobody knows yet the spelling in which a name is staged. */
+  /** Finds the staged spelling of a name, which `below` does not know. */
   async function toStagedSpelling(key: string): Promise<string> {
     let spelled = '';
     for (const name of key.split('/')) {

@@ -42,7 +42,7 @@ async function tree(reader: FilesystemReader): Promise<Record<string, string>> {
 interface Turns {
   readonly first: (view: Filesystem) => Promise<void>;
   readonly second: (view: Filesystem) => Promise<void>;
-  /** Whether the second one prepares before the commit of the first. */
+  /** The second one prepares before the first commits. */
   readonly together: boolean;
 }
 
@@ -120,7 +120,7 @@ describe.each(kinds)('a nested transaction of the $name filesystem', ({ withFile
       });
       await commit(inner);
       expect(outer.touched()).toEqual({
-        // The nested call read what the outer one had written, which is no reading of the file.
+        // The nested call read the outer call's own write, not the file.
         reads: [{ key: 'b.txt', version: before.b }],
         writes: [
           { key: 'a.txt', before: before.a, after },
@@ -129,7 +129,7 @@ describe.each(kinds)('a nested transaction of the $name filesystem', ({ withFile
       });
     }));
 
-  test('what it read counts for the conflict check of the outer one', () =>
+  test('its reads count for the conflict check of the outer one', () =>
     withFiles(async (resource) => {
       const outer = resource.begin('outer');
       const inner = outer.begin('inner');
@@ -144,7 +144,7 @@ describe.each(kinds)('a nested transaction of the $name filesystem', ({ withFile
       expect(await tree(resource.readOnly)).toEqual({ 'a.txt': 'other', 'b.txt': 'b' });
     }));
 
-  test('what policies look at counts as no reading, and shows what is staged', () =>
+  test('reads of policies are not recorded, and see staged files', () =>
     withFiles(async (resource) => {
       const outer = resource.begin('outer');
       await outer.view.write('empty/new.txt', 'new');
@@ -163,7 +163,7 @@ describe.each(kinds)('a nested transaction of the $name filesystem', ({ withFile
       await commit(outer);
     }));
 
-  test.each(['prepare', 'discard'])('is at its end when the outer one ends by %s', (end) =>
+  test.each(['prepare', 'discard'])('ends when the outer one ends with %s', (end) =>
     withFiles(async (resource) => {
       const outer = resource.begin('outer');
       const prepared = outer.begin('prepared');
@@ -216,17 +216,17 @@ describe.each(kinds)('a nested transaction of the $name filesystem', ({ withFile
       second: (view) => view.write('new/c.txt', 'second'),
     },
     {
-      what: 'write what the other one read',
+      what: 'write a file that the other one read',
       first: (view) => view.write('a.txt', 'first'),
       second: async (view) => view.write('c.txt', await view.readText('a.txt')),
     },
     {
-      what: 'remove what the other one puts something into',
+      what: 'remove a folder that the other one writes to',
       first: (view) => view.write('empty/c.txt', 'first'),
       second: (view) => view.remove('empty'),
     },
     {
-      what: 'put something into what the other one removed',
+      what: 'write to a folder that the other one removed',
       first: (view) => view.remove('empty'),
       second: (view) => view.write('empty/c.txt', 'second'),
     },
@@ -292,7 +292,7 @@ describe.each(kinds)('a nested transaction of the $name filesystem', ({ withFile
       expect(await resource.readOnly.readText('a.txt')).toBe('writing');
     }));
 
-  test('the outer one can change a file no more that a nested one is about to change', () =>
+  test('the outer one cannot change a file that a nested one has prepared', () =>
     withFiles(async (resource) => {
       const outer = resource.begin('outer');
       const inner = outer.begin('inner');
@@ -302,7 +302,7 @@ describe.each(kinds)('a nested transaction of the $name filesystem', ({ withFile
         await expect(outer.view.write(path, 'outer')).rejects.toMatchObject({ code: 'file.conflict' });
       }
       await outer.view.write('new/b.txt', 'outer');
-      // Under way before the commit, and done after it.
+      // Started before the commit, finished after it.
       const writing = outer.view.write('new/c.txt', 'outer');
       await inner.commit();
       await writing;
@@ -314,7 +314,7 @@ describe.each(kinds)('a nested transaction of the $name filesystem', ({ withFile
       });
     }));
 
-  test('a folder that the outer one made on its way to a file is still nobody else’s to lose', () =>
+  test('a folder that the outer one created implicitly is not lost through a nested one', () =>
     withFiles(async (resource) => {
       const outer = resource.begin('outer');
       await outer.view.write('new/c.txt', 'c');

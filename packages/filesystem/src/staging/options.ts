@@ -1,10 +1,10 @@
 import { HoldfastError } from '@holdfast/core';
 
-/** What both filesystems take. */
+/** Options of both filesystems. */
 export interface FilesystemOptions {
-  /** Larger files are neither read nor written. Positive integer, default 10 MiB. */
+  /** Maximum size of files to read and write. Positive integer, default 10 MiB. */
   readonly maxFileBytes?: number;
-  /** Further files and folders that tools may read but never change, e.g. the plugins folder. Relative to the root. */
+  /** Additional files and folders that tools may read but never change, such as the plugins folder. Relative to the root. */
   readonly protectedPaths?: readonly string[];
 }
 

@@ -11,23 +11,23 @@ import { createReader, type Source, versionAt } from './reader.ts';
 import { Reservations } from './reservations.ts';
 import { OpenStaging, type StagedNode, type Staging } from './staging.ts';
 
-/** What holds for every write of a filesystem. */
+/** The rules for all writes of a filesystem. */
 export interface WriteRules {
   readonly protection: Protection;
   readonly maxFileBytes: number;
 }
 
-/** One call's writes, laid over a ground that does not know of them; what calls nested in this one lie over. */
+/** The writes of one call as an overlay on its ground; itself the ground of nested calls. */
 export class Overlay implements Ground {
   readonly view: Filesystem;
-  /** The same content for policies of nested calls: looking at it counts for nobody. */
+  /** The same content for policies of nested calls; reading it is not recorded. */
   readonly readOnly: FilesystemReader;
   readonly staging: OpenStaging = new OpenStaging();
   readonly content: Source;
   readonly reservations: Reservations = new Reservations();
   readonly #below: Ground;
   readonly #rules: WriteRules;
-  /** What `view` reads: it notes what the call built on. */
+  /** The source of `view`, which records what the call read. */
   readonly #source: Source;
   readonly #nested = new Set<() => void>();
   #closed = false;
@@ -49,7 +49,7 @@ export class Overlay implements Ground {
     });
   }
 
-  /** From here on every method of `view` and `readOnly` throws `context.closed`, and nested calls are at their end. */
+  /** Ends the overlay: every method of `view` and `readOnly` throws `context.closed` from now on, and nested calls end. */
   close(): void {
     this.#closed = true;
     for (const end of this.#nested) end();
@@ -61,7 +61,7 @@ export class Overlay implements Ground {
     return () => this.#nested.delete(end);
   }
 
-  /** Looked up once for each call that writes. */
+  /** Computed once per writing call. */
   protectedTargets(): Promise<readonly string[]> {
     this.#targets ??= this.#below.protectedTargets();
     return this.#targets;
@@ -73,7 +73,7 @@ export class Overlay implements Ground {
 
   async prepare(inner: Staging): Promise<Landing> {
     return {
-      // After the writes that are under way: each has looked at what is staged and has not staged its own yet.
+      // After all running writes, which have checked the staging but not yet added to it.
       commit: () =>
         this.#exclusive(async () => {
           this.#checkOpen();
@@ -85,7 +85,7 @@ export class Overlay implements Ground {
 
   #checkOpen(): void {
     if (this.#closed)
-      throw new HoldfastError('context.closed', 'The call has ended; its filesystem cannot be used any more.');
+      throw new HoldfastError('context.closed', 'The call has ended; its filesystem can no longer be used.');
   }
 
   #whileOpen(): Source {
@@ -99,7 +99,7 @@ export class Overlay implements Ground {
         return location;
       },
       list: async (key) => {
-        // A walk goes from folder to folder without locating each.
+        // A walk does not locate each folder.
         this.#checkOpen();
         return content.list(key);
       },
@@ -133,10 +133,10 @@ export class Overlay implements Ground {
     };
   }
 
-  /** One after the other: two writes that a tool starts together must not each miss what the other one stages. */
+  /** Runs writes one after the other, so that parallel writes see each other's staged changes. */
   #exclusive(run: () => Promise<void>): Promise<void> {
     const result = this.#lastWrite.then(run);
-    // The caller hears of a failure; here it only means that the next one may start.
+    // The caller gets the failure; here it only unblocks the next write.
     this.#lastWrite = Promise.allSettled([result]);
     return result;
   }
@@ -155,7 +155,7 @@ export class Overlay implements Ground {
   async #remove(path: string): Promise<void> {
     const { key, link } = await this.#locateForWrite(path);
     if (key === '') throw fileError('path.protected', key, 'is the root of the workspace and cannot be removed');
-    if (link) throw fileError('file.is_link', path, `is a link to \`${key}\`; remove that instead`);
+    if (link) throw fileError('file.is_link', path, `is a link to \`${key}\`; remove the target instead`);
     const type = await this.content.typeOf(key);
     if (type === undefined) throw isMissing(key);
     if (type === 'directory' && (await this.content.list(key)).length > 0) throw isNotEmpty(key);
@@ -181,7 +181,7 @@ export class Overlay implements Ground {
     return location;
   }
 
-  /** The folders that have to be made for `key`, having made sure that they can be. */
+  /** The folders to create for `key`, after checking that they can be created. */
   async #missingFolders(key: string): Promise<Map<string, StagedNode>> {
     const missing: string[] = [];
     for (let folder = parentOf(key); folder !== undefined; folder = parentOf(folder)) {
@@ -193,7 +193,7 @@ export class Overlay implements Ground {
     return new Map(missing.map((folder) => [folder, { type: 'directory' }]));
   }
 
-  /** Stages what is written at `key`, having noted what was there. */
+  /** Records the current state of `key` and stages the write. */
   async #stage(key: string, nodes: ReadonlyMap<string, StagedNode>): Promise<void> {
     const { staging } = this;
     if (!staging.seen.has(key)) staging.see(key, await versionAt(this.#below.content, key));

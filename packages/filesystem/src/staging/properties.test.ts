@@ -7,7 +7,7 @@ import { makeTestFolder, snapshotTree, type TestFolder } from '../host/test-fold
 import { memoryFilesystem } from '../memory/memory.ts';
 import { hostFilesystem } from '../node.ts';
 
-/** What a filesystem is, in its simplest form: by key the text of a file, or `null` for a folder. */
+/** A minimal model of a filesystem: by key the text of a file, or `null` for a folder. */
 type Tree = ReadonlyMap<string, string | null>;
 
 type Step =
@@ -30,7 +30,7 @@ function ancestors(key: string): string[] {
   return names.slice(1).map((_, index) => names.slice(0, index + 1).join('/'));
 }
 
-/** The tree after a step; `undefined` when the step must be refused. */
+/** The tree after a step; `undefined` if the step must be rejected. */
 function applyToModel(tree: Tree, { type, ...change }: Step): Tree | undefined {
   const { path: key } = change;
   const next = new Map(tree);
@@ -77,7 +77,7 @@ async function makeOnDisk(folder: string, tree: Tree): Promise<void> {
 
 type Transaction = ResourceTransaction<Filesystem, FilesystemReader>;
 
-/** What happens to one of the transactions that are open: `of` picks it. */
+/** A move of one of the open transactions, picked by `of`. */
 type Move = { readonly of: number } & (
   | { readonly type: 'begin' | 'commit' | 'discard' | 'prepare' }
   | { readonly type: 'change'; readonly change: Step }
@@ -95,12 +95,12 @@ const moves = fc.array(move, { maxLength: 60 });
 interface Open {
   readonly transaction: Transaction;
   readonly outer: Open | undefined;
-  /** Every change that took place here, those of nested transactions included. */
+  /** All changes made here, including those of nested transactions. */
   readonly changes: Step[];
   prepared: boolean;
 }
 
-/** Whether it is done, and not refused because of what others did. */
+/** True if it succeeds, false if it is rejected because of other transactions. */
 async function succeeds(run: () => void | Promise<void>): Promise<boolean> {
   try {
     await run();
@@ -111,7 +111,7 @@ async function succeeds(run: () => void | Promise<void>): Promise<boolean> {
   }
 }
 
-/** What a transaction says it wrote must be what differs between two trees. */
+/** Checks that the reported writes are the differences between two trees. */
 function expectWrites(transaction: Transaction, versions: { before: Tree; after: Tree }): void {
   const { before, after } = versions;
   const wrote = new Map(transaction.touched().writes.map((write) => [write.key, write]));
@@ -119,7 +119,7 @@ function expectWrites(transaction: Transaction, versions: { before: Tree; after:
     expect({ key, before: before.get(key) ?? null, after: after.get(key) ?? null }).toEqual(write);
   }
   for (const [key, version] of before) {
-    // Folders that were made on the way are no writes.
+    // Implicitly created parent folders do not count as writes.
     const changed = version !== after.get(key) && after.get(key) !== 'directory';
     if (changed) expect([...wrote.keys()]).toContain(key);
   }
@@ -181,7 +181,7 @@ describe.each(kinds)('random changes over the $name filesystem', ({ open, runs }
       { numRuns: runs },
     ));
 
-  test('leave not a byte and not a mode changed when they are discarded', () =>
+  test('change no byte and no mode when discarded', () =>
     fc.assert(
       fc.asyncProperty(steps, steps, fc.boolean(), async (before, changes, prepared) => {
         const { resource, snapshot } = await open(toTree(before));
@@ -215,7 +215,7 @@ describe.each(kinds)('random changes over the $name filesystem', ({ open, runs }
             await top.transaction.discard();
             stack.pop();
           } else {
-            // One that is committed, or prepared and then discarded.
+            // Committed, or prepared and then discarded.
             stack.pop();
             const below = stack.at(-1);
             const reader = (below?.transaction ?? resource).readOnly;
@@ -240,7 +240,7 @@ describe.each(kinds)('random changes over the $name filesystem', ({ open, runs }
           const now = stack.at(-1);
           expect(await readTree(now?.transaction.readOnly ?? resource.readOnly)).toEqual(now?.tree ?? committed);
         }
-        // With what is nested in it.
+        // Including nested transactions.
         await stack[0]?.transaction.discard();
         expect(await readTree(resource.readOnly)).toEqual(committed);
         if (commits === 0) expect(await snapshot()).toEqual(untouched);

@@ -5,15 +5,15 @@ import type { Backend, BackendEntry, BackendStat, Location } from './backend.ts'
 import { contentVersion, toText } from './content.ts';
 import { fileError, isMissing } from './errors.ts';
 
-/** What a reader reads from: the committed files, or those with a call's writes laid over them. */
+/** The source of a reader: the committed files, or those with a call's overlay. */
 export interface Source {
-  /** The real key of a path as the caller spells it. */
+  /** The real key of a path as the caller wrote it. */
   locate(path: string): Promise<Location>;
-  /** As `Backend.folds` says. */
+  /** As in `Backend.folds`. */
   folds(key: string): Promise<boolean>;
   typeOf(key: string): Promise<FileEntry['type'] | undefined>;
   stat(key: string): Promise<FileStat | undefined>;
-  /** `peek`: as `FilesystemReader.read` says. */
+  /** `peek`: as in `FilesystemReader.read`. */
   read(key: string, peek?: boolean): Promise<Uint8Array>;
   list(key: string): Promise<readonly BackendEntry[]>;
 }
@@ -26,7 +26,7 @@ export function committedSource(backend: Backend, protection: Protection): Sourc
       protection.checkRead(lexical);
       const location = await backend.locate(lexical);
       if (location.key !== lexical) {
-        // A link may lead to what could not be named directly.
+        // A link may lead to a path that cannot be named directly.
         parsePath(location.key);
         protection.checkRead(location.key);
       }
@@ -43,12 +43,12 @@ export function committedSource(backend: Backend, protection: Protection): Sourc
   };
 }
 
-/** The version that stands for what is at `key`; `null` when there is nothing. */
+/** The version of `key`; `null` if it does not exist. */
 export async function versionAt(source: Source, key: string): Promise<string | null> {
   return (await source.stat(key))?.version ?? null;
 }
 
-/** A folder's content is its entries' matter. */
+/** A folder has a constant version: its entries have their own. */
 export const directoryStat: FileStat = Object.freeze({ type: 'directory', size: 0, version: 'directory' });
 
 async function toFileStat(backend: Backend, key: string, { type, size, stamp }: BackendStat): Promise<FileStat> {
@@ -57,7 +57,7 @@ async function toFileStat(backend: Backend, key: string, { type, size, stamp }: 
     const bytes = await backend.read(key);
     return { type, size: bytes.length, version: await contentVersion(bytes) };
   } catch (error) {
-    // Too large to be read, so no tool can have read or written it: size and times tell well enough that it changed.
+    // Too large for any tool to have read or written: size and times suffice to detect a change.
     if (isHoldfastError(error) && error.code === 'file.too_large') {
       return { type, size, version: `large-${stamp}` };
     }
@@ -110,9 +110,9 @@ export function createReader(source: Source, protection: Protection): Filesystem
         }
         const folder = entry.path;
         const inner = (await entriesOf(folder))
-          // What a link leads to is met at its own place.
+          // The target of a link is visited at its own place.
           .filter((child) => child.path === joinKey(folder, child.name) && !skippedByWalk.has(child.name))
-          // As if folders ended with `/`, which makes it the order of the paths; backwards, because `pop` takes the last.
+          // Sorted as if folders ended with `/`, which gives path order; descending, because `pop` takes the last.
           .sort((a, b) => compareText(sortName(b), sortName(a)));
         pending.push(...inner);
       }

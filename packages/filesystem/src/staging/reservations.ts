@@ -2,19 +2,19 @@ import { parentOf } from '../paths/paths.ts';
 import { hasChanged } from './errors.ts';
 import type { StagedNode, Staging } from './staging.ts';
 
-/** What is about to be changed by calls that are between `prepare` and their end: nobody may build on what was there before. */
+/** The pending changes of calls between `prepare` and their end. No other call may build on the previous state. */
 export class Reservations {
   readonly #reserved = new Map<string, { readonly type: StagedNode['type']; holders: number }>();
-  /** Folders in which something reserved comes to lie, with how much of it. */
+  /** Folders that will contain reserved changes, with their number. */
   readonly #needed = new Map<string, number>();
 
-  /** @throws HoldfastError `file.conflict` when `nodes` cannot go together with what is reserved. */
+  /** @throws HoldfastError `file.conflict` if `nodes` conflict with a reservation. */
   check(nodes: ReadonlyMap<string, StagedNode>): void {
     const reserved = this.#reserved;
     if (reserved.size === 0) return;
     for (const [key, { type }] of nodes) {
       const other = reserved.get(key)?.type ?? 'directory';
-      // Several may make the same folder.
+      // Several calls may create the same folder.
       const together = type === 'directory' ? other === 'directory' : !reserved.has(key) && !this.#needed.has(key);
       if (!together) throw hasChanged(key);
       if (type === 'removed') continue;
@@ -24,7 +24,7 @@ export class Reservations {
     }
   }
 
-  /** The answer gives the reservation up. @throws HoldfastError `file.conflict`. */
+  /** Returns a function that ends the reservation. @throws HoldfastError `file.conflict`. */
   reserve({ nodes, seen }: Staging): () => void {
     this.check(nodes);
     for (const key of seen.keys()) if (!nodes.has(key) && this.#reserved.has(key)) throw hasChanged(key);

@@ -7,19 +7,19 @@ export type StagedNode =
   | { readonly type: 'directory' }
   | { readonly type: 'removed' };
 
-/** What one call staged, by key, and what it built on. */
+/** The staged changes of one call by key, and the versions that they are based on. */
 export interface Staging {
   readonly nodes: ReadonlyMap<string, StagedNode>;
   /**
-   * By key, the version that the call first met; `null` for absent. Of what is staged, only folders that were made on the way
-   * to something else are not in it: nothing was there, and it does not matter who else makes them.
+   * By key, the version that the call first saw; `null` for absent. Includes all staged keys except implicitly created parent folders,
+   * which any other call may create as well.
    */
   readonly seen: ReadonlyMap<string, string | null>;
-  /** Keys of `seen` whose content the call has read. */
+  /** The keys in `seen` whose content the call has read. */
   readonly reads: ReadonlySet<string>;
 }
 
-/** The staging of a call that goes on. */
+/** The staging of a running call. */
 export class OpenStaging implements Staging {
   readonly nodes: Map<string, StagedNode> = new Map();
   readonly seen: Map<string, string | null> = new Map();
@@ -27,12 +27,12 @@ export class OpenStaging implements Staging {
   readonly #names = new Map<string, Set<string>>();
   readonly #spellings = new Map<string, string>();
 
-  /** Names of what is staged in a folder. */
+  /** The names of staged entries in a folder. */
   namesIn(folder: string): Iterable<string> {
     return this.#names.get(folder) ?? [];
   }
 
-  /** What is staged under another spelling of `key`, as some disks fold names. */
+  /** Another spelling of `key` that is staged, for disks that fold names. */
   otherSpelling(key: string): string | undefined {
     return this.nodes.size === 0 || this.nodes.has(key) ? undefined : this.#spellings.get(foldPath(key));
   }
@@ -52,14 +52,14 @@ export class OpenStaging implements Staging {
     if (!this.seen.has(key)) this.seen.set(key, version);
   }
 
-  /** Takes over what a nested call staged, saw and read. */
+  /** Merges the changes and reads of a nested call. */
   absorb(inner: Staging): void {
     for (const [key, version] of inner.seen) {
       if (!this.nodes.has(key)) this.see(key, version);
-      // The nested call met what is staged here. Of a folder made on the way to something, nothing was there before.
+      // The nested call saw a key staged here. A parent folder created implicitly did not exist before.
       else if ((inner.nodes.get(key)?.type ?? 'directory') !== 'directory') this.see(key, null);
     }
-    // What the nested call read of this call's own writes tells nothing of what was there before.
+    // Reads of this call's own writes say nothing about the previous state.
     for (const key of inner.reads) if (this.seen.get(key) === inner.seen.get(key)) this.reads.add(key);
     this.stage(inner.nodes);
   }

@@ -13,7 +13,7 @@ import type { Ground } from './ground.ts';
 import { Overlay, type WriteRules } from './overlay.ts';
 import { createReader } from './reader.ts';
 
-/** Makes the staged resource of a backend. */
+/** Creates the staged resource of a backend. */
 export function createStagedFilesystem(
   backend: Backend,
   protection: Protection,
@@ -44,7 +44,7 @@ function createRecovery({ settle }: Backend, files: Ground, protection: Protecti
   };
 }
 
-/** The part of one call, over the files or, for a nested call, over the part of the call around it. */
+/** The transaction of one call, over the files or over the transaction of the outer call. */
 function createTransaction(ground: Ground, rules: WriteRules): ResourceTransaction<Filesystem, FilesystemReader> {
   const overlay = new Overlay(ground, rules);
   const { view, readOnly, staging } = overlay;
@@ -64,10 +64,10 @@ function createTransaction(ground: Ground, rules: WriteRules): ResourceTransacti
   }
 
   async function prepare(mark: string | undefined): Promise<void> {
-    // Nothing is written, so nobody's change can be lost, whatever was read.
+    // Without writes, there is nothing to conflict.
     if (staging.nodes.size > 0) {
       held.push(ground.reservations.reserve(staging));
-      // Taken before the files are looked at and kept until they are replaced, so that no other process gets between.
+      // Held from the check of the files to their replacement, to exclude other processes.
       held.push(await ground.lock());
       await checkConflicts(ground.content, staging);
     }
@@ -104,7 +104,7 @@ function createTransaction(ground: Ground, rules: WriteRules): ResourceTransacti
     },
     async discard() {
       overlay.close();
-      // What is under way ends first; its failure went to whoever started it.
+      // Running writes end first; their callers get any failures.
       await Promise.allSettled([running]);
       if (stage === 'ended') return;
       stage = 'ended';

@@ -1,15 +1,15 @@
 import { type Filesystem, isHoldfastError, type ToolContext, type ToolResult, toolError } from '@holdfast/core';
 
 /**
- * Runs a file tool on the call's filesystem. What the filesystem refuses becomes the tool's own failure, with the same code, its
- * message and what to do next; without a filesystem that is `filesystem.missing`.
+ * Runs a file tool on the call's filesystem. An error of the filesystem becomes the tool's own failure, with the same code, its message and
+ * advice; without a filesystem it is `filesystem.missing`.
  */
 export async function useFilesystem<Value>(
   { filesystem }: ToolContext,
   run: (filesystem: Filesystem) => Promise<ToolResult<Value>>,
 ): Promise<ToolResult<Value>> {
   if (filesystem === undefined) {
-    return toolError('There are no files in this run: the host bound no resource `filesystem`.', {
+    return toolError('No filesystem is available: the host did not bind the resource `filesystem`.', {
       code: 'filesystem.missing',
     });
   }
@@ -23,7 +23,7 @@ export async function useFilesystem<Value>(
 }
 
 const advice: ReadonlyMap<string, string> = new Map([
-  ['file.missing', 'See what there is with `list_files` or `glob_files`.'],
-  ['file.is_directory', 'See what is in it with `list_files`.'],
+  ['file.missing', 'Find existing files with `list_files` or `glob_files`.'],
+  ['file.is_directory', 'List its content with `list_files`.'],
   ['file.binary', 'It cannot be read, searched or edited as text.'],
 ]);

@@ -49,7 +49,7 @@ test.each([
   { oldText: 'one\ntwo', newText: '1\n2', after: '1\r\n2\r\nthree\r\n' },
   { oldText: 'one\r\ntwo', newText: '1\r\n2', after: '1\r\n2\r\nthree\r\n' },
   { oldText: 'three', newText: '3\n4', after: 'one\r\ntwo\r\n3\r\n4\r\n' },
-])('where every line ends with \\r\\n, so do those of an edit: $oldText', async ({ oldText, newText, after }) => {
+])('if every line ends with \\r\\n, edits use it too: $oldText', async ({ oldText, newText, after }) => {
   const resource = memoryFilesystem({ 'a.txt': 'one\r\ntwo\r\nthree\r\n' });
   expect((await callTool(resource, 'edit_file', { path: 'a.txt', oldText, newText })).result.success).toBe(true);
   expect(await resource.readOnly.readText('a.txt')).toBe(after);
@@ -67,13 +67,13 @@ test.each([
   {
     what: 'white space',
     oldText: 'function a() {\n  if (x) {\n    return 1;',
-    text: 'It differs only in white space from lines 1 to 3, which as JSON is: "function a() {\\n\\tif (x) {\\n\\t\\treturn 1;".',
+    text: 'It differs only in white space from lines 1 to 3, which is, as JSON: "function a() {\\n\\tif (x) {\\n\\t\\treturn 1;".',
   },
   { what: 'white space in a line', oldText: 'if(y)  {', text: 'The most similar line is 7: `if (y) {`.' },
   {
     what: 'a hard space',
     oldText: 'if\u00a0(y)',
-    text: 'only in white space from line 7, which as JSON is: "\\tif (y) {".',
+    text: 'only in white space from line 7, which is, as JSON: "\\tif (y) {".',
   },
   { what: 'line numbers', oldText: '1\tfunction a() {\n2\t\tif (x) {', text: 'begins with line numbers' },
   {
@@ -96,13 +96,13 @@ test.each([
   expect(result.message).toContain(text);
 });
 
-test('empty lines alone are no sign of what was meant', async () => {
+test('empty lines alone do not count as similar', async () => {
   const resource = memoryFilesystem({ 'a.txt': 'one\n\n\ntwo\n' });
   const { result } = await callTool(resource, 'edit_file', { path: 'a.txt', oldText: '\n\nzzz', newText: '' });
-  expect(result.message).toBe('`oldText` does not occur in `a.txt`. Give the text exactly as it stands in the file.');
+  expect(result.message).toBe('`oldText` does not occur in `a.txt`. Give the text exactly as it is in the file.');
 });
 
-test('edit.not_found stays short, and soon said, for a large file', async () => {
+test('edit.not_found is short and fast for a large file', async () => {
   const resource = memoryFilesystem({ 'a.txt': `${'x '.repeat(4000)}\n`.repeat(300) });
   const oldText = `${'x  '.repeat(4000)}\n`.repeat(200);
   const { result } = await callTool(resource, 'edit_file', { path: 'a.txt', oldText, newText: '' });
@@ -119,7 +119,7 @@ test('says when a file mixes line ends', async () => {
   expect(result.message).toContain('Some lines of the file end with \\r\\n');
 });
 
-test('matches on one line are told once', async () => {
+test('a line with several matches is listed once', async () => {
   const resource = memoryFilesystem({ 'a.txt': 'one\nxxx' });
   const { result } = await callTool(resource, 'edit_file', { path: 'a.txt', oldText: 'x', newText: 'y' });
   expect(result.message).toContain('occurs 3 times in `a.txt`, on line 2.');

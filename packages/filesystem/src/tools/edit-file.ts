@@ -6,20 +6,20 @@ import { count, lineNumberAt } from './text.ts';
 
 const maxShownLines = 20;
 
-/** Replaces text in a file, exactly as it stands there. */
+/** Replaces exact text in a file. */
 export const editFile: Tool = defineTool({
   name: 'edit_file',
   description:
-    'Edit a file: replace one exact piece of its text by another. The old text must occur once, or set replaceAll.',
+    'Edit a file: replace an exact piece of text. The old text must occur exactly once unless replaceAll is set.',
   inputSchema: v.object({
     path: v.pipe(v.string(), v.minLength(1), v.description('File to edit, relative to the workspace')),
     oldText: v.pipe(
       v.string(),
       v.minLength(1),
-      v.description('Text to replace, exactly as in the file, with its indentation'),
+      v.description('Text to replace, exactly as in the file, including indentation'),
     ),
-    newText: v.pipe(v.string(), v.description('Text to put in its place; empty deletes')),
-    replaceAll: v.optional(v.pipe(v.boolean(), v.description('Whether to replace every occurrence')), false),
+    newText: v.pipe(v.string(), v.description('Replacement text; empty to delete')),
+    replaceAll: v.optional(v.pipe(v.boolean(), v.description('Replace every occurrence')), false),
   }),
   outputSchema: v.object({ path: v.string(), replacements: v.number(), firstLine: v.number() }),
   effects: 'state',
@@ -45,7 +45,7 @@ export const editFile: Tool = defineTool({
           [
             `\`oldText\` does not occur in \`${key}\`.`,
             ...explainMismatch(text, wanted),
-            'Give the text exactly as it stands in the file.',
+            'Give the text exactly as it is in the file.',
           ].join(' '),
           { code: 'edit.not_found' },
         );
@@ -54,7 +54,7 @@ export const editFile: Tool = defineTool({
       if (offsets.length > 1 && !replaceAll) {
         return toolError(
           `\`oldText\` occurs ${offsets.length} times in \`${key}\`, on ${shownLines}. ` +
-            'Give more of the text around the one you mean, or set `replaceAll`.',
+            'Include more of the surrounding text, or set `replaceAll`.',
           { code: 'edit.ambiguous' },
         );
       }
@@ -67,7 +67,7 @@ export const editFile: Tool = defineTool({
   renderResult: () => '',
 });
 
-/** Where `part` occurs, without overlaps, as `split` finds it. */
+/** The offsets of `part`, without overlaps, as `split` finds them. */
 function findAll(text: string, part: string): readonly number[] {
   const offsets: number[] = [];
   for (let offset = text.indexOf(part); offset >= 0; offset = text.indexOf(part, offset + part.length))
@@ -75,7 +75,11 @@ function findAll(text: string, part: string): readonly number[] {
   return offsets;
 }
 
-/** Models write \n. Where every line of the file ends with \r\n, that is what they mean. */
+/**
+ * Models write
+ * . If every line of the file ends with \r
+ * , that is meant.
+ */
 function toLineEndsOf(text: string, part: string): string {
   const isCrlf = text.includes('\r\n') && !/(?<!\r)\n/u.test(text);
   return isCrlf ? part.replaceAll(/\r?\n/gu, '\r\n') : part;

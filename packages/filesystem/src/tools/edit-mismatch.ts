@@ -1,12 +1,12 @@
 import { findSimilarLine } from './similar-line.ts';
 import { shorten } from './text.ts';
 
-/** Longer files are looked at in their first lines only, and longer texts less closely: the answer is a hint. */
+/** Limits for long files and texts, because the result is only a hint. */
 const maxLines = 20_000;
 const maxWantedLines = 2000;
 const maxShown = 1500;
 
-/** What a model may have got wrong when `wanted` does not occur in `text`, and what stands there instead: a sentence or none. */
+/** Explains why `wanted` does not occur in `text`, and quotes the closest match: one sentence or none. */
 export function explainMismatch(text: string, wanted: string): readonly string[] {
   const reason = findReason(text, wanted);
   return reason === undefined ? [] : [reason];
@@ -15,17 +15,17 @@ export function explainMismatch(text: string, wanted: string): readonly string[]
 function findReason(text: string, wanted: string): string | undefined {
   const listed = wanted.replaceAll(/^ *\d+\t/gmu, '');
   if (listed !== wanted && listed.trim() !== '' && text.includes(listed)) {
-    return 'It begins with line numbers, which are not in the file: leave them out.';
+    return 'It begins with line numbers, which are not in the file. Leave them out.';
   }
   if (text.includes('\r\n') && text.replaceAll('\r\n', '\n').includes(wanted.replaceAll('\r\n', '\n'))) {
-    return 'Some lines of the file end with \\r\\n and some with \\n: give each as it is in the file.';
+    return 'Some lines of the file end with \\r\\n and some with \\n. Give each line as it is in the file.';
   }
   const lines = text.split('\n', maxLines);
   const wantedLines = wanted.split('\n');
   const run = wantedLines.length > maxWantedLines ? undefined : findLongestRun(lines, wantedLines);
   if (run !== undefined && run.length === wantedLines.length) {
     const found = shorten(JSON.stringify(lines.slice(run.start, run.start + run.length).join('\n')), maxShown);
-    return `It differs only in white space from ${nameLines(run.start, run.length)}, which as JSON is: ${found}.`;
+    return `It differs only in white space from ${nameLines(run.start, run.length)}, which is, as JSON: ${found}.`;
   }
   if (run !== undefined) {
     const next = lines[run.start + run.length];
@@ -40,7 +40,7 @@ function findReason(text: string, wanted: string): string | undefined {
     : `The most similar line is ${similar.line}: \`${shorten(similar.text, 200)}\`.`;
 }
 
-/** Lines count from 0; compared without white space at their ends, and with any amount of it in them. */
+/** Lines count from 0. Compared after trimming and collapsing white space. */
 function findLongestRun(
   lines: readonly string[],
   wanted: readonly string[],
@@ -49,7 +49,7 @@ function findLongestRun(
   const last = wantedLines.length - 1;
   const fits = (line: string, index: number): boolean => {
     const part = wantedLines[index] ?? '';
-    // What is wanted may begin and end within a line.
+    // The wanted text may begin and end within a line.
     if (index === 0) return last === 0 ? line.includes(part) : line.endsWith(part);
     return index === last ? line.startsWith(part) : line === part;
   };
@@ -58,7 +58,7 @@ function findLongestRun(
   for (const start of found.keys()) {
     let length = 0;
     while (length <= last && start + length < found.length && fits(found[start + length] ?? '', length)) length += 1;
-    // Empty lines alone are no sign.
+    // Empty lines alone are not evidence.
     const says = wantedLines.slice(0, length).some((line) => line !== '');
     if (says && length > (best?.length ?? 0)) best = { start, length };
     if (length > last) break;

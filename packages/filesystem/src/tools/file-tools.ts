@@ -8,8 +8,8 @@ import { readFile } from './read-file.ts';
 import { writeFile } from './write-file.ts';
 
 /**
- * The tools over the resource `filesystem`: `list_files`, `read_file`, `write_file`, `edit_file`, `delete_file`, `glob_files`,
- * `grep_files`. None is dangerous: what they write is staged, and undone when the call does not succeed.
+ * The tools on the resource `filesystem`: `list_files`, `read_file`, `write_file`, `edit_file`, `delete_file`, `glob_files`, `grep_files`.
+ * None is dangerous: writes are staged, and dropped if the call does not succeed.
  *
  * Failures keep the filesystem's codes (`file.*`, `path.*`) and add `filesystem.missing`, `read.range_empty`, `edit.not_found`,
  * `edit.ambiguous`, `edit.no_change`, `glob.invalid`, `grep.pattern_invalid`, `grep.pattern_unsafe`, `grep.timed_out`.

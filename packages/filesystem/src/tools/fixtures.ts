@@ -10,21 +10,21 @@ import type {
 import { isToolResult } from '@holdfast/core';
 import { fileTools } from './file-tools.ts';
 
-/** How a call of a test ended, with what a model would read. */
+/** The result of a test call, with the text for a model. */
 export interface TestOutcome {
   readonly result: ToolResult;
   readonly rendered: string;
-  /** Keys that the call read, in the sense of its transaction. */
+  /** The keys that the transaction of the call has read. */
   readonly reads: readonly string[];
 }
 
 export interface TestCall {
-  /** Default: far away. */
+  /** Default: plenty of time. */
   readonly remainingMs?: number;
   readonly signal?: AbortSignal;
 }
 
-/** Runs one file tool in a call of its own, as the executor would: commits a success, discards anything else. */
+/** Runs one file tool in its own call, as the executor would: commits a success and discards anything else. */
 export async function callTool(
   resource: StagedResource<Filesystem, FilesystemReader> | undefined,
   name: string,
@@ -32,7 +32,7 @@ export async function callTool(
   { remainingMs = 1e9, signal = new AbortController().signal }: TestCall = {},
 ): Promise<TestOutcome> {
   const tool = fileTools().find((candidate) => candidate.name === name);
-  if (tool?.execute === undefined) throw new Error(`There is no tool ${name}.`);
+  if (tool?.execute === undefined) throw new Error(`Unknown tool ${name}.`);
   const transaction = resource?.begin('c1');
   const context: ToolContext = {
     callId: 'c1',
@@ -60,7 +60,7 @@ export async function callTool(
   };
   const reads = () => transaction?.touched().reads.map(({ key }) => key) ?? [];
   const result = await tool.execute(await validate(tool.inputSchema, input), context);
-  if (!isToolResult(result)) throw new Error('A file tool answers with a tool result.');
+  if (!isToolResult(result)) throw new Error('A file tool must return a tool result.');
   if (result.success) {
     const value = await validate(tool.outputSchema, result.value);
     await transaction?.prepare();
@@ -72,11 +72,11 @@ export async function callTool(
 }
 
 function unused(): never {
-  throw new Error('File tools use nothing but files.');
+  throw new Error('File tools must use only files.');
 }
 
 async function validate(schema: Tool['inputSchema'], value: unknown): Promise<unknown> {
-  if (!isStandardSchema(schema)) throw new Error('File tools have valibot schemas.');
+  if (!isStandardSchema(schema)) throw new Error('File tools must have Valibot schemas.');
   const result = await schema['~standard'].validate(value);
   if (result.issues !== undefined) throw new Error(result.issues.map(({ message }) => message).join('; '));
   return result.value;

@@ -6,7 +6,7 @@ import { count, takeShown } from './text.ts';
 
 const maxPaths = 1000;
 
-/** Finds files by their path. */
+/** Finds files by path. */
 export const globFiles: Tool = defineTool({
   name: 'glob_files',
   description: 'Find files by a name pattern such as *.md (in any folder) or src/**/*.ts. Skips .git and node_modules.',
@@ -15,7 +15,7 @@ export const globFiles: Tool = defineTool({
   }),
   outputSchema: v.object({
     paths: v.array(v.string()),
-    /** Files that were left out. */
+    /** The number of files left out. */
     more: v.number(),
   }),
   effects: 'none',

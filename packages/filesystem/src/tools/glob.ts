@@ -4,23 +4,23 @@ import { parsePath, showPath } from '../paths/paths.ts';
 
 /** A compiled glob pattern. */
 export interface Glob {
-  /** The deepest folder in which everything that can match lies; `''` for the root. */
+  /** The deepest folder that contains all possible matches; `''` for the root. */
   readonly base: string;
-  /** The pattern as the key of a folder, should it be meant as one. */
+  /** The pattern as a folder key, in case a folder was meant. */
   readonly folder: string;
-  /** `key` as `Filesystem.resolve` gives it. */
+  /** `key`: as returned by `Filesystem.resolve`. */
   matches(key: string): boolean;
 }
 
 const maxLength = 500;
-// What a pattern may hold, so that no name can make the matching slow: it backtracks.
+// Limits that keep matching fast for any name, because the matcher backtracks.
 const maxStarsInName = 3;
 const maxGlobstars = 3;
 const maxBraces = 3;
 
 /**
- * Compiles a pattern of `*`, `?`, `**`, `[a-z]` and `{a,b}`; anything else stands for itself. A pattern without `/` is for names
- * in any folder, one with a leading `/` starts at the root. Names with a leading dot match too.
+ * Compiles a pattern of `*`, `?`, `**`, `[a-z]` and `{a,b}`; anything else is literal. A pattern without `/` matches names in any folder;
+ * one with a leading `/` starts at the root. Names with a leading dot match too.
  *
  * @throws HoldfastError `glob.invalid`, `path.escape`, `path.invalid`.
  */
@@ -34,7 +34,7 @@ export function compileGlob(pattern: string): Glob {
   const names = key.split('/');
   const fixed = names.slice(0, -1).findIndex((name) => /[*?[{]/u.test(name));
   const base = anywhere ? '' : names.slice(0, fixed < 0 ? -1 : fixed).join('/');
-  // Regular expression syntax would pass through the matcher; here it is text.
+  // The matcher would interpret regular expression syntax, which is literal here.
   const literal = key.replaceAll(/[()+|^$!@]/gu, '\\$&');
   const options = { dot: true, nonegate: true, noextglob: true, strictBrackets: true };
   try {
@@ -43,7 +43,7 @@ export function compileGlob(pattern: string): Glob {
   } catch (cause) {
     throw new HoldfastError(
       'glob.invalid',
-      `The pattern \`${showPath(pattern)}\` has a bracket that is not closed; \`?\` stands for any one character.`,
+      `The pattern \`${showPath(pattern)}\` has an unclosed bracket. Use \`?\` for any one character.`,
       {
         data: { pattern },
         cause,
@@ -54,7 +54,7 @@ export function compileGlob(pattern: string): Glob {
 
 function findProblem(pattern: string): string | undefined {
   if (pattern.length > maxLength) return `is longer than ${maxLength} characters`;
-  if (pattern.includes('\\')) return 'contains a backslash; separate names by `/`';
+  if (pattern.includes('\\')) return 'contains a backslash; separate names with `/`';
   if ((pattern.match(/\*\*/gu) ?? []).length > maxGlobstars) return `has more than ${maxGlobstars} \`**\``;
   if ((pattern.match(/\{/gu) ?? []).length > maxBraces) return `has more than ${maxBraces} \`{…}\``;
   const stars = pattern.split('/').map((name) => (name.match(/\*+/gu) ?? []).length);

@@ -40,7 +40,7 @@ test('says what it searched and found', async () => {
   );
 });
 
-test('a search is no reading', async () => {
+test('a search does not count as reading', async () => {
   expect((await callTool(resource, 'grep_files', { pattern: 'TODO' })).reads).toEqual([]);
   expect((await callTool(resource, 'read_file', { path: 'notes.md' })).reads).toEqual(['notes.md']);
 });
@@ -57,7 +57,7 @@ test('searches only the beginning of a long line with an expression that repeats
   const files = memoryFilesystem({ a: `${'x'.repeat(3000)}end\n` });
   const { rendered } = await callTool(files, 'grep_files', { pattern: 'x+end' });
   expect(rendered).toBe(
-    'Searched only the first 2000 characters of 1 long line; plain text is searched for in whole lines.',
+    'Searched only the first 2000 characters of 1 long line; plain text patterns search whole lines.',
   );
   expect((await callTool(files, 'grep_files', { pattern: 'xend', literal: true })).result.message).toMatch(/^1 line /);
 });
@@ -100,10 +100,10 @@ test.each([
   expect((await callTool(resource, 'grep_files', { pattern })).result.success).toBe(true);
 });
 
-test('grep.pattern_invalid says what is wrong', async () => {
+test('grep.pattern_invalid explains the problem', async () => {
   const { result } = await callTool(resource, 'grep_files', { pattern: 'f(' });
   expect(result.message).toBe(
-    '`f(` is no regular expression: unterminated group. Set `literal` to search for it as plain text.',
+    'Invalid regular expression `f(`: unterminated group. Set `literal` to search for it as plain text.',
   );
 });
 
@@ -114,7 +114,7 @@ test('a long line is shown around the match, and searched whole for plain text',
   expect(rendered).toBe(`min.js:1: …${'x'.repeat(100)}needle${'y'.repeat(194)}…`);
 });
 
-test('a byte order mark is no part of a line', async () => {
+test('a byte order mark is not part of a line', async () => {
   const files = memoryFilesystem({ a: '\ufeffone\n' });
   expect((await callTool(files, 'grep_files', { pattern: '^one$' })).rendered).toBe('a:1: one');
 });
@@ -131,7 +131,7 @@ test('grep.timed_out: a search that has no time left gives up', async () => {
   expect(result).toMatchObject({ success: false, code: 'grep.timed_out' });
 });
 
-test('stops when it is told to', async () => {
+test('stops at its signal', async () => {
   const signal = AbortSignal.abort(new Error('stopped'));
   await expect(callTool(resource, 'grep_files', { pattern: 'a' }, { signal })).rejects.toThrow('stopped');
 });

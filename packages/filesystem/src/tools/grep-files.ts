@@ -23,10 +23,10 @@ const match = v.object({ path: v.string(), line: v.number(), text: v.string() })
 
 const resultSchema = v.object({
   matches: v.array(match),
-  /** Matching lines that were left out. */
+  /** The number of matching lines left out. */
   more: v.number(),
   filesSearched: v.number(),
-  /** What was not searched, or not in full. */
+  /** Files not searched, or not completely. */
   notes: v.array(v.string()),
 });
 
@@ -34,13 +34,13 @@ const resultSchema = v.object({
 export const grepFiles: Tool = defineTool({
   name: 'grep_files',
   description:
-    'Search the text of files for a word or a regular expression; gives path, line number and line of each match.',
+    'Search the text of files for a word or a regular expression. Returns the path, line number and line of each match.',
   inputSchema: v.object({
     pattern: v.pipe(v.string(), v.minLength(1), v.description('Regular expression or text to search for')),
-    literal: v.optional(v.pipe(v.boolean(), v.description('Whether the pattern is plain text')), false),
+    literal: v.optional(v.pipe(v.boolean(), v.description('Treat the pattern as plain text')), false),
     path: v.optional(v.pipe(v.string(), v.description('Folder or file to search in')), '.'),
     glob: v.optional(v.pipe(v.string(), v.minLength(1), v.description('Only files that match, such as *.ts'))),
-    ignoreCase: v.optional(v.pipe(v.boolean(), v.description('Whether upper and lower case are the same')), false),
+    ignoreCase: v.optional(v.pipe(v.boolean(), v.description('Ignore letter case')), false),
   }),
   outputSchema: resultSchema,
   effects: 'none',
@@ -81,19 +81,19 @@ export const grepFiles: Tool = defineTool({
   renderResult: ({ matches, more, notes }) =>
     [
       ...matches.map(({ path, line, text }) => `${path}:${line}: ${text}`),
-      ...(more > 0 ? [`… ${more} more; narrow the search by \`path\`, \`glob\` or a longer pattern`] : []),
+      ...(more > 0 ? [`… ${more} more; narrow the search with \`path\`, \`glob\` or a longer pattern`] : []),
       ...notes,
     ].join('\n'),
 });
 
 type SearchResult = v.InferOutput<typeof resultSchema>;
 
-/** What is in a file as far as a search is concerned. */
+/** The content of a file for a search. */
 type Content =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'binary' | 'too large' | 'unreadable' };
 
-// To have searched a file is not to have read it: a policy that asks for reading before writing must not be met by a search.
+// Searching a file does not count as reading it: a policy that requires reading before writing must not be satisfied by a search.
 async function readIfPossible(filesystem: Filesystem, path: string): Promise<Content | undefined> {
   try {
     const text = toText(await filesystem.read(path, { peek: true }));
@@ -102,7 +102,7 @@ async function readIfPossible(filesystem: Filesystem, path: string): Promise<Con
     if (!isHoldfastError(error)) throw error;
     switch (error.code) {
       case 'file.missing':
-        // Gone since it was listed.
+        // Deleted since it was listed.
         return undefined;
       case 'file.too_large':
         return { type: 'too large' };
@@ -128,9 +128,9 @@ function createSearch(pattern: LinePattern, { deadline }: ToolContext): Search {
   let cutLines = 0;
 
   function addLine(path: string, line: number, text: string): void {
-    // The signal cannot fire while lines are searched, but the time can be looked at.
+    // The signal cannot fire during synchronous work, so check the remaining time.
     if (deadline.remainingMs() <= 0) {
-      throw new HoldfastError('grep.timed_out', 'The search ran out of time. Narrow it by `path` or `glob`.');
+      throw new HoldfastError('grep.timed_out', 'The search timed out. Narrow it with `path` or `glob`.');
     }
     const cut = text.length > pattern.maxLineLength;
     if (cut) cutLines += 1;
@@ -151,7 +151,7 @@ function createSearch(pattern: LinePattern, { deadline }: ToolContext): Search {
         return;
       }
       filesSearched += 1;
-      // A byte order mark is no part of the first line.
+      // A byte order mark is not part of the first line.
       const lines = content.text.replace(/^\ufeff/u, '').split(/\r?\n/u);
       if (lines.at(-1) === '') lines.pop();
       for (const [index, text] of lines.entries()) addLine(path, index + 1, text);
@@ -160,7 +160,7 @@ function createSearch(pattern: LinePattern, { deadline }: ToolContext): Search {
       const notes = Array.from(skipped, ([reason, amount]) => `Skipped ${count(amount, 'file')}: ${reason}.`);
       if (cutLines > 0) {
         notes.push(
-          `Searched only the first ${pattern.maxLineLength} characters of ${count(cutLines, 'long line')}; plain text is searched for in whole lines.`,
+          `Searched only the first ${pattern.maxLineLength} characters of ${count(cutLines, 'long line')}; plain text patterns search whole lines.`,
         );
       }
       return { matches, more: total - matches.length, filesSearched, notes };
@@ -168,7 +168,7 @@ function createSearch(pattern: LinePattern, { deadline }: ToolContext): Search {
   };
 }
 
-/** A long line as far as it is near the match. */
+/** The part of a long line around the match. */
 function showAround(text: string, offset: number): string {
   if (text.length <= maxShownLine) return text;
   const start = offset > maxShownLine - maxBeforeMatch ? offset - maxBeforeMatch : 0;

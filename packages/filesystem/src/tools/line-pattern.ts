@@ -2,19 +2,20 @@ import { HoldfastError } from '@holdfast/core';
 
 /** Searches single lines. */
 export interface LinePattern {
-  /** A longer line is searched in its first characters only. */
+  /** Longer lines are searched only up to this length. */
   readonly maxLineLength: number;
-  /** Where the first match begins; -1 for none. */
+  /** The offset of the first match; -1 for none. */
   find(line: string): number;
 }
 
 const maxLength = 200;
 const maxChoices = 4;
-// JavaScript's matcher backtracks: `n` open repetitions take up to length^(n+1) steps, and each choice may double them. By number
-// of repetitions, a length with which the worst expression found by random search takes a few seconds, and usual ones no time.
+// The matcher of JavaScript backtracks: `n` unbounded repetitions take up to length^(n+1) steps, and each alternative may double them. By
+// number of repetitions: the length at which the worst expression found by random search takes a few seconds, and typical ones no
+// noticeable time.
 const maxLineLengths = [2000, 2000, 500, 150];
 
-/** A pattern that finds `text` as it is. @throws HoldfastError `grep.pattern_invalid` when it has several lines. */
+/** Finds `text` literally. @throws HoldfastError `grep.pattern_invalid` for several lines. */
 export function textPattern(text: string, ignoreCase: boolean): LinePattern {
   checkOneLine(text);
   const wanted = ignoreCase ? text.toLowerCase() : text;
@@ -25,14 +26,14 @@ export function textPattern(text: string, ignoreCase: boolean): LinePattern {
 }
 
 /**
- * A regular expression that cannot take for ever, for it comes from a model: at most 200 characters, no group that is repeated and
- * has a choice or repetition in it, no back reference, at most 3 repetitions and 4 choices.
+ * A regular expression from a model, restricted so that it cannot run forever: at most 200 characters, 3 repetitions and 4 alternatives, no
+ * back reference, and no repeated group that contains a repetition or an alternative.
  *
  * @throws HoldfastError `grep.pattern_invalid`, `grep.pattern_unsafe`.
  */
 export function regularExpression(source: string, ignoreCase: boolean): LinePattern {
   checkOneLine(source);
-  // No expression at all, so that lines of any length can be searched.
+  // Plain text, which can be searched in lines of any length.
   if (!/[\\^$.*+?()[\]{}|]/u.test(source)) return textPattern(source, ignoreCase);
   if (source.length > maxLength) throw unsafe(source, `is longer than ${maxLength} characters`);
   let expression: RegExp;
@@ -41,7 +42,7 @@ export function regularExpression(source: string, ignoreCase: boolean): LinePatt
   } catch (cause) {
     throw new HoldfastError(
       'grep.pattern_invalid',
-      `\`${source}\` is no regular expression: ${readReason(cause)}. Set \`literal\` to search for it as plain text.`,
+      `Invalid regular expression \`${source}\`: ${readReason(cause)}. Set \`literal\` to search for it as plain text.`,
       { data: { pattern: source }, cause },
     );
   }
@@ -55,24 +56,24 @@ function checkOneLine(source: string): void {
   if (!source.includes('\n')) return;
   throw new HoldfastError(
     'grep.pattern_invalid',
-    'Lines are searched one by one, so a pattern with a line break finds nothing. Search for one of the lines.',
+    'Lines are searched one at a time, so a pattern with a line break never matches. Search for one of the lines.',
     { data: { pattern: source } },
   );
 }
 
-/** What the engine says after the expression, which it repeats. */
+/** The engine's message without the repeated expression. */
 function readReason(cause: unknown): string {
   return (String(cause).split(': ').at(-1) ?? '').toLowerCase();
 }
 
 interface Group {
-  /** Whether there is more than one way through it. */
+  /** True if it can match in more than one way. */
   varies: boolean;
 }
 
 const token = /\\.|\[(?:\\.|[^\]\\])*\]|\((?:\?(?::|=|!|<=|<!|<\w+>))?|\)|\||[*+?]|\{\d+(?:,\d*)?\}/gsu;
 
-/** Walks over a valid expression and refuses what can take exponentially long. */
+/** Walks over a valid expression and rejects anything that can take exponential time. */
 function countRepetitions(source: string): number {
   const top: Group = { varies: false };
   const open: Group[] = [];
@@ -82,7 +83,7 @@ function countRepetitions(source: string): number {
   let choices = 0;
   let end = 0;
   for (const { 0: part, index } of source.matchAll(token)) {
-    // Ordinary characters in between: what follows is about the last one.
+    // Ordinary characters in between: a quantifier applies to the last one.
     if (index > end) {
       closed = undefined;
       afterQuantifier = false;
@@ -105,7 +106,7 @@ function countRepetitions(source: string): number {
     } else if (/^[*+?{]/u.test(part)) {
       const once = part === '?';
       if (!once && closed?.varies === true) {
-        throw unsafe(source, 'repeats a group that has a repetition or a choice in it');
+        throw unsafe(source, 'repeats a group that contains a repetition or an alternative');
       }
       if (once) choices += 1;
       else if (!/^\{\d+\}$/u.test(part)) repetitions += 1;
@@ -114,14 +115,14 @@ function countRepetitions(source: string): number {
     }
     closed = undefined;
   }
-  if (choices > maxChoices) throw unsafe(source, `has more than ${maxChoices} choices`);
+  if (choices > maxChoices) throw unsafe(source, `has more than ${maxChoices} alternatives`);
   return repetitions;
 }
 
 function unsafe(source: string, reason: string): HoldfastError {
   return new HoldfastError(
     'grep.pattern_unsafe',
-    `The pattern \`${source.slice(0, maxLength)}\` ${reason}, which could take very long. Use a simpler one, or set \`literal\`.`,
+    `The pattern \`${source.slice(0, maxLength)}\` ${reason}, which could take very long. Use a simpler pattern, or set \`literal\`.`,
     { data: { pattern: source.slice(0, maxLength) } },
   );
 }

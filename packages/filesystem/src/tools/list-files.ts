@@ -8,14 +8,14 @@ const maxEntries = 1000;
 /** Lists one folder. */
 export const listFiles: Tool = defineTool({
   name: 'list_files',
-  description: 'List the files and folders in one folder, in name order. Does not look into the folders below.',
+  description: 'List the files and folders in one folder, sorted by name. Does not include subfolders.',
   inputSchema: v.object({
     path: v.optional(v.pipe(v.string(), v.description('Folder to list, relative to the workspace')), '.'),
   }),
   outputSchema: v.object({
     path: v.string(),
     entries: v.array(v.object({ name: v.string(), path: v.string(), type: v.picklist(['file', 'directory']) })),
-    /** Entries that were left out. */
+    /** The number of entries left out. */
     more: v.number(),
   }),
   effects: 'none',

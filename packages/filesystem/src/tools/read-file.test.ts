@@ -29,9 +29,9 @@ test('an empty file is empty', async () => {
   expect(rendered).toBe('');
 });
 
-test('a long file comes in parts that say how to get the rest', async () => {
+test('a long file is returned in parts, with a note on how to read the rest', async () => {
   const first = await callTool(resource, 'read_file', { path: 'long.txt' });
-  expect(first.rendered).toMatch(/\n… 3000 more lines, read with startLine=2001\.$/);
+  expect(first.rendered).toMatch(/\n… 3000 more lines; continue with startLine=2001\.$/);
   const last = await callTool(resource, 'read_file', { path: 'long.txt', startLine: 4001 });
   expect(last.rendered).toBe('line\n'.repeat(1000));
 });
@@ -40,7 +40,7 @@ test('a line that is too long is cut, and the rest can be read', async () => {
   const { rendered } = await callTool(resource, 'read_file', { path: 'wide.txt' });
   expect(rendered.length).toBeLessThan(51_000);
   expect(rendered).toMatch(
-    /x\n… Line 1 is cut after 50000 of 60001 characters, read on with startLine=1 and startColumn=50001\. 1 more line, read with startLine=2\.$/,
+    /x\n… Line 1 is cut after 50000 of 60001 characters; continue with startLine=1 and startColumn=50001\. 1 more line; continue with startLine=2\.$/,
   );
 });
 
@@ -51,8 +51,8 @@ test.each([
   { code: 'read.range_empty', input: { path: 'a.txt', startLine: 4 }, text: 'it has only 3 lines.' },
   { code: 'read.range_empty', input: { path: 'empty.txt', startLine: 2 }, text: 'it is empty.' },
   { code: 'read.range_empty', input: { path: 'a.txt', startColumn: 5 }, text: 'line 1 has only 4 characters.' },
-  { code: 'file.missing', input: { path: 'none.txt' }, text: 'does not exist. See what there is with `list_files`' },
-  { code: 'file.is_directory', input: { path: '.' }, text: 'is a folder, not a file. See what is in it with' },
+  { code: 'file.missing', input: { path: 'none.txt' }, text: 'does not exist. Find existing files with `list_files`' },
+  { code: 'file.is_directory', input: { path: '.' }, text: 'is a folder, not a file. List its content with' },
   {
     code: 'read.range_empty',
     input: { path: 'a.txt', startLine: 3, endLine: 2 },
@@ -64,12 +64,12 @@ test.each([
   expect(result.message).toContain(text);
 });
 
-test('a range begins within a line where that is asked for', async () => {
+test('a range may begin within a line', async () => {
   const { rendered } = await callTool(resource, 'read_file', { path: 'a.txt', startColumn: 3, endLine: 2 });
   expect(rendered).toBe('e\ntwo\r\n');
 });
 
-test('whoever does what the notes say reads the whole file', async () => {
+test('following the notes reads the whole file', async () => {
   const text = `${'a\u{1f600}'.repeat(50_000)}\nshort\n${'line\n'.repeat(2500)}${'x'.repeat(49_999)}\n${'y'.repeat(50_000)}\nend`;
   const files = memoryFilesystem({ f: text });
   let joined = '';

@@ -6,10 +6,10 @@ import { count, cut, maxShownCharacters, splitLines, takeShown } from './text.ts
 const maxLines = 2000;
 const lineNumber = v.pipe(v.number(), v.integer(), v.minValue(1));
 
-/** Reads a text file, or a range of its lines. */
+/** Reads a text file or a range of its lines. */
 export const readFile: Tool = defineTool({
   name: 'read_file',
-  description: 'Read the text of a file, or some of its lines. Long files come in parts.',
+  description: 'Read the text of a file, or a range of its lines. Long files are returned in parts.',
   inputSchema: v.object({
     path: v.pipe(v.string(), v.minLength(1), v.description('File to read, relative to the workspace')),
     startLine: v.optional(v.pipe(lineNumber, v.description('First line to read, counted from 1')), 1),
@@ -21,18 +21,18 @@ export const readFile: Tool = defineTool({
       1,
     ),
     endLine: v.optional(v.pipe(lineNumber, v.description('Last line to read; default: to the end of the file'))),
-    lineNumbers: v.optional(v.pipe(v.boolean(), v.description('Whether to put its number before each line')), false),
+    lineNumbers: v.optional(v.pipe(v.boolean(), v.description('Prefix each line with its number')), false),
   }),
   outputSchema: v.object({
     path: v.string(),
-    /** Exactly as in the file, line ends included. */
+    /** Exactly as in the file, line endings included. */
     text: v.string(),
     startLine: v.number(),
-    /** The last line in `text`; below `startLine` when there is none. */
+    /** The last line in `text`; below `startLine` if there is none. */
     endLine: v.number(),
     totalLines: v.number(),
     lineNumbers: v.boolean(),
-    /** How to get the rest, when something was left out. */
+    /** How to read the rest, if anything was left out. */
     note: v.optional(v.string()),
   }),
   effects: 'none',
@@ -50,11 +50,11 @@ export const readFile: Tool = defineTool({
       const totalLines = lines.length;
       const reason = findEmptyRange({ lines, startLine, startColumn, endLine });
       if (reason !== undefined) {
-        return toolError(`There is nothing to read in \`${key}\`: ${reason}.`, { code: 'read.range_empty' });
+        return toolError(`Nothing to read in \`${key}\`: ${reason}.`, { code: 'read.range_empty' });
       }
       const wanted = lines.slice(startLine - 1, endLine);
       const first = wanted[0] ?? '';
-      // A character of two that the caller split is shown as none.
+      // A surrogate pair split by the caller is replaced.
       wanted.splice(0, 1, ...(wanted.length > 0 ? [first.slice(startColumn - 1).toWellFormed()] : []));
       const taken = [...takeShown(wanted, maxLines, (line) => line)];
       const notes: string[] = [];
@@ -64,12 +64,12 @@ export const readFile: Tool = defineTool({
         taken.push(part);
         const end = startColumn - 1 + part.length;
         notes.push(
-          `Line ${startLine} is cut after ${end} of ${first.length} characters, read on with startLine=${startLine} and startColumn=${end + 1}.`,
+          `Line ${startLine} is cut after ${end} of ${first.length} characters; continue with startLine=${startLine} and startColumn=${end + 1}.`,
         );
       }
       const last = startLine + taken.length - 1;
       const left = wanted.length - taken.length;
-      if (left > 0) notes.push(`${count(left, 'more line')}, read with startLine=${last + 1}.`);
+      if (left > 0) notes.push(`${count(left, 'more line')}; continue with startLine=${last + 1}.`);
       const note = notes.join(' ');
       const range =
         taken.length === totalLines
@@ -93,7 +93,7 @@ interface Range {
   readonly endLine: number;
 }
 
-/** Why a range holds nothing. An empty file may be read all the same, from its beginning. */
+/** The reason why a range is empty. An empty file may still be read from its beginning. */
 function findEmptyRange({ lines, startLine, startColumn, endLine }: Range): string | undefined {
   if (endLine < startLine) return `\`endLine\` ${endLine} is before \`startLine\` ${startLine}`;
   if (startLine > Math.max(lines.length, 1)) {

@@ -1,9 +1,9 @@
-/** Longer files are searched in their first lines only: the answer is a hint. */
+/** Only the first lines of longer files are searched, because the result is a hint. */
 const maxLines = 20_000;
 const maxCompared = 200;
 const minSimilarity = 0.5;
 
-/** The line of `text` that is most like the first line of `wanted` that says something. Lines count from 1. */
+/** The line of `text` most similar to the first non-trivial line of `wanted`. Lines count from 1. */
 export function findSimilarLine(
   text: string,
   wanted: string,
@@ -34,7 +34,7 @@ function countPairs(text: string): ReadonlyMap<string, number> {
   return pairs;
 }
 
-/** The share of pairs of letters that two lines have in common (Dice's coefficient), 0 to 1. */
+/** The share of letter pairs that two lines have in common (Dice's coefficient), 0 to 1. */
 function compare(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number {
   let common = 0;
   let total = 0;

@@ -1,12 +1,12 @@
-/** A text is given to a model up to this many characters. */
+/** The maximum length of a text for a model, in characters. */
 export const maxShownCharacters = 50_000;
 
-/** The lines of a text, each with its line end, so that joining them gives the text. The end of the last one adds no line. */
+/** The lines of a text with their line endings. A trailing line ending adds no line. */
 export function splitLines(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/gu) ?? [];
 }
 
-/** The number of the line in which `offset` lies, counted from 1. */
+/** The line number of `offset`, from 1. */
 export function lineNumberAt(text: string, offset: number): number {
   let line = 1;
   for (let index = text.indexOf('\n'); index >= 0 && index < offset; index = text.indexOf('\n', index + 1)) line += 1;
@@ -18,7 +18,7 @@ export function count(amount: number, word: string, plural: string = `${word}s`)
   return `${amount} ${amount === 1 ? word : plural}`;
 }
 
-/** The first of `items`, as many as can be shown: `maxItems`, of altogether `maxShownCharacters`. */
+/** The first of `items` that can be shown: at most `maxItems` and `maxShownCharacters`. */
 export function takeShown<Item>(
   items: readonly Item[],
   maxItems: number,
@@ -32,13 +32,13 @@ export function takeShown<Item>(
   return items.slice(0, end < 0 ? maxItems : end);
 }
 
-/** The first `maxLength` characters, or one less where a character of two would be split. */
+/** The first `maxLength` characters, or one less to avoid splitting a surrogate pair. */
 export function cut(text: string, maxLength: number): string {
   const part = text.slice(0, maxLength);
   return part.length < text.length && !part.isWellFormed() ? part.slice(0, -1) : part;
 }
 
-/** Cuts a text for showing, without splitting a character in two. */
+/** Shortens a text for display without splitting a surrogate pair. */
 export function shorten(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : `${cut(text, maxLength)}…`;
 }

@@ -21,88 +21,90 @@ import type { Signature } from '../signature/signature.ts';
 import { ModuleRuns } from './runs.ts';
 import { ModuleReloads, type ModuleWatch, startWatch } from './watch.ts';
 
-/** What calls of tools take (session, policies, approvals, limits) is in force for every run that does not bring its own. */
+/** Options of the engine. Those for tool calls (session, policies, approvals, limits) apply to every run that does not override them. */
 export interface ModuleEngineOptions extends ToolCatalogOptions {
   readonly source: ModuleSource;
-  /** What modules may be of, found by name. */
+  /** The signatures that modules may name. */
   readonly signatures: readonly Signature[];
   readonly model: Model;
-  /** What modules with `tool_enabled` are offered. */
+  /** The tools offered to modules with `tool_enabled`. */
   readonly tools?: readonly Tool[];
-  /** How often a module may be asked in one run with tools. Default: that of `wrapTools`, and of `react`. */
+  /** Maximum rounds of a run with tools. Default: that of `wrapTools` or `react`. */
   readonly maxIterations?: number;
-  /** Whether one broken module, or that there is no manifest, is enough to make no engine. Default false: the others are loaded. */
+  /** Throw if any module, or the manifest, fails to load. Default false: skip broken modules. */
   readonly strict?: boolean;
 }
 
-/** Of one run, over those of the engine. */
+/** Options of one run; they override those of the engine. */
 export interface ModuleRunOptions<Input = unknown, Output = unknown> extends LoopRunOptions {
-  /** Types input and output. The run rejects with `modules.signature_mismatch` where the module is of another one. */
+  /** Types the input and output. The run rejects with `modules.signature_mismatch` if the module has another signature. */
   readonly signature?: Signature<Input, Output>;
   /**
-   * As `wrapTools` takes it, for a module that is no `react`, whose results are in the conversation. Goes on with the same. The run rejects
-   * with `options.invalid` where it cannot be.
+   * As in `wrapTools`, for modules other than `react`, which show results in the conversation. Pass the same key to `resume`. Otherwise the
+   * run rejects with `options.invalid`.
    */
   readonly toolResultKey?: string;
 }
 
 /**
- * Modules that are called by their ids, any number at once. A run has one version of its module from its beginning to its end; what is
- * reloaded meanwhile is for the runs after it.
+ * Modules, called by id, any number of runs in parallel. A run uses one version of its module throughout; a reload affects only later runs.
  *
  * Every run rejects with HoldfastError `modules.not_found`, `modules.signature_not_found` (its signature is not registered),
  * `modules.signature_mismatch`, `modules.input_invalid`.
  */
 export interface ModuleEngine {
-  /** Of the modules in force, in the order of the manifest. */
+  /** The ids of the modules in force, in manifest order. */
   readonly moduleIds: readonly string[];
-  /** What is wrong now: of the manifest, then of modules in its order. A module of which there is one may be in force in its last good version. */
+  /**
+   * The current problems: of the manifest, then of the modules in its order. A module with a problem may be in force in its last good
+   * version.
+   */
   readonly diagnostics: readonly ModuleDiagnostic[];
   readonly catalog: ToolCatalog;
   /** The version in force. */
   getModule(moduleId: string): LoadedModule | undefined;
-  /** Those that the manifest has tagged so, in its order. */
+  /** The modules with this tag in the manifest, in its order. */
   findByTag(tag: string): readonly LoadedModule[];
-  /** Offers one more tool from the next round on, also to what is running. @throws HoldfastError as `ToolCatalog.register`. */
+  /** Offers another tool from the next round on, including in active runs. @throws HoldfastError as `ToolCatalog.register`. */
   registerTool(tool: Tool): void;
   /**
-   * Asks a module once; one of type `react` takes the rounds it needs. Rejects as `Predictor.invoke` does, and with
-   * `modules.deadline` or `modules.budget` where time or tokens end first.
+   * Asks a module once; a `react` module runs all rounds it needs. Rejects as `Predictor.invoke`, and with `modules.deadline` or
+   * `modules.budget` if time or tokens run out.
    */
   invoke<Output = JsonObject, Input = unknown>(
     moduleId: string,
     input: NoInfer<Input>,
     options?: ModuleRunOptions<Input, Output>,
   ): Promise<Prediction<Output>>;
-  /** Asks a module until it calls no more tools. Rejects also with `modules.tools_not_enabled`; all else that goes wrong is in the result. */
+  /** Asks a module until it calls no more tools. Also rejects with `modules.tools_not_enabled`; all other failures are in the result. */
   invokeWithTools<Output = JsonObject, Input = unknown>(
     moduleId: string,
     input: NoInfer<Input>,
     options?: ModuleRunOptions<Input, Output>,
   ): Promise<ToolLoopResult<Output>>;
-  /** Goes on with a run that was suspended, by its `state`, and with the version of the module that is in force now. */
+  /** Resumes a suspended run from its `state`, with the version of the module now in force. */
   resume<Output = JsonObject, Input = unknown>(
     moduleId: string,
     state: JsonObject,
     options?: ModuleRunOptions<Input, Output>,
   ): Promise<ToolLoopResult<Output>>;
-  /** Reads everything again. Resolves, when it is in force, with what has become of each module. */
+  /** Reloads everything. Resolves with the events of all modules once the result is in force. */
   reloadAll(): Promise<readonly ModuleEvent[]>;
-  /** Reads one module again, and what the manifest says of it. Rejects with `modules.not_found` where neither knows it. */
+  /** Reloads one module and its manifest entry. Rejects with `modules.not_found` if there is neither. */
   reloadModule(moduleId: string): Promise<readonly ModuleEvent[]>;
   /**
-   * Reloads what changes from now on, 50 ms after it has; what has changed since the engine read it is in force when this resolves. A
-   * folder that is watched keeps the process alive until the watch is closed. Rejects with HoldfastError `modules.watch_started`,
-   * `modules.watch_unavailable`, and what the source's `watch` rejects with.
+   * Reloads files 50 ms after they change. Resolves once all changes since the engine was created are in force. A watched folder keeps the
+   * process alive until the watch is closed. Rejects with HoldfastError `modules.watch_started`, `modules.watch_unavailable`, and the
+   * errors of the source's `watch`.
    */
   watch(): Promise<ModuleWatch>;
 }
 
 /**
- * Loads the modules that the source's manifest lists. One that is broken is a diagnostic.
+ * Loads the modules listed in the source's manifest. A broken module becomes a diagnostic.
  *
- * Rejects with HoldfastError `modules.load_failed` (with `strict`; `data.diagnostics` has all of them), `modules.signature_duplicate`,
- * `options.invalid`, and what `createToolCatalog` throws.
+ * Rejects with HoldfastError `modules.load_failed` (with `strict`; all problems are in `data.diagnostics`), `modules.signature_duplicate`,
+ * `options.invalid`, and the errors of `createToolCatalog`.
  */
 export async function createModuleEngine(options: ModuleEngineOptions): Promise<ModuleEngine> {
   const { source, signatures, model, tools = [], maxIterations, strict = false, ...callOptions } = options;
@@ -202,7 +204,7 @@ class Engine implements ModuleEngine {
     if (this.#isWatched) {
       throw new HoldfastError(
         'modules.watch_started',
-        `\`${this.#parts.source.name}\` is watched already; use that watch, or close it first.`,
+        `\`${this.#parts.source.name}\` is already being watched. Use that watch or close it first.`,
       );
     }
     this.#isWatched = true;
@@ -218,7 +220,7 @@ class Engine implements ModuleEngine {
     if (signature === undefined || module.signature === signature) return module;
     throw new HoldfastError(
       'modules.signature_mismatch',
-      `\`${moduleId}\` is of the signature \`${module.signature.name}\`, not of the one that was given (\`${signature.name}\`).`,
+      `\`${moduleId}\` has the signature \`${module.signature.name}\`, not the given \`${signature.name}\`.`,
       { data: { moduleId, signature: module.signature.name } },
     );
   }
@@ -228,7 +230,7 @@ class Engine implements ModuleEngine {
     if (module.definition.tool_enabled) return module;
     throw moduleError(
       'modules.tools_not_enabled',
-      `\`${moduleId}\` does not take tools; set \`tool_enabled\` in \`${module.path}\`, or use \`invoke\`.`,
+      `\`${moduleId}\` is not enabled for tools. Set \`tool_enabled\` in \`${module.path}\`, or use \`invoke\`.`,
       { data: { moduleId } },
     );
   }
@@ -242,16 +244,16 @@ class Engine implements ModuleEngine {
       return moduleError('modules.signature_not_found', unsigned.message, { data: { moduleId: shown } });
     const [first] = known;
     if (first !== undefined) {
-      return moduleError('modules.not_found', `\`${shown}\` could not be loaded: ${withPath(first)}`, {
+      return moduleError('modules.not_found', `Cannot load \`${shown}\`: ${withPath(first)}`, {
         data: { moduleId: shown, problems: known.map(({ code }) => code) },
       });
     }
-    // Without a manifest, as in another folder than was meant, no id is wrong.
+    // Without a manifest the id is not the problem; the folder may be wrong.
     const unlisted = ofManifest.find(
       ({ code, severity }) => severity === 'error' || code === 'modules.manifest_missing',
     );
     if (unlisted !== undefined && modules.size === 0) {
-      return moduleError('modules.not_found', `There is no module \`${shown}\`: ${withPath(unlisted)}`, {
+      return moduleError('modules.not_found', `Unknown module \`${shown}\`: ${withPath(unlisted)}`, {
         data: { moduleId: shown, problems: [unlisted.code] },
       });
     }
@@ -259,33 +261,33 @@ class Engine implements ModuleEngine {
     const hint =
       nearest.length > 0
         ? ` Did you mean ${nearest.map((name) => `\`${name}\``).join(', ')}?`
-        : ` The manifest has to list it; ${modules.size === 0 ? 'it lists none that could be loaded' : '`moduleIds` has those that it lists'}.`;
-    return moduleError('modules.not_found', `There is no module \`${shown}\`.${hint}`, {
+        : ` The manifest must list it. ${modules.size === 0 ? 'No listed module could be loaded' : '`moduleIds` has the listed modules'}.`;
+    return moduleError('modules.not_found', `Unknown module \`${shown}\`.${hint}`, {
       data: { moduleId: shown, nearest },
     });
   }
 }
 
-/** What the manifest names is in force, or it is told why not. */
+/** True if the manifest names the module, loaded or not. */
 function isListed({ modules, ofModules }: ModuleShelf, moduleId: string): boolean {
   return modules.has(moduleId) || ofModules.has(moduleId);
 }
 
-/** With the name of the file, where the message does not say it itself. */
+/** The message with the file name, unless the message already contains it. */
 function withPath({ path, message }: ModuleDiagnostic): string {
   return message.includes(`\`${path}\``) ? message : `\`${path}\`: ${message}`;
 }
 
 /** @throws HoldfastError `modules.load_failed`. */
 function checkLoaded({ name }: ModuleSource, diagnostics: readonly ModuleDiagnostic[]): void {
-  // A folder that is not the one that was meant has no manifest.
+  // A wrong folder has no manifest.
   const errors = diagnostics.filter(
     ({ severity, code }) => severity === 'error' || code === 'modules.manifest_missing',
   );
   const [first] = errors;
   if (first === undefined) return;
-  const more = errors.length === 1 ? '' : ` \`data.diagnostics\` has ${errors.length} of them.`;
-  throw new HoldfastError('modules.load_failed', `\`${name}\` cannot be loaded: ${withPath(first)}${more}`, {
+  const more = errors.length === 1 ? '' : ` \`data.diagnostics\` has all ${errors.length} problems.`;
+  throw new HoldfastError('modules.load_failed', `Cannot load \`${name}\`: ${withPath(first)}${more}`, {
     data: { diagnostics: diagnostics.map((diagnostic) => ({ ...diagnostic })) },
   });
 }

@@ -14,15 +14,15 @@ import type { ToolCatalog } from '../loop/tool-catalog.ts';
 import { type LoopRunOptions, wrapTools } from '../loop/tool-loop.ts';
 import type { Prediction, Predictor } from '../predict/predict.ts';
 
-/** What all runs of an engine share. */
+/** Values shared by all runs of an engine. */
 export interface ModuleRunParts {
   readonly catalog: ToolCatalog;
   readonly model: Model;
-  /** Default: that of the kind of loop. */
+  /** Default: that of the loop. */
   readonly maxIterations: number | undefined;
 }
 
-/** One version of a module, as it is run. */
+/** A runnable version of a module. */
 interface Runner {
   readonly invoke: (input: unknown, options: LoopRunOptions) => Promise<Prediction>;
   /** @throws HoldfastError `options.invalid`. */
@@ -34,7 +34,7 @@ interface RunnerLoop {
   readonly resume: (state: JsonObject, options: LoopRunOptions) => Promise<ToolLoopResult>;
 }
 
-/** Runs versions of modules. Each is prepared once, and let go with its version. */
+/** Runs versions of modules. Each is prepared once and released with its version. */
 export class ModuleRuns {
   readonly #parts: ModuleRunParts;
   readonly #runners = new WeakMap<LoadedModule, Runner>();
@@ -43,7 +43,7 @@ export class ModuleRuns {
     this.#parts = parts;
   }
 
-  /** @throws HoldfastError as what makes predictors of modules. */
+  /** @throws HoldfastError for a module that does not make a predictor. */
   of(module: LoadedModule): Runner {
     let runner = this.#runners.get(module);
     if (runner === undefined) {
@@ -62,8 +62,7 @@ function createRunner(module: LoadedModule, { catalog, model, maxIterations }: M
       invoke,
       loop(toolResultKey) {
         if (toolResultKey === undefined) return { run, resume };
-        const message =
-          '`toolResultKey` is for modules that are asked anew in each round: `react` shows results in its conversation.';
+        const message = '`toolResultKey` does not apply to `react` modules, which show results in the conversation.';
         throw new HoldfastError('options.invalid', message);
       },
     };
@@ -84,15 +83,15 @@ function createRunner(module: LoadedModule, { catalog, model, maxIterations }: M
 }
 
 /**
- * Asks a predictor that calls no tools, within the signal, the time and the budget of `options`, or else of the catalog. Rejects as
- * `Predictor.invoke`, and with HoldfastError `modules.deadline`, `modules.budget`. An answer that took more than remained is one.
+ * Asks a predictor without tools, within the signal, time and budget of `options` or of the catalog. Rejects as `Predictor.invoke`, and
+ * with HoldfastError `modules.deadline`, `modules.budget`. An answer that exceeds the budget is still returned.
  */
 async function askWithin(
   predictor: Predictor,
   input: unknown,
   {
     catalog,
-    // It is asked once.
+    // The predictor is asked only once.
     options: { model = predictor.model, maxIterations: _limit, ...options },
   }: { readonly catalog: ToolCatalog; readonly options: LoopRunOptions },
 ): Promise<Prediction> {
@@ -108,11 +107,11 @@ async function askWithin(
       case 'aborted':
         throw signal?.reason;
       case 'deadline':
-        throw new HoldfastError('modules.deadline', `The model had not answered after ${timeoutMs} ms.`, {
+        throw new HoldfastError('modules.deadline', `The model did not answer within ${timeoutMs} ms.`, {
           cause: thrown,
         });
       case 'budget':
-        throw new HoldfastError('modules.budget', 'Nothing was left of the budget to ask the model.', {
+        throw new HoldfastError('modules.budget', 'The model was not asked: the budget is used up.', {
           cause: thrown,
         });
       default:
@@ -123,7 +122,7 @@ async function askWithin(
   }
 }
 
-/** Spends what the model takes, also for an answer that is none, and is not asked when nothing remains. */
+/** Counts the model's tokens against the budget, even for unusable answers, and refuses requests once it is used up. */
 class CountedModel implements Model {
   readonly id: string;
   wasRefused = false;
@@ -140,7 +139,7 @@ class CountedModel implements Model {
     const { caller, deadline } = this.#limits;
     if (caller.exhausted) {
       this.wasRefused = true;
-      throw new Error('Nothing is left of the budget.');
+      throw new Error('The budget is used up.');
     }
     for await (const event of this.#model.stream({ ...request, deadline })) {
       if (event.type === 'finish') {

@@ -5,21 +5,21 @@ import { emptyShelf, type ModuleChange, type ModuleShelf, readChange, type Shelf
 import type { ModuleSource, ModuleSourceWatch } from '../files/source.ts';
 
 /**
- * The watch of an engine. Each `for await` over it sees what happens after it began, and ends when the watch is closed. 1,000 events wait
- * for a slow reader; then it loses the oldest, and nobody else is held up.
+ * The watch of an engine. Each `for await` yields the events after its start and ends when the watch is closed. Up to 1,000 events wait for
+ * a slow reader; then it loses the oldest. Readers do not block each other.
  */
 export interface ModuleWatch extends AsyncIterable<ModuleEvent> {
-  /** Since the watch began. */
+  /** Counted since the watch started. */
   readonly counters: ModuleCounters;
-  /** Ends the watch. What it is just reading is dropped. Another one may be started. */
+  /** Ends the watch and discards any reload in progress. Another watch may be started. */
   close(): void;
 }
 
-/** Changes come in groups, and an editor may take a moment to write a file. */
+/** Changes come in groups, and an editor may need a moment to write a file. */
 const settleMs = 50;
-/** How many events wait for a reader. */
+/** Maximum number of events that wait for a reader. */
 const maxWaiting = 1000;
-/** From so many on, everything is read again. */
+/** From this number of changed paths on, everything is reloaded. */
 const maxPaths = 10_000;
 
 export interface WatchParts {
@@ -29,7 +29,7 @@ export interface WatchParts {
   readonly onClose: () => void;
 }
 
-/** @throws HoldfastError `modules.watch_unavailable`, and what the source's `watch` rejects with. */
+/** @throws HoldfastError `modules.watch_unavailable`, and the errors of the source's `watch`. */
 export async function startWatch(parts: WatchParts): Promise<ModuleWatch> {
   const watch = new SourceWatch(parts);
   try {
@@ -46,9 +46,9 @@ class SourceWatch implements ModuleWatch {
   readonly #events: EventStream<ModuleEvent>;
   readonly #counters = { reloaded: 0, failed: 0, skipped: 0, removed: 0, missed: 0 };
   #watcher: ModuleSourceWatch | undefined;
-  /** What has been told and not yet read; `all`: it may be anything. */
+  /** The reported changes that have not been read; `all`: any file may have changed. */
   #changed: Set<string> | 'all' = new Set();
-  /** Files that are missing, and since when. An editor may write by moving one away and then another one to its place. */
+  /** Missing files, and since when. Some editors move a file away before writing the new one. */
   #doubted: ReadonlyMap<string, number> = new Map();
   #cancelTimer: (() => void) | undefined;
   #isQueued = false;
@@ -71,11 +71,11 @@ class SourceWatch implements ModuleWatch {
     if (source.watch === undefined) {
       throw new HoldfastError(
         'modules.watch_unavailable',
-        `\`${source.name}\` does not tell of changes, so it cannot be watched; call \`reloadAll\` when it has changed.`,
+        `\`${source.name}\` does not report changes and cannot be watched. Call \`reloadAll\` after a change.`,
       );
     }
     this.#watcher = await source.watch((path) => this.changed(path));
-    // It may have changed since it was read for the engine, when nobody watched.
+    // Files may have changed between loading and the start of the watch.
     await reloads.run(() => ({ change: { type: 'all' } }));
     reloads.listen((events) => this.#tell(events));
   }
@@ -84,7 +84,7 @@ class SourceWatch implements ModuleWatch {
     if (this.#isClosed) return;
     if (path === undefined || this.#changed === 'all' || this.#changed.size >= maxPaths) this.#changed = 'all';
     else this.#changed.add(path);
-    // Not put off by what comes later: changes that never end must not go unseen.
+    // Later changes do not postpone the timer, so endless changes are still seen.
     this.#cancelTimer ??= this.#parts.clock.after(settleMs, () => {
       this.#cancelTimer = undefined;
       void this.#reload();
@@ -106,7 +106,7 @@ class SourceWatch implements ModuleWatch {
   }
 
   async #reload(): Promise<void> {
-    // One that has not begun reads this, too.
+    // A queued reload that has not started will also read this change.
     if (this.#isQueued) return;
     this.#isQueued = true;
     const { reloads, clock } = this.#parts;
@@ -114,7 +114,7 @@ class SourceWatch implements ModuleWatch {
       this.#isQueued = false;
       return {
         change: this.#take(),
-        // Either way: a clock may be set back.
+        // The absolute difference, because the clock may be set back.
         isGone: (path) => Math.abs(clock.now() - (this.#doubted.get(path) ?? clock.now())) >= settleMs,
         isWanted: () => !this.#isClosed,
       };
@@ -138,12 +138,12 @@ class SourceWatch implements ModuleWatch {
   }
 }
 
-/** A change that is to be read, and how. */
+/** A change to read, and how to read it. */
 export interface WantedReload {
   readonly change: ModuleChange;
-  /** Whether a missing file is taken to be gone. Default: it is. */
+  /** True if a missing file counts as deleted. Default: always. */
   readonly isGone?: (path: string) => boolean;
-  /** Asked when it has been read; with false, nothing becomes of it. */
+  /** Asked after reading; if false, the result is discarded. */
   readonly isWanted?: () => boolean;
 }
 
@@ -154,7 +154,7 @@ export interface Reload {
   readonly doubted: readonly string[];
 }
 
-/** The modules in force, and what makes others of them: one reload at a time, in the order in which they were asked for. */
+/** The modules in force and their reloads, which run one at a time in the order of the requests. */
 export class ModuleReloads {
   readonly #source: ShelfSource;
   #shelf: ModuleShelf = emptyShelf;
@@ -169,15 +169,15 @@ export class ModuleReloads {
     return this.#shelf;
   }
 
-  /** Tells one listener what reloads from now on bring about; `undefined` takes it back. It must not throw. */
+  /** Registers the listener for events of later reloads; `undefined` removes it. It must not throw. */
   listen(listener: ((events: readonly ModuleEvent[]) => void) | undefined): void {
     this.#listener = listener;
   }
 
-  /** `want` is asked when it is its turn. */
+  /** `want` is called when the reload starts. */
   run(want: () => WantedReload): Promise<Reload> {
     const next = this.#last.then(() => this.#run(want()));
-    // Whoever asked is told of a failure; those after it are not.
+    // Only the caller gets a failure, not the reloads after it.
     this.#last = next.catch(() => undefined);
     return next;
   }

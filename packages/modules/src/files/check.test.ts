@@ -14,7 +14,7 @@ function check(change: Partial<ModuleDefinition>, base: ModuleDefinition = fullM
   return problems;
 }
 
-test('those that fit', () => {
+test('matching signatures are accepted', () => {
   expect(check({})).toEqual([]);
   expect(check({}, reactModule)).toEqual([]);
 });
@@ -27,8 +27,12 @@ const typed = (type: string): ModuleSignature => ({
 });
 
 test.each([
-  { what: 'a field less', signature: { inputs: inputs.slice(0, 1), outputs }, place: 'signature.inputs' },
-  { what: 'a field more', signature: { inputs, outputs: [...outputs, { name: 'more' }] }, place: 'signature.outputs' },
+  { what: 'a missing field', signature: { inputs: inputs.slice(0, 1), outputs }, place: 'signature.inputs' },
+  {
+    what: 'an extra field',
+    signature: { inputs, outputs: [...outputs, { name: 'more' }] },
+    place: 'signature.outputs',
+  },
   { what: 'another order', signature: { inputs: inputs.toReversed(), outputs }, place: 'signature.inputs' },
   {
     what: 'another name',
@@ -60,18 +64,18 @@ test.each([
   });
 });
 
-test('a type that nobody knows is not compared, and that is said', () => {
+test('an unknown type is not compared and gives a warning', () => {
   expect(check({ signature: typed('int') })).toEqual([
     {
       severity: 'warning',
       code: 'modules.field_type_unknown',
       place: 'signature.inputs[1].field_type',
-      message: expect.stringContaining('`int` is no type of JSON Schema'),
+      message: expect.stringContaining('`int` is not a JSON Schema type'),
     },
   ]);
 });
 
-test('what the predictor adds by itself may be declared, and `json` is any type', () => {
+test('fields that the predictor adds may be declared, and `json` matches any type', () => {
   const signature = {
     inputs: [{ name: 'context', field_type: 'string' }, ...inputs, { name: 'available_tools', field_type: 'json' }],
     outputs: [
@@ -86,7 +90,7 @@ test('what the predictor adds by itself may be declared, and `json` is any type'
   expect(check({ signature: { inputs, outputs: signature.outputs }, tool_enabled: false })).toEqual(mismatch);
 });
 
-test('types of fields that are described in other ways', () => {
+test('types of fields with other kinds of schemas', () => {
   const signature = defineSignature({
     name: 'npc.merchant',
     inputSchema: jsonSchema({ type: 'object', properties: {} }),
@@ -118,7 +122,7 @@ const good = { inputs: { player_message: 'a' }, outputs: { response: 'b', mood: 
 test.each<{ demo: Demo; says: string }>([
   {
     demo: { ...good, inputs: { player: 'a' } },
-    says: '`inputs.player`: unknown field, the inputs are `player_message`, `gold`',
+    says: '`inputs.player`: unknown field; the inputs are `player_message`, `gold`',
   },
   { demo: { ...good, inputs: { player_message: 3 } }, says: '`inputs.player_message`' },
   { demo: { ...good, inputs: { player_message: 'a', gold: 1.5 } }, says: '`inputs.gold`' },
@@ -130,7 +134,7 @@ test.each<{ demo: Demo; says: string }>([
   { demo: { ...good, outputs: { reasoning: 1 } }, says: '`outputs.reasoning`: must be a string' },
   { demo: { ...good, outputs: { constructor: 1 } }, says: '`outputs.constructor`: unknown field' },
   { demo: { inputs: { response: 'b' }, outputs: {} }, says: '`inputs.response`: unknown field' },
-])('a demo that is refused: $says', ({ demo, says }) => {
+])('a rejected demo: $says', ({ demo, says }) => {
   expect(check({ demos: [good, demo, good] })).toEqual([
     { severity: 'error', code: 'modules.demo_invalid', place: 'demos[1]', message: expect.stringContaining(says) },
   ]);
@@ -142,7 +146,7 @@ test.each<Demo>([
   { inputs: { gold: 1 }, outputs: { mood: 'kind' } },
   { inputs: { player_message: 'a', context: 'b', available_tools: [] }, outputs: { tool_call: { name: 'x' } } },
   { inputs: {}, outputs: { reasoning: 'why', response: 'b' } },
-])('a demo that is taken: %j', (demo) => {
+])('an accepted demo: %j', (demo) => {
   expect(check({ demos: [demo] })).toEqual([]);
 });
 
@@ -158,14 +162,14 @@ test('demos of each kind of predictor', () => {
   ]);
 });
 
-test('rows are told of one by one, each once', () => {
+test('each invalid demo is reported once', () => {
   const bad = { inputs: { a: 1, b: 2 }, outputs: { c: 3 } };
   const problems = checkModule({ ...fullModule, demos: [bad, good, bad] }, signatures).problems;
   expect(problems.map(({ place }) => place)).toEqual(['demos[0]', 'demos[2]']);
   expect(problems[0]?.message).toMatch(/`inputs\.a`.*`inputs\.b`.*`outputs\.c`/);
 });
 
-test('descriptions of fields that are not there', () => {
+test('descriptions of unknown fields', () => {
   expect(check({ descriptions: { reasoning: 'a', mood: 'b', moods: 'c' } })).toEqual([
     {
       severity: 'error',
@@ -181,7 +185,7 @@ test('descriptions of fields that are not there', () => {
 
 const answer = jsonSchema({ type: 'object', properties: { answer: { type: 'string' } } });
 
-test('a chain of thought over a signature that has no room for it', () => {
+test('a chain of thought over a signature with a conflicting field', () => {
   const signature = defineSignature({
     name: 'npc.merchant',
     inputSchema: jsonSchema({ type: 'object', properties: { reasoning: { type: 'string' } } }),
@@ -192,7 +196,7 @@ test('a chain of thought over a signature that has no room for it', () => {
   expect(checked).toMatchObject({ program: undefined, problems: [{ code: 'modules.signature_invalid' }] });
 });
 
-test('a schema of the host that throws takes no demo', () => {
+test('a demo is invalid if the schema of the host throws', () => {
   const throwing = {
     '~standard': {
       version: 1 as const,
@@ -211,7 +215,7 @@ test('a schema of the host that throws takes no demo', () => {
   ]);
 });
 
-test('of many problems the first hundred are told, errors before warnings', () => {
+test('only the first hundred problems are listed, errors before warnings', () => {
   const demos = Array.from({ length: 150 }, () => ({ inputs: { nobody: 1 }, outputs: {} }));
   const { program, problems } = checkModule({ ...fullModule, demos, signature: typed('int') }, signatures);
   expect(program).toBeUndefined();
@@ -220,11 +224,11 @@ test('of many problems the first hundred are told, errors before warnings', () =
     severity: 'error',
     code: 'modules.demo_invalid',
     place: '',
-    message: 'And 51 problems more.',
+    message: '51 more problems are not listed.',
   });
 });
 
-test('a text protocol over a signature that has no room for its steps, told behind what was noted before', () => {
+test('a text protocol over a signature with conflicting fields, reported after earlier warnings', () => {
   const signature = defineSignature({
     name: 'npc.merchant',
     inputSchema: jsonSchema({ type: 'object', properties: { trajectory: { type: 'string' } } }),
@@ -240,7 +244,7 @@ test('a text protocol over a signature that has no room for its steps, told behi
   ]);
 });
 
-test('of many signatures, fields and issues only some are told', () => {
+test('long lists of signatures, fields and issues are cut', () => {
   const many = Array.from({ length: 50 }, (_, index) => `name${index}`);
   const none = checkModule(fullModule, new Map(many.map((name) => [name, { ...haggle, name }]))).problems[0];
   expect(none?.message).toContain('`name19`');
@@ -255,7 +259,7 @@ test('of many signatures, fields and issues only some are told', () => {
   expect(demo?.message.length).toBeLessThan(2_200);
 });
 
-test.each(['$defs', 'definitions'])('a demo without all of its fields is checked by the `%s` of its schema', (key) => {
+test.each(['$defs', 'definitions'])('an incomplete demo is checked with the `%s` of its schema', (key) => {
   const signature = defineSignature({
     name: 'npc.merchant',
     inputSchema: answer,
@@ -275,7 +279,7 @@ test.each(['$defs', 'definitions'])('a demo without all of its fields is checked
   expect([placesOf('kind'), placesOf('wild')]).toEqual([[], ['demos[0]']]);
 });
 
-test('a rule over several fields holds also where an optional one is left out', () => {
+test('a rule over several fields also applies without an optional one', () => {
   const signature = defineSignature({
     name: 'npc.merchant',
     inputSchema: answer,
@@ -296,7 +300,7 @@ test.each([
   { schema: { const: null }, type: 'null', other: 'object' },
   { schema: { enum: [[1], [2]] }, type: 'array', other: 'object' },
   { schema: { enum: [{ a: 1 }] }, type: 'object', other: 'array' },
-])('$schema is of the type $type', ({ schema, type, other }) => {
+])('$schema has the type $type', ({ schema, type, other }) => {
   const signature = defineSignature({
     name: 'npc.merchant',
     inputSchema: answer,
@@ -313,7 +317,7 @@ test.each([
 test.each([
   { count: 40, more: '' },
   { count: 41, more: ' and 1 more' },
-])('of $count declared fields forty are named, and not at any length', ({ count, more }) => {
+])('of $count declared fields at most forty are named, with short names', ({ count, more }) => {
   const many = Array.from({ length: count }, (_, index) => ({ name: `f${index}${'x'.repeat(150)}` }));
   const [problem] = checkModule({ ...fullModule, signature: { inputs: many, outputs } }, signatures).problems;
   expect(problem?.message).toContain(`\`f39${'x'.repeat(61)}\`${more}; `);

@@ -14,7 +14,7 @@ import {
 import type { Signature, SignatureField } from '../signature/signature.ts';
 import type { ModuleDefinition, ModuleField, ModuleSignature } from './definition.ts';
 
-/** A module with its signature, and all in which the two do not fit. */
+/** A module with its signature, and all mismatches between them. */
 export interface CheckedModule {
   /** Absent after an error. */
   readonly program: Program | undefined;
@@ -32,14 +32,14 @@ export function checkModule(definition: ModuleDefinition, signatures: ReadonlyMa
   if (errors.length > 0) return { program: undefined, problems };
   try {
     const program = toProgram(signature, definition.predictor_type, definition);
-    // Steps have fields, for which the signature may have no room.
+    // The fields of a step may collide with those of the signature.
     if (definition.tool_protocol === 'text') {
       const { lists_tools: listsTools = false, extract = {} } = definition;
       createTextPrograms(signature, { ...definition, listsTools, extract });
     }
     return { program, problems };
   } catch (thrown) {
-    // The signature has no room for what the predictor adds.
+    // The fields that the predictor adds collide with those of the signature.
     if (!isHoldfastError(thrown)) throw thrown;
     const problem: FileProblem = { ...problemAt('predictor_type', thrown.code, thrown.message), severity: 'error' };
     return { program: undefined, problems: [...problems, problem] };
@@ -62,8 +62,8 @@ function findProblems(definition: ModuleDefinition, signature: Signature): reado
 
 function signatureNotFound(name: string, signatures: ReadonlyMap<string, Signature>): FileProblem {
   const known = [...signatures.keys()].slice(0, 20).map((one) => `\`${one}\``);
-  const registered = known.length === 0 ? 'none is' : `registered are ${known.join(', ')}`;
-  const message = `No signature \`${name}\` is registered; ${registered}.`;
+  const registered = known.length === 0 ? 'None are registered' : `Registered signatures: ${known.join(', ')}`;
+  const message = `The signature \`${name}\` is not registered. ${registered}.`;
   return { ...problemAt('signature_name', 'modules.signature_not_found', message), severity: 'error' };
 }
 
@@ -76,15 +76,15 @@ function findUnknownDescriptions(
   const unknown = Object.keys(descriptions ?? {}).filter((name) => !known.has(name));
   return unknown.map((name) => {
     const place = `${below}descriptions.${name.slice(0, 100)}`;
-    const message = `\`${signature.name}\` has no such field; it has ${[...known].map((one) => `\`${one}\``).join(', ')}.`;
+    const message = `\`${signature.name}\` has no such field. Known fields: ${[...known].map((one) => `\`${one}\``).join(', ')}.`;
     return { ...problemAt(place, 'modules.description_unknown', message), severity: 'error' };
   });
 }
 
 /**
- * How what a file declares differs from the signature that is registered: names with their order and side are errors, and so are types.
- * A `field_type` that is no type of JSON Schema is not compared, which is said as a warning; `json` stands for any. Descriptions are for
- * people. A file may declare what the predictor adds by itself.
+ * Compares the declared signature with the registered one. Different names, order, sides or types are errors. A `field_type` that is not a
+ * JSON Schema type is not compared and gives a warning; `json` matches any type. Descriptions may differ. A file may also declare the
+ * fields that the predictor adds.
  */
 function compareSignature(declared: ModuleSignature, signature: Signature, extra: ExtraNames): readonly FileProblem[] {
   return (['inputs', 'outputs'] as const).flatMap((side) => {
@@ -96,7 +96,7 @@ function compareSignature(declared: ModuleSignature, signature: Signature, extra
     const own = places.filter(({ field }) => !isExtra(field));
     const isSame = own.length === fields.length && own.every(({ field }, index) => field.name === fields[index]?.name);
     if (!isSame) {
-      const message = `The file has ${listNames(declared[side])}; \`${signature.name}\` has ${listNames(fields)}, in this order.`;
+      const message = `The file declares ${listNames(declared[side])}; \`${signature.name}\` has ${listNames(fields)}, in this order.`;
       return [{ ...problemAt(place, mismatchCode, message), severity: 'error' as const }];
     }
     return fields.flatMap((field, index) => {
@@ -111,19 +111,19 @@ function compareType(type: string, field: SignatureField, place: string): readon
   const shown = `\`${type.slice(0, 100)}\``;
   if (type === 'json') return [];
   if (!jsonTypes.has(type)) {
-    const message = `${shown} is no type of JSON Schema, so it is not compared; use one of ${[...jsonTypes].join(', ')}.`;
+    const message = `${shown} is not a JSON Schema type, so it is not compared. Use one of ${[...jsonTypes].join(', ')}.`;
     return [{ ...problemAt(place, 'modules.field_type_unknown', message), severity: 'warning' }];
   }
   const types = typesOf(field.schema, field.schema);
   if (types === undefined || types.has(type)) return [];
-  const message = `\`${field.name}\` is ${shown} here; the signature has \`${[...types].join(' | ')}\`.`;
+  const message = `The file declares \`${field.name}\` as ${shown}; the signature has \`${[...types].join(' | ')}\`.`;
   return [{ ...problemAt(place, mismatchCode, message), severity: 'error' }];
 }
 
 const mismatchCode = 'modules.signature_mismatch';
 const jsonTypes: ReadonlySet<string> = new Set(['string', 'integer', 'number', 'boolean', 'array', 'object', 'null']);
 
-/** `undefined`: any. */
+/** `undefined`: any type. */
 function typesOf(schema: unknown, root: JsonObject, depth = 0): ReadonlySet<string> | undefined {
   if (!isPlainObject(schema) || depth > 16) return undefined;
   const { type, const: constant, enum: values, anyOf, oneOf, $ref: reference } = schema;

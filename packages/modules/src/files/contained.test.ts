@@ -22,7 +22,7 @@ afterEach(() => rm(around, { recursive: true }));
 const refused = { code: 'modules.path_refused' };
 const unreadable = { code: 'modules.unreadable' };
 
-test('files in the folder, and what is not there', async () => {
+test('reads files in the folder; missing files are undefined', async () => {
   expect(await readContained(root, 'a.json')).toEqual({ text: 'a', realPath: 'a.json' });
   expect(await readContained(root, 'deep/er/b.json')).toEqual({ text: 'b', realPath: 'deep/er/b.json' });
   expect(await readContained(root, 'gone.json')).toBeUndefined();
@@ -39,11 +39,11 @@ test.each([
   'file:///etc/passwd',
   'a.json\0',
   '',
-])('the path %j is refused before anything is opened', async (path) => {
+])('the path %j is rejected before anything is opened', async (path) => {
   await expect(readContained(root, path)).rejects.toMatchObject(refused);
 });
 
-test('links count by where they lead', async () => {
+test('links are judged by their target', async () => {
   await symlink('../secret.json', join(root, 'out.json'));
   await symlink(join(around, 'secret.json'), join(root, 'out-absolute.json'));
   await symlink('..', join(root, 'deep/up'));
@@ -61,14 +61,14 @@ test('links count by where they lead', async () => {
   expect(await readContained(join(around, 'link'), 'a.json')).toEqual({ text: 'a', realPath: 'a.json' });
 });
 
-test('a folder whose name begins as that of the root is not in it', async () => {
+test('a sibling folder with the root as name prefix is outside', async () => {
   await mkdir(join(around, 'modules-of-others'));
   await writeFile(join(around, 'modules-of-others/x.json'), 'x');
   await symlink('../modules-of-others/x.json', join(root, 'x.json'));
   await expect(readContained(root, 'x.json')).rejects.toMatchObject(refused);
 });
 
-test('regular files only; a FIFO is not waited for', async () => {
+test('only regular files; a FIFO does not block', async () => {
   execFileSync('mkfifo', [join(root, 'fifo')]);
   await expect(readContained(root, 'fifo')).rejects.toMatchObject(unreadable);
   await expect(readContained(root, 'deep')).rejects.toMatchObject(unreadable);
@@ -76,7 +76,7 @@ test('regular files only; a FIFO is not waited for', async () => {
   await expect(readContained(root, 'zero')).rejects.toMatchObject(refused);
 });
 
-test.runIf(process.platform !== 'win32' && process.getuid?.() !== 0)('what may not be read', async () => {
+test.runIf(process.platform !== 'win32' && process.getuid?.() !== 0)('unreadable files', async () => {
   await chmod(join(root, 'a.json'), 0);
   await expect(readContained(root, 'a.json')).rejects.toMatchObject({
     ...unreadable,
@@ -96,18 +96,18 @@ test('sizes and encodings', async () => {
   await expect(readContained(root, 'more')).rejects.toMatchObject({ code: 'modules.too_large' });
   await expect(readContained(root, 'latin')).rejects.toMatchObject(unreadable);
   await expect(readContained(root, 'utf16')).rejects.toMatchObject(unreadable);
-  // The hash is over the bytes, to which the mark belongs.
+  // The hash covers the bytes, including the mark.
   expect((await readContained(root, 'mark'))?.text).toBe('\uFEFF{}');
   expect((await readContained(root, 'empty'))?.text).toBe('');
 });
 
-test('hard links are files of the folder', async () => {
+test('hard links count as files of the folder', async () => {
   await link(join(root, 'a.json'), join(root, 'hard.json'));
   expect((await readContained(root, 'hard.json'))?.text).toBe('a');
 });
 
-// Elsewhere there are no handles with paths.
-test.runIf(process.platform === 'linux')('no file that is put in place of another by a link is ever read', async () => {
+// Only Linux has handles with paths.
+test.runIf(process.platform === 'linux')('never reads a file that is swapped in through a link', async () => {
   await symlink('../secret.json', join(root, 'evil'));
   await mkdir(join(around, 'outside'));
   await writeFile(join(around, 'outside/b.json'), 'secret');
@@ -115,7 +115,7 @@ test.runIf(process.platform === 'linux')('no file that is put in place of anothe
   let isOver = false;
   const swap = async (): Promise<void> => {
     while (!isOver) {
-      // A file and a folder, each by a link and back.
+      // Swaps a file and a folder for links and back.
       await rename(join(root, 'a.json'), join(root, 'aside'));
       await rename(join(root, 'evil'), join(root, 'a.json'));
       await rename(join(root, 'deep/er'), join(root, 'deep/aside'));
@@ -139,7 +139,7 @@ test.runIf(process.platform === 'linux')('no file that is put in place of anothe
   isOver = true;
   await swapping;
   expect(seen.get('secret')).toBeUndefined();
-  // The swapping met the reading.
+  // Reads and swaps actually overlapped.
   expect(seen.get('a')).toBeGreaterThan(0);
   expect(seen.get('modules.path_refused')).toBeGreaterThan(0);
 });

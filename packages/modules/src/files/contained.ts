@@ -7,16 +7,16 @@ import { maxFileLength } from './parse-text.ts';
 
 export interface ContainedFile {
   readonly text: string;
-  /** As `path`, with every link on the way resolved. */
+  /** `path` with all links resolved. */
   readonly realPath: string;
 }
 
-// Waits for no writer of a FIFO, and takes no terminal for its own. Windows has neither.
+// Do not block on a FIFO or acquire a controlling terminal. Windows has neither.
 const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 
 /**
- * Reads the file at `path` in `directory`, `undefined` where there is none. It is opened once: what is checked is what is read. Links
- * are followed as long as they end in the folder.
+ * Reads the file at `path` in `directory`; `undefined` if it does not exist. Opens the file once, so the file that is checked is the file
+ * that is read. Follows links that stay within the folder.
  *
  * @throws HoldfastError `modules.path_refused`, `modules.unreadable`, `modules.too_large`.
  */
@@ -29,11 +29,11 @@ export async function readContained(directory: string, path: string): Promise<Co
     await using handle = await open(target, flags);
     const status = await handle.stat();
     const real = await findRealPath(handle, target);
-    if (real === undefined) throw unreadable(path, 'it was moved while it was read');
+    if (real === undefined) throw unreadable(path, 'it was moved during reading');
     if (!isInside(root, real)) throw leadsOut(path);
-    if (!status.isFile()) throw unreadable(path, 'it is no regular file');
+    if (!status.isFile()) throw unreadable(path, 'it is not a regular file');
     const text = await readText(handle, status.size, path);
-    // What was removed meanwhile has no place any more.
+    // A file that was deleted in the meantime has no real path.
     return { text, realPath: status.nlink === 0 ? path : relative(root, real).split(sep).join('/') };
   } catch (thrown) {
     if (thrown instanceof HoldfastError) throw thrown;
@@ -46,7 +46,7 @@ export async function readContained(directory: string, path: string): Promise<Co
 
 async function readText(handle: FileHandle, size: number, path: string): Promise<string> {
   if (size > maxFileLength) throw tooLarge(path);
-  // One byte more shows that the file has grown meanwhile.
+  // One byte more, to detect that the file has grown.
   const bytes = new Uint8Array(size + 1);
   let length = 0;
   while (length < bytes.length) {
@@ -54,12 +54,12 @@ async function readText(handle: FileHandle, size: number, path: string): Promise
     if (bytesRead === 0) return decode(bytes.subarray(0, length), path);
     length += bytesRead;
   }
-  throw unreadable(path, 'it was changed while it was read');
+  throw unreadable(path, 'it was changed during reading');
 }
 
 function decode(bytes: Uint8Array, path: string): string {
   try {
-    // With the byte order mark: the text has to give the same bytes again, over which the hash is.
+    // Keep the byte order mark: the hash covers the bytes of the text.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {
     throw unreadable(path, 'it is not UTF-8', cause);
@@ -67,35 +67,32 @@ function decode(bytes: Uint8Array, path: string): string {
 }
 
 function unreadable(path: string, why: string, cause?: unknown): HoldfastError {
-  return new HoldfastError('modules.unreadable', `\`${path}\` cannot be read: ${why}.`, { cause });
+  return new HoldfastError('modules.unreadable', `Cannot read \`${path}\`: ${why}.`, { cause });
 }
 
 function tooLarge(path: string): HoldfastError {
-  return new HoldfastError(
-    'modules.too_large',
-    `\`${path}\` has more than ${maxFileLength} bytes, which is the limit.`,
-  );
+  return new HoldfastError('modules.too_large', `\`${path}\` is larger than ${maxFileLength} bytes, the limit.`);
 }
 
 function leadsOut(path: string, cause?: unknown): HoldfastError {
-  const message = `\`${path}\` is a link that leads out of the folder of the modules, or nowhere; put the file into the folder.`;
+  const message = `\`${path}\` is a broken link or leads out of the modules folder. Put the file into the folder.`;
   return new HoldfastError('modules.path_refused', message, { cause });
 }
 
-/** An open folder, which stays the same one while its path may be moved or replaced by a link. */
+/** An open folder, which stays the same even if its path is moved or replaced by a link. */
 export interface OpenFolder extends AsyncDisposable {
-  /** On Linux through its open handle, which no link can redirect. */
+  /** On Linux a path through the open handle, which no link can redirect. */
   readonly path: string;
 }
 
 const handles = '/proc/self/fd';
-/** Node has no operations relative to an open folder; on Linux the handles have paths. Elsewhere a moment stays after each check. */
+/** Node.js has no operations relative to an open folder, but on Linux handles have paths. Elsewhere, a race remains after each check. */
 const throughHandles = process.platform === 'linux' && existsSync(handles);
 
 /**
- * Opens a folder in `root`, which is a real path, and makes it and those on the way where they are missing.
+ * Opens a folder below `root`, which is a real path, creating missing folders.
  *
- * @throws HoldfastError `modules.path_refused` where a link on the way leads out, and what the system answers.
+ * @throws HoldfastError `modules.path_refused` if a link on the way leads out, and file system errors.
  */
 export async function openFolder(root: string, names: readonly string[]): Promise<OpenFolder> {
   let folder = await enter(root, root);
@@ -118,12 +115,12 @@ async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path);
   } catch (thrown) {
-    // Whether it is a folder shows when it is entered.
+    // Opening it will show if it is a folder.
     if (codeOf(thrown) !== 'EEXIST') throw thrown;
   }
 }
 
-/** A folder with those above it. Node's own way never ends where the system lets nobody make one, as in `/proc`. */
+/** Creates a folder and its parents. The recursive `mkdir` of Node.js never returns in places such as `/proc`. */
 export async function makeFolders(path: string): Promise<void> {
   try {
     await makeFolder(path);
@@ -149,10 +146,10 @@ async function enter(path: string, root: string): Promise<OpenFolder> {
   return { path: own, [Symbol.asyncDispose]: () => handle.close() };
 }
 
-/** Where an open file really lies; `undefined` where that cannot be told any more. */
+/** The real path of an open file; `undefined` if it cannot be determined. */
 async function findRealPath(handle: FileHandle, path: string): Promise<string | undefined> {
   if (throughHandles) return await readlink(`${handles}/${handle.fd}`);
-  // A path may lead elsewhere by now: it has to be the one of the handle.
+  // The path may lead elsewhere by now, so compare it with the handle.
   const opened = await handle.stat();
   const real = await realpath(path).catch(() => undefined);
   const found = real === undefined ? undefined : await stat(real).catch(() => undefined);
@@ -167,11 +164,11 @@ export function isInside(root: string, path: string): boolean {
 function folderLeadsOut(): HoldfastError {
   return new HoldfastError(
     'modules.path_refused',
-    'A link leads out of the folder of the modules; put the file into it.',
+    'A link leads out of the modules folder. Put the file into the folder.',
   );
 }
 
-/** `ENOENT` and so on; for what has none, a word that says so. */
+/** The error code, such as `ENOENT`, or a placeholder. */
 export function codeOf(thrown: unknown): string {
   return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : 'unknown';
 }

@@ -1,48 +1,48 @@
 import type { JsonObject } from '@holdfast/core';
 import type { Demo, PredictorType } from '../signature/program.ts';
 
-/** A field as a module file declares it. */
+/** A field as declared in a module file. */
 export interface ModuleField {
   readonly name: string;
   readonly description?: string;
-  /** For people and for comparing: the JSON Schema type, `string`, `integer`, `array` and so on. */
+  /** The JSON Schema type (`string`, `integer`, `array` and so on), for people and for comparison. */
   readonly field_type?: string;
 }
 
-/** What a module file says of its signature; it has to fit the one that is registered under the name. */
+/** The signature as declared in a module file; it must match the registered signature of that name. */
 export interface ModuleSignature {
   readonly inputs: readonly ModuleField[];
   readonly outputs: readonly ModuleField[];
 }
 
-/** What is known of how a module came to be. Further keys are kept. */
+/** The origin of a module. Unknown keys are kept. */
 export interface ModuleMetadata extends JsonObject {
   readonly version: string;
 }
 
-/** What was tuned of the second step of a `react` module that takes the answer from what was found out. */
+/** The tuning of the second step of a `react` module, which extracts the answer. */
 export interface ModuleExtraction {
   readonly instruction?: string;
   readonly demos?: readonly Demo[];
-  /** By field, in place of what the signature's schemas say. */
+  /** By field; replaces the description in the signature's schemas. */
   readonly descriptions?: Readonly<Record<string, string>>;
 }
 
-/** A saved predictor: the contents of a module file. */
+/** A saved predictor: the content of a module file. */
 export interface ModuleDefinition {
   readonly module_id: string;
   readonly predictor_type: PredictorType;
   readonly signature_name: string;
   readonly signature?: ModuleSignature;
-  /** Default: the signature's. */
+  /** Default: that of the signature. */
   readonly instruction?: string;
   readonly demos: readonly Demo[];
-  /** By field, in place of what the signature's schemas say. */
+  /** By field; replaces the description in the signature's schemas. */
   readonly descriptions?: Readonly<Record<string, string>>;
   readonly tool_enabled: boolean;
-  /** Of a `react` module. `text`: calls are fields of the answer, as it was tuned. Default: `native` where the model can be offered tools. */
+  /** For `react` modules. `text`: calls are fields of the answer. Default: `native` if the model supports tools. */
   readonly tool_protocol?: 'native' | 'text';
-  /** Of a `react` module with the text protocol: `instruction` lists the tools itself, so it is used as it is. Default false. */
+  /** For `react` modules with the text protocol: `instruction` already lists the tools and is used unchanged. Default false. */
   readonly lists_tools?: boolean;
   readonly extract?: ModuleExtraction;
   readonly metadata: ModuleMetadata;

@@ -1,11 +1,10 @@
 import type { ModuleDiagnostic } from '../signature/problems.ts';
 
 /**
- * What has become of a module that may have changed.
+ * The result of reloading a module.
  *
- * `module-skipped`: it was read, and is what it was. `module-failed`: it cannot be used as it is now; with `isKept` its last good version
- * stays in force. `module-removed`: the manifest names it no more, or its file is gone. `manifest-failed`: it is missing or cannot be
- * used, so that the last good one stays in force.
+ * `module-skipped`: unchanged. `module-failed`: unusable; with `isKept`, its last good version stays in force. `module-removed`: no longer
+ * in the manifest, or its file is gone. `manifest-failed`: missing or unusable; the last good one stays in force.
  */
 export type ModuleEvent =
   | { readonly type: 'module-added' | 'module-changed'; readonly moduleId: string }
@@ -18,7 +17,7 @@ export type ModuleEvent =
     }
   | { readonly type: 'manifest-failed'; readonly diagnostics: readonly ModuleDiagnostic[] };
 
-/** How many events there were, by what they mean. Every event is counted in exactly one of the first four. */
+/** Counts of events. Each event counts in exactly one of the first four. */
 export interface ModuleCounters {
   /** `module-added` and `module-changed`. */
   readonly reloaded: number;
@@ -26,11 +25,11 @@ export interface ModuleCounters {
   readonly failed: number;
   readonly skipped: number;
   readonly removed: number;
-  /** Events that a reader was too slow for, summed over readers. */
+  /** Events lost by slow readers, summed over readers. */
   readonly missed: number;
 }
 
-/** What each type of event is counted as. */
+/** The counter of each type of event. */
 export const counterOf: { readonly [Type in ModuleEvent['type']]: Exclude<keyof ModuleCounters, 'missed'> } = {
   'module-added': 'reloaded',
   'module-changed': 'reloaded',

@@ -23,7 +23,7 @@ afterEach(async () => {
 
 const any = '(any)';
 
-/** What was told, and a wait for more of it. */
+/** Collects reported changes, and waits for more. */
 function listen() {
   const told: string[] = [];
   const waiting = new Set<() => void>();
@@ -33,7 +33,7 @@ function listen() {
       told.push(path ?? any);
       for (const check of [...waiting]) check();
     },
-    /** Resolves when one of `paths` has been told since the last call, and forgets what was told. */
+    /** Resolves when one of `paths` has been reported since the last call, and clears the reports. */
     async next(...paths: readonly string[]): Promise<readonly string[]> {
       await new Promise<void>((resolve) => {
         const check = (): void => {
@@ -61,7 +61,7 @@ async function start(files: Readonly<Record<string, string>>) {
   return { source, ...listener };
 }
 
-test('a file that is written, in the folder and deeper', async () => {
+test('reports written files, in the folder and below', async () => {
   const { next } = await start({ 'manifest.json': '1', 'a/b/m.json': '1' });
   await writeFile(join(root, 'manifest.json'), '2');
   expect(new Set(await next('manifest.json'))).toEqual(new Set(['manifest.json']));
@@ -69,7 +69,7 @@ test('a file that is written, in the folder and deeper', async () => {
   expect(await next('a/b/m.json')).toContain('a/b/m.json');
 });
 
-test('an editor that writes beside the file and renames is told of by the name of the file', async () => {
+test('an editor that writes a copy and renames it is reported as a change of the file', async () => {
   const { next } = await start({ 'manifest.json': '1', 'm.json': '1' });
   await writeFile(join(root, '.m.json.swp'), '2');
   await rename(join(root, '.m.json.swp'), join(root, 'm.json'));
@@ -82,7 +82,7 @@ test('an editor that writes beside the file and renames is told of by the name o
   await next('m.json');
 });
 
-test('files that nobody asked for are no news', async () => {
+test('files that were never requested are not reported', async () => {
   const { next } = await start({ 'manifest.json': '1' });
   await writeFile(join(root, 'notes.txt'), '');
   await mkdir(join(root, 'other'));
@@ -90,7 +90,7 @@ test('files that nobody asked for are no news', async () => {
   expect(new Set(await next('manifest.json'))).toEqual(new Set(['manifest.json']));
 });
 
-test('a file that was asked for before it is there, with its folders', async () => {
+test('reports a file, with its folders, that was requested before it existed', async () => {
   const { source, next } = await start({ 'manifest.json': '1' });
   expect(await source.read('later/deep/m.json')).toBeUndefined();
   await next(any);
@@ -101,7 +101,7 @@ test('a file that was asked for before it is there, with its folders', async () 
   expect(await source.read('later/deep/m.json')).toBe('1');
 });
 
-test('a folder that is not there yet, nor the one around it', async () => {
+test('watches a folder that does not exist yet, nor its parent', async () => {
   root = join(around, 'x/y/modules');
   const source = folderModules(root);
   await source.read('manifest.json');
@@ -111,7 +111,7 @@ test('a folder that is not there yet, nor the one around it', async () => {
   await next(any);
   await writeFile(join(root, 'manifest.json'), '1');
   await next('manifest.json', any);
-  // Also when all of it goes and comes again.
+  // Also when all of it is removed and created again.
   await rm(join(around, 'x'), { recursive: true });
   await next(any);
   await mkdir(root, { recursive: true });
@@ -123,7 +123,7 @@ test('a folder that is not there yet, nor the one around it', async () => {
   expect(await source.read('manifest.json')).toBe('3');
 });
 
-test('a folder that is moved away and back, and one that takes its place', async () => {
+test('follows a folder that is moved away and back, and one that replaces it', async () => {
   const { source, next } = await start({ 'manifest.json': '1', 'deep/m.json': '1' });
   await rename(root, join(around, 'aside'));
   await next(any);
@@ -142,7 +142,7 @@ test('a folder that is moved away and back, and one that takes its place', async
   expect(await source.read('deep/m.json')).toBe('3');
 });
 
-test('a subfolder that is replaced', async () => {
+test('follows a replaced subfolder', async () => {
   const { source, next } = await start({ 'manifest.json': '1', 'deep/m.json': '1' });
   await mkdir(join(root, 'new'));
   await writeFile(join(root, 'new/m.json'), '2');
@@ -154,7 +154,7 @@ test('a subfolder that is replaced', async () => {
   expect(await source.read('deep/m.json')).toBe('3');
 });
 
-test('files behind links: the file itself is written, or the link to all of them is replaced', async () => {
+test('reports linked files when the file is written or the common link is replaced', async () => {
   await mkdir(join(root, '..v1'), { recursive: true });
   await writeFile(join(root, '..v1/manifest.json'), '1');
   await symlink('..v1', join(root, '..data'));
@@ -173,7 +173,7 @@ test('files behind links: the file itself is written, or the link to all of them
   expect(await source.read('manifest.json')).toBe('3');
 });
 
-test('the folder itself is a link that is turned elsewhere', async () => {
+test('follows a root that is a link when its target changes', async () => {
   await mkdir(join(around, 'one'));
   await mkdir(join(around, 'two'));
   await symlink('one', root);
@@ -186,7 +186,7 @@ test('the folder itself is a link that is turned elsewhere', async () => {
   expect(await source.read('manifest.json')).toBe('2');
 });
 
-test('nothing is told after the end', async () => {
+test('reports nothing after closing', async () => {
   const { told } = await start({ 'manifest.json': '1' });
   for (const one of open.splice(0)) one.close();
   const other = await start({ 'manifest.json': '2' });
@@ -195,7 +195,7 @@ test('nothing is told after the end', async () => {
   expect(told).toEqual([]);
 });
 
-test('a path that is refused is not followed', async () => {
+test('a rejected path is not followed', async () => {
   const { source, told, next } = await start({ 'manifest.json': '1' });
   await expect(source.read('../../x')).rejects.toMatchObject({ code: 'modules.path_refused' });
   await writeFile(join(around, 'x'), '');
@@ -204,7 +204,7 @@ test('a path that is refused is not followed', async () => {
   expect(told).toEqual([]);
 });
 
-test('where the system watches no more folders at the start, nothing is left open', async () => {
+test('leaves nothing open if the system allows no more watches', async () => {
   await mkdir(root);
   const opened = new Set<FolderEvents>();
   let hasOpened = false;

@@ -8,13 +8,12 @@ import { findPathProblem, pendingFolder } from './manifest.ts';
 import type { ModuleSource, ModuleSourceWatch } from './source.ts';
 
 /**
- * Module files in a folder with a `manifest.json`. Files are opened once, checked and then read: regular files of at most 8 MiB of
- * UTF-8 that lie in the folder, also behind links. `read` rejects with `modules.path_refused`, `modules.unreadable` and
- * `modules.too_large`.
+ * Module files in a folder with a `manifest.json`. Reads regular UTF-8 files of at most 8 MiB that are inside the folder, also through
+ * links; each is opened once and then checked. `read` rejects with `modules.path_refused`, `modules.unreadable` and `modules.too_large`.
  *
- * `watch` tells of the files that were read before, by the means of the system and without polling: file systems that tell of no
- * changes, such as many of a network, are not noticed. The folder may come and go. It rejects with `modules.watch_failed` where the
- * system watches no more folders, and keeps the process alive until it is closed.
+ * `watch` reports changes of files that were read before. It uses the events of the operating system, so changes on many network file
+ * systems go unnoticed. The folder may disappear and come back. Rejects with `modules.watch_failed` if the system allows no more watches;
+ * keeps the process alive until closed.
  */
 export function folderModules(directory: string): ModuleSource & Required<Pick<ModuleSource, 'watch'>> {
   const root = resolve(directory);
@@ -23,7 +22,7 @@ export function folderModules(directory: string): ModuleSource & Required<Pick<M
     name: directory,
     async read(path) {
       const isFollowed = !path.startsWith(`${pendingFolder}/`) && findPathProblem(path) === undefined;
-      // Before it is read: what comes while it is, is told of.
+      // Before reading, so that changes during reading are reported.
       if (isFollowed) followed.add(path);
       const file = await readContained(root, path);
       if (file !== undefined && isFollowed) followed.add(path, file.realPath);
@@ -35,13 +34,12 @@ export function folderModules(directory: string): ModuleSource & Required<Pick<M
 
 export interface FolderWatching extends Pick<WatchFoldersOptions, 'watchFolder'> {
   readonly followed: FollowedFiles;
-  /** Told which file may have changed, or `undefined` where any may have. */
+  /** Called with the file that may have changed, or `undefined` if any may have. */
   readonly changed: (path: string | undefined) => void;
 }
 
 /**
- * Watches the folders in which followed files lie, each by itself, and the one around them all. Resolves when nothing can be missed any
- * more.
+ * Watches each folder that contains followed files, and the parent of the root. Resolves once no change can be missed.
  *
  * @throws HoldfastError `modules.watch_failed`.
  */
@@ -51,7 +49,7 @@ export async function watchFolder(
 ): Promise<ModuleSourceWatch> {
   const watch = watchFolders({
     ...options,
-    // With the folder around it: the folder may be put in the place of another one.
+    // Includes the parent: the root itself may be replaced.
     folders: () => [dirname(root), ...[...followed.folders()].map((folder) => join(root, folder))],
     changed(path) {
       if (path === undefined) changed(undefined);
@@ -63,7 +61,7 @@ export async function watchFolder(
     const place = relative(root, path).split(sep).join('/');
     const names = followed.namesOf(place);
     for (const one of names) changed(one);
-    // Files may lie behind it, as behind the `..data` of a volume of Kubernetes, which is replaced as a whole.
+    // Files may be reached through it, like the `..data` link of a Kubernetes volume, which is replaced as a whole.
     if (names.length === 0 && !place.startsWith('../')) {
       void isLink(path).then((is) => {
         if (is && !isClosed) changed(undefined);
@@ -81,29 +79,29 @@ export async function watchFolder(
   const [failure] = await watch.update();
   if (failure !== undefined) {
     close();
-    const message = `The modules in \`${root}\` cannot be watched: ${describeThrown(failure)}. The system may allow more watches.`;
+    const message = `Cannot watch the modules in \`${root}\`: ${describeThrown(failure)}. The system limit on watches may be too low.`;
     throw new HoldfastError('modules.watch_failed', message, { cause: failure });
   }
   return { close };
 }
 
 async function isLink(path: string): Promise<boolean> {
-  // What is gone again is no link.
+  // A path that has disappeared again is not a link.
   return await lstat(path).then(
     (found) => found.isSymbolicLink(),
     () => false,
   );
 }
 
-/** The files that somebody has asked a folder for, and where they really lie. Paths are relative to the folder, with `/`. */
+/** The files that were requested from a folder, and their real paths. Paths are relative to the folder, with `/`. */
 export interface FollowedFiles {
-  /** Notes that `path` was asked for; `realPath` where it is there and reached by links. */
+  /** Records a request for `path`; `realPath` if it was reached through links. */
   add(path: string, realPath?: string): void;
-  /** Under which paths the file that lies at `path` was asked for. */
+  /** The paths under which the file at `path` was requested. */
   namesOf(path: string): readonly string[];
-  /** The folders in which files lie, and those around them; the folder itself is `.`. */
+  /** The folders that contain requested files, and their parents; the root is `.`. */
   folders(): ReadonlySet<string>;
-  /** Told after files in another folder were asked for, until the answer is called. */
+  /** Calls `listener` when a file in a new folder is requested; returns a function that removes it. */
   onFolder(listener: () => void): () => void;
 }
 
@@ -112,7 +110,7 @@ export function createFollowedFiles(): FollowedFiles {
   const folders = new Set(['.']);
   const listeners = new Set<() => void>();
 
-  /** Whether a folder is new. */
+  /** True if the folder is new. */
   function note(place: string, path: string): boolean {
     const known = names.get(place);
     if (known !== undefined) known.add(path);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFollowedFiles } from './folder.ts';
 
-test('a file that is reached by links goes by each name under which it was asked for, and by its own', () => {
+test('a linked file is known by each requested name and its own', () => {
   const followed = createFollowedFiles();
   followed.add('a.json', 'data/x.json');
   followed.add('b.json', 'data/x.json');
@@ -11,7 +11,7 @@ test('a file that is reached by links goes by each name under which it was asked
   expect(followed.namesOf('other.json')).toEqual([]);
 });
 
-test('folders are told of once, by the name as by the place, until nobody listens', () => {
+test('new folders are reported once, by name and by real path, until the listener is removed', () => {
   const followed = createFollowedFiles();
   let told = 0;
   const stop = followed.onFolder(() => {

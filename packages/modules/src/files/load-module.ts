@@ -15,14 +15,14 @@ import {
 import { parseModule } from './module-file.ts';
 import type { ModuleSource } from './source.ts';
 
-/** A module that was read and that fits its signature. Frozen. */
+/** A module that was read and matches its signature. Frozen. */
 export interface LoadedModule {
   readonly definition: ModuleDefinition;
   readonly signature: Signature;
   readonly program: Program;
-  /** Of the file, as `manifest.json` names it. */
+  /** The path of the file, as in `manifest.json`. */
   readonly path: string;
-  /** `sha256:` and the digest of what was read, also where the manifest pins nothing. */
+  /** `sha256:` and the digest of the file, whether or not the manifest pins it. */
   readonly hash: string;
   readonly tags: readonly string[];
 }
@@ -40,7 +40,7 @@ export type ManifestReading =
       readonly diagnostics: readonly ModuleDiagnostic[];
     };
 
-/** As `toSignatureMap` makes it. */
+/** As returned by `toSignatureMap`. */
 export interface KnownSignatures {
   readonly signatures: ReadonlyMap<string, Signature>;
 }
@@ -58,14 +58,14 @@ export function toSignatureMap(signatures: readonly Signature[]): ReadonlyMap<st
     if (found.has(signature.name))
       throw new HoldfastError(
         'modules.signature_duplicate',
-        `There are two signatures \`${signature.name}\`; rename one of them.`,
+        `Two signatures are named \`${signature.name}\`. Rename one.`,
       );
     found.set(signature.name, signature);
   }
   return found;
 }
 
-/** The manifest as it is now. An entry that is no good is a diagnostic with its `moduleId`, and not among the entries. */
+/** Reads the current manifest. An invalid entry is left out and becomes a diagnostic with its `moduleId`. */
 export async function readManifest(source: ModuleSource): Promise<ManifestReading> {
   const at = (problem: ManifestProblem): ModuleDiagnostic => ({ ...problem, path: manifestPath });
   let text: string | undefined;
@@ -75,7 +75,7 @@ export async function readManifest(source: ModuleSource): Promise<ManifestReadin
     return { type: 'invalid', diagnostics: [at({ ...toReadProblem(thrown, manifestPath), severity: 'error' })] };
   }
   if (text === undefined) {
-    const message = `\`${source.name}\` has no \`${manifestPath}\`, and so no modules.`;
+    const message = `\`${source.name}\` has no \`${manifestPath}\`, so no modules are loaded.`;
     return {
       type: 'missing',
       diagnostics: [at({ ...problemAt('', 'modules.manifest_missing', message), severity: 'warning' })],
@@ -88,7 +88,7 @@ export async function readManifest(source: ModuleSource): Promise<ManifestReadin
     : { type: 'invalid', diagnostics };
 }
 
-/** Reads and checks the module that a manifest lists as `moduleId`. */
+/** Reads and checks the module that the manifest lists as `moduleId`. */
 export async function loadModule(
   source: ModuleSource,
   moduleId: string,
@@ -112,7 +112,7 @@ export async function loadModule(
   }
   const { definition } = parsing;
   if (definition.module_id !== moduleId) {
-    const message = `The file is of \`${definition.module_id}\`, and the manifest lists it as \`${moduleId}\`; make them equal.`;
+    const message = `The file has the id \`${definition.module_id}\`, but the manifest lists it as \`${moduleId}\`. Use the same id.`;
     report([problemAt('module_id', 'modules.id_mismatch', message)]);
   }
   const { program, problems } = checkModule(definition, signatures);
@@ -127,13 +127,13 @@ type PinnedReading =
   | { readonly type: 'problem'; readonly problem: ModuleProblem };
 
 /**
- * The file as the manifest pins it. Whoever saves writes the new file beside the old one, then the manifest, and only then puts the new
- * file in the place of the old one: what is pinned may still be on its way, or have arrived since the file was read.
+ * Reads the file as pinned by the manifest. `saveModule` writes the new file next to the old one, updates the manifest, and then replaces
+ * the file, so the pinned version may still be pending, or may have arrived since the first read.
  */
 async function readPinned(source: ModuleSource, path: string, pinned: string | null): Promise<PinnedReading> {
   const places = pinned === null ? [path] : [path, toPendingPath(pinned), path];
-  const missing = problemAt('', 'modules.file_missing', `There is no file \`${path}\`.`);
-  // What the last place says counts, which is the file's own.
+  const missing = problemAt('', 'modules.file_missing', `The file \`${path}\` does not exist.`);
+  // The last place, the file's own, determines the problem.
   let problem = missing;
   for (const place of places) {
     let text: string | undefined;
@@ -149,23 +149,23 @@ async function readPinned(source: ModuleSource, path: string, pinned: string | n
     }
     const hash = await hashText(text);
     if (pinned === null || hash === pinned) return { type: 'read', text, hash };
-    const message = `\`${path}\` is not what \`${manifestPath}\` pins: that is \`${pinned}\`, and the file has \`${hash}\`. Restore the file, or put its hash, or null, into the manifest.`;
+    const message = `\`${path}\` does not match its hash in \`${manifestPath}\`: expected \`${pinned}\`, got \`${hash}\`. Restore the file, or set the hash in the manifest to the new value or null.`;
     problem = problemAt('', 'modules.hash_mismatch', message);
   }
   return { type: 'problem', problem };
 }
 
-/** A source is code of a host: bytes would make trouble only far from here. */
+/** Checks the type: a host's source that returns bytes would otherwise fail much later. */
 async function readText(source: ModuleSource, path: string): Promise<string | undefined> {
   const text: unknown = await source.read(path);
   if (text === undefined || typeof text === 'string') return text;
   throw new HoldfastError(
     'modules.unreadable',
-    `\`${path}\` cannot be read: the source has to give text, or \`undefined\` where there is no file, and gave something else.`,
+    `Cannot read \`${path}\`: the source must return a string, or \`undefined\` for a missing file.`,
   );
 }
 
 function toReadProblem(thrown: unknown, path: string): ModuleProblem {
   if (isHoldfastError(thrown)) return problemAt('', thrown.code, thrown.message);
-  return problemAt('', 'modules.unreadable', `\`${path}\` cannot be read: ${describeThrown(thrown).slice(0, 300)}.`);
+  return problemAt('', 'modules.unreadable', `Cannot read \`${path}\`: ${describeThrown(thrown).slice(0, 300)}.`);
 }

@@ -8,7 +8,7 @@ import { fullModule, haggle, listModules, reactModule } from './test-files.ts';
 
 const signatures = [haggle];
 
-test('two modules, by id, with their tags', async () => {
+test('loads two modules by id, with their tags', async () => {
   const files = listModules([fullModule, reactModule]);
   const { modules, diagnostics } = await loadModules(memoryModules(files), { signatures });
   expect(diagnostics).toEqual([]);
@@ -23,7 +23,7 @@ test('two modules, by id, with their tags', async () => {
   expect(modules.get('npc.merchant.haggle')?.signature).toBe(haggle);
 });
 
-test('no manifest: no modules and a warning', async () => {
+test('without a manifest there are no modules, and a warning', async () => {
   const { modules, diagnostics } = await loadModules(memoryModules(), { signatures });
   expect(modules.size).toBe(0);
   expect(diagnostics).toEqual([
@@ -32,12 +32,12 @@ test('no manifest: no modules and a warning', async () => {
       code: 'modules.manifest_missing',
       path: 'manifest.json',
       place: '',
-      message: '`memory` has no `manifest.json`, and so no modules.',
+      message: '`memory` has no `manifest.json`, so no modules are loaded.',
     },
   ]);
 });
 
-test('one of three is broken: two load, one is told of', async () => {
+test('if one of three is broken, two load and one is reported', async () => {
   const files = listModules([fullModule, { module_id: 'broken' }, reactModule]);
   const { modules, diagnostics } = await loadModules(memoryModules(files), { signatures });
   expect([...modules.keys()]).toEqual(['npc.merchant.haggle', 'npc.merchant.react']);
@@ -47,7 +47,7 @@ test('one of three is broken: two load, one is told of', async () => {
   );
 });
 
-test('a pinned file has to be the one that was pinned', async () => {
+test('a pinned file must match its hash', async () => {
   const text = stringifyModule(fullModule);
   const files = (hash: string | null): Record<string, string> => ({
     'm.json': text,
@@ -64,12 +64,12 @@ test('a pinned file has to be the one that was pinned', async () => {
   expect(diagnostics).toMatchObject([
     {
       code: 'modules.hash_mismatch',
-      message: expect.stringContaining(`that is \`${pinned}\`, and the file has \`${hash}\``),
+      message: expect.stringContaining(`expected \`${pinned}\`, got \`${hash}\``),
     },
   ]);
 });
 
-test('a file that is not there, is of another module, or names no signature', async () => {
+test('a file that is missing, has another id, or names an unknown signature', async () => {
   const files = listModules([fullModule]);
   const source = memoryModules({
     ...files,
@@ -90,7 +90,7 @@ test('a file that is not there, is of another module, or names no signature', as
 });
 
 test.each([[new TextEncoder().encode('{}')], [null], [7]])(
-  'a source that gives no text is told of, for the manifest as for a file: %s',
+  'a source that does not return text is reported, for the manifest and for a file: %s',
   async (given) => {
     const files = listModules([fullModule]);
     const answering = (paths: readonly string[]): ModuleSource => ({
@@ -101,12 +101,12 @@ test.each([[new TextEncoder().encode('{}')], [null], [7]])(
       const { modules, diagnostics } = await loadModules(answering([path]), { signatures });
       expect(modules.size).toBe(0);
       expect(diagnostics).toMatchObject([{ code: 'modules.unreadable', path, severity: 'error' }]);
-      expect(diagnostics[0]?.message).toContain('the source has to give text');
+      expect(diagnostics[0]?.message).toContain('the source must return a string');
     }
   },
 );
 
-test('signatures of one name', async () => {
+test('signatures with the same name', async () => {
   const twice = loadModules(memoryModules(), { signatures: [haggle, haggle] });
   await expect(twice).rejects.toMatchObject({ code: 'modules.signature_duplicate' });
 });
@@ -116,9 +116,9 @@ test.each([
     thrown: new HoldfastError('modules.too_large', 'Too large.'),
     expected: { code: 'modules.too_large', message: 'Too large.' },
   },
-  { thrown: new Error('lost'), expected: { code: 'modules.unreadable', message: '`m.json` cannot be read: lost.' } },
+  { thrown: new Error('lost'), expected: { code: 'modules.unreadable', message: 'Cannot read `m.json`: lost.' } },
   { thrown: null, expected: { code: 'modules.unreadable' } },
-])('what a source rejects with is told of: $expected.code', async ({ thrown, expected }) => {
+])('a rejection of the source is reported: $expected.code', async ({ thrown, expected }) => {
   const broken = (path: string): ModuleSource => ({
     name: 'broken',
     read: async (asked) => {
@@ -148,7 +148,7 @@ const version = async (number: string, { pending = false, isPut = true } = {}): 
   };
 };
 
-/** A source in which something happens after the reads whose numbers are given. */
+/** A source that changes after the reads with the given numbers. */
 function changing(
   start: Version,
   changes: Readonly<Record<number, Partial<Version>>>,
@@ -174,39 +174,39 @@ const versionOf = async (source: ModuleSource): Promise<unknown> => {
     : modules.get(fullModule.module_id)?.definition.metadata.version;
 };
 
-test('a file that waits for its place is the file', async () => {
+test('a pending file counts as the file', async () => {
   const old = await version('old');
   const waiting = await version('new', { pending: true, isPut: false });
   expect(await versionOf(changing(waiting, {}))).toBe('new');
   expect(await versionOf(changing({ ...waiting, files: { ...old.files, ...waiting.files } }, {}))).toBe('new');
 });
 
-test('a file that takes its place between two reads is found there', async () => {
+test('a file that moves to its place between two reads is found', async () => {
   const old = await version('old');
   const put = await version('new');
-  // After the manifest and the old file were read.
+  // After reading the manifest and the old file.
   expect(await versionOf(changing({ manifest: put.manifest, files: old.files }, { 2: { files: put.files } }))).toBe(
     'new',
   );
-  // After it was not found where it waits.
+  // After not finding the pending file.
   expect(await versionOf(changing({ manifest: put.manifest, files: old.files }, { 3: { files: put.files } }))).toBe(
     'new',
   );
 });
 
-test('a save between the manifest and the file: all is read again', async () => {
+test('a save between reading the manifest and the file causes another reading', async () => {
   const [old, put] = [await version('old'), await version('new')];
   expect(await versionOf(changing(old, { 1: put }))).toBe('new');
   const gone = { manifest: JSON.stringify({ version: '1.0', modules: {} }), files: {} };
   expect(await versionOf(changing(old, { 1: gone }))).toBeUndefined();
 });
 
-test('two saves, after which the manifest is what it was, between the manifest and the look whether it has changed', async () => {
+test('two saves that restore the manifest before it is compared', async () => {
   const [old, put] = [await version('old'), await version('new')];
   expect(await versionOf(changing(old, { 1: put, 4: old }))).toBe('old');
 });
 
-test('a folder that never rests is not read for ever, and what does not fit is told', async () => {
+test('a constantly changing folder is not read forever, and mismatches are reported', async () => {
   const [old, put] = [await version('old'), await version('new')];
   let reads = 0;
   const restless: ModuleSource = {
@@ -221,14 +221,14 @@ test('a folder that never rests is not read for ever, and what does not fit is t
   expect(reads).toBeLessThan(600);
 });
 
-test('a file that does not fit is read a few times, where nobody changes the manifest', async () => {
+test('a mismatched file is read a few times while the manifest stays the same', async () => {
   const [old, put] = [await version('old'), await version('new')];
   const source = changing({ manifest: old.manifest, files: put.files }, {});
   expect(await versionOf(source)).toEqual(['modules.hash_mismatch']);
   expect(source.reads).toBe(20);
 });
 
-test('many modules: in the order of the manifest, a few files at once', async () => {
+test('loads many modules in manifest order, a few files at a time', async () => {
   const files = listModules(Array.from({ length: 200 }, (_, index) => ({ ...fullModule, module_id: `m${index}` })));
   let now = 0;
   let most = 0;

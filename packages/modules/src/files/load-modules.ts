@@ -5,21 +5,21 @@ import { emptyShelf, listDiagnostics, readChange } from './shelf.ts';
 import type { ModuleSource } from './source.ts';
 
 export interface LoadModulesOptions {
-  /** Modules name them. @throws HoldfastError `modules.signature_duplicate`. */
+  /** The signatures that modules may name. @throws HoldfastError `modules.signature_duplicate`. */
   readonly signatures: readonly Signature[];
 }
 
 export interface LoadedModules {
-  /** By id, in the order of the manifest: those without errors. */
+  /** The modules without errors by id, in manifest order. */
   readonly modules: ReadonlyMap<string, LoadedModule>;
-  /** Of the manifest, then of its modules. */
+  /** The problems of the manifest, then of its modules. */
   readonly diagnostics: readonly ModuleDiagnostic[];
 }
 
 /**
- * Reads the manifest and every module that it lists. A module with an error is left out and told of; the others load. Without a
- * manifest there are no modules and a warning. Where a file does not fit the manifest and that has just been changed, as during
- * `saveModule`, that is read again. Never rejects for what a source holds.
+ * Reads the manifest and all modules that it lists. A module with an error becomes a diagnostic; the others load. A missing manifest is a
+ * warning. If a file does not match a manifest that has just changed, as during `saveModule`, both are read again. Never rejects because of
+ * a source's content.
  *
  * Codes of diagnostics: `modules.manifest_missing` (warning), `modules.manifest_invalid`, `modules.path_refused`, `modules.id_twin`,
  * `modules.file_missing`, `modules.file_invalid`, `modules.too_large`, `modules.unreadable`, `modules.hash_mismatch`,

@@ -7,11 +7,11 @@ const hash = `sha256:${'ab'.repeat(32)}`;
 function fileOf(modules: object): ManifestFile {
   const content = { version: '1.0', modules } as ManifestFile['content'];
   const parsing = parseManifest(JSON.stringify(content));
-  if (parsing.type === 'invalid') throw new Error('It cannot be read.');
+  if (parsing.type === 'invalid') throw new Error('The manifest is invalid.');
   return { content, entries: parsing.entries };
 }
 
-test('a module keeps its path, and its tags where no others are given', () => {
+test('a module keeps its path, and its tags unless others are given', () => {
   const file = fileOf({ a: { path: 'deep/a.json', tags: ['old'] } });
   const tagsOf = (tags: readonly string[] | undefined): unknown => {
     const { text, path } = listModule(file, { moduleId: 'a', hash, tags });
@@ -25,7 +25,7 @@ test('a module keeps its path, and its tags where no others are given', () => {
   expect(JSON.parse(text).modules.b).toEqual({ path: 'b.json', hash, tags: [] });
 });
 
-test('an id that differs from another one only by case is refused as that, whatever else is wrong', () => {
+test('an id that differs from another only by case is reported as such, whatever else is wrong', () => {
   const file = fileOf({ broken: { path: '../broken.json' }, Shop: { path: 'shop.json' } });
   expect(() => listModule(file, { moduleId: 'shop', hash, tags: undefined })).toThrow(
     expect.objectContaining({ code: 'modules.id_twin' }),
@@ -35,7 +35,7 @@ test('an id that differs from another one only by case is refused as that, whate
   });
 });
 
-test('tags that are none are refused', () => {
+test('invalid tags are rejected', () => {
   expect(() => listModule(fileOf({}), { moduleId: 'a', hash, tags: [''] })).toThrow(
     expect.objectContaining({ code: 'modules.manifest_invalid' }),
   );

@@ -7,7 +7,7 @@ function parse(modules: unknown, others: object = {}): ReturnType<typeof parseMa
 
 const digest = '0123456789abcdef'.repeat(4);
 
-test('entries in the order of the file', () => {
+test('entries are in file order', () => {
   const parsing = parse({
     'qa.simple': { path: 'qa_simple.json', hash: null, tags: ['qa', 'qa', 'b'] },
     cot: { path: 'deep/er/cot.json', hash: digest.toUpperCase() },
@@ -30,9 +30,9 @@ test.each([
   { text: '{}', message: /version/, place: '' },
   { text: '{"version": "1.0", "modules": []}', message: /object/, place: 'modules' },
   { text: '{"version": 1, "modules": {}}', message: /string/, place: 'version' },
-  { text: '{"version": "2.0", "modules": {}}', message: /`2\.0` is not known/, place: 'version' },
+  { text: '{"version": "2.0", "modules": {}}', message: /Unknown version `2\.0`/, place: 'version' },
   { text: '{"version": "1.0", "modules": {"a": {"path": "a"}, "a": {"path": "b"}}}', message: /twice/, place: '' },
-])('no manifest: $text', ({ text, message, place }) => {
+])('not a manifest: $text', ({ text, message, place }) => {
   expect(parseManifest(text)).toMatchObject({
     type: 'invalid',
     problems: expect.arrayContaining([
@@ -53,7 +53,7 @@ test.each([
   { entry: { path: 'a.json', hash: 7 }, place: 'modules.x.hash' },
   { entry: { path: 'a.json', tags: 'qa' }, place: 'modules.x.tags' },
   { entry: { path: 'a.json', tags: [''] }, place: 'modules.x.tags[0]' },
-])('an entry that is no good costs only itself: $entry', ({ entry, place }) => {
+])('an invalid entry affects only itself: $entry', ({ entry, place }) => {
   const parsing = parse({ x: entry, y: { path: 'y.json' } });
   expect(parsing).toMatchObject({
     type: 'manifest',
@@ -95,27 +95,27 @@ test.each([
   'x\u200b.json',
   '\ud800.json',
   'x'.repeat(2000),
-])('a path that is refused: %j', (path) => {
+])('rejects the path %j', (path) => {
   const parsing = parse({ x: { path } });
   expect(parsing).toMatchObject({ entries: new Map(), problems: [{ code: 'modules.path_refused', moduleId: 'x' }] });
   expect(JSON.stringify(parsing.problems).length).toBeLessThan(1000);
 });
 
 test.each(['x.json', 'a/b.json', 'a/b/c.txt', '...x', '..x/y', 'größe.json', 'a b.json', '~/x', '%2e%2e/x', '-x'])(
-  'a path below the folder: %s',
+  'accepts the path %s',
   (path) => {
     expect(parse({ x: { path } })).toMatchObject({ entries: new Map([['x', { path, hash: null, tags: [] }]]) });
   },
 );
 
-test.each(['', 'a b', '../a', 'a/b', '-a', '.a', 'ä', 'a\0', 'a'.repeat(129)])('an id that is none: %j', (id) => {
+test.each(['', 'a b', '../a', 'a/b', '-a', '.a', 'ä', 'a\0', 'a'.repeat(129)])('an invalid id: %j', (id) => {
   expect(parse({ [id]: { path: 'a.json' } })).toMatchObject({
     entries: new Map(),
-    problems: [{ code: 'modules.manifest_invalid', message: expect.stringContaining('An id of a module') }],
+    problems: [{ code: 'modules.manifest_invalid', message: expect.stringContaining('A module id') }],
   });
 });
 
-test('of ids that differ only by case the first counts', () => {
+test('of ids that differ only by case, the first counts', () => {
   expect(
     parse({ 'Qa.one': { path: 'a.json' }, 'qa.One': { path: 'b.json' }, 'qa.two': { path: 'c.json' } }),
   ).toMatchObject({
@@ -127,7 +127,7 @@ test('of ids that differ only by case the first counts', () => {
   });
 });
 
-test('unknown keys beside the modules are warnings', () => {
+test('unknown keys next to `modules` are warnings', () => {
   expect(parse({ x: { path: 'x.json' } }, { $schema: 'https://example.org' })).toMatchObject({
     type: 'manifest',
     entries: new Map([['x', { path: 'x.json' }]]),
@@ -155,7 +155,7 @@ test.each([
   expect(parse({}, { version }).type).toBe(isKnown ? 'manifest' : 'invalid');
 });
 
-test('a very long version or key is cut where it is told', () => {
+test('a very long version or key is cut in the message', () => {
   const long = 'x'.repeat(10_000);
   const problems = [...parse({}, { version: long }).problems, ...parse({}, { [long]: 1 }).problems];
   expect(problems).toHaveLength(2);

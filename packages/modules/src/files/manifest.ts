@@ -5,32 +5,32 @@ import { type FileProblem, type ModuleProblem, problemAt } from '../signature/pr
 import { findIdProblem } from './module-file.ts';
 import { parseText, toProblems } from './parse-text.ts';
 
-/** Where a source keeps the list of its modules. */
+/** The file with a source's list of modules. */
 export const manifestPath = 'manifest.json';
 
-/** What `saveModule` keeps beside the modules. */
+/** The folder of `saveModule`, next to the modules. */
 export const pendingFolder = '.holdfast';
 
-/** Where a file waits that the manifest pins already, until it takes the place of the one before it. */
+/** The path of a file that the manifest already pins, until it replaces the previous version. */
 export function toPendingPath(hash: string): string {
   return `${pendingFolder}/${hash.replace('sha256:', '')}.json`;
 }
 
-/** What a manifest says of one module. */
+/** The manifest entry of one module. */
 export interface ManifestEntry {
-  /** Of the module file, relative to the manifest, with `/`. */
+  /** The path of the module file, relative to the manifest, with `/`. */
   readonly path: string;
-  /** `sha256:` and the digest of the file's bytes in lower case hexadecimal; null where the file is not pinned. */
+  /** `sha256:` and the lowercase hexadecimal digest of the file's bytes; null if the file is not pinned. */
   readonly hash: string | null;
   readonly tags: readonly string[];
 }
 
-/** A problem of one entry costs that entry only. */
+/** A problem with a `moduleId` affects only that entry. */
 export interface ManifestProblem extends FileProblem {
   readonly moduleId?: string;
 }
 
-/** What came of the text of a manifest: the entries that can be used, in the order of the file. */
+/** The result of parsing a manifest: the usable entries, in file order. */
 export type ManifestParsing =
   | {
       readonly type: 'manifest';
@@ -64,10 +64,9 @@ const entryShape = compileSchema<{ path: string; hash?: string | null; tags?: re
 );
 
 /**
- * Reads a manifest: `{ "version": "1.0", "modules": { id: { "path", "hash", "tags" } } }`. Without `modules` there are
- * none. `hash` and `tags` may be null or left out;
- * a digest may stand without `sha256:`. An entry that is no good costs only itself; of ids that differ only by case the first counts.
- * Unknown keys of an entry are problems, those beside `modules` warnings.
+ * Parses a manifest: `{ "version": "1.0", "modules": { id: { "path", "hash", "tags" } } }`. `modules` is optional; `hash` and `tags` may be
+ * null or absent; a digest may omit `sha256:`. An invalid entry affects only itself; of ids that differ only by case, the first counts.
+ * Unknown keys are errors within an entry and warnings next to `modules`.
  *
  * Codes: `modules.manifest_invalid`, `modules.path_refused`, `modules.id_twin`, `modules.too_large`.
  *
@@ -82,14 +81,16 @@ export function parseManifest(text: string): ManifestParsing {
   const { version, modules = {} } = isPlainObject(value) ? value : {};
   if (typeof version === 'string' && !/^1(\.\d{1,9}){0,2}$/.test(version)) {
     const shown = version.slice(0, 40);
-    problems.push(asError(problemAt('version', invalidCode, `\`${shown}\` is not known; version \`1.0\` is.`)));
+    problems.push(
+      asError(problemAt('version', invalidCode, `Unknown version \`${shown}\`. The known version is \`1.0\`.`)),
+    );
   }
   if (problems.length > 0 || !isPlainObject(value) || !isPlainObject(modules)) return { type: 'invalid', problems };
 
   for (const key of Object.keys(value)) {
     if (key === 'version' || key === 'modules') continue;
     const place = key.slice(0, 100);
-    problems.push({ ...problemAt(place, invalidCode, 'Unknown key; it has no effect.'), severity: 'warning' });
+    problems.push({ ...problemAt(place, invalidCode, 'Unknown key, which has no effect.'), severity: 'warning' });
   }
   const entries = new Map<string, ManifestEntry>();
   const ids = new Map<string, string>();
@@ -116,7 +117,7 @@ function readEntry(moduleId: string, written: unknown, twin: string | undefined)
   const idProblem = findIdProblem(moduleId);
   if (idProblem !== undefined) problems.push(problemAt(place, invalidCode, idProblem));
   if (twin !== undefined)
-    problems.push(problemAt(place, 'modules.id_twin', `Differs from \`${twin}\` only by case; rename one of the two.`));
+    problems.push(problemAt(place, 'modules.id_twin', `Differs from \`${twin}\` only by case. Rename one of them.`));
   const shaped = entryShape.validate(written);
   if (!shaped.ok) problems.push(...toProblems(shaped.issues, { code: invalidCode, below: place }));
   const { path, hash: writtenHash }: JsonObject = isPlainObject(written) ? (written as JsonObject) : {};
@@ -124,7 +125,7 @@ function readEntry(moduleId: string, written: unknown, twin: string | undefined)
   if (pathProblem !== undefined) problems.push(problemAt(`${place}.path`, 'modules.path_refused', pathProblem));
   const hash = typeof writtenHash === 'string' ? toHash(writtenHash) : null;
   if (hash === undefined) {
-    const expected = 'Must be `sha256:` and 64 hexadecimal digits, or null where the file is not pinned.';
+    const expected = 'Must be `sha256:` and 64 hexadecimal digits, or null to leave the file unpinned.';
     problems.push(problemAt(`${place}.hash`, invalidCode, expected));
   }
   if (!shaped.ok || hash === undefined || problems.length > 0) return { type: 'refused', problems };
@@ -137,7 +138,7 @@ function toHash(text: string): string | undefined {
   return digest === undefined ? undefined : `sha256:${digest.toLowerCase()}`;
 }
 
-/** As `ManifestEntry.hash` has it. */
+/** In the format of `ManifestEntry.hash`. */
 export async function hashText(text: string): Promise<string> {
   const bytes = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
   return `sha256:${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
@@ -152,22 +153,23 @@ function asError(problem: ModuleProblem): ManifestProblem {
 const maxPathLength = 1024;
 
 /**
- * Why a path of a manifest is refused: `undefined` for one that leads to a file below the folder, spelled in the one way that every
- * system reads alike. Whether a link on the way leads out only the source can tell.
+ * The reason to refuse a path of a manifest; `undefined` for a path below the folder whose spelling means the same on every system. Links
+ * are checked by the source.
  */
 export function findPathProblem(path: string): string | undefined {
   const shown = `\`${toPrintable(path.slice(0, 200))}\``;
   if (path.length > maxPathLength) return `${shown}… is longer than ${maxPathLength} characters.`;
-  if (path.startsWith('/')) return `${shown} begins with \`/\`: paths are relative to the folder of the manifest.`;
-  // A drive, `file:`, or a stream of a file on Windows.
-  if (path.includes(':')) return `${shown} holds \`:\`; write a path relative to the folder of the manifest.`;
-  if (path.includes('\\')) return `${shown} holds a backslash; write \`/\`.`;
-  if (toPrintable(path) !== path) return `${shown} holds characters that cannot be seen.`;
+  if (path.startsWith('/')) return `${shown} begins with \`/\`. Paths are relative to the folder of the manifest.`;
+  // A drive, `file:`, or an alternate data stream on Windows.
+  if (path.includes(':')) return `${shown} contains \`:\`. Use a path relative to the folder of the manifest.`;
+  if (path.includes('\\')) return `${shown} contains a backslash. Use \`/\`.`;
+  if (toPrintable(path) !== path) return `${shown} contains invisible characters.`;
   for (const segment of path.split('/')) {
-    if (segment === '') return `${shown} has an empty part; name a file, with one \`/\` between the parts.`;
-    if (segment === '.' || segment === '..') return `${shown} holds \`${segment}\`; write the path without it.`;
-    // Windows drops them, so that two spellings would be one file.
-    if (segment.endsWith('.') || segment.endsWith(' ')) return `${shown} has a part that ends with a dot or a space.`;
+    if (segment === '') return `${shown} has an empty segment. Name a file, with one \`/\` between segments.`;
+    if (segment === '.' || segment === '..') return `${shown} contains \`${segment}\`. Write the path without it.`;
+    // Windows drops them, so two spellings would name one file.
+    if (segment.endsWith('.') || segment.endsWith(' '))
+      return `${shown} has a segment that ends with a dot or a space.`;
   }
   return undefined;
 }

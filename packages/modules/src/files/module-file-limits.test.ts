@@ -15,12 +15,12 @@ test('names have 1 to 200 characters', () => {
     expect(problemsOf({ ...fullModule, signature_name: name })).toEqual(['signature_name']);
 });
 
-test('of very many problems some are told', () => {
+test('a very long list of problems is cut', () => {
   const unknown = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`key${index}`, 1]));
   expect(problemsOf({ ...fullModule, ...unknown })).toHaveLength(50);
 });
 
-test('null stands for what is not there, also in the extraction and in fields', () => {
+test('null means an absent key, also in `extract` and in fields', () => {
   const extract = { instruction: null, descriptions: null };
   expect(problemsOf({ ...reactModule, extract })).toEqual([]);
   const parsing = parseModule(JSON.stringify({ ...reactModule, extract }));
@@ -28,14 +28,14 @@ test('null stands for what is not there, also in the extraction and in fields', 
   expect(parsing.type === 'module' && Object.keys(parsing.definition.extract ?? {})).toEqual([]);
 });
 
-test('keys are written in the order in which people read them, whatever order they came in', () => {
+test('keys are written in a fixed, readable order', () => {
   const turned = Object.fromEntries(Object.entries(fullModule).toReversed()) as unknown as ModuleDefinition;
   expect(Object.keys(turned)[0]).not.toBe('module_id');
   expect(stringifyModule(turned)).toBe(stringifyModule(fullModule));
   expect(Object.keys(JSON.parse(stringifyModule(turned)))[0]).toBe('module_id');
 });
 
-test('what a manifest lists cannot be changed, and what waits is named by its digest alone', () => {
+test('manifest entries are frozen, and a pending file is named by its digest', () => {
   const parsing = parseManifest('{"version":"1.0","modules":{"a":{"path":"a.json","tags":["b"]}}}');
   const entry = parsing.type === 'manifest' ? parsing.entries.get('a') : undefined;
   for (const part of [entry, entry?.tags]) expect(Object.isFrozen(part)).toBe(true);

@@ -15,7 +15,7 @@ const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 30 }),
   fc.constantFrom('', '[[ ## mood ## ]]', '__proto__', '{x}'),
 );
-// Without -0 and `__proto__` as a key: no file holds the one, and none may hold the other.
+// Excludes -0, which no file holds, and `__proto__` as a key, which none may hold.
 const json = fc
   .jsonValue({ maxDepth: 3 })
   .map((value) => JSON.stringify(value))
@@ -72,7 +72,7 @@ const definitions: fc.Arbitrary<ModuleDefinition> = fc.oneof(
 
 const input = { player_message: 'How much is the rope?', gold: 3 };
 
-/** What a model would be asked, the same bytes each time. */
+/** The messages for a model, checked to be the same bytes each time. */
 function render(module: LoadedModule): string {
   const make = (): string => JSON.stringify(toPredictor(module, { model: playModel() }).render(input));
   const first = make();
@@ -81,7 +81,7 @@ function render(module: LoadedModule): string {
   return first;
 }
 
-test('what is written can be read again, and says the same', async () => {
+test('a written module is read back unchanged', async () => {
   await fc.assert(
     fc.asyncProperty(definitions, async (definition) => {
       const written = stringifyModule(definition);
@@ -92,7 +92,7 @@ test('what is written can be read again, and says the same', async () => {
   );
 });
 
-test('every module of a signature that is taken can be rendered', async () => {
+test('every module that loads can be rendered', async () => {
   await fc.assert(
     fc.asyncProperty(definitions, async (definition) => {
       const { modules, diagnostics } = await loadModules(memoryModules(listModules([definition])), {
@@ -105,7 +105,7 @@ test('every module of a signature that is taken can be rendered', async () => {
   );
 });
 
-/** Somewhere in a value another one is put, a key is taken away or given. */
+/** Replaces, removes or adds something within a value. */
 function mutate(value: Json, steps: readonly number[], put: Json): Json {
   const [step = 0, ...rest] = steps;
   if (typeof value !== 'object' || value === null || rest.length === 0) return put;
@@ -163,7 +163,7 @@ async function checkFiles(files: Readonly<Record<string, string>>): Promise<numb
   return modules.size;
 }
 
-test('whatever becomes of a good module file, it is a module or a diagnostic', async () => {
+test('any mutation of a valid module file gives a module or a diagnostic', async () => {
   let taken = 0;
   let refused = 0;
   const original = stringifyModule(fullModule);
@@ -183,11 +183,11 @@ test('whatever becomes of a good module file, it is a module or a diagnostic', a
     ),
     { numRuns: 80 },
   );
-  // Both happen.
+  // Both cases occurred.
   expect(Math.min(taken, refused)).toBeGreaterThan(0);
 });
 
-test('whatever becomes of a good manifest, it is read or told of', async () => {
+test('any mutation of a valid manifest is read or reported', async () => {
   const files = listModules([fullModule, reactModule]);
   const original = files['manifest.json'] ?? '';
   const mutated = fc

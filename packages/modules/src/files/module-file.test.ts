@@ -12,21 +12,21 @@ function parse(value: object): unknown {
 test.each([
   { name: 'with every key', module: fullModule },
   { name: 'of react', module: reactModule },
-])('a module $name keeps all that it says', ({ module }) => {
+])('a module $name is read back unchanged', ({ module }) => {
   expect(parse(module)).toEqual(module);
   expect(parseModule(stringifyModule(module))).toEqual({ type: 'module', definition: module });
 });
 
-test('a module that says the least', () => {
+test('a minimal module', () => {
   const definition = { ...least, demos: [], tool_enabled: false, metadata: { version: '1.0.0' } };
   expect(parse(least)).toEqual(definition);
-  // As other writers of the format put it.
+  // As other writers of the format do.
   const nulls = { signature: null, instruction: null, demos: null, tool_enabled: null, metadata: null, extract: null };
   expect(parse({ ...least, ...nulls })).toEqual(definition);
   expect(parseModule(`\uFEFF${JSON.stringify(least)}`)).toEqual({ type: 'module', definition });
 });
 
-test('null is nothing in a declared field, and a value in demos and metadata', () => {
+test('null means absent in a declared field, and is a value in demos and metadata', () => {
   const demos = [{ inputs: { a: null }, outputs: { b: null } }];
   const fields = [{ name: 'a', description: null, field_type: null }];
   const metadata = { version: '1', metric_score: null };
@@ -37,14 +37,14 @@ test('null is nothing in a declared field, and a value in demos and metadata', (
   });
 });
 
-test('nothing in a definition can be changed', () => {
+test('a definition is deeply frozen', () => {
   const parsing = parseModule(JSON.stringify(fullModule));
   if (parsing.type !== 'module') throw new Error('refused');
   expect(Object.isFrozen(parsing.definition.demos[0]?.inputs)).toBe(true);
   expect(Object.isFrozen(parsing.definition.metadata['trials'])).toBe(true);
 });
 
-test('the same bytes whatever the order in which a definition was put together', () => {
+test('key order does not change the bytes', () => {
   const turned = Object.fromEntries(Object.entries(fullModule).reverse());
   expect(stringifyModule({ ...fullModule, ...turned })).toBe(stringifyModule(fullModule));
   expect(stringifyModule(fullModule).split('\n').slice(0, 4)).toEqual([
@@ -59,7 +59,7 @@ test.each([
   {
     value: { ...least, tool_enable: true },
     place: 'tool_enable',
-    message: /Unknown key\. The keys here are .*`tool_enabled`/,
+    message: /Unknown key\. Known keys: .*`tool_enabled`/,
   },
   { value: { ...least, tool_enabled: 'true' }, place: 'tool_enabled', message: /boolean/ },
   { value: { ...least, module_id: '' }, place: 'module_id', message: /letters, digits/ },
@@ -86,9 +86,9 @@ test.each([
     message: /Unknown key/,
   },
   { value: { ...least, signature: { inputs: [] } }, place: 'signature', message: /outputs/ },
-  { value: { ...least, tool_protocol: 'text' }, place: 'tool_protocol', message: /`react` modules only/ },
-  { value: { ...least, lists_tools: false }, place: 'lists_tools', message: /`react` modules only/ },
-  { value: { ...least, extract: {} }, place: 'extract', message: /`react` modules only/ },
+  { value: { ...least, tool_protocol: 'text' }, place: 'tool_protocol', message: /Only for `react` modules/ },
+  { value: { ...least, lists_tools: false }, place: 'lists_tools', message: /Only for `react` modules/ },
+  { value: { ...least, extract: {} }, place: 'extract', message: /Only for `react` modules/ },
   { value: { ...least, predictor_type: 'react' }, place: 'tool_enabled', message: /"tool_enabled": true/ },
   {
     value: { ...least, predictor_type: 'react', tool_enabled: false },
@@ -98,12 +98,12 @@ test.each([
   { value: { ...reactModule, tool_protocol: 'xml' }, place: 'tool_protocol', message: /"native"/ },
   { value: { ...reactModule, extract: { demo: [] } }, place: 'extract.demo', message: /Unknown key/ },
   { value: [], place: '', message: /object/ },
-])('refused at `$place`: $message', ({ value, place, message }) => {
+])('rejected at `$place`: $message', ({ value, place, message }) => {
   const problems = parse(value);
   expect(problems).toContainEqual({ code: 'modules.file_invalid', place, message: expect.stringMatching(message) });
 });
 
-test('all problems are told at once, each with its place', () => {
+test('all problems are reported at once, each with its place', () => {
   const value = {
     module_id: 'a b',
     predictor_type: 'predikt',
@@ -120,25 +120,25 @@ test.each([
   { name: 'a byte order mark only', text: '\uFEFF', message: /not JSON/ },
   { name: 'NUL bytes', text: '\0\0', message: /not JSON/ },
   { name: 'a comment', text: `// a\n${JSON.stringify(least)}`, message: /not JSON/ },
-  { name: 'a key twice', text: '{"module_id": "a", "module_id": "b"}', message: /twice/ },
+  { name: 'a duplicate key', text: '{"module_id": "a", "module_id": "b"}', message: /twice/ },
   { name: 'a prototype', text: '{"__proto__": {"tool_enabled": true}}', message: /__proto__/ },
   { name: 'deep', text: `${'['.repeat(100)}${']'.repeat(100)}`, message: /deeper/ },
-  { name: 'a number beyond all', text: '{"module_id": 1e999}', message: /too large/ },
+  { name: 'an infinite number', text: '{"module_id": 1e999}', message: /too large/ },
   { name: 'null', text: 'null', message: /object/ },
-])('no module: $name', ({ text, message }) => {
+])('not a module: $name', ({ text, message }) => {
   expect(parseModule(text)).toEqual({
     type: 'invalid',
     problems: [{ code: 'modules.file_invalid', place: '', message: expect.stringMatching(message) }],
   });
 });
 
-test('a text beyond the limit is not read', () => {
+test('a text beyond the limit is rejected', () => {
   expect(parseModule(' '.repeat(8 * 1024 * 1024 + 1))).toMatchObject({
     problems: [{ code: 'modules.too_large', message: expect.stringContaining('8388608 is the limit') }],
   });
 });
 
-test('what somebody else wrote is shown in one short line', () => {
+test('untrusted text is shown as one short line', () => {
   const key = `\u001b[2J\u202e${'x'.repeat(5000)}`;
   const problems = parse({ ...least, [key]: 1 });
   const text = JSON.stringify(problems);
@@ -153,22 +153,22 @@ test.each([
     name: 'items of metadata',
     value: { ...least, metadata: { version: '1', x: Array.from({ length: 50_000 }, () => 1) } },
   },
-])('more values than anybody writes are not looked at: $name', ({ value }) => {
+])('an excessive number of values is rejected: $name', ({ value }) => {
   expect(parse(value)).toEqual([{ code: 'modules.too_large', place: '', message: expect.stringContaining('50000') }]);
 });
 
-test('of many problems the first hundred are told', () => {
+test('only the first hundred problems are listed', () => {
   const descriptions = Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [`k${index}`, 1]));
   const demos = Array.from({ length: 60 }, () => ({ inputs: 1, outputs: 2 }));
   const problems = parse({ ...least, module_id: '', descriptions, demos });
   expect(Array.isArray(problems) && problems.length).toBeLessThanOrEqual(101);
 });
 
-test('what is no text, and of what no text can be made, is told', () => {
+test('reports input that is not text, and definitions that are not JSON', () => {
   const bytes: unknown = new TextEncoder().encode(stringifyModule(fullModule));
   expect(parseModule(bytes as string)).toMatchObject({
     type: 'invalid',
-    problems: [{ code: 'modules.file_invalid', message: 'The file cannot be read: it was not given as text.' }],
+    problems: [{ code: 'modules.file_invalid', message: 'Cannot read the file: it is not a string.' }],
   });
   const unwritable = { ...fullModule, metadata: { version: '1', large: 1n } } as unknown as typeof fullModule;
   expect(() => stringifyModule(unwritable)).toThrow(expect.objectContaining({ code: 'modules.file_invalid' }));

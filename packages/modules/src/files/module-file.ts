@@ -5,7 +5,7 @@ import { cutProblems, type ModuleProblem, problemAt } from '../signature/problem
 import type { ModuleDefinition } from './definition.ts';
 import { parseText, toProblems } from './parse-text.ts';
 
-/** What came of the text of a module file. The definition is frozen; problems are all that were found. */
+/** The result of parsing a module file. The definition is frozen; all problems are listed. */
 export type ModuleParsing =
   | { readonly type: 'module'; readonly definition: ModuleDefinition }
   | { readonly type: 'invalid'; readonly problems: readonly ModuleProblem[] };
@@ -49,26 +49,26 @@ const shape = compileSchema(
   jsonSchema({ type: 'object', properties, required: ['module_id', 'predictor_type', 'signature_name'] }),
 );
 
-/** Only these have a second step, or a choice of how calls are asked for. */
+/** Only `react` has a second step and a choice of protocol. */
 const keysOfReact = ['tool_protocol', 'lists_tools', 'extract'];
 
 const idPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
-/** `undefined` for the id of a module. */
+/** `undefined` for a valid module id. */
 export function findIdProblem(id: string): string | undefined {
   if (idPattern.test(id)) return undefined;
-  return 'An id of a module has letters, digits, `.`, `_` and `-`, at most 128, and begins with a letter or a digit.';
+  return 'A module id must have 1 to 128 letters, digits, `.`, `_` and `-`, and begin with a letter or a digit.';
 }
 
 /**
- * Reads a module file without looking at any signature. Strict: unknown keys are problems (only `metadata` takes any), so that a
- * misspelt `tool_enabled` is no silent `false`. `null` stands for an optional key that is not there. Without `metadata` the version is
- * `1.0.0`; a `metadata` without `version` is a problem.
+ * Parses a module file without checking it against a signature. Unknown keys are problems, so that a misspelled `tool_enabled` is not
+ * silently `false`; only `metadata` accepts any key. `null` means an absent optional key. Without `metadata` the version is `1.0.0`; a
+ * `metadata` without `version` is a problem.
  *
- * Problems have the codes `modules.file_invalid` and `modules.too_large` (more than 8 MiB, or 50,000 values).
+ * Codes: `modules.file_invalid` and `modules.too_large` (more than 8 MiB, or 50,000 values).
  *
- * Source of the format: the public repository SolPatrol/ml-crate, README and `src/inference/module.rs`; `react` and what belongs to it,
- * and `descriptions`, are ours.
+ * Source of the format: the public repository SolPatrol/ml-crate, README and `src/inference/module.rs`; `react` and its keys, and
+ * `descriptions`, are our additions.
  */
 export function parseModule(text: string): ModuleParsing {
   const parsed = parseText(text, 'modules.file_invalid');
@@ -80,7 +80,7 @@ export function parseModule(text: string): ModuleParsing {
     ...(isPlainObject(value) ? findContradictions(value) : []),
   ];
   if (!shaped.ok || problems.length > 0) return { type: 'invalid', problems: cutProblems(problems) };
-  // The shape has just been checked.
+  // The schema has just checked this type.
   const written = shaped.value as Partial<ModuleDefinition> &
     Omit<ModuleDefinition, 'demos' | 'tool_enabled' | 'metadata'>;
   const definition: ModuleDefinition = {
@@ -93,9 +93,9 @@ export function parseModule(text: string): ModuleParsing {
 }
 
 /**
- * The text of a module file, with the keys in the order in which people read them: the same definition gives the same bytes.
+ * Formats a module file with keys in a readable, fixed order: the same definition gives the same bytes.
  *
- * @throws HoldfastError `modules.file_invalid` (no JSON can be made of it).
+ * @throws HoldfastError `modules.file_invalid` if the definition is not JSON.
  */
 export function stringifyModule(definition: ModuleDefinition): string {
   const known = Object.keys(properties);
@@ -104,12 +104,12 @@ export function stringifyModule(definition: ModuleDefinition): string {
     const entries = Object.entries(definition).sort(([left], [right]) => place(left) - place(right));
     return `${JSON.stringify(Object.fromEntries(entries), undefined, 2)}\n`;
   } catch (cause) {
-    const message = `No JSON can be made of the module: ${describeThrown(cause).slice(0, 300)}. Give what a module file holds.`;
+    const message = `The module is not JSON: ${describeThrown(cause).slice(0, 300)}. Pass the content of a module file.`;
     throw new HoldfastError('modules.file_invalid', message, { cause });
   }
 }
 
-/** Other writers of the format say so where there is nothing. In what a module shows to a model `null` is a value. */
+/** Other writers of the format use `null` for absent keys. In values that a module shows to a model, `null` is kept. */
 function dropNulls(value: Json): Json {
   if (!isPlainObject(value)) return value;
   const entries = Object.entries(value).filter(([, inner]) => inner !== null);
@@ -136,11 +136,11 @@ function findContradictions(value: Record<string, unknown>): readonly ModuleProb
   if (idProblem !== undefined) report('module_id', idProblem);
   if (predictorType === 'react') {
     if (value['tool_enabled'] !== true)
-      report('tool_enabled', 'A `react` module works by calling tools; write `"tool_enabled": true`.');
+      report('tool_enabled', 'A `react` module calls tools. Set `"tool_enabled": true`.');
     return problems;
   }
   for (const key of keysOfReact) {
-    if (Object.hasOwn(value, key)) report(key, 'Belongs to `react` modules only; leave it out.');
+    if (Object.hasOwn(value, key)) report(key, 'Only for `react` modules. Remove it.');
   }
   return problems;
 }

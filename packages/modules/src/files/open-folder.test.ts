@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 const handles = '/proc/self/fd';
-/** What this process has open in the folder of the test. */
+/** The open handles of this process within the folder of the test. */
 async function listOpen(): Promise<readonly string[]> {
   const found = await Promise.all(
     readdirSync(handles).map((name) => realpath(join(handles, name)).catch(() => 'gone by now')),
@@ -36,28 +36,25 @@ test.each([
   expect(isInside(root, path)).toBe(is);
 });
 
-test.skipIf(process.platform !== 'linux')(
-  'folders on the way are not left open, also where one is refused',
-  async () => {
-    const root = join(around, 'modules');
-    await mkdir(join(around, 'out'));
-    await mkdir(root);
-    {
-      await using folder = await openFolder(root, ['a', 'b', 'c']);
-      expect(await listOpen()).toEqual([await realpath(folder.path)]);
-    }
-    expect(await listOpen()).toEqual([]);
-    await symlink(join(around, 'out'), join(root, 'a/b/link'));
-    await expect(openFolder(root, ['a', 'b', 'link'])).rejects.toMatchObject({ code: 'modules.path_refused' });
-    await writeFile(join(root, 'file'), '');
-    await expect(openFolder(root, ['file'])).rejects.toMatchObject({ code: 'ENOTDIR' });
-    expect(await listOpen()).toEqual([]);
-  },
-);
+test.skipIf(process.platform !== 'linux')('no folders are left open, even if one is rejected', async () => {
+  const root = join(around, 'modules');
+  await mkdir(join(around, 'out'));
+  await mkdir(root);
+  {
+    await using folder = await openFolder(root, ['a', 'b', 'c']);
+    expect(await listOpen()).toEqual([await realpath(folder.path)]);
+  }
+  expect(await listOpen()).toEqual([]);
+  await symlink(join(around, 'out'), join(root, 'a/b/link'));
+  await expect(openFolder(root, ['a', 'b', 'link'])).rejects.toMatchObject({ code: 'modules.path_refused' });
+  await writeFile(join(root, 'file'), '');
+  await expect(openFolder(root, ['file'])).rejects.toMatchObject({ code: 'ENOTDIR' });
+  expect(await listOpen()).toEqual([]);
+});
 
-test('a lock that is no lock is told at once, and not waited for', async () => {
+test('a broken lock file is reported immediately', async () => {
   const path = join(around, 'lock');
-  await writeFile(path, 'somebody wrote this\n'.repeat(1_000));
+  await writeFile(path, 'not a lock\n'.repeat(1_000));
   await expect(takeLock(path, { waitMs: 3_600_000 })).rejects.toMatchObject({ code: 'modules.unwritable' });
   if (process.platform === 'linux') expect(await listOpen()).toEqual([]);
 });

@@ -37,7 +37,7 @@ function simple(id: string, version: string): ModuleDefinition {
   };
 }
 
-test('a module that is saved loads as it was', async () => {
+test('a saved module loads unchanged', async () => {
   root = join(around, 'made/with/those/above');
   await saveModule(root, fullModule, { tags: ['npc', 'tools'] });
   await saveModule(root, reactModule);
@@ -66,7 +66,7 @@ test('a module that is saved loads as it was', async () => {
   expect(await readdir(join(root, '.holdfast'))).toEqual(['lock']);
 });
 
-test('what is listed keeps its place and its tags, and what others wrote stays', async () => {
+test('a listed module keeps its path and tags, and other content stays', async () => {
   const others = { broken: 7, 'is fine': { path: '../x' } };
   const entry = { path: 'deep/er/m.json', hash: null, tags: ['a'] };
   await mkdir(root);
@@ -84,7 +84,7 @@ test('what is listed keeps its place and its tags, and what others wrote stays',
   expect((await load()).modules.get('m')?.definition.metadata.version).toBe('2');
 });
 
-test('a new module takes the place of no other, and not of the manifest', async () => {
+test('a new module never replaces another module or the manifest', async () => {
   await mkdir(root);
   const modules = { other: { path: 'New.json' }, third: { path: 'new.2.json' } };
   await writeFile(join(root, 'manifest.json'), JSON.stringify({ version: '1.0', modules }));
@@ -101,17 +101,17 @@ const codeOf = async (saving: Promise<void>): Promise<unknown> =>
   );
 
 test.each([
-  { name: 'an id that is none', definition: { ...fullModule, module_id: '../x' } },
-  { name: 'no JSON', definition: { ...fullModule, metadata: { version: '1', count: 1n } } },
+  { name: 'an invalid id', definition: { ...fullModule, module_id: '../x' } },
+  { name: 'not JSON', definition: { ...fullModule, metadata: { version: '1', count: 1n } } },
   { name: 'no version', definition: { ...fullModule, metadata: {} } },
-  { name: 'a key that is none', definition: { ...fullModule, more: 1 } },
-])('what would not load again is not saved: $name', async ({ definition }) => {
-  // What the types keep callers from.
+  { name: 'an unknown key', definition: { ...fullModule, more: 1 } },
+])('a module that could not be loaded again is not saved: $name', async ({ definition }) => {
+  // The types would prevent these.
   expect(await codeOf(saveModule(root, definition as unknown as ModuleDefinition))).toBe('modules.file_invalid');
   expect(await readdir(around)).toEqual([]);
 });
 
-test('tags that are none, and an id that differs from another one by case', async () => {
+test('invalid tags, and an id that differs from another only by case', async () => {
   await saveModule(root, simple('m', '1'));
   const before = await read('manifest.json');
   expect(await codeOf(saveModule(root, simple('n', '1'), { tags: [''] }))).toBe('modules.manifest_invalid');
@@ -120,7 +120,7 @@ test('tags that are none, and an id that differs from another one by case', asyn
   expect((await readdir(root)).toSorted()).toEqual(['.holdfast', 'm.json', 'manifest.json']);
 });
 
-test('a manifest that cannot be read is left as it is', async () => {
+test('an invalid manifest is left unchanged', async () => {
   await mkdir(root);
   await writeFile(join(root, 'manifest.json'), '{ "version": "1.0", "modules": {}, }');
   await expect(saveModule(root, simple('m', '1'))).rejects.toMatchObject({
@@ -130,7 +130,7 @@ test('a manifest that cannot be read is left as it is', async () => {
   expect(await read('manifest.json')).toBe('{ "version": "1.0", "modules": {}, }');
 });
 
-test('nothing is written outside of the folder', async () => {
+test('never writes outside of the folder', async () => {
   const outside = join(around, 'outside');
   await mkdir(outside);
   await mkdir(root);
@@ -141,7 +141,7 @@ test('nothing is written outside of the folder', async () => {
   expect(await codeOf(saveModule(root, simple('m', '1')))).toBe('modules.path_refused');
   await writeFile(join(root, 'manifest.json'), listed('link/more/m.json'));
   expect(await codeOf(saveModule(root, simple('m', '1')))).toBe('modules.path_refused');
-  // A link in the place of the file is replaced, not followed.
+  // A link in place of the file is replaced, not followed.
   await writeFile(join(root, 'manifest.json'), listed('m.json'));
   expect(await codeOf(saveModule(root, simple('m', '1')))).toBe('saved');
   expect(await readdir(outside)).toEqual([]);
@@ -156,15 +156,15 @@ test('nothing is written outside of the folder', async () => {
   expect(await readdir(outside)).toEqual([]);
 });
 
-// Elsewhere there are no handles with paths.
-test.runIf(process.platform === 'linux')('a folder that is swapped for a link to another one meanwhile', async () => {
+// Only Linux has handles with paths.
+test.runIf(process.platform === 'linux')('a folder that is swapped for a link during the save', async () => {
   const outside = join(around, 'outside');
   await mkdir(outside);
   await mkdir(root);
   const modules = { m: { path: 'deep/m.json' } };
   await writeFile(join(root, 'manifest.json'), JSON.stringify({ version: '1.0', modules }));
   await symlink('../outside', join(root, 'evil'));
-  // Who saves makes a folder where there is none, and then it is in the way.
+  // A save creates a missing folder, which may block the swap.
   const put = (from: string, to: string): Promise<void> =>
     rename(join(root, from), join(root, to)).catch(() => undefined);
   let isOver = false;
@@ -179,7 +179,7 @@ test.runIf(process.platform === 'linux')('a folder that is swapped for a link to
   };
   const swapping = swap();
   const ends = new Set<unknown>();
-  // Until the swapping has met the saving.
+  // Until swaps and saves have overlapped.
   const isMet = (): boolean => ends.has('saved') && ends.size > 1;
   for (let round = 0; round < 20 || (round < 2_000 && !isMet()); round += 1) {
     ends.add(await codeOf(saveModule(root, simple('m', String(round)))));
@@ -190,7 +190,7 @@ test.runIf(process.platform === 'linux')('a folder that is swapped for a link to
   expect(isMet()).toBe(true);
 });
 
-test('what cannot be written says so', async () => {
+test('reports paths that cannot be written', async () => {
   await mkdir(join(root, 'm.json'), { recursive: true });
   expect(await codeOf(saveModule(root, simple('m', '1')))).toBe('modules.unwritable');
   await writeFile(join(around, 'file'), '');
@@ -202,11 +202,11 @@ test('what cannot be written says so', async () => {
   expect(await codeOf(saveModule(root, simple('n', '1')))).toBe('modules.unwritable');
 });
 
-test.runIf(process.platform === 'linux')('where nobody can make a folder', async () => {
+test.runIf(process.platform === 'linux')('where no folder can be created', async () => {
   expect(await codeOf(saveModule('/proc/nowhere/modules', simple('m', '1')))).toBe('modules.unwritable');
 });
 
-test('one that waits too long', async () => {
+test('a save that waits too long', async () => {
   await saveModule(root, simple('m', '1'));
   const release = await takeLock(join(root, '.holdfast/lock'), { waitMs: 0 });
   const before = await read('manifest.json');
@@ -218,7 +218,7 @@ test('one that waits too long', async () => {
 
 const steps: readonly SaveStep[] = ['locked', 'file-written', 'manifest-written', 'manifest-put', 'file-put'];
 
-test.each(steps)('whoever reads after the step %s has the module as it was or as it is', async (step) => {
+test.each(steps)('a reader after the step %s gets the old or the new module', async (step) => {
   await saveModule(root, simple('m', 'old'));
   await saveModule(root, simple('other', 'old'));
   let found: LoadedModules | undefined;
@@ -239,7 +239,7 @@ function spawnSaver(...parameters: readonly string[]): ChildProcess {
   return spawn(process.execPath, [...options, ...parameters], { stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
-/** With which code, or by which signal, it has ended. */
+/** The exit code or signal of the process. */
 async function runSaver(...parameters: readonly string[]): Promise<unknown> {
   const [code, signal] = await once(spawnSaver(...parameters), 'exit');
   return signal ?? code;
@@ -251,7 +251,7 @@ test.each([
   { step: 'manifest-written', version: 'old', isNew: false },
   { step: 'manifest-put', version: 'new', isNew: true },
   { step: 'file-put', version: 'new', isNew: true },
-])('a process that is killed after the step $step leaves the $version module', async ({ step, version, isNew }) => {
+])('a process killed after the step $step leaves the $version module', async ({ step, version, isNew }) => {
   await saveModule(root, simple('m', 'old'));
   expect(await runSaver('m', 'new', step)).toBe('SIGKILL');
   expect(await runSaver('first', 'new', step)).toBe('SIGKILL');
@@ -259,7 +259,7 @@ test.each([
   expect(diagnostics).toEqual([]);
   expect(modules.get('m')?.definition.metadata.version).toBe(version);
   expect(modules.has('first')).toBe(isNew);
-  // Nobody has to clean up, and nobody waits for the dead.
+  // No cleanup is needed, and the lock of the dead process is free.
   await saveModuleWith(root, simple('next', 'new'), { waitMs: 5000 });
   const after = await load();
   expect(after.diagnostics).toEqual([]);
@@ -269,7 +269,7 @@ test.each([
   for (const { path, hash } of after.modules.values()) expect(await hashText(await read(path))).toBe(hash);
 });
 
-test('processes that are killed at any moment leave modules that load', async () => {
+test('processes killed at any time leave loadable modules', async () => {
   await saveModule(root, simple('m', '0'));
   for (let saves = 1; saves <= 6; saves += 1) {
     const child = spawnSaver(Array.from({ length: 200 }, () => 'm').join(','), String(saves), '', 'tell');
@@ -286,11 +286,11 @@ test('processes that are killed at any moment leave modules that load', async ()
   }
 });
 
-test('several processes save at once: no entry is lost, and whoever reads meanwhile finds nothing broken', async () => {
+test('concurrent saves of several processes lose no entry, and readers never see a broken module', async () => {
   await saveModule(root, simple('shared', 'begin'));
   let met = 0;
   let rounds = 0;
-  // Until the reading has met the writing: on a fast disk, or beside other work, they may miss each other.
+  // Until reads and writes have overlapped, which may take several rounds on a fast disk or a busy machine.
   while (met === 0 && rounds < 20) {
     rounds += 1;
     const writers = ['a', 'b', 'c'].map((name) => {
@@ -316,7 +316,7 @@ test('several processes save at once: no entry is lost, and whoever reads meanwh
   expect(met).toBeGreaterThan(0);
 });
 
-test('many saves of one process at once', async () => {
+test('many concurrent saves of one process', async () => {
   const ids = Array.from({ length: 20 }, (_, index) => `m${index}`);
   await Promise.all(ids.map((id) => saveModule(root, simple(id, '1'))));
   const { modules, diagnostics } = await load();

@@ -11,19 +11,18 @@ import { parseModule, stringifyModule } from './module-file.ts';
 import { parseText } from './parse-text.ts';
 
 export interface SaveModuleOptions {
-  /** Default: those that the manifest has for the module, at first none. */
+  /** Default: the module's current tags in the manifest, or none. */
   readonly tags?: readonly string[];
 }
 
 /**
- * Writes a module file and lists it in the `manifest.json` of the folder with its hash, both of which are made where they are missing.
- * What is listed already keeps its path; a new module becomes `<module_id>.json`, in the place of what was there.
+ * Writes a module file and lists it in the folder's `manifest.json` with its hash; creates both if needed. A listed module keeps its path;
+ * a new module is written to `<module_id>.json`, replacing any file there.
  *
- * Whoever reads meanwhile gets the module as it was before or as it is after, also when the process is killed on the way. Several may
- * save at once, in this process and in others of the machine, and each of them is waited for, up to 10 s. What a save needs lies in
- * `.holdfast` in the folder.
+ * Concurrent readers get the module before or after the change, even if the process is killed in between. Concurrent saves, also from other
+ * processes of this machine, wait for each other for up to 10 s. Working files are in `.holdfast` in the folder.
  *
- * @throws HoldfastError `modules.file_invalid` and `modules.manifest_invalid` (`data.problems` tells all), `modules.id_twin`,
+ * @throws HoldfastError `modules.file_invalid` and `modules.manifest_invalid` (all problems are in `data.problems`), `modules.id_twin`,
  * `modules.path_refused`, `modules.unreadable`, `modules.too_large`, `modules.unwritable`, `modules.busy`.
  */
 export async function saveModule(
@@ -34,16 +33,16 @@ export async function saveModule(
   await saveModuleWith(directory, definition, options);
 }
 
-/** Where a save may be cut off. */
+/** The steps at which a save may be interrupted. */
 export type SaveStep = 'locked' | 'file-written' | 'manifest-written' | 'manifest-put' | 'file-put';
 
 export interface SavingOptions extends SaveModuleOptions {
   readonly waitMs?: number;
-  /** Waited for after each step; what it throws ends the work there, as a crash would. */
+  /** Awaited after each step; an error that it throws ends the work there, like a crash. */
   readonly onStep?: (step: SaveStep) => void | Promise<void>;
 }
 
-/** As `saveModule`, for tests. */
+/** `saveModule` with test options. */
 export async function saveModuleWith(
   directory: string,
   definition: ModuleDefinition,
@@ -70,7 +69,7 @@ export async function saveModuleWith(
       await writeNew(aside, listed.text);
       await flush(pending.path);
       await onStep('manifest-written');
-      // From now on the module is the new one: what waits counts as the file.
+      // From here on the new version counts: readers use the pending file.
       await rename(aside, join(folder.path, manifestPath));
       await flush(folder.path);
       await onStep('manifest-put');
@@ -81,19 +80,23 @@ export async function saveModuleWith(
       release();
     }
   } catch (thrown) {
-    throw isHoldfastError(thrown) ? thrown : unwritable(`\`${directory}\` refuses it (${codeOf(thrown)})`, thrown);
+    throw isHoldfastError(thrown) ? thrown : unwritable(`\`${directory}\` is not writable (${codeOf(thrown)})`, thrown);
   }
 }
 
-/** Of a definition that can be read again. */
+/** The text of a definition, checked by parsing it. */
 function toText(definition: ModuleDefinition): string {
   const text = stringifyModule(definition);
   const parsing = parseModule(text);
   if (parsing.type === 'module') return text;
-  throw refusal('modules.file_invalid', 'The module would not load again, and was not saved', parsing.problems);
+  throw refusal(
+    'modules.file_invalid',
+    'The module was not saved, because it could not be loaded again',
+    parsing.problems,
+  );
 }
 
-/** Ends what a process began that was killed: what the manifest pins goes to its place, the rest is not needed. */
+/** Completes the work of a killed process: moves pinned files to their places and deletes the rest. */
 async function settle(root: string, pending: string, entries: ReadonlyMap<string, ManifestEntry>): Promise<void> {
   const names = (await readdir(pending)).filter((name) => /^[0-9a-f]{64}\.json$/.test(name));
   for (const name of names) {
@@ -113,7 +116,7 @@ interface Place extends AsyncDisposable {
   readonly path: string;
 }
 
-/** Where a file is to be put. A link in its place is replaced, not followed. */
+/** The place for a file. A link there is replaced, not followed. */
 async function openPlace(root: string, path: string): Promise<Place> {
   const names = path.split('/');
   const folder = await openFolder(root, names.slice(0, -1));
@@ -121,7 +124,7 @@ async function openPlace(root: string, path: string): Promise<Place> {
   try {
     if ((await lstat(own)).isDirectory()) throw unwritable(`\`${path}\` is a folder`);
   } catch (thrown) {
-    // Mostly there is none yet.
+    // In most cases there is no file yet.
     if (codeOf(thrown) !== 'ENOENT') {
       await folder[Symbol.asyncDispose]();
       throw thrown;
@@ -131,28 +134,28 @@ async function openPlace(root: string, path: string): Promise<Place> {
 }
 
 async function writeNew(path: string, text: string): Promise<void> {
-  // Left by a process that was killed; nobody else is here now.
+  // Left over from a killed process; we hold the lock.
   await rm(path, { force: true });
   await using handle = await open(path, 'wx', 0o666);
   await handle.writeFile(text);
-  // Otherwise a name might lead to an empty file after the machine has lost its power.
+  // Otherwise a power failure could leave a name that points to an empty file.
   await handle.datasync();
 }
 
-/** Makes names last. Windows opens no folders, and keeps them by itself. */
+/** Persists names. Windows cannot open folders, and persists names itself. */
 async function flush(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
   await using handle = await open(folder, 'r');
   await handle.sync();
 }
 
-/** A manifest as somebody wrote it: what is not understood stays when a module is listed in it. */
+/** A manifest as written: unknown content is kept when a module is added. */
 export interface ManifestFile {
   readonly content: JsonObject;
   readonly entries: ReadonlyMap<string, ManifestEntry>;
 }
 
-/** An empty one where there is none. @throws HoldfastError `modules.manifest_invalid`, and as `readContained`. */
+/** An empty manifest if there is none. @throws HoldfastError `modules.manifest_invalid`, and as `readContained`. */
 async function readManifestFile(root: string): Promise<ManifestFile> {
   const file = await readContained(root, manifestPath);
   return toManifestFile(file?.text ?? '{ "version": "1.0", "modules": {} }');
@@ -162,7 +165,7 @@ function toManifestFile(text: string): ManifestFile {
   const parsing = parseManifest(text);
   if (parsing.type === 'invalid') throw refuseManifest(parsing.problems);
   const parsed = parseText(text, 'modules.manifest_invalid');
-  // It has just been read.
+  // The text was parsed before.
   const content = (parsed.type === 'parsed' ? parsed.value : {}) as JsonObject;
   return { content, entries: parsing.entries };
 }
@@ -170,14 +173,14 @@ function toManifestFile(text: string): ManifestFile {
 export interface ListedModule {
   readonly moduleId: string;
   readonly hash: string;
-  /** Default: those of the entry that is there. */
+  /** Default: those of the existing entry. */
   readonly tags: readonly string[] | undefined;
 }
 
 /**
- * The text of a manifest that lists the module, too, and where its file lies.
+ * The text of the manifest with the module added, and the path of its file.
  *
- * @throws HoldfastError `modules.manifest_invalid` (tags that are none), `modules.id_twin`.
+ * @throws HoldfastError `modules.manifest_invalid` (invalid tags), `modules.id_twin`.
  */
 export function listModule(
   { content, entries }: ManifestFile,
@@ -195,7 +198,7 @@ export function listModule(
   throw refuseManifest(parsing.problems);
 }
 
-/** Disks may take names for equal that differ by case. */
+/** Some file systems ignore case. */
 function findFreePath(moduleId: string, entries: ReadonlyMap<string, ManifestEntry>): string {
   const taken = new Set([manifestPath, ...[...entries.values()].map(({ path }) => path.toLowerCase())]);
   let path = `${moduleId}.json`;
@@ -204,18 +207,18 @@ function findFreePath(moduleId: string, entries: ReadonlyMap<string, ManifestEnt
 }
 
 function refuseManifest(problems: readonly ModuleProblem[]): HoldfastError {
-  return refusal('modules.manifest_invalid', 'Nothing was saved, because of the manifest', problems);
+  return refusal('modules.manifest_invalid', 'Nothing was saved, because the manifest is invalid', problems);
 }
 
 /**
- * Keeps others from what the file `path` stands for until the answer is called: calls in this process, and other processes of this
- * machine. The system itself takes the lock from a process that has ended, so none is ever left. It is the lock of an empty SQLite
- * database, the only one that Node has.
+ * Locks `path` against other calls in this process and other processes of this machine until the returned function is called. The lock is
+ * that of an empty SQLite database, the only one that Node.js offers; the system releases it when the process ends, so no lock is ever left
+ * behind.
  *
  * @throws HoldfastError `modules.busy`, `modules.unwritable`.
  */
 export async function takeLock(path: string, { waitMs }: { readonly waitMs: number }): Promise<() => void> {
-  // Only here: some versions of Node warn when it is loaded.
+  // Imported on demand: some versions of Node.js print a warning.
   const { DatabaseSync } = await import('node:sqlite');
   await makeFile(path);
   const untilMs = performance.now() + waitMs;
@@ -226,34 +229,34 @@ export async function takeLock(path: string, { waitMs }: { readonly waitMs: numb
       return () => database.close();
     } catch (cause) {
       database.close();
-      if (!isLocked(cause)) throw unwritable(`the lock \`${path}\` cannot be taken: ${describeThrown(cause)}`, cause);
+      if (!isLocked(cause)) throw unwritable(`cannot take the lock \`${path}\`: ${describeThrown(cause)}`, cause);
     }
     if (performance.now() >= untilMs) {
       throw new HoldfastError(
         'modules.busy',
-        `Somebody else has been saving modules for ${waitMs} ms; nothing was saved, try again later.`,
+        `Another process is saving modules; waited ${waitMs} ms. Nothing was saved. Try again later.`,
         {
           data: { lock: path },
         },
       );
     }
-    // Not in step with others that wait.
+    // Random, so that waiting processes do not stay in step.
     await wait(1 + Math.random() * 10);
   }
 }
 
 function unwritable(why: string, cause?: unknown): HoldfastError {
-  return new HoldfastError('modules.unwritable', `Modules cannot be saved: ${why}.`, { cause });
+  return new HoldfastError('modules.unwritable', `Cannot save modules: ${why}.`, { cause });
 }
 
-/** SQLite would make a file behind a link. */
+/** Rejects links, through which SQLite would create a file. */
 async function makeFile(path: string): Promise<void> {
   const flags = constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
   await using _handle = await open(path, flags, 0o666);
-  if (!(await lstat(path)).isFile()) throw unwritable(`\`${path}\` is no regular file`);
+  if (!(await lstat(path)).isFile()) throw unwritable(`\`${path}\` is not a regular file`);
 }
 
-/** SQLITE_BUSY, of https://www.sqlite.org/rescode.html. */
+/** SQLITE_BUSY; see https://www.sqlite.org/rescode.html. */
 function isLocked(thrown: unknown): boolean {
   return thrown instanceof Error && 'errcode' in thrown && thrown.errcode === 5;
 }

@@ -54,29 +54,29 @@ function inForce({ modules }: ModuleShelf): readonly string[] {
 
 interface Case {
   readonly name: string;
-  /** Default: two modules, each of version 1. */
+  /** Default: two modules, both version 1. */
   readonly from?: Readonly<Record<string, string>>;
   /** `null` removes. */
   readonly edit?: Readonly<Record<string, string | null>>;
   readonly change: ModuleChange;
   readonly isGone?: (path: string) => boolean;
   readonly events: readonly string[];
-  /** Default: as it was. */
+  /** Default: unchanged. */
   readonly inForce?: readonly string[];
   readonly problems?: readonly string[];
   readonly doubted?: readonly string[];
 }
 
 const cases: readonly Case[] = [
-  { name: 'a file that is as it was is skipped', change: files('a.json'), events: ['module-skipped a'] },
+  { name: 'an unchanged file is skipped', change: files('a.json'), events: ['module-skipped a'] },
   {
-    name: 'a file of no module is no news',
+    name: 'a file without a module is ignored',
     edit: { 'c.json': moduleText('c', 1) },
     change: files('c.json', 'a.json.tmp'),
     events: [],
   },
   {
-    name: 'only what is told to have changed is read',
+    name: 'only reported changes are read',
     edit: { 'a.json': moduleText('a', 2), 'b.json': moduleText('b', 2) },
     change: files('b.json'),
     events: ['module-changed b'],
@@ -90,14 +90,14 @@ const cases: readonly Case[] = [
     problems: ['modules.file_invalid'],
   },
   {
-    name: 'an empty file, as of an editor that has only begun to write',
+    name: 'an empty file, as when an editor starts writing',
     edit: { 'a.json': '' },
     change: files('a.json'),
     events: ['module-failed a modules.file_invalid (kept)'],
     problems: ['modules.file_invalid'],
   },
   {
-    name: 'a broken file that was mended as it was is a change',
+    name: 'repairing a broken file is a change',
     from: { ...twoModules, 'a.json': '{' },
     edit: { 'a.json': moduleText('a', 1) },
     change: files('a.json'),
@@ -105,7 +105,7 @@ const cases: readonly Case[] = [
     inForce: ['a 1', 'b 1'],
   },
   {
-    name: 'a file that is gone takes its module along',
+    name: 'deleting a file removes its module',
     edit: { 'a.json': null },
     change: files('a.json'),
     events: ['module-removed a'],
@@ -113,7 +113,7 @@ const cases: readonly Case[] = [
     problems: ['modules.file_missing'],
   },
   {
-    name: 'a file that may come back leaves everything as it is',
+    name: 'a file that may come back changes nothing',
     edit: { 'a.json': null },
     change: files('a.json'),
     isGone: () => false,
@@ -121,7 +121,7 @@ const cases: readonly Case[] = [
     doubted: ['a.json'],
   },
   {
-    name: 'a file that was never there fails each time',
+    name: 'a file that never existed fails each time',
     from: { [manifestPath]: manifestText(both), 'b.json': moduleText('b', 1) },
     change: files('a.json'),
     isGone: () => false,
@@ -137,14 +137,14 @@ const cases: readonly Case[] = [
     inForce: ['c 1', 'a 1', 'b 1'],
   },
   {
-    name: 'a module that the manifest lists no more',
+    name: 'a module that is no longer in the manifest',
     edit: { [manifestPath]: manifestText({ b: { path: 'b.json' } }) },
     change: files(manifestPath, 'a.json'),
     events: ['module-removed a'],
     inForce: ['b 1'],
   },
   {
-    name: 'a manifest that is broken changes nothing, and what is told beside it is read',
+    name: 'a broken manifest changes nothing, and other reported files are read',
     edit: { [manifestPath]: '{', 'b.json': moduleText('b', 2) },
     change: files(manifestPath, 'b.json'),
     events: ['manifest-failed modules.manifest_invalid', 'module-changed b'],
@@ -152,14 +152,14 @@ const cases: readonly Case[] = [
     problems: ['modules.manifest_invalid'],
   },
   {
-    name: 'a manifest that is gone changes nothing',
+    name: 'a missing manifest changes nothing',
     edit: { [manifestPath]: null },
     change: { type: 'all' },
     events: ['manifest-failed modules.manifest_missing', 'module-skipped a', 'module-skipped b'],
     problems: ['modules.manifest_missing'],
   },
   {
-    name: 'an entry that is no good keeps its module, and the others go on',
+    name: 'an invalid entry keeps its module, and the others are updated',
     edit: {
       [manifestPath]: manifestText({ a: { path: '../a.json' }, b: { path: 'b.json', tags: ['x'] } }),
     },
@@ -169,7 +169,7 @@ const cases: readonly Case[] = [
     problems: ['modules.path_refused'],
   },
   {
-    name: 'an edit of the manifest reads a module again that had failed',
+    name: 'a change of the manifest reloads a failed module',
     from: { ...twoModules, 'a.json': '{' },
     edit: { [manifestPath]: manifestText({ ...both, b: { path: 'b.json', tags: ['x'] } }) },
     change: files(manifestPath),
@@ -178,14 +178,14 @@ const cases: readonly Case[] = [
     problems: ['modules.file_invalid'],
   },
   {
-    name: 'a hash that does not fit keeps the module',
+    name: 'a wrong hash keeps the module',
     edit: { [manifestPath]: manifestText({ ...both, a: { path: 'a.json', hash: '0'.repeat(64) } }) },
     change: files(manifestPath),
     events: ['module-failed a modules.hash_mismatch (kept)'],
     problems: ['modules.hash_mismatch'],
   },
   {
-    name: 'two modules that exchange their files',
+    name: 'two modules that swap their files',
     edit: {
       [manifestPath]: manifestText({ a: { path: 'b.json' }, b: { path: 'a.json' } }),
       'a.json': moduleText('b', 3),
@@ -196,7 +196,7 @@ const cases: readonly Case[] = [
     inForce: ['a 3', 'b 3'],
   },
   {
-    name: 'one file that two entries name is read for both',
+    name: 'a file of two entries is read for both',
     from: { ...twoModules, [manifestPath]: manifestText({ ...both, c: { path: 'b.json' } }) },
     edit: { 'b.json': moduleText('b', 2) },
     change: files('b.json'),
@@ -205,7 +205,7 @@ const cases: readonly Case[] = [
     problems: ['modules.id_mismatch'],
   },
   {
-    name: 'one module: the others, and what the manifest says of them, stay as they are',
+    name: 'reloading one module leaves the others and their entries unchanged',
     edit: {
       'a.json': moduleText('a', 2),
       'b.json': moduleText('b', 2),
@@ -216,14 +216,14 @@ const cases: readonly Case[] = [
     inForce: ['a 2 x', 'b 1'],
   },
   {
-    name: 'one module that the manifest lists no more',
+    name: 'one module that is no longer in the manifest',
     edit: { [manifestPath]: manifestText({ b: { path: 'b.json' } }) },
     change: { type: 'module', moduleId: 'a' },
     events: ['module-removed a'],
     inForce: ['b 1'],
   },
   {
-    name: 'one module whose entry is no good',
+    name: 'one module with an invalid entry',
     edit: { [manifestPath]: manifestText({ a: { path: 'a.json', hash: 1 }, b: {} }) },
     change: { type: 'module', moduleId: 'a' },
     events: ['module-failed a modules.manifest_invalid (kept)'],
@@ -231,7 +231,7 @@ const cases: readonly Case[] = [
     problems: ['modules.manifest_invalid'],
   },
   {
-    name: 'one module that nobody knows',
+    name: 'one unknown module',
     change: { type: 'module', moduleId: 'c' },
     events: [],
   },
@@ -252,7 +252,7 @@ test.each(cases)('$name', async ({ from = twoModules, edit = {}, change, isGone,
   });
 });
 
-test('what the manifest refused and then takes up, and a warning, are told of and gone again', async () => {
+test('a repaired entry, and a warning, appear and disappear', async () => {
   const declared = (field_type: string): string =>
     moduleText('a', 1, {
       signature: { inputs: [{ name: 'question', field_type }], outputs: [{ name: 'answer' }] },
@@ -271,14 +271,14 @@ test('what the manifest refused and then takes up, and a warning, are told of an
   ]);
 });
 
-test('a save that is under way is read again until it fits, and not for ever', async () => {
+test('a save in progress is read again until it matches, but not forever', async () => {
   const inner = memoryModules(twoModules);
   let reads = 0;
   const restless: ModuleSource = {
     name: 'restless',
     read(path) {
       if (path === manifestPath) reads += 1;
-      // Another hash each time: no file ever fits.
+      // A different hash each time, so no file ever matches.
       const hash = reads.toString(16).padStart(64, '0');
       return path === manifestPath
         ? Promise.resolve(
@@ -292,7 +292,7 @@ test('a save that is under way is read again until it fits, and not for ever', a
   expect(reads).toBeLessThan(250);
 });
 
-test('beside somebody who saves one module all the time: it is read again, and another one where it was saved, too', async () => {
+test('with constant saves of one module, both it and another saved module are reloaded', async () => {
   const versions = await Promise.all(
     Array.from({ length: 60 }, async (_, index) => {
       const text = moduleText('a', index);
@@ -310,7 +310,7 @@ test('beside somebody who saves one module all the time: it is read again, and a
       const pinned = versions[Math.min(saves, versions.length - 1)];
       if (path === 'b.json') return Promise.resolve(texts[saves < 30 ? 0 : 1]);
       if (path === 'a.json') return Promise.resolve(pinned?.text);
-      // Whoever has the manifest comes too late for what it pins.
+      // The pinned file is gone by the time the manifest is read.
       saves += 1;
       const b = { path: 'b.json', hash: hashes[saves < 30 ? 0 : 1] };
       return Promise.resolve(manifestText({ a: { path: 'a.json', hash: pinned?.hash }, b }));
@@ -321,7 +321,7 @@ test('beside somebody who saves one module all the time: it is read again, and a
   expect(reads.filter((path) => path === 'b.json')).toHaveLength(2);
 });
 
-test('a source that throws costs what it does not give', async () => {
+test('a failing source affects only the files that it does not return', async () => {
   const inner = memoryModules(twoModules);
   const { shelf } = await readChange(emptyShelf, { type: 'all' }, { source: inner, signatures });
   const throwing: ModuleSource = { name: 'throwing', read: () => Promise.reject(new Error('no disk')) };

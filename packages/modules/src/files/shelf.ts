@@ -4,14 +4,14 @@ import { type KnownSignatures, type LoadedFile, type LoadedModule, loadModule, r
 import { type ManifestEntry, manifestPath } from './manifest.ts';
 import type { ModuleSource } from './source.ts';
 
-/** The modules in force, each in its last good version. Never changes: what is read makes another one. */
+/** The modules in force, each in its last good version. Immutable: a reload creates a new one. */
 export interface ModuleShelf {
-  /** What the last good manifest lists, in its order. */
+  /** The entries of the last good manifest, in its order. */
   readonly entries: ReadonlyMap<string, ManifestEntry>;
   readonly modules: ReadonlyMap<string, LoadedModule>;
-  /** Of the manifest itself. */
+  /** The problems of the manifest itself. */
   readonly ofManifest: readonly ModuleDiagnostic[];
-  /** Of each module as it was when it was last read. Absent for one of which there is nothing to say. */
+  /** The problems of each module at its last reading. Absent for modules without problems. */
   readonly ofModules: ReadonlyMap<string, readonly ModuleDiagnostic[]>;
 }
 
@@ -19,9 +19,9 @@ export const emptyShelf: ModuleShelf = { entries: new Map(), modules: new Map(),
 
 export type ModuleChange =
   | { readonly type: 'all' }
-  /** These files may be different. */
+  /** These files may have changed. */
   | { readonly type: 'files'; readonly paths: ReadonlySet<string> }
-  /** This one is read again, and what the manifest says of it. */
+  /** Reload this module and its manifest entry. */
   | { readonly type: 'module'; readonly moduleId: string };
 
 export interface ShelfSource extends KnownSignatures {
@@ -31,29 +31,29 @@ export interface ShelfSource extends KnownSignatures {
 export interface ShelfReading {
   readonly shelf: ModuleShelf;
   readonly events: readonly ModuleEvent[];
-  /** Files of modules in force that were not there, and may come back in a moment: nothing has become of their modules yet. */
+  /** Missing files of modules in force. They may come back shortly, so their modules stay unchanged for now. */
   readonly doubted: readonly string[];
 }
 
 export interface ReadChangeOptions extends ShelfSource {
-  /** Whether a missing file is taken to be gone. Default: it is. */
+  /** True if a missing file counts as deleted. Default: always. */
   readonly isGone?: (path: string) => boolean;
 }
 
-/** How often is read again what changes while it is read. From the second time on that is little, so that it keeps up with whoever saves. */
+/** Maximum number of readings of files that change meanwhile. Later readings are short, so that they keep up with concurrent saves. */
 const maxReadings = 100;
 /**
- * How often in a row the same has to be wrong with files that do not fit the manifest: it may have been read before a save, and have come
- * back since to what it was before.
+ * Number of consecutive readings that must find the same mismatch between files and manifest before it counts. A single one may be due to a
+ * save in progress.
  */
 const sameReadings = 5;
 
-/** All that there is to say of the modules, first of their manifest. */
+/** All diagnostics, those of the manifest first. */
 export function listDiagnostics({ ofManifest, ofModules }: ModuleShelf): readonly ModuleDiagnostic[] {
   return [...ofManifest, ...[...ofModules.values()].flat()];
 }
 
-/** Reads what may be different. Never rejects for what a source holds. */
+/** Reads the files that may have changed. Never rejects because of a source's content. */
 export async function readChange(
   before: ModuleShelf,
   change: ModuleChange,
@@ -123,7 +123,7 @@ function settle(before: ModuleShelf, { listing, files, isGone }: Readings): Shel
     entries: listing.entries,
     modules: inOrder(modules, listing.listed),
     ofManifest: listing.ofManifest,
-    // Also without those of what is listed no more.
+    // Drops the problems of modules that are no longer listed.
     ofModules: inOrder(ofModules, listing.listed),
   };
   return { shelf, events, doubted };
@@ -131,13 +131,13 @@ function settle(before: ModuleShelf, { listing, files, isGone }: Readings): Shel
 
 interface Listing {
   readonly entries: ReadonlyMap<string, ManifestEntry>;
-  /** Named by the manifest with an entry that cannot be used. */
+  /** Modules whose manifest entry is invalid. */
   readonly refused: ReadonlyMap<string, readonly ModuleDiagnostic[]>;
-  /** All that the manifest names. */
+  /** All ids in the manifest. */
   readonly listed: ReadonlySet<string>;
   readonly ofManifest: readonly ModuleDiagnostic[];
   readonly events: readonly ModuleEvent[];
-  /** Of the manifest, if it was read and is good. */
+  /** The text of the manifest, if it was read and is valid. */
   readonly text: string | undefined;
 }
 
@@ -173,7 +173,7 @@ async function readListing(before: ModuleShelf, change: ModuleChange, source: Mo
 
 type Listed = Pick<Listing, 'entries' | 'refused' | 'listed'>;
 
-/** As `last` has it, but for one module. */
+/** `last` with one module replaced. */
 function putOne(last: Listed, moduleId: string, now: Omit<Listed, 'listed'>): Listed {
   const entries = new Map(last.entries);
   const listed = new Set(last.listed);
@@ -186,7 +186,7 @@ function putOne(last: Listed, moduleId: string, now: Omit<Listed, 'listed'>): Li
   return { entries, listed, refused: new Map(diagnostics === undefined ? [] : [[moduleId, diagnostics]]) };
 }
 
-/** Those of modules that have no entry, by module. */
+/** The problems of modules without an entry, by module. */
 function groupByModule(
   diagnostics: readonly ModuleDiagnostic[],
   entries: ReadonlyMap<string, ManifestEntry>,
@@ -213,7 +213,7 @@ function isDue(moduleId: string, entry: ManifestEntry, { before, change, listing
   if (change.type === 'module') return change.moduleId === moduleId;
   if (change.paths.has(entry.path)) return true;
   if (listing.text === undefined) return false;
-  // What was wrong with it may have been the manifest.
+  // A problem in the manifest may have caused the error.
   return hasError(before.ofModules.get(moduleId)) || !isSameEntry(before.entries.get(moduleId), entry);
 }
 
@@ -247,13 +247,13 @@ interface ReadFile extends LoadedFile {
   readonly path: string;
 }
 
-/** A file that fits its entry need not be read again for the same one. */
+/** A file that matches its entry need not be read again for the same entry. */
 interface FittingFile {
   readonly entry: ManifestEntry;
   readonly file: ReadFile;
 }
 
-/** As many at a time as a folder may have open without harm. */
+/** A number of files that can safely be open at once. */
 const groupSize = 32;
 
 async function readFiles(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { memoryModules } from './source.ts';
 
-test('tells those who watch what was written and removed', async () => {
+test('notifies watchers of writes and removals', async () => {
   const source = memoryModules({ 'a.json': '1' });
   const told: (string | undefined)[] = [];
   const watch = await source.watch((path) => told.push(path));
@@ -14,7 +14,7 @@ test('tells those who watch what was written and removed', async () => {
   expect(told).toEqual(['b/c.json', 'a.json']);
 });
 
-test('one that closes while it is told, and one that begins', async () => {
+test('a watcher that closes during a notification, and one that starts', async () => {
   const source = memoryModules();
   const told: string[] = [];
   const first = await source.watch(() => {
@@ -27,7 +27,7 @@ test('one that closes while it is told, and one that begins', async () => {
   expect(told).toEqual(['first', 'second', 'second']);
 });
 
-test.each(['../a.json', '/a.json', 'C:\\a.json', ''])('refuses the path %j', async (path) => {
+test.each(['../a.json', '/a.json', 'C:\\a.json', ''])('rejects the path %j', async (path) => {
   const source = memoryModules();
   expect(() => memoryModules({ [path]: '' })).toThrow(expect.objectContaining({ code: 'modules.path_refused' }));
   expect(() => source.write(path, '')).toThrow(expect.objectContaining({ code: 'modules.path_refused' }));

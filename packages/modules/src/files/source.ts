@@ -1,16 +1,16 @@
 import { HoldfastError } from '@holdfast/core';
 import { findPathProblem } from './manifest.ts';
 
-/** Where module files come from. Paths are relative, with `/`. */
+/** A source of module files. Paths are relative, with `/`. */
 export interface ModuleSource {
-  /** For people: a folder's name. */
+  /** A name for people, such as the folder. */
   readonly name: string;
   /**
-   * The text of a file; `undefined` where there is none. Rejects with HoldfastError `modules.path_refused` (it leads out),
+   * The text of a file; `undefined` if it does not exist. Rejects with HoldfastError `modules.path_refused` (outside of the folder),
    * `modules.unreadable`, `modules.too_large`.
    */
   read(path: string): Promise<string | undefined>;
-  /** Tells which file may have changed, or `undefined` where any may have, until it is closed. Absent: nothing ever does by itself. */
+  /** Reports the file that may have changed, or `undefined` if any may have, until closed. Absent: files never change on their own. */
   watch?(changed: (path: string | undefined) => void): Promise<ModuleSourceWatch>;
 }
 
@@ -18,17 +18,18 @@ export interface ModuleSourceWatch {
   close(): void;
 }
 
-/** Module files in memory, for tests and for hosts that keep them elsewhere than in a folder. */
+/** Module files in memory, for tests and for hosts that store them elsewhere. */
 export interface MemoryModules extends ModuleSource {
-  /** Tells those who watch. @throws HoldfastError `modules.path_refused`. */
+  /** Notifies watchers. @throws HoldfastError `modules.path_refused`. */
   write(path: string, text: string): void;
-  /** As `write`; nothing happens where there is no such file. */
+  /** Notifies watchers; ignores missing files. @throws HoldfastError `modules.path_refused`. */
   remove(path: string): void;
   watch(changed: (path: string | undefined) => void): Promise<{ close(): void }>;
 }
 
 /**
- * @param files - texts by path, `manifest.json` among them.
+ * Creates a source from texts by path, including `manifest.json`.
+ *
  * @throws HoldfastError `modules.path_refused`.
  */
 export function memoryModules(files: Readonly<Record<string, string>> = {}): MemoryModules {

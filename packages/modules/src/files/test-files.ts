@@ -23,7 +23,7 @@ export const haggle: Signature = defineSignature({
   }),
 });
 
-/** A module of `haggle` in which every key is used. */
+/** A module of `haggle` that uses every key. */
 export const fullModule: ModuleDefinition = {
   module_id: 'npc.merchant.haggle',
   predictor_type: 'chain_of_thought',
@@ -54,7 +54,7 @@ export const fullModule: ModuleDefinition = {
   },
 };
 
-/** A module of `haggle` that works by calling tools. */
+/** A module of `haggle` that calls tools. */
 export const reactModule: ModuleDefinition = {
   module_id: 'npc.merchant.react',
   predictor_type: 'react',
@@ -76,7 +76,7 @@ export const reactModule: ModuleDefinition = {
   metadata: { version: '2' },
 };
 
-/** Files of a folder that lists these modules, each under `<id>.json`. */
+/** A folder that lists these modules, each as `<id>.json`. */
 export function listModules(definitions: readonly object[], hash: string | null = null): Record<string, string> {
   const files: Record<string, string> = {};
   const modules: Record<string, unknown> = {};

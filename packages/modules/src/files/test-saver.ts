@@ -1,6 +1,6 @@
 import { saveModuleWith } from './save.ts';
 
-/** A process that saves modules in a folder. It kills itself after a step, or tells after each save, where it is asked to. */
+/** A process that saves modules in a folder. On request it kills itself after a step, or reports each save. */
 const [directory = '', ids = '', version = '', killAfter, tell] = process.argv.slice(2);
 for (const id of ids.split(',')) {
   const definition = {

@@ -15,14 +15,14 @@ const input = { player_message: 'How much?' };
 
 const inventory = defineTool({
   name: 'check_inventory',
-  description: 'Says what is on the shelf.',
+  description: 'Lists the goods on the shelf.',
   inputSchema: jsonSchema({ type: 'object', properties: { item: { type: 'string' } } }),
   effects: 'none',
   repeat: 'safe',
   execute: () => 'a rope',
 });
 
-test('a module becomes a predictor of its kind, with what was written for it', async () => {
+test('a module becomes a predictor of its type, with its tuned texts', async () => {
   const model = playModel('[[ ## reasoning ## ]]\nDear.\n[[ ## response ## ]]\nFour.\n[[ ## mood ## ]]\nkind');
   const predictor = toPredictor(fullModule, { signatures, model });
   expect(await predictor.invoke(input)).toMatchObject({
@@ -35,7 +35,7 @@ test('a module becomes a predictor of its kind, with what was written for it', a
   expect(predictor).toMatchObject({ predictorType: 'chain_of_thought', signature: haggle, model });
 });
 
-test('of a loaded module, without signatures', async () => {
+test('a loaded module needs no signatures', async () => {
   const { modules } = await loadModules(
     memoryModules(listModules([{ ...fullModule, predictor_type: 'predict', demos: [], descriptions: {} }])),
     {
@@ -50,7 +50,7 @@ test('of a loaded module, without signatures', async () => {
   expect(await predictor.invoke(input)).toMatchObject({ output: { response: 'No.', mood: 'gruff' } });
 });
 
-test('a react module calls the tools that it is given', async () => {
+test('a react module calls its tools', async () => {
   const step = (thought: string, name: string, args: object): string =>
     `[[ ## next_thought ## ]]\n${thought}\n[[ ## next_tool_name ## ]]\n${name}\n[[ ## next_tool_args ## ]]\n${JSON.stringify(args)}`;
   const model = playModel(
@@ -83,24 +83,24 @@ function thrownBy(work: () => unknown): unknown {
   throw new Error('nothing was thrown');
 }
 
-test('a signature that is not registered', () => {
+test('an unregistered signature', () => {
   const thrown = thrownBy(() => toPredictor(fullModule, { model: playModel() }));
   expect(isModuleError(thrown)).toBe(true);
   expect(thrown).toMatchObject({
     code: 'modules.signature_not_found',
-    message: expect.stringContaining('none is'),
+    message: expect.stringContaining('None are'),
     data: { kind: 'SignatureNotFound', recoverable: false },
   });
 });
 
-test('a module that does not fit is refused with all that is wrong', () => {
+test('a mismatched module is rejected with all problems', () => {
   const demos = [{ inputs: { nobody: 1 }, outputs: {} }];
   const signature = { inputs: [], outputs: [] };
   expect(
     thrownBy(() => toPredictor({ ...fullModule, demos, signature }, { model: playModel(), signatures })),
   ).toMatchObject({
     code: 'modules.signature_mismatch',
-    message: expect.stringContaining('And 2 more'),
+    message: expect.stringContaining('There are 2 more'),
     data: { problems: [{ place: 'signature.inputs' }, { place: 'signature.outputs' }, { place: 'demos[0]' }] },
   });
   expect(thrownBy(() => toPredictor(fullModule, { model: playModel(), signatures: [haggle, haggle] }))).toMatchObject({
@@ -108,7 +108,7 @@ test('a module that does not fit is refused with all that is wrong', () => {
   });
 });
 
-test('a file that somebody has parsed himself is taken as it would be loaded, or refused with what is wrong', async () => {
+test('a definition parsed by the caller is accepted or rejected like a file', async () => {
   const { demos: _, tool_enabled: __, metadata: ___, ...parsed } = { ...fullModule, predictor_type: 'predict' };
   const predictor = toPredictor(JSON.parse(JSON.stringify({ ...parsed, descriptions: null })), {
     signatures,
@@ -132,7 +132,7 @@ test('a file that somebody has parsed himself is taken as it would be loaded, or
   }
 });
 
-test('a step of react has fields of its own, for which the signature has to have room', () => {
+test('the fields of a react step must not conflict with the signature', () => {
   const signature = defineSignature({
     name: 'npc.merchant',
     inputSchema: jsonSchema({ type: 'object', properties: { trajectory: { type: 'string' } } }),
@@ -144,7 +144,7 @@ test('a step of react has fields of its own, for which the signature has to have
   });
 });
 
-test('an instruction that lists the tools itself is used as it is', async () => {
+test('an instruction that lists the tools is used unchanged', async () => {
   const model = playModel('hm');
   const { tool_protocol: _, lists_tools: __, extract: ___, ...definition } = reactModule;
   const toldOf = (more: object): string => {

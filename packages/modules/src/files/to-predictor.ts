@@ -12,19 +12,19 @@ import { parseModule, stringifyModule } from './module-file.ts';
 
 export interface ToPredictorOptions {
   readonly model: Model;
-  /** One of them is the module's, by name. Not asked for where the module has been loaded. */
+  /** Must include the module's signature. Not needed for a loaded module. */
   readonly signatures?: readonly Signature[];
-  /** What a `react` module may call; default none. Other kinds call nothing by themselves: `wrapTools` gives them tools. */
+  /** The tools of a `react` module; default none. Other modules call tools through `wrapTools`. */
   readonly tools?: readonly Tool[] | ToolCatalog;
-  /** Of a `react` module. Integer, default that of `react`. */
+  /** For `react` modules. Integer; default as in `react`. */
   readonly maxIterations?: number | undefined;
 }
 
 /**
- * A predictor of what a module file, or an import, says: a `ReactPredictor` where its `predictorType` is `react`.
+ * Creates a predictor from a module file or an import: a `ReactPredictor` if its `predictorType` is `react`.
  *
- * @throws HoldfastError `modules.signature_not_found`, `modules.signature_duplicate`, what is wrong with the module as a diagnostic of
- * `loadModules` (`data.problems` tells all), and for `react` modules what `react` throws.
+ * @throws HoldfastError `modules.signature_not_found`, `modules.signature_duplicate`, the first problem of the module as in `loadModules`
+ * (all are in `data.problems`), and the errors of `react`.
  */
 export function toPredictor(
   module: LoadedModule | ModuleDefinition,
@@ -54,9 +54,9 @@ function check(
   given: ModuleDefinition,
   signatures: readonly Signature[],
 ): { readonly definition: ModuleDefinition; readonly program: Program } {
-  // Whoever has read the file himself has what it says, not yet what it means.
+  // The definition may come from an unchecked file.
   const parsing = parseModule(stringifyModule(given));
-  if (parsing.type === 'invalid') throw refusal('modules.file_invalid', 'The module cannot be used', parsing.problems);
+  if (parsing.type === 'invalid') throw refusal('modules.file_invalid', 'The module is invalid', parsing.problems);
   const { definition } = parsing;
   const { program, problems } = checkModule(definition, toSignatureMap(signatures));
   if (program !== undefined) return { definition, program };

@@ -3,28 +3,28 @@ import { type Caller, type CallOptions, type EndOfLife, openCaller } from '@hold
 import type { Session } from '@holdfast/session';
 import type { ToolCatalog, ToolCatalogOptions } from './tool-catalog.ts';
 
-/** Makes the calls of one loop, with one time and one budget for all of it. */
+/** Makes the calls of one loop, under one deadline and one budget. */
 export interface LoopCaller {
-  /** Over the tools as they were at the last `refresh`. */
+  /** Uses the tools as of the last `refresh`. */
   readonly caller: Caller;
   readonly session: Session;
-  /** Fires when the loop has to end. */
+  /** Fires when the loop must end. */
   readonly signal: AbortSignal;
-  /** Of `timeoutMs`. */
+  /** The deadline from `timeoutMs`. */
   readonly deadline: Deadline | undefined;
-  /** Why the loop cannot go on. */
+  /** The reason why the loop cannot continue, if any. */
   whyOver(): EndOfLife | undefined;
-  /** Takes up tools that were registered meanwhile. Between rounds only: nothing may be under way. */
+  /** Picks up newly registered tools. Only between rounds, while no call is running. */
   refresh(): void;
-  /** By which its calls are named; that of no other loop of the session, also of earlier processes. Recorded when first asked for. */
+  /** The number in the ids of its calls; unique in the session, including earlier processes. Recorded on first use. */
   readonly loop: number;
   dispose(): void;
 }
 
-// Most predictors are for models that read little.
+// Most predictors use models with a small context.
 const maxResultChars = 8_000;
 
-/** `loop`: of one that is gone on with. @throws HoldfastError as `executeToolCall`, for a wrong configuration. */
+/** `resumed`: the number of a loop to resume. @throws HoldfastError as `executeToolCall`, for a wrong configuration. */
 export function openLoopCaller(catalog: ToolCatalog, options: ToolCatalogOptions, resumed?: number): LoopCaller {
   const callOptions = (): CallOptions => {
     const given = catalog.callOptions(options);
@@ -60,7 +60,7 @@ export function openLoopCaller(catalog: ToolCatalog, options: ToolCatalogOptions
         endsAtMs === undefined ? next : { ...next, timeoutMs: Math.max(1, endsAtMs - clock.now()) },
       );
       opened.onEnd(end);
-      // Only now: the wall time of a budget runs on.
+      // Only now: until here the wall time of the budget runs.
       caller.dispose();
       caller = opened;
       ({ tools } = next);
@@ -73,7 +73,7 @@ export function openLoopCaller(catalog: ToolCatalog, options: ToolCatalogOptions
   };
 }
 
-/** The record makes the next number another one. */
+/** Recording it makes the next number different. */
 function beginLoop(session: Session, atMs: number): number {
   const loop = session.snapshot().seq;
   session.record({ type: 'tool-loop-start', loop, atMs });

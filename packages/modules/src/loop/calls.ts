@@ -3,15 +3,15 @@ import type { Caller } from '@holdfast/executor';
 import type { AskedCall } from './read-tool-call.ts';
 import { type LoopCall, showName, tellOutcome } from './result.ts';
 
-/** A call of a round with its names: `id` for the predictor, `callId` in the session. JSON. */
+/** A call of a round with its ids: `id` for the predictor, `callId` in the session. JSON. */
 export interface NamedCall {
   readonly id: string;
   readonly callId: string;
   readonly name: string;
   readonly args: Json;
-  /** Why it is not run. */
+  /** The reason why it is not run. */
   readonly refusal?: string;
-  /** The same call was asked for before in the round, under this `callId`: it is not run again. */
+  /** The `callId` of an equal call earlier in the round; this one is not run again. */
   readonly sameAs?: string;
 }
 
@@ -19,17 +19,17 @@ export interface RoundPlace {
   readonly loop: number;
   /** Counted from 0. */
   readonly round: number;
-  /** Ids of all calls before. */
+  /** The ids of all earlier calls. */
   readonly taken: ReadonlySet<string>;
 }
 
-/** How many calls of a round are run. */
+/** Maximum number of calls to run per round. */
 const maxRoundCalls = 16;
 
-/** Of calls behind them. */
-export const overLimit: string = `Not run: at most ${maxRoundCalls} calls of a round are run.`;
+/** The text for calls beyond the limit. */
+export const overLimit: string = `Not run: at most ${maxRoundCalls} calls run per round.`;
 
-/** Gives calls the names that they have in a loop. An id that a provider gave stays, unless an earlier round had it. */
+/** Assigns ids to the calls of a round. Keeps the id of a provider unless an earlier round used it. */
 export function nameCalls(asked: readonly AskedCall[], { loop, round, taken }: RoundPlace): readonly NamedCall[] {
   const named = new Map<string, NamedCall>();
   const free = (id: string): boolean => !taken.has(id) && !named.has(id);
@@ -45,30 +45,30 @@ export function nameCalls(asked: readonly AskedCall[], { loop, round, taken }: R
   });
 }
 
-/** Who sends a call twice under one id means one call. */
+/** Two calls with the same id are meant as one. */
 function repeat(first: NamedCall, call: NamedCall): NamedCall {
   const isSame = first.name === call.name && JSON.stringify(first.args) === JSON.stringify(call.args);
-  if (!isSame) return { ...call, refusal: 'Invalid arguments: its id was used before, for another call.' };
+  if (!isSame) return { ...call, refusal: 'Invalid arguments: another call already used this id.' };
   return first.refusal === undefined ? { ...call, sameAs: first.callId } : { ...call, refusal: first.refusal };
 }
 
 export interface RunCallsOptions {
   readonly caller: Caller;
-  /** The round is gone on with: what is known of its calls, by `callId`. */
+  /** For a resumed round: the known outcomes of its calls, by `callId`. */
   readonly earlier?: ReadonlyMap<string, Outcome>;
 }
 
 export interface RoundResult {
-  /** That have ended, or are not run, in order. */
+  /** The calls that have ended or are not run, in order. */
   readonly calls: readonly LoopCall[];
-  /** Not empty: the first of them waits for a person, and nothing behind it has begun. */
+  /** If not empty, the first one waits for approval and the others have not started. */
   readonly waiting: readonly NamedCall[];
   readonly pending: readonly PendingApproval[];
-  /** A budget had no room for one of them. */
+  /** True if a budget had no room for a call. */
   readonly outOfCalls: boolean;
 }
 
-/** Runs the calls of a round one after another, up to the first that waits for a person. */
+/** Runs the calls of a round in order, up to the first that waits for approval. */
 export async function runCalls(
   calls: readonly NamedCall[],
   { caller, earlier }: RunCallsOptions,
@@ -98,20 +98,20 @@ function makeCall({ callId, name, args }: NamedCall, caller: Caller, resuming: b
   return isOpen ? caller.resume(callId) : caller.execute({ id: callId, name, arguments: args });
 }
 
-/** Calls that are not run at all, as a result tells of them. */
+/** Results for calls that are not run. */
 export function leaveCalls(calls: readonly NamedCall[], text: string): readonly LoopCall[] {
   return calls.map(({ id, name, args }) => Object.freeze({ id, name, args, text }));
 }
 
-/** Calls of a round of which the first waits for a person. */
+/** Results for the calls of a round whose first call waits for approval. */
 export function leaveWaiting(waiting: readonly NamedCall[]): readonly LoopCall[] {
   return [...leaveCalls(waiting.slice(0, 1), waits), ...leaveCalls(waiting.slice(1), waitsBehind)];
 }
 
-const waits = 'Waits for the answer of a person.';
-const waitsBehind = 'Waits for a call before it.';
+const waits = 'Waiting for approval.';
+const waitsBehind = 'Waiting for an earlier call.';
 
-/** What the next round is told of calls: a line for each, and one for all that were too many. */
+/** The results of calls for the next round: one line each, and one for all calls beyond the limit. */
 export function toContextLines(calls: readonly LoopCall[]): readonly string[] {
   const told = calls.filter(({ text }) => text !== overLimit);
   const lines = told.map(({ name, outcome, text }) => {
@@ -119,11 +119,11 @@ export function toContextLines(calls: readonly LoopCall[]): readonly string[] {
     return `Tool '${showName(name)}' ${word}: ${toOneLine(text)}`;
   });
   const more = calls.length - told.length;
-  if (more > 0) lines.push(`${more} more calls were not run: at most ${maxRoundCalls} of a round are.`);
+  if (more > 0) lines.push(`${more} more calls were not run: at most ${maxRoundCalls} calls run per round.`);
   return lines;
 }
 
-/** What a tool says cannot begin a line of its own, which might look like that of another call. */
+/** Keeps the text of a tool on one line, so that it cannot pass for the result of another call. */
 function toOneLine(text: string): string {
   return text.replaceAll(lineBreaks, '\\n');
 }

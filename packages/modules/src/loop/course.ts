@@ -15,15 +15,15 @@ import {
   toLoopProblem,
 } from './result.ts';
 
-/** How far a loop has come. JSON. */
+/** The progress of a loop. JSON. */
 export interface Course {
-  /** Rounds, without the last request for an answer. */
+  /** The number of rounds, without a final request for an answer. */
   iterations: number;
-  /** How often the model was asked. */
+  /** The number of requests to the model. */
   requests: number;
   usage: ModelUsage;
   readonly calls: LoopCall[];
-  /** What the last answer had of the outputs, where it was not taken. */
+  /** The outputs in the last answer, if it was not accepted. */
   partial: JsonObject;
 }
 
@@ -38,7 +38,7 @@ export function addUsage(usage: ModelUsage, more: ModelUsage | undefined): Model
   };
 }
 
-/** The calls of one round, and whatever else its protocol needs to resume it. JSON. */
+/** The calls of one round, and other data that its protocol needs to resume it. JSON. */
 export interface LoopTurn {
   readonly calls: readonly NamedCall[];
 }
@@ -65,7 +65,7 @@ export type LoopEnd<Turn = LoopTurn> =
       readonly turn: Turn;
     };
 
-/** What the caller is told of a run. `toState`: the state to resume it with. */
+/** Creates the result of a run. `toState`: the state for resuming it. */
 export function toResult<Turn>(
   end: LoopEnd<Turn>,
   { iterations, usage, calls, partial }: Course,

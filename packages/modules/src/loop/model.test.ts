@@ -42,7 +42,7 @@ const lastText = (model: ReturnType<typeof playModel>, at: number): string =>
   model.requests[at]?.messages.at(-1)?.text ?? '';
 
 describe('a predictor with a model', () => {
-  test('is told of the tools, and of the results from the second time on', async () => {
+  test('gets the tools, and the results from the second round on', async () => {
     const model = playModel(callGold, fields({ tool_call: 'null', response: 'You have 100.' }));
     const result = await wrapTools(predict(signature(), { model }), { tools: [gold] }).invoke(input);
     expect(result).toMatchObject({
@@ -61,7 +61,7 @@ describe('a predictor with a model', () => {
     expect(model.requests.map(({ tools }) => tools)).toEqual([[], []]);
   });
 
-  test('gives the same bytes for the same tools, in whatever order they were registered', async () => {
+  test('renders the same bytes for the same tools, registered in any order', async () => {
     const look = defineTool({ name: 'look', description: 'Looks.', effects: 'none', execute: () => 1 });
     const texts = [];
     for (const tools of [
@@ -75,14 +75,14 @@ describe('a predictor with a model', () => {
     expect(texts[0]).toBe(texts[1]);
   });
 
-  test('LOOP-6, 8: answers as plain lines, also of several, and keeps all of them', async () => {
+  test('LOOP-6, 8: may answer in plain lines, which are all kept', async () => {
     const model = playModel('response: hi\ntool_call: null', 'response: one\ntwo\n\nthree\ntool_call: null');
     const loop = wrapTools(predict(signature(), { model }), { tools: [gold] });
     expect(await loop.invoke(input)).toMatchObject({ reason: 'completed', output: { response: 'hi' }, iterations: 1 });
     expect(await loop.invoke(input)).toMatchObject({ reason: 'completed', output: { response: 'one\ntwo\n\nthree' } });
   });
 
-  test('LOOP-10: that answers with none of its outputs is asked once more, and then has failed', async () => {
+  test('LOOP-10: that answers without outputs is asked once more, then fails', async () => {
     const model = playModel('Hello there.', 'Hello again.');
     const result = await wrapTools(predict(signature(), { model }), { tools: [gold] }).invoke(input);
     expect(result).toMatchObject({
@@ -101,7 +101,7 @@ describe('a predictor with a model', () => {
     expect(model.requests).toHaveLength(1);
   });
 
-  test('may ask natively, in which case the text does not count', async () => {
+  test('may call natively, in which case its text is ignored', async () => {
     const model = playModel(
       {
         text: 'Let me look.',
@@ -122,14 +122,14 @@ describe('a predictor with a model', () => {
     });
   });
 
-  test('is told of a call that cannot be read, and the loop goes on', async () => {
+  test('is told that a call cannot be read, and the loop continues', async () => {
     const model = playModel(fields({ tool_call: 'get_gold()' }), fields({ response: 'Well.' }));
     const result = await wrapTools(predict(signature(), { model }), { tools: [gold] }).invoke(input);
     expect(result).toMatchObject({ reason: 'completed', iterations: 2, calls: [] });
-    expect(lastText(model, 1)).toContain('The tool call cannot be read: it is not JSON');
+    expect(lastText(model, 1)).toContain('Cannot read the tool call: it is not JSON');
   });
 
-  test('gives what it has of the outputs where it never stops', async () => {
+  test('returns partial outputs if it never stops', async () => {
     const both = fields({ tool_call: '{"name":"get_gold"}', response: 'So far 100.' });
     const model = playModel(both, both);
     const result = await wrapTools(predict(signature(), { model }), { tools: [gold], maxIterations: 2 }).invoke(input);
@@ -147,14 +147,14 @@ describe('a predictor with a model', () => {
     });
   });
 
-  test('can be asked of another model', async () => {
+  test('can use another model', async () => {
     const model = playModel();
     const other = playModel(fields({ response: 'Yes.' }));
     const result = await wrapTools(predict(signature(), { model }), { tools: [gold] }).invoke(input, { model: other });
     expect([result.reason, model.requests.length, other.requests.length]).toEqual(['completed', 0, 1]);
   });
 
-  test('has its input checked by its signature before the model is asked', async () => {
+  test('has its input validated before the model is asked', async () => {
     const model = playModel();
     const loop = wrapTools(predict(signature(), { model }), { tools: [gold] });
     await expect(loop.invoke({ question: 5 })).rejects.toMatchObject({ code: 'modules.input_invalid' });
@@ -166,7 +166,7 @@ describe('a predictor with a model', () => {
 });
 
 describe('a signature', () => {
-  test('without a context takes that of the caller', async () => {
+  test('without a context uses that of the caller', async () => {
     const model = playModel(callGold, fields({ response: 'Yes.' }));
     const loop = wrapTools(predict(signature(), { model }), { tools: [gold] });
     await loop.invoke({ ...input, context: 'It is late.' });
@@ -174,7 +174,7 @@ describe('a signature', () => {
     expect(lastText(model, 1)).toContain("[[ ## context ## ]]\nIt is late.\nTool 'get_gold' returned: 100");
   });
 
-  test('may declare what the loop puts in and reads, in types of its own', async () => {
+  test('may declare the fields of the loop with its own types', async () => {
     const own = signature(
       { question: text, available_tools: text, context: text },
       { response: text, tool_call: { type: ['string', 'null'] } },
@@ -188,14 +188,14 @@ describe('a signature', () => {
     expect(headers).toHaveLength(1);
   });
 
-  test.each([true, false])('may have a context that is optional: %s', async (isOptional) => {
+  test.each([true, false])('may have an optional context: %s', async (isOptional) => {
     const own = signature({ question: text, context: text }, { response: text }, isOptional ? ['context'] : []);
     const model = playModel(fields({ response: 'Yes.' }));
     const result = await wrapTools(predict(own, { model }), { tools: [gold] }).invoke(input);
     expect(result.reason).toBe('completed');
   });
 
-  test('whose context is no text is refused, unless the results go elsewhere', async () => {
+  test('with a context that is not text is rejected, unless results go elsewhere', async () => {
     const own = signature({ question: text, context: { type: 'array', items: text } });
     const model = playModel(callGold, fields({ response: 'Yes.' }));
     const predictor = predict(own, { model });
@@ -207,7 +207,7 @@ describe('a signature', () => {
   });
 });
 
-test('a predictor that calls tools itself is not wrapped', () => {
+test('a predictor that calls tools itself cannot be wrapped', () => {
   const inner = predict(signature(), { model: playModel() });
   const wrap = (): unknown => wrapTools({ ...inner, predictorType: 'react' }, { tools: [gold] });
   expect(wrap).toThrow(expect.objectContaining({ code: 'options.invalid' }));

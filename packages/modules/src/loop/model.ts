@@ -9,25 +9,25 @@ import { toLoopProblem } from './result.ts';
 
 const toolsField: SignatureField = deepFreeze({
   name: toolsKey,
-  description: 'Tools that can be called, with the JSON Schema of their arguments.',
+  description: 'The tools you can call, with the JSON Schema of their arguments.',
   schema: { type: 'array', items: { type: 'object' } },
   required: true,
 });
 const callField: SignatureField = deepFreeze({
   name: callKey,
   description:
-    'The tool to call before answering, as JSON: {"name": "...", "args": {...}}, or a list of such calls; null when none is needed any more. With a call the other fields are not wanted yet.',
+    'The tool to call before you answer, as JSON: {"name": "...", "args": {...}}, or a list of such calls; null if no further call is needed. With a call, leave out the other fields.',
   schema: {},
   required: false,
 });
 
-/** @throws HoldfastError `options.invalid` for a predictor that has tools of its own, or whose field for the results is none of text. */
+/** @throws HoldfastError `options.invalid` for a predictor that calls tools itself, or whose field for results is not text. */
 export function fromPredictor(predictor: Predictor, contextKey: string): LoopPredictor {
   const { program, model } = predictor;
   if (predictor.predictorType === 'react') {
     throw new HoldfastError(
       'options.invalid',
-      'A predictor of type `react` calls tools itself: give it the tools, and do not wrap it.',
+      'A `react` predictor calls tools itself. Pass it the tools instead of wrapping it.',
     );
   }
   const { signature } = program;
@@ -37,14 +37,14 @@ export function fromPredictor(predictor: Predictor, contextKey: string): LoopPre
   if (ownContext !== undefined && ownContext.schema['type'] !== 'string') {
     throw new HoldfastError(
       'options.invalid',
-      `\`${contextKey}\` of \`${signature.name}\` has to be declared as text, as the results of tools are put there; or give the loop another \`toolResultKey\`.`,
+      `\`${contextKey}\` of \`${signature.name}\` must be declared as text, because tool results are added to it. Otherwise pass another \`toolResultKey\`.`,
     );
   }
   const takesText = ownTools === undefined || ownTools.schema['type'] === 'string';
   const ownCall = signature.outputs.some(({ name }) => name === callKey);
   const contextField: SignatureField = deepFreeze({
     name: contextKey,
-    description: 'What is known so far, with the results of the tools that were called.',
+    description: 'The facts so far, including the results of your tool calls.',
     schema: { type: 'string' },
     required: false,
   });
@@ -66,7 +66,7 @@ export function fromPredictor(predictor: Predictor, contextKey: string): LoopPre
       const pick = (isPicked: (name: string) => boolean): JsonObject =>
         Object.fromEntries(Object.entries(all).filter(([name]) => isPicked(name)));
       const asked = await askProgram<JsonObject>(
-        // What a signature's schema makes of an answer is what its author said it is.
+        // By definition, the signature's schema returns the type that it declares.
         program as Program<unknown, JsonObject>,
         pick((name) => !isExtra(name)),
         { model: other ?? model, signal, deadline, extra: { ...extra, values: pick(isExtra) } },
@@ -97,7 +97,7 @@ export function fromPredictor(predictor: Predictor, contextKey: string): LoopPre
 
 const texts = new WeakMap<object, string>();
 
-/** The list is the same one as long as the tools are. */
+/** Returns the same text as long as the tools are the same. */
 function listAsText(tools: Json): string {
   if (typeof tools !== 'object' || tools === null) return JSON.stringify(tools);
   const text = texts.get(tools) ?? JSON.stringify(tools);
@@ -105,7 +105,7 @@ function listAsText(tools: Json): string {
   return text;
 }
 
-/** Without what is undefined in it, which is no JSON. */
+/** Removes members that are undefined, which JSON does not have. */
 function toPlainCall(call: ToolCall): object {
   return Object.fromEntries(Object.entries(call).filter(([, value]) => value !== undefined));
 }

@@ -11,29 +11,29 @@ import {
 import { moduleError } from '../signature/problems.ts';
 import { type LoopProblem, toLoopProblem, toPredictorProblem } from './result.ts';
 
-/** What a round of a loop gives its predictor. */
+/** The input of one round. */
 export interface RoundInput {
-  /** The caller's. */
+  /** The caller's input. */
   readonly input: JsonObject;
   readonly tools: Json;
-  /** `''` as long as there is none. */
+  /** `''` if there is none yet. */
   readonly context: string;
 }
 
 export interface AskOptions {
   readonly signal: AbortSignal;
-  /** As that of a `Caller`; costs less than a listener of the signal. */
+  /** As in `Caller`; cheaper than a listener of the signal. */
   readonly onEnd: (listener: () => void) => () => void;
   readonly deadline: Deadline | undefined;
   readonly model: Model | undefined;
 }
 
-/** What a predictor answered in one round. */
+/** The answer of a predictor in one round. */
 export type RoundAnswer =
   | {
       readonly type: 'answer';
       readonly output: JsonObject;
-      /** For `readToolCall`. */
+      /** The input of `readToolCall`. */
       readonly toolCall: unknown;
       readonly reasoning?: string | undefined;
       readonly usage: ModelUsage;
@@ -41,33 +41,36 @@ export type RoundAnswer =
   | { readonly type: 'failed'; readonly error: LoopProblem; readonly output: JsonObject; readonly usage: ModelUsage }
   | { readonly type: 'ended'; readonly usage: ModelUsage };
 
-/** What a loop asks in each round. */
+/** The predictor of a loop, called once per round. */
 export interface LoopPredictor {
-  /** Of its signature; null for a function. */
+  /** The name of its signature; null for a function. */
   readonly signature: string | null;
   readonly ask: (input: RoundInput, options: AskOptions) => Promise<RoundAnswer>;
 }
 
 const noUsage: ModelUsage = Object.freeze({ inputTokens: 0, outputTokens: 0 });
 
-/** The names under which a loop and its predictor meet. */
+/** The names of fields shared by a loop and its predictor. */
 export const toolsKey = 'available_tools';
 export const callKey = 'tool_call';
 
-/** The caller's input, copied, and its context. @throws HoldfastError `modules.input_invalid`, `modules.input_reserved`. */
+/**
+ * A copy of the caller's input, and its context. @throws HoldfastError `modules.input_invalid`,
+ * `modules.input_reserved`.
+ */
 export function readInput(
   given: unknown,
   contextKey: string,
 ): { readonly input: JsonObject; readonly context: string } {
   const copied = copyJson(given);
   if (!copied.ok || !isPlainObject(copied.value)) {
-    const problem = copied.ok ? 'it is no object' : copied.problem;
-    throw new HoldfastError('modules.input_invalid', `The input has to be one JSON object: ${problem}.`);
+    const problem = copied.ok ? 'it is not an object' : copied.problem;
+    throw new HoldfastError('modules.input_invalid', `The input must be a JSON object: ${problem}.`);
   }
   if (Object.hasOwn(copied.value, toolsKey)) {
     throw new HoldfastError(
       'modules.input_reserved',
-      `The input has \`${toolsKey}\`, which the loop puts in itself; leave it out, or name it otherwise.`,
+      `The input has \`${toolsKey}\`, which the loop adds itself. Remove or rename it.`,
       { data: { field: toolsKey } },
     );
   }
@@ -77,12 +80,12 @@ export function readInput(
   if (typeof context === 'string') return { input, context };
   throw new HoldfastError(
     'modules.input_invalid',
-    `\`${contextKey}\` of the input has to be text, as the results of tools are put behind it; give the loop another \`toolResultKey\`.`,
+    `\`${contextKey}\` of the input must be text, because tool results are appended to it. Otherwise pass another \`toolResultKey\`.`,
     { data: { field: contextKey } },
   );
 }
 
-/** A predictor that a host wrote as a function: what it answers, and in `tool_call` what it wants to have called first. */
+/** A predictor written as a function. Returns its outputs, and in `tool_call` the call to make first, if any. */
 export type PredictFunction = (
   input: JsonObject,
   options: { readonly signal: AbortSignal },
@@ -113,7 +116,7 @@ async function beforeEnd<Value>(
     stopListening = onEnd(() => resolve({ type: 'ended' }));
   });
   try {
-    // Whoever races is heard, also one that was left and fails later.
+    // `race` also handles a rejection that comes after the end.
     return await Promise.race([run().then((value) => ({ type: 'value' as const, value })), ended]);
   } finally {
     stopListening();
@@ -121,18 +124,18 @@ async function beforeEnd<Value>(
 }
 
 function readAnswer(answered: unknown): RoundAnswer {
-  if (!isPlainObject(answered)) return unusable('is no object');
-  // One that is no JSON is told to the predictor as what it is, beside outputs that are.
+  if (!isPlainObject(answered)) return unusable('is not an object');
+  // A tool call that is not JSON is reported as such to the predictor; the outputs must be JSON.
   const { [callKey]: toolCall, ...rest } = answered;
   const output = copyJson(rest);
-  if (!output.ok) return unusable(`is no JSON: ${output.problem}`);
+  if (!output.ok) return unusable(`is not JSON: ${output.problem}`);
   return { type: 'answer', output: output.value as JsonObject, toolCall, usage: noUsage };
 }
 
 function unusable(problem: string): RoundAnswer {
   const error = moduleError(
     'modules.output_unparsable',
-    `What the predictor answered ${problem}; it has to be one JSON object.`,
+    `The answer of the predictor ${problem}. It must be a JSON object.`,
   );
   return { type: 'failed', error: toLoopProblem(error), output: {}, usage: noUsage };
 }

@@ -14,7 +14,7 @@ test.each<{ readonly what: string; readonly value: unknown }>([
   { what: 'an empty text', value: '' },
   { what: 'blanks', value: ' \n\t' },
   { what: 'the text null', value: 'null' },
-  { what: 'the text null within blanks', value: ' null\n' },
+  { what: 'the text null with blanks', value: ' null\n' },
   { what: 'the text None', value: 'None' },
   { what: 'the text NULL', value: 'NULL' },
   { what: 'an empty object', value: {} },
@@ -25,7 +25,7 @@ test.each<{ readonly what: string; readonly value: unknown }>([
   { what: 'the JSON text of an empty text', value: '""' },
   { what: 'null in a fence', value: '```json\nnull\n```' },
   { what: 'an empty list in a fence', value: '```\n[]\n```' },
-  { what: 'a list of nothing', value: [null, {}, '', 'None'] },
+  { what: 'a list of empty items', value: [null, {}, '', 'None'] },
   { what: 'no tool calls', value: { tool_calls: [] } },
   { what: 'null as tool calls', value: { tool_calls: null } },
   { what: 'the text of no tool calls', value: '{"tool_calls":[]}' },
@@ -40,18 +40,18 @@ test.each<{ readonly what: string; readonly value: unknown; readonly read: unkno
   { what: 'an object', value: call, read: one },
   { what: '`arguments` for `args`', value: { name: 'get_gold', arguments: { of: 'player' } }, read: one },
   { what: 'JSON text', value: text, read: one },
-  { what: 'JSON text within blanks', value: `\n  ${text}\n`, read: one },
+  { what: 'JSON text with blanks', value: `\n  ${text}\n`, read: one },
   { what: 'JSON text in a fence', value: `\`\`\`json\n${text}\n\`\`\``, read: one },
   { what: 'JSON text in a fence without a language', value: `\`\`\`\n${text}\n\`\`\``, read: one },
   { what: 'JSON in a JSON string', value: JSON.stringify(text), read: one },
   { what: 'a list', value: [call, { name: 'look', args: {} }], read: two },
   { what: 'the text of a list', value: JSON.stringify([call, { name: 'look' }]), read: two },
   { what: 'a list of texts', value: [text, '{"name":"look"}'], read: two },
-  { what: 'a list with nothing in it, too', value: [null, call, {}, { name: 'look' }], read: two },
+  { what: 'a list with some empty items', value: [null, call, {}, { name: 'look' }], read: two },
   { what: '`tool_calls`', value: { tool_calls: [call, { name: 'look' }] }, read: two },
   { what: 'the text of `tool_calls`', value: JSON.stringify({ tool_calls: [call] }), read: one },
   { what: '`tool_calls` as text', value: { tool_calls: JSON.stringify([call]) }, read: one },
-  { what: '`tool_calls` that is one call', value: { tool_calls: call }, read: one },
+  { what: '`tool_calls` as a single call', value: { tool_calls: call }, read: one },
   {
     what: 'a call of OpenAI',
     value: openAi,
@@ -71,18 +71,18 @@ test.each<{ readonly what: string; readonly value: unknown; readonly read: unkno
   { what: 'no args', value: { name: 'get_gold' }, read: bare },
   { what: 'null as args', value: { name: 'get_gold', args: null }, read: bare },
   { what: 'null as text as args', value: { name: 'get_gold', args: 'null' }, read: bare },
-  { what: '`input` of what is no call of Anthropic', value: { name: 'get_gold', input: { of: 'x' } }, read: bare },
+  { what: '`input` outside of an Anthropic call', value: { name: 'get_gold', input: { of: 'x' } }, read: bare },
   { what: 'args and arguments that are the same', value: { ...call, arguments: { of: 'player' } }, read: one },
-  { what: 'args beside arguments of null', value: { ...call, arguments: null }, read: one },
-  { what: 'a name within blanks', value: { name: ' get_gold\n' }, read: bare },
+  { what: 'args with null as arguments', value: { ...call, arguments: null }, read: one },
+  { what: 'a name with blanks', value: { name: ' get_gold\n' }, read: bare },
   {
     what: 'an id',
     value: { id: 'mine', name: 'get_gold' },
     read: { type: 'calls', calls: [{ id: 'mine', name: 'get_gold', args: {} }] },
   },
-  { what: 'an id that is no text', value: { id: 5, name: 'get_gold' }, read: bare },
+  { what: 'an id that is not text', value: { id: 5, name: 'get_gold' }, read: bare },
   { what: 'an id that is too long', value: { id: 'x'.repeat(201), name: 'get_gold' }, read: bare },
-  // What the call path judges.
+  // Left to the call path.
   {
     what: 'args that are a list',
     value: { name: 'a', args: [1] },
@@ -94,11 +94,11 @@ test.each<{ readonly what: string; readonly value: unknown; readonly read: unkno
     read: { type: 'calls', calls: [{ name: 'a', args: 'oops' }] },
   },
   {
-    what: 'a name that no tool has',
+    what: 'an unknown name',
     value: { name: '__proto__', args: {} },
     read: { type: 'calls', calls: [{ name: '__proto__', args: {} }] },
   },
-])('$what is read', ({ value, read }) => {
+])('reads $what', ({ value, read }) => {
   expect(readToolCall(value)).toEqual(read);
 });
 
@@ -111,9 +111,9 @@ test.each<{ readonly what: string; readonly value: unknown; readonly message: Re
   { what: 'the text of a number', value: '5', message: /^it is a number/ },
   { what: 'words', value: 'get_gold please', message: /^it is not JSON/ },
   { what: 'words in a fence', value: '```\nget_gold\n```', message: /^it is not JSON/ },
-  { what: 'a fence that is not closed', value: `\`\`\`json\n${text}`, message: /^it is not JSON/ },
-  { what: 'JSON that breaks off', value: text.slice(0, -2), message: /^it is not JSON/ },
-  { what: 'text within text within text', value: JSON.stringify(JSON.stringify(text)), message: /text within text/ },
+  { what: 'an unclosed fence', value: `\`\`\`json\n${text}`, message: /^it is not JSON/ },
+  { what: 'truncated JSON', value: text.slice(0, -2), message: /^it is not JSON/ },
+  { what: 'triply encoded text', value: JSON.stringify(JSON.stringify(text)), message: /encoded more than twice/ },
   { what: 'args without a name', value: { args: {} }, message: /^it has no `name`$/ },
   { what: 'null as a name', value: { name: null, args: {} }, message: /^it has no `name`$/ },
   { what: 'an empty name', value: { name: ' ' }, message: /^its `name` is empty$/ },
@@ -125,29 +125,29 @@ test.each<{ readonly what: string; readonly value: unknown; readonly message: Re
     value: { ...call, arguments: { of: 'me' } },
     message: /^the call of `get_gold` has both `args` and `arguments`, and they differ$/,
   },
-  { what: 'a key twice', value: '{"name":"a","name":"b"}', message: /twice/ },
+  { what: 'a duplicate key', value: '{"name":"a","name":"b"}', message: /twice/ },
   { what: '`__proto__` in text', value: '{"name":"a","args":{"__proto__":1}}', message: /`__proto__`/ },
   { what: '`__proto__` in a value', value: JSON.parse('{"name":"a","args":{"__proto__":1}}'), message: /__proto__/ },
   { what: 'a function', value: () => 1, message: /of type function/ },
   { what: 'an instance of a class', value: new Date(0), message: /not a plain object/ },
-  { what: 'what is no number of JSON', value: { name: 'a', args: { n: Number.NaN } }, message: /NaN/ },
-  { what: 'a tool calls text that is none', value: { tool_calls: 'soon' }, message: /^it is not JSON/ },
-])('$what is not understood', ({ value, message }) => {
+  { what: 'a number that is not JSON', value: { name: 'a', args: { n: Number.NaN } }, message: /NaN/ },
+  { what: '`tool_calls` as prose', value: { tool_calls: 'soon' }, message: /^it is not JSON/ },
+])('rejects $what', ({ value, message }) => {
   expect(readToolCall(value)).toEqual({ type: 'invalid', message: expect.stringMatching(message) });
 });
 
-test('good calls are read beside others, of which the first is told', () => {
+test('valid calls are read, and the first invalid one is reported', () => {
   expect(readToolCall([call, 5, { args: {} }, { name: 'look' }])).toEqual({
     ...two,
     problem: 'it is a number, not an object',
   });
 });
 
-test('an object with a name is a call, whatever else it has', () => {
+test('any object with a name is a call', () => {
   expect(readToolCall({ ...call, tool_calls: [1] })).toEqual(one);
 });
 
-test('what is nested too deeply, too long or has too many keys is refused, and quickly', () => {
+test('quickly rejects excessive depth, length and numbers of keys', () => {
   let deep: unknown = {};
   for (let level = 0; level < 100_000; level += 1) deep = [deep];
   const many = Array.from({ length: 10_001 }, () => ({ name: 'a' }));
@@ -158,7 +158,7 @@ test('what is nested too deeply, too long or has too many keys is refused, and q
   expect(calls.type === 'calls' && calls.calls.length).toBe(10_000);
 });
 
-test('getters and proxies of a host are looked at once, and what they throw is no more than a call that cannot be read', () => {
+test('getters and proxies are read once, and an error that they throw is an unreadable call', () => {
   let looks = 0;
   const counting = {
     get name() {
@@ -181,7 +181,7 @@ test('getters and proxies of a host are looked at once, and what they throw is n
     expect(readToolCall(value).type).toBe('invalid');
 });
 
-test('property: nothing makes it throw, names are text, and what it has read is read again as the same', () => {
+test('property: never throws, names are text, and reading is idempotent', () => {
   const shape = fc.letrec((tie) => ({
     call: fc.record(
       {

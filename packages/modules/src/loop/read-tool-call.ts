@@ -1,29 +1,29 @@
 import { copyJson, isPlainObject, type Json, type JsonObject, modelJsonLimits, parseJson } from '@holdfast/core';
 
-/** One call as a predictor asks for it. Its name is some text; its arguments are as they came, for the call path to judge. */
+/** A call requested by a predictor. Its name may be any text; its arguments are left for the call path to check. */
 export interface AskedCall {
   readonly id?: string;
   readonly name: string;
-  /** JSON text or a value; `{}` where there were none. */
+  /** JSON text or a value; `{}` if absent. */
   readonly args: Json;
 }
 
-/** What a predictor means by its `tool_call`. Messages are clauses without a full stop. */
+/** The meaning of a `tool_call`. Messages are clauses without a period. */
 export type ToolCallReading =
   | { readonly type: 'none' }
   | {
       readonly type: 'calls';
       /** At least one. */
       readonly calls: readonly AskedCall[];
-      /** What is wrong with others that were asked for along with them. */
+      /** A problem with other calls in the same request. */
       readonly problem?: string;
     }
   | { readonly type: 'invalid'; readonly message: string };
 
 /**
- * Reads `{ name, args }`, with `arguments` for `args`, in the shapes in which models give it: an object, JSON text (in a fence, or in a
- * JSON string once), a list, `{ tool_calls: [...] }`, a call of OpenAI (`function`) or Anthropic (`tool_use`). Nothing, null, `""`,
- * `"null"`, `"None"`, `{}` and `[]` mean that there is no call. Linear in the size of the value, and never throws.
+ * Reads `{ name, args }`, or `arguments` for `args`, in the formats that models use: an object, JSON text (optionally in a fence or doubly
+ * encoded), a list, `{ tool_calls: [...] }`, or a call of OpenAI (`function`) or Anthropic (`tool_use`). Undefined, null, `""`, `"null"`,
+ * `"None"`, `{}` and `[]` mean no call. Linear in the size of the value; never throws.
  */
 export function readToolCall(value: unknown): ToolCallReading {
   if (value === undefined || value === null) return none;
@@ -52,7 +52,7 @@ function decodeText(
   if (!parsed.ok || typeof parsed.value !== 'string') return parsed;
   if (saysNothing(parsed.value)) return { ok: true, value: null };
   const inner = parseJson(withoutFence(parsed.value));
-  return inner.ok && typeof inner.value === 'string' ? { ok: false, problem: 'it is text within text' } : inner;
+  return inner.ok && typeof inner.value === 'string' ? { ok: false, problem: 'it is encoded more than twice' } : inner;
 }
 
 function withoutFence(text: string): string {
@@ -80,12 +80,12 @@ function toList(value: Json): readonly Json[] {
   if (!isPlainObject(value) || !Object.hasOwn(value, 'tool_calls') || Object.hasOwn(value, 'name')) return [value];
   const inner = value['tool_calls'] as Json;
   const decoded = typeof inner === 'string' ? decodeText(inner) : undefined;
-  // Text that is no JSON is told of as what it is.
+  // Text that is not JSON is reported as text.
   const calls = decoded?.ok === true ? decoded.value : inner;
   return Array.isArray(calls) ? calls : [calls];
 }
 
-/** The call, `undefined` for none, or what is wrong. */
+/** The call, `undefined` for none, or a problem. */
 function readItem(given: Json): AskedCall | string | undefined {
   let item = given;
   if (typeof item === 'string') {
@@ -116,11 +116,11 @@ function readItem(given: Json): AskedCall | string | undefined {
   };
 }
 
-/** Longer ones are none that a provider makes. */
+/** No provider uses longer ids. */
 const maxIdCharacters = 200;
 const noArguments: JsonObject = Object.freeze({});
 
-/** `undefined`: said twice, and differently. */
+/** `undefined`: given twice with different values. */
 function readArguments(call: JsonObject, keys: readonly string[]): Json | undefined {
   let found: Json | undefined;
   for (const key of keys) {

@@ -17,23 +17,22 @@ import {
   moduleError,
 } from '../signature/problems.ts';
 
-/** A call that a predictor asked for. */
+/** A call requested by a predictor. */
 export interface LoopCall {
   /**
-   * `call_<round>_<index>`, both counted from 0; with what a provider gave in place of it, if that is free. In the session it is
-   * `outcome.callId`.
+   * `call_<round>_<index>`, both counted from 0, or the id of a provider if it is not in use. The id in the session is `outcome.callId`.
    */
   readonly id: string;
   readonly name: string;
-  /** As it was asked for. */
+  /** As requested. */
   readonly args: Json;
-  /** Absent for a call that was not run. */
+  /** Absent if the call was not run. */
   readonly outcome?: Outcome;
-  /** What the predictor is told of it. */
+  /** The text that the predictor gets. */
   readonly text: string;
 }
 
-/** Why a loop ended without an answer. */
+/** The reason why a loop ended without an answer. */
 export interface LoopProblem {
   readonly code: string;
   readonly message: string;
@@ -42,17 +41,18 @@ export interface LoopProblem {
 }
 
 interface LoopCourse {
-  /** How often the predictor was called. */
+  /** The number of rounds. */
   readonly iterations: number;
-  /** All that were asked for, in order. */
+  /** All requested calls, in order. */
   readonly calls: readonly LoopCall[];
-  /** Of the model; 0 for a predictor that reports none. */
+  /** The tokens used by the model; 0 if the predictor reports none. */
   readonly usage: ModelUsage;
 }
 
 /**
- * How a tool loop ended. `completed`: the predictor answered without a call. `submit`: it submitted its outputs; `forced-submit`: it did
- * so when it was asked for the last time. Everything else has an `error` and, in `output`, what the last answer had of the outputs.
+ * How a tool loop ended. `completed`: the predictor answered without a call. `submit`: it submitted its outputs. `forced-submit`: it
+ * submitted them in the final request at the limit. All others have an `error`, and in `output` the outputs of the last answer as far as
+ * there were any.
  */
 export type ToolLoopResult<Output = unknown> =
   | (LoopCourse & {
@@ -70,13 +70,13 @@ export type ToolLoopResult<Output = unknown> =
       readonly reason: 'suspended';
       readonly output: Partial<Output>;
       readonly error: LoopProblem;
-      /** What waits for a person. */
+      /** The calls that wait for approval. */
       readonly pending: readonly PendingApproval[];
-      /** JSON. With it the loop goes on, also in another process, once the session's log has the answers. */
+      /** JSON. Resumes the loop, in any process, once the session's log has the answers. */
       readonly state: JsonObject;
     });
 
-/** How a call that did not succeed is told: the sentence is what a predictor reads. Give only one that is not `ok`. */
+/** The error of a call that did not succeed; its message is the text for the predictor. Pass only outcomes other than `ok`. */
 export function toToolError(outcome: Outcome): ModuleError {
   const { code, message } = describe(outcome);
   return moduleError(code, message, {
@@ -84,25 +84,25 @@ export function toToolError(outcome: Outcome): ModuleError {
       tool: showName(outcome.name),
       outcome: outcome.kind,
       code: outcome.code ?? null,
-      // A no stays one, and what may have happened must not be done again without a look.
+      // A denial is final, and a call that may have taken effect must not be blindly repeated.
       ...(code === 'modules.execution_failed' ? { recoverable: mayGoWell.has(outcome.kind) } : {}),
     },
   });
 }
 
-/** What a predictor is told of a call that ended. */
+/** The text of an ended call for the predictor. */
 export function tellOutcome(outcome: Outcome): string {
   return outcome.kind === 'ok' ? outcome.text : toToolError(outcome).message;
 }
 
-/** At most `maxCharacters` of `text`, and then that it was cut. */
+/** At most `maxCharacters` of `text`, followed by a note if it was cut. */
 export function cutText(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text;
   const shown = text.slice(0, maxCharacters).replace(halfPair, '');
-  return `${shown} [cut: ${shown.length} of ${text.length} characters are shown]`;
+  return `${shown} [cut: ${shown.length} of ${text.length} characters shown]`;
 }
 
-/** A name that a model wrote, in a message. */
+/** A name written by a model, made safe for a message. */
 export function showName(name: string): string {
   return toPrintable(cutText(name, maxNameCharacters));
 }
@@ -112,7 +112,7 @@ const halfPair = /\p{Cs}$/u;
 
 const mayGoWell: ReadonlySet<Outcome['kind']> = new Set(['failed', 'timed-out']);
 
-/** What the call path says of a result that is no JSON. Also where the call is in doubt for it. */
+/** The codes for a result that is not JSON, even if the call is in doubt because of it. */
 const unserializable: ReadonlySet<string | undefined> = new Set([
   'output.undefined',
   'output.not_json',
@@ -127,10 +127,10 @@ function describe({ kind, code, name, text }: Outcome): { readonly code: ModuleE
   return { code: 'modules.execution_failed', message: `Execution failed: ${text}` };
 }
 
-/** With which the call path begins, too. */
+/** The prefix that the call path already adds. */
 const ownPrefix = /^Invalid arguments for `[^`]{1,64}`: /;
 
-/** An error as a loop's result tells of it. */
+/** The error in the form of a loop's result. */
 export function toLoopProblem(error: HoldfastError): LoopProblem {
   const { code, message } = error;
   if (!isModuleError(error)) return Object.freeze({ code, message, recoverable: false });
@@ -138,23 +138,23 @@ export function toLoopProblem(error: HoldfastError): LoopProblem {
   return Object.freeze({ code, message, kind, recoverable });
 }
 
-/** As `toLoopProblem`, for whatever a predictor of the host threw. */
+/** As `toLoopProblem`, for any value that a host's predictor throws. */
 export function toPredictorProblem(thrown: unknown): LoopProblem {
   if (isHoldfastError(thrown)) return toLoopProblem(thrown);
   const message = `The predictor failed: ${cutText(describeThrown(thrown), 2_000)}`;
   return Object.freeze({ code: 'modules.model_failed', message, kind: 'ModelFailed', recoverable: true });
 }
 
-/** Why a loop ends that did not come to its own end. */
+/** The reason why a loop was stopped. */
 export type Stop = 'aborted' | 'deadline' | 'budget' | 'suspended';
 
 const stops: Readonly<Record<Stop, LoopProblem>> = {
-  aborted: { code: 'modules.aborted', message: 'The loop was ended by its signal.', recoverable: true },
-  deadline: { code: 'modules.deadline', message: 'The time of the loop was over.', recoverable: true },
-  budget: { code: 'modules.budget', message: 'Nothing was left of the budget of the loop.', recoverable: false },
+  aborted: { code: 'modules.aborted', message: 'The loop was aborted by its signal.', recoverable: true },
+  deadline: { code: 'modules.deadline', message: 'The deadline of the loop has passed.', recoverable: true },
+  budget: { code: 'modules.budget', message: 'The budget of the loop is used up.', recoverable: false },
   suspended: {
     code: 'modules.suspended',
-    message: 'A call waits for a person; go on with `resume` and the `state` once it is answered.',
+    message: 'A call waits for approval. Once it is answered, call `resume` with the `state`.',
     recoverable: true,
   },
 };
@@ -163,11 +163,11 @@ export function stopProblem(stop: Stop): LoopProblem {
   return Object.freeze({ ...stops[stop] });
 }
 
-/** Of a predictor that still asked for calls. */
+/** The error of a predictor that requested a call in its last round. */
 export function iterationsProblem(iterations: number): LoopProblem {
   return Object.freeze({
     code: 'modules.max_iterations',
-    message: `No answer after ${iterations} iterations: the last one still asked for a tool.`,
+    message: `No answer after ${iterations} iterations: the last one still requested a tool.`,
     kind: 'MaxIterationsReached',
     recoverable: false,
   });

@@ -4,26 +4,26 @@ import { type Course, type LoopEnd, type LoopTurn, newCourse } from './course.ts
 import { type LoopState, readEnds, recordResume } from './state.ts';
 import type { ToolCatalog, ToolCatalogOptions } from './tool-catalog.ts';
 
-/** What one run of a loop works with. */
+/** The parts of one run of a loop. */
 export interface LoopRun {
   readonly catalog: ToolCatalog;
   readonly live: LoopCaller;
   readonly course: Course;
   readonly maxIterations: number;
-  /** Of a resumed run: how calls of the round have ended, by their ids in the session. */
+  /** For a resumed run: the outcomes of calls of the round, by their ids in the session. */
   readonly earlier: ReadonlyMap<string, Outcome> | undefined;
-  /** Records that the state was used; for a new run, nothing. */
+  /** Records that the state was used; does nothing for a new run. */
   readonly noteResumed: () => void;
 }
 
 export interface OpenRunOptions {
   readonly options: ToolCatalogOptions;
   readonly maxIterations: number;
-  /** Of a run that is resumed. */
+  /** For a resumed run. */
   readonly state: LoopState | undefined;
 }
 
-/** Does `work` with the time, the budget and the session of one run. */
+/** Runs `work` with the deadline, budget and session of one run. */
 export async function openRun<Result>(
   catalog: ToolCatalog,
   { options, maxIterations, state }: OpenRunOptions,
@@ -44,19 +44,19 @@ export async function openRun<Result>(
   }
 }
 
-/** How a loop asks for calls, makes them and gets its answer. */
+/** How a loop requests calls, makes them and gets its answer. */
 export interface Protocol<Turn extends LoopTurn> {
   /** Asks once. `undefined`: nothing was called, ask again. `finished`: the answer can be given. */
   ask(): Promise<
     { readonly type: 'turn'; readonly turn: Turn } | { readonly type: 'finished' } | LoopEnd<Turn> | undefined
   >;
-  /** Makes the calls of a round. `undefined`: they have ended, and the loop goes on. */
+  /** Makes the calls of a round. `undefined`: they have ended and the loop continues. */
   take(turn: Turn, earlier?: ReadonlyMap<string, Outcome>): Promise<LoopEnd<Turn> | undefined>;
-  /** Ends the loop when it is finished, or at its limit. */
+  /** Ends the loop, either finished or at its limit. */
   conclude(isFinished: boolean): Promise<LoopEnd<Turn>>;
 }
 
-/** Asks and calls until the loop, or something else, ends it. `open`: the turn that waited. */
+/** Asks and calls until the loop ends. `open`: the turn that waited. */
 export async function runRounds<Turn extends LoopTurn>(
   { live, course, maxIterations, earlier, noteResumed }: LoopRun,
   protocol: Protocol<Turn>,
@@ -81,7 +81,7 @@ export async function runRounds<Turn extends LoopTurn>(
   }
 }
 
-/** The run was stopped from outside. */
+/** The end of a run that was stopped from outside. */
 export function stopped({ live }: LoopRun): LoopEnd<never> {
   return { type: 'stopped', reason: live.whyOver() ?? 'aborted' };
 }

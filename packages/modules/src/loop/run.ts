@@ -8,16 +8,16 @@ import { type LoopRun, openRun, type Protocol, runRounds, stopped } from './roun
 import { createStateFormat, type LoopState, listOf, objectOf, type StateFormat, shapes, text } from './state.ts';
 import type { ToolCatalog, ToolCatalogOptions } from './tool-catalog.ts';
 
-/** What all runs of a loop share. */
+/** Values shared by all runs of a loop. */
 export interface LoopSettings {
   readonly catalog: ToolCatalog;
   readonly predictor: LoopPredictor;
   readonly maxIterations: number;
 }
 
-/** Where a loop is that waits for a person. */
+/** The state of a loop that waits for approval. */
 interface WrappedState extends LoopState {
-  /** What the predictor is told of the calls that have ended. */
+  /** Result texts of the ended calls, for the predictor. */
   readonly lines: readonly string[];
 }
 
@@ -26,12 +26,12 @@ export const wrappedState: StateFormat<WrappedState> = createStateFormat<Wrapped
   turn: objectOf({ calls: shapes.turnCalls }),
 });
 
-/** What a run begins with. */
+/** The start of a run. */
 export interface LoopStart {
   readonly input: JsonObject;
-  /** In it; `''` for none. */
+  /** The context in the input; `''` for none. */
   readonly context: string;
-  /** Of a run that is resumed. */
+  /** For a resumed run. */
   readonly state?: WrappedState;
 }
 
@@ -57,11 +57,11 @@ interface WrappedParts extends Omit<LoopStart, 'state'> {
   readonly predictor: LoopPredictor;
   readonly model: Model | undefined;
   readonly lines: string[];
-  /** Ids of calls. */
+  /** The ids of calls. */
   readonly taken: Set<string>;
 }
 
-/** The predictor says in `tool_call` what is to be called, and is told in its context what came of it. */
+/** The predictor requests calls in `tool_call`, and finds their results in its context. */
 class Wrapped implements Protocol<LoopTurn> {
   readonly #parts: WrappedParts;
 
@@ -76,7 +76,7 @@ class Wrapped implements Protocol<LoopTurn> {
     course.usage = addUsage(course.usage, answer.usage);
     const overspent = live.caller.spend(answer.usage);
     if (answer.type === 'ended') return stopped(run);
-    // What failed without any leaves those of the answer before.
+    // A failure without outputs keeps those of the previous answer.
     if (answer.type === 'answer' || Object.keys(answer.output).length > 0) course.partial = answer.output;
     if (answer.type === 'failed') return { type: 'unanswered', reason: 'failed', error: answer.error };
     const reading = readToolCall(answer.toolCall);
@@ -91,7 +91,7 @@ class Wrapped implements Protocol<LoopTurn> {
       return await this.conclude();
     }
     if (overspent) {
-      this.#leave(asked, 'Not run: the answer that asked for it used up the tokens of the budget.');
+      this.#leave(asked, 'Not run: the answer that requested it used up the token budget.');
       return { type: 'stopped', reason: 'budget' };
     }
     if (problem !== undefined) lines.push(correction(problem));
@@ -119,12 +119,12 @@ class Wrapped implements Protocol<LoopTurn> {
     run.course.iterations += 1;
     const { signal, deadline, caller } = run.live;
     const told = [...(context === '' ? [] : [context]), ...lines].join('\n');
-    // Frozen, and JSON; an interface does not say so to the compiler.
+    // Frozen JSON, but the interface has no index signature.
     const tools = run.catalog.toJSON() as unknown as Json;
     return predictor.ask({ input, tools, context: told }, { signal, deadline, model, onEnd: caller.onEnd });
   }
 
-  /** Names calls that no round has had, by their place in this one. */
+  /** Assigns ids to calls of this round. */
   #name(asked: readonly AskedCall[], loop: number): readonly NamedCall[] {
     const { run, taken } = this.#parts;
     const named = nameCalls(asked, { loop, round: run.course.iterations - 1, taken });
@@ -133,12 +133,12 @@ class Wrapped implements Protocol<LoopTurn> {
   }
 
   #leave(asked: readonly AskedCall[], told: string): void {
-    // They are in no session, so the number is none.
+    // These calls are not in the session, so no loop number is needed.
     this.#parts.run.course.calls.push(...leaveCalls(this.#name(asked, 0), told));
   }
 }
 
-/** What the predictor is told of calls that cannot be read. */
+/** The text for a tool call that cannot be read. */
 function correction(problem: string): string {
-  return `The tool call cannot be read: ${cutText(problem, 500)}. Give \`tool_call\` as {"name": "...", "args": {...}}, or as null to call none.`;
+  return `Cannot read the tool call: ${cutText(problem, 500)}. Write \`tool_call\` as {"name": "...", "args": {...}}, or as null for no call.`;
 }

@@ -12,12 +12,12 @@ import { jsonSchema } from '@holdfast/schema/json';
 import type { LogRecord, Session } from '@holdfast/session';
 import type { Course, LoopTurn } from './course.ts';
 
-/** Where a loop is that waits for a person. */
+/** The state of a loop that waits for approval. */
 export interface LoopState<Turn extends LoopTurn = LoopTurn> {
-  /** Of which its predictor is; null for a function. */
+  /** The signature of its predictor; null for a function. */
   readonly signature: string | null;
   readonly loop: number;
-  /** The caller's. */
+  /** The caller's input. */
   readonly input: JsonObject;
   readonly course: Course;
   /** The round that waits. */
@@ -28,7 +28,7 @@ export const text: JsonObject = { type: 'string' };
 const anyObject: JsonObject = { type: 'object', additionalProperties: true };
 const count: JsonObject = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 
-/** An object with these members, all required but for `optional`, and any others. */
+/** The schema of an object with these members, required unless in `optional`, and any others. */
 export function objectOf(
   properties: Readonly<Record<string, JsonObject>>,
   optional: readonly string[] = [],
@@ -58,16 +58,16 @@ const turnCalls: JsonObject = {
 
 export const shapes: { readonly count: JsonObject; readonly turnCalls: JsonObject } = { count, turnCalls };
 
-/** Writes the states of one kind of loop as JSON, and reads them again. */
+/** Writes and reads the states of one kind of loop as JSON. */
 export interface StateFormat<State extends LoopState> {
   write(state: State): JsonObject;
-  /** Reads what `write` wrote, or what somebody put in its place. @throws HoldfastError `modules.state_invalid`. */
+  /** Reads the result of `write`, which may have been tampered with. @throws HoldfastError `modules.state_invalid`. */
   read(given: unknown, signature: string | null): State;
 }
 
 const version = 1;
 
-/** `members`: what a state has beside those of every loop; of one of these kinds. */
+/** `members`: the members beyond those of every loop, as one of these variants. */
 export function createStateFormat<State extends LoopState>(
   type: string,
   ...members: readonly Readonly<Record<string, JsonObject>>[]
@@ -79,7 +79,7 @@ export function createStateFormat<State extends LoopState>(
     }),
   );
   return {
-    // What JSON leaves out, as the `code` of a success, must not be in it.
+    // Drops undefined members, such as the `code` of a success.
     write: (state) => JSON.parse(JSON.stringify({ type, version, ...state })) as JsonObject,
     read(given, signature) {
       const copied = copyJson(given, { maxDepth: 80 });
@@ -87,10 +87,10 @@ export function createStateFormat<State extends LoopState>(
       const checked = shape.validate(copied.value);
       if (!checked.ok) throw stateInvalid(describeIssues(checked.issues).slice(0, 500));
       const state = checked.value;
-      if (state.signature !== signature) throw stateInvalid('it is one of another predictor');
+      if (state.signature !== signature) throw stateInvalid('it belongs to another predictor');
       const prefix = `loop_${state.loop}_${state.course.iterations - 1}_`;
       if (!state.turn.calls.every(({ callId }) => callId.startsWith(prefix)))
-        throw stateInvalid('its calls are not of its round');
+        throw stateInvalid('its calls do not belong to its round');
       return { ...state, course: { ...state.course, calls: state.course.calls.map(withCode) } };
     },
   };
@@ -104,10 +104,9 @@ function withCode<Call extends { readonly outcome?: Outcome }>(made: Call): Call
 }
 
 /**
- * How calls of the round have ended, by their ids in the session: also those with which somebody else has gone on since, as with any
- * other call.
+ * The outcomes of calls of the round by their ids in the session, including calls that were resumed individually in the meantime.
  *
- * @throws HoldfastError `modules.state_invalid` (the loop is none of the session's), `modules.state_used` (it has been gone on with),
+ * @throws HoldfastError `modules.state_invalid` (the loop is not in this session), `modules.state_used` (it was already resumed),
  * `replay.no_content`, `log.not_readable`.
  */
 export function readEnds(session: Session, { loop, course, turn }: LoopState): ReadonlyMap<string, Outcome> {
@@ -127,12 +126,12 @@ export function readEnds(session: Session, { loop, course, turn }: LoopState): R
   return ends;
 }
 
-/** From now on the state is of no use: the predictor is going to be asked. */
+/** Marks the state as used, because the predictor is about to be asked. */
 export function recordResume(session: Session, { loop, course }: LoopState): void {
   session.record({ type: 'tool-loop-resume', loop, round: roundOf(course) });
 }
 
-/** The round that waits, counted from 0. */
+/** The index of the waiting round, from 0. */
 function roundOf({ iterations }: Course): number {
   return iterations - 1;
 }
@@ -154,21 +153,21 @@ function isOutcome(value: unknown): value is Outcome {
 export function stateInvalid(problem: string): HoldfastError {
   return new HoldfastError(
     'modules.state_invalid',
-    `The loop cannot be resumed with this state: ${problem}. Give the \`state\` of a suspended loop, and the same session.`,
+    `Cannot resume the loop from this state: ${problem}. Pass the \`state\` of a suspended loop and the same session.`,
   );
 }
 
 function stateUsed(): HoldfastError {
   return new HoldfastError(
     'modules.state_used',
-    'The loop was resumed with this state before; its result is with that caller.',
+    'The loop was already resumed from this state; that caller has the result.',
   );
 }
 
 function withoutContent({ id }: Session): HoldfastError {
   return new HoldfastError(
     'replay.no_content',
-    `The log of the session \`${id}\` was kept without content, so no loop in it can be resumed; pass \`approve\` to answer at once.`,
+    `The log of the session \`${id}\` has no content, so its loops cannot be resumed. Pass \`approve\` to answer immediately.`,
     { data: { sessionId: id } },
   );
 }

@@ -1,10 +1,10 @@
 import type { Json, JsonObject, Schema } from '@holdfast/core';
 import { jsonSchema } from '@holdfast/schema/json';
 
-/** What a predictor of a test answers: JSON, what it throws, or what a function makes of the input. */
+/** An answer of a test predictor: JSON, an error to throw, or a function of the input. */
 export type Answer = JsonObject | Error | ((input: JsonObject) => JsonObject | Promise<JsonObject>);
 
-/** A predictor as a function, that gives its answers one after another and keeps what it was asked with. */
+/** A predictor function that gives its answers in order and records its inputs. */
 export interface Playing {
   (input: JsonObject): Promise<JsonObject>;
   readonly inputs: readonly JsonObject[];
@@ -22,7 +22,7 @@ export function playing(...answers: readonly Answer[]): Playing {
   return Object.assign(predict, { inputs });
 }
 
-/** The schema of an object that has to have these properties. */
+/** The schema of an object in which these properties are required. */
 export function object<Output = Record<string, Json>>(properties: Record<string, JsonObject>): Schema<Output> {
   return jsonSchema<Output>({ type: 'object', properties, required: Object.keys(properties) });
 }

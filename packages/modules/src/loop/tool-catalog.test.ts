@@ -19,13 +19,13 @@ const stock = defineTool({
   execute: ({ item }) => ({ item, count: 3 }),
 });
 
-/** A tool whose body is all that matters. */
+/** A tool with the given body. */
 function tool(name: string, execute: () => unknown, more: Partial<Tool> = {}): Tool {
   return { ...defineTool({ name, description: 'Does it.', ...none, execute: execute as () => null }), ...more } as Tool;
 }
 
 describe('the list of tools', () => {
-  test('is in order of names, with null for a tool without a schema, and the same bytes however they were registered', () => {
+  test('is sorted by name, with null for a tool without a schema, and independent of the order of registration', () => {
     const extra = tool('a_last', () => null);
     const texts = [
       [gold, stock, extra],
@@ -49,7 +49,7 @@ describe('the list of tools', () => {
     ]);
   });
 
-  test('is the same in 20 looks, and another once a tool has been added', () => {
+  test('is the same object in 20 reads, and a new one after a tool was added', () => {
     const catalog = createToolCatalog([stock]);
     const looks = Array.from({ length: 20 }, () => JSON.stringify(catalog));
     expect(new Set(looks).size).toBe(1);
@@ -62,7 +62,7 @@ describe('the list of tools', () => {
     expect(catalog.get('__proto__')).toBeUndefined();
   });
 
-  test('has each name once', () => {
+  test('has unique names', () => {
     const catalog = createToolCatalog([gold]);
     const twin = tool('get_gold', () => 1);
     expect(() => catalog.register(twin)).toThrow(expect.objectContaining({ code: 'modules.tool_duplicate' }));
@@ -74,7 +74,7 @@ describe('the list of tools', () => {
     ['tool.name.invalid', tool('ok', () => 1, { name: 'No name' })],
     ['tool.name.reserved', tool('ok', () => 1, { name: 'constructor' })],
     ['tool.input.not_object', tool('ok', () => 1, { inputSchema: jsonSchema({ type: 'string' }) })],
-  ])('refuses with %s what no call could take, and stays as it was', (code, bad) => {
+  ])('rejects an invalid tool with %s and stays unchanged', (code, bad) => {
     const catalog = createToolCatalog([gold]);
     expect(() => catalog.register(bad)).toThrow(expect.objectContaining({ code }));
     expect(catalog.tools).toEqual([gold]);
@@ -82,14 +82,14 @@ describe('the list of tools', () => {
 });
 
 describe('a call', () => {
-  test('gives the value and the outcome of the call path', async () => {
+  test('returns the value and the outcome of the call path', async () => {
     const catalog = createToolCatalog([gold, stock]);
     expect(await catalog.execute('get_gold')).toMatchObject({ type: 'ok', value: 100, outcome: { kind: 'ok' } });
     for (const args of [{ item: 'sword' }, '{"item":"sword"}'])
       expect(await catalog.execute('check_stock', args)).toMatchObject({ value: { item: 'sword', count: 3 } });
   });
 
-  test('takes null and nothing as no arguments', async () => {
+  test('treats null and undefined as no arguments', async () => {
     const catalog = createToolCatalog([gold]);
     for (const args of [undefined, null, '', {}]) expect((await catalog.execute('get_gold', args)).type).toBe('ok');
   });
@@ -112,7 +112,7 @@ describe('a call', () => {
       kind: 'unknown-tool',
     },
     {
-      what: 'arguments that its schema refuses',
+      what: 'arguments that its schema rejects',
       body: tool('act', () => 1, { inputSchema: item }),
       args: { item: 5 },
       code: 'modules.invalid_arguments',
@@ -121,7 +121,7 @@ describe('a call', () => {
       kind: 'invalid',
     },
     {
-      what: 'arguments that are no JSON',
+      what: 'arguments that are not JSON',
       body: tool('act', () => 1),
       args: '{"item":',
       code: 'modules.invalid_arguments',
@@ -129,7 +129,7 @@ describe('a call', () => {
       recoverable: false,
     },
     {
-      what: 'arguments with a key twice',
+      what: 'arguments with a duplicate key',
       body: tool('act', () => 1, { inputSchema: item }),
       args: '{"item":"a","item":"b"}',
       code: 'modules.invalid_arguments',
@@ -147,14 +147,14 @@ describe('a call', () => {
       kind: 'failed',
     },
     {
-      what: 'a tool that says so',
+      what: 'a tool that returns an error',
       body: tool('act', () => toolError('Out of stock.')),
       code: 'modules.execution_failed',
       text: 'Execution failed: Out of stock.',
       recoverable: true,
     },
     {
-      what: 'a result that is no JSON',
+      what: 'a result that is not JSON',
       body: tool('act', () => () => 1),
       code: 'modules.serialization',
       text: /^Serialization error: `act` returned what is not JSON/,
@@ -169,7 +169,7 @@ describe('a call', () => {
       recoverable: false,
     },
     {
-      what: 'no JSON from a tool that touches the world',
+      what: 'a result that is not JSON from an external tool',
       body: tool('act', () => undefined, { effects: 'external', repeat: 'never' }),
       code: 'modules.serialization',
       text: /^Serialization error: It is not known whether `act` took effect/,
@@ -177,7 +177,7 @@ describe('a call', () => {
       kind: 'in-doubt',
     },
     {
-      what: 'a result that its output schema refuses',
+      what: 'a result that its output schema rejects',
       body: tool('act', () => 1, { outputSchema: item }),
       code: 'modules.execution_failed',
       text: /^Execution failed: `act` returned what its output schema refuses/,
@@ -186,7 +186,7 @@ describe('a call', () => {
   ];
   test.each(failing)('$what: $code', async ({ body, code, text, recoverable, args, kind }) => {
     const execution = await createToolCatalog([body]).execute('act', args);
-    if (execution.type !== 'failed') throw new Error(`It is ${execution.type}.`);
+    if (execution.type !== 'failed') throw new Error(`The execution is ${execution.type}.`);
     const { error, outcome } = execution;
     expect(error.code).toBe(code);
     expect(error.message).toMatch(text);
@@ -194,7 +194,7 @@ describe('a call', () => {
     if (kind !== undefined) expect(outcome?.kind).toBe(kind);
   });
 
-  test('that is denied, or asks, is told as what it is', async () => {
+  test('that is denied or needs approval is reported as such', async () => {
     const no = definePolicy({ name: 'no', check: () => deny('Not today.') });
     const denied = await createToolCatalog([gold], { policies: [no] }).execute('get_gold');
     expect(denied).toMatchObject({
@@ -212,7 +212,7 @@ describe('a call', () => {
     });
   });
 
-  test('uses one session for as long as the catalog is, or the one that it was given', async () => {
+  test('uses one session for the lifetime of the catalog, or the given one', async () => {
     const keys: string[] = [];
     const noting = defineTool({
       name: 'note',
@@ -235,7 +235,7 @@ describe('a call', () => {
     expect(keys[2]?.split('/')[0]).toBe(keys[3]?.split('/')[0]);
   });
 
-  test('options for a runner are those of the catalog, with others over them', () => {
+  test('options for a runner override those of the catalog', () => {
     const session = createSession({ id: 'other' });
     const catalog = createToolCatalog([gold], { timeoutMs: 5, grants: ['get_gold'], session: createSession() });
     expect(catalog.callOptions({ timeoutMs: 7, session })).toEqual({
@@ -246,7 +246,7 @@ describe('a call', () => {
     });
   });
 
-  test('`executeCall` takes one call in any shape, and says what is wrong with anything else', async () => {
+  test('`executeCall` accepts one call in any format and reports anything else', async () => {
     const catalog = createToolCatalog([stock, tool('ok', () => toolOk(null, 'Done.'))]);
     for (const call of [
       { name: 'check_stock', args: { item: 'a' } },
@@ -256,7 +256,7 @@ describe('a call', () => {
       expect(await catalog.executeCall(call)).toMatchObject({ type: 'ok', value: { item: 'a', count: 3 } });
     expect(await catalog.executeCall({ name: 'x' })).toMatchObject({ error: { message: 'Tool not found: x' } });
     expect(await catalog.execute('x'.repeat(9_000))).toMatchObject({
-      error: { message: `Tool not found: ${'x'.repeat(100)} [cut: 100 of 9000 characters are shown]` },
+      error: { message: `Tool not found: ${'x'.repeat(100)} [cut: 100 of 9000 characters shown]` },
     });
     for (const call of [null, {}, 5, [1], { args: {} }, [{ name: 'ok' }, { name: 'ok' }]])
       expect(await catalog.executeCall(call)).toMatchObject({

@@ -15,12 +15,12 @@ import { readToolCall } from './read-tool-call.ts';
 import { toToolError } from './result.ts';
 
 /**
- * What every runner takes, but for the tools. Without a session there is one in memory for as long as the catalog is: it keeps every
- * call, so what runs for long gives each run a session of its own. In a loop `maxResultChars` is 8,000 by default.
+ * The options of every runner, without the tools. Without a session, one in memory lasts as long as the catalog and keeps every call;
+ * long-running programs should pass a session per run. In a loop, `maxResultChars` defaults to 8,000.
  */
 export type ToolCatalogOptions = Partial<Omit<CallOptions, 'tools'>>;
 
-/** A tool as a predictor is told of it. */
+/** The description of a tool for a predictor. */
 export interface ToolListing {
   readonly name: string;
   readonly description: string;
@@ -28,36 +28,36 @@ export interface ToolListing {
   readonly args_schema: JsonObject | null;
 }
 
-/** What came of one call. `error.message` is what a predictor is told. */
+/** The result of one call. `error.message` is the text for a predictor. */
 export type ToolExecution =
   | { readonly type: 'ok'; readonly value: Json; readonly outcome: Outcome }
   | { readonly type: 'failed'; readonly error: ModuleError; readonly outcome: Outcome | undefined }
   | { readonly type: 'suspended'; readonly pending: readonly PendingApproval[] };
 
-/** Tools by name, to which others may be added at any time; calls of them take the one call path. */
+/** Tools by name. More can be added at any time; calls take the governed call path. */
 export interface ToolCatalog {
-  /** In order of their names. Another list once a tool has been added. */
+  /** Sorted by name. A new list after a tool was added. */
   readonly tools: readonly Tool[];
-  /** @throws HoldfastError `modules.tool_duplicate`, and what a tool's name or schemas are refused with. */
+  /** @throws HoldfastError `modules.tool_duplicate`, and the errors of an invalid tool. */
   register(tool: Tool): void;
   get(name: string): Tool | undefined;
   /**
-   * Never rejects for a bad call. `args` is a value or JSON text, default `{}`. Rejects with what `executeToolCall` throws for a wrong
+   * Never rejects for a bad call. `args` is a value or JSON text, default `{}`. Rejects with the errors of `executeToolCall` for a wrong
    * configuration.
    */
   execute(name: string, args?: unknown): Promise<ToolExecution>;
-  /** As `execute`, for `{ name, args }` in any shape in which a predictor may ask for one call. */
+  /** Like `execute`, for `{ name, args }` in any format that a predictor may use for one call. */
   executeCall(call: unknown): Promise<ToolExecution>;
-  /** In order of names: the same tools give the same text. */
+  /** Sorted by name: the same tools give the same text. */
   toJSON(): readonly ToolListing[];
-  /** What a runner takes: the tools as they are now, and these options over the catalog's. */
+  /** The options for a runner: the current tools, and `options` over those of the catalog. */
   callOptions(options?: ToolCatalogOptions): CallOptions;
 }
 
 /**
- * Makes a catalog. `options` hold for every call of it.
+ * Creates a catalog. `options` apply to all of its calls.
  *
- * @throws HoldfastError `modules.tool_duplicate`, and what a tool's name or schemas are refused with.
+ * @throws HoldfastError `modules.tool_duplicate`, and the errors of an invalid tool.
  */
 export function createToolCatalog(tools: readonly Tool[] = [], options: ToolCatalogOptions = {}): ToolCatalog {
   const byName = new Map<string, Tool>();
@@ -74,11 +74,11 @@ export function createToolCatalog(tools: readonly Tool[] = [], options: ToolCata
     if (byName.has(tool.name)) {
       throw new HoldfastError(
         'modules.tool_duplicate',
-        `There is a tool \`${tool.name}\` already; give this one another name.`,
+        `A tool named \`${tool.name}\` already exists. Rename this one.`,
         { data: { name: tool.name } },
       );
     }
-    // What the call path asks of a tool it asks here already, not at its first call.
+    // Report invalid tools here rather than at the first call.
     openCaller({ tools: [tool], session: options.session ?? ownSession() }).dispose();
     byName.set(tool.name, tool);
     sorted = undefined;
@@ -114,11 +114,11 @@ export function createToolCatalog(tools: readonly Tool[] = [], options: ToolCata
       if (only !== undefined && others.length === 0) return await execute(only.name, only.args);
       const problem =
         reading.type === 'calls'
-          ? `these are ${reading.calls.length} calls`
+          ? `got ${reading.calls.length} calls`
           : reading.type === 'invalid'
             ? reading.message
-            : 'there is none';
-      const message = `Invalid arguments: One call is wanted, as \`{ "name": ..., "args": { ... } }\`: ${problem}.`;
+            : 'got none';
+      const message = `Invalid arguments: Expected one call, as \`{ "name": ..., "args": { ... } }\`: ${problem}.`;
       return { type: 'failed' as const, error: moduleError('modules.invalid_arguments', message), outcome: undefined };
     },
     toJSON() {
@@ -129,7 +129,7 @@ export function createToolCatalog(tools: readonly Tool[] = [], options: ToolCata
   });
 }
 
-/** `options` with those of `over` in their place. What is `undefined` was not given: it takes no policy away. */
+/** Merges `over` into `options`. Undefined members are ignored, so they cannot remove a policy. */
 export function putOver<Options extends object>(options: Options, over: Options): Options {
   const given = Object.entries(over).filter(([, value]) => value !== undefined);
   return { ...options, ...Object.fromEntries(given) };

@@ -6,47 +6,47 @@ import type { ToolLoopResult } from './result.ts';
 import { type LoopSettings, runLoop, wrappedState } from './run.ts';
 import { createToolCatalog, putOver, type ToolCatalog, type ToolCatalogOptions } from './tool-catalog.ts';
 
-/** A run's own session, signal, time, approvals and so on, over those of the loop. */
+/** Options of one run (session, signal, deadline, approvals and so on); they override those of the loop. */
 export interface LoopRunOptions extends ToolCatalogOptions {
-  /** Default: the predictor's own. */
+  /** Default: that of the predictor. */
   readonly model?: Model;
-  /** In place of the loop's own. */
+  /** Overrides that of the loop. */
   readonly maxIterations?: number;
 }
 
 export interface ToolLoopOptions extends ToolCatalogOptions {
   readonly tools: readonly Tool[] | ToolCatalog;
-  /** How often the predictor is called at most. Integer, default 5. */
+  /** Maximum number of rounds. Integer, default 5. */
   readonly maxIterations?: number | undefined;
 }
 
 export interface WrapToolsOptions extends ToolLoopOptions {
-  /** The input in which the predictor finds what came of its calls, behind what the caller has put there. Default `context`. */
+  /** The input to which tool results are appended, after the caller's own text. Default `context`. */
   readonly toolResultKey?: string | undefined;
 }
 
-/** A predictor that is called until it answers without asking for a tool. */
+/** Calls a predictor until it answers without requesting a tool. */
 export interface ToolLoop<Input = unknown, Output = unknown> {
   /**
-   * Whatever goes wrong on the way is in the result. Rejects for a wrong configuration: HoldfastError `modules.input_invalid`,
-   * `modules.input_reserved` (the caller's input has what the loop puts in itself), `options.invalid`, and what `executeToolCall` throws.
+   * Failures during the run are in the result. Rejects for a wrong configuration: HoldfastError
+   * `modules.input_invalid`, `modules.input_reserved` (the input has a field that the loop adds), `options.invalid`, and the errors of
+   * `executeToolCall`.
    */
   invoke(input: Input, options?: LoopRunOptions): Promise<ToolLoopResult<Output>>;
   /**
-   * Goes on with a loop that was suspended, by its `state`, in any process that has the session's log open. Calls that wait are still
-   * suspended where they have no answer. Nothing that was run is run again. The state is as confidential as the input and the results
-   * that are in it. A budget and a time count only what follows.
+   * Resumes a suspended loop from its `state`, in any process that has the session's log open. Calls without an answer suspend it again. No
+   * completed call is repeated. The state is as confidential as its input and results. A budget and a deadline count only from now on.
    *
-   * Rejects with HoldfastError `modules.state_invalid`, `modules.state_used` (the loop was gone on with before), `call.under_way`,
+   * Rejects with HoldfastError `modules.state_invalid`, `modules.state_used` (the loop was already resumed), `call.under_way`,
    * `replay.no_content`, `log.not_readable`, and as `invoke`.
    */
   resume(state: JsonObject, options?: LoopRunOptions): Promise<ToolLoopResult<Output>>;
 }
 
 /**
- * Lets a predictor call tools: it is asked with `available_tools` and, from the second time on, with what came of its calls, until it
- * answers without a `tool_call`. Calls run one after another, at most 16 of one answer; tools that are registered meanwhile are
- * offered from the next time on. A call that fails is told like any other.
+ * Lets a predictor call tools. Each round it gets `available_tools` and the results of its earlier calls, until it answers without a
+ * `tool_call`. Calls run in order, at most 16 per answer. Newly registered tools are offered from the next round on. Failed calls are
+ * reported like any other.
  *
  * @throws HoldfastError `options.invalid`, and as `createToolCatalog`.
  */
@@ -77,7 +77,7 @@ export function wrapTools(
       return await runLoop(toSettings(limit), { input: state.input, context, state }, putOver(options, run));
     },
   };
-  // Input and output are those of the predictor.
+  // Input and output have the types of the predictor.
   return Object.freeze(loop) as ToolLoop<never, never>;
 }
 
@@ -94,7 +94,7 @@ function checkKey(key: unknown): void {
   if (typeof key === 'string' && keyPattern.test(key) && !ownKeys.has(key)) return;
   throw new HoldfastError(
     'options.invalid',
-    '`toolResultKey` must be a name of letters, digits and `_`, and neither `available_tools` nor `tool_call`.',
+    '`toolResultKey` must consist of letters, digits and `_`, and must not be `available_tools` or `tool_call`.',
   );
 }
 

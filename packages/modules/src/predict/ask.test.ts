@@ -22,7 +22,7 @@ const program = toProgram(signature, 'predict');
 const thoughtful = toProgram(signature, 'chain_of_thought');
 const input = { q: '?' };
 
-/** A model that sends `events`, one list each time it is asked, and finishes. */
+/** A model that sends one list of events per request, then finishes. */
 function sending(...messages: readonly (readonly ModelEvent[])[]): Model & { readonly requests: ModelRequest[] } {
   const requests: ModelRequest[] = [];
   return {
@@ -39,8 +39,8 @@ const say = (said: string): ModelEvent => ({ type: 'text-delta', text: said });
 const finish = (reason: FinishReason): ModelEvent => ({ type: 'finish', reason });
 const answer = '[[ ## response ## ]]\nhi\n\n[[ ## completed ## ]]';
 
-describe('a message that is not whole', () => {
-  test('one that was cut off is no answer, however well it reads; the model is told to be shorter', async () => {
+describe('an incomplete message', () => {
+  test('a truncated message never counts as an answer; the model is told to be shorter', async () => {
     const model = sending(
       [say('[[ ## response ## ]]\nThe first half of'), finish('length')],
       [say(answer), finish('stop')],
@@ -50,7 +50,7 @@ describe('a message that is not whole', () => {
       output: { response: 'hi' },
       requests: 2,
     });
-    expect(model.requests[1]?.messages.at(-1)?.text).toContain('the answer was cut off');
+    expect(model.requests[1]?.messages.at(-1)?.text).toContain('the answer was too long and was cut off');
   });
 
   test.each([
@@ -58,12 +58,12 @@ describe('a message that is not whole', () => {
     { what: 'a line', said: 'response: hi' },
     { what: 'an end marker before it', said: '[[ ## completed ## ]]\n[[ ## response ## ]]\nhi' },
     {
-      what: 'an end marker in a thought',
+      what: 'an end marker in reasoning',
       said: '<think>\n[[ ## response ## ]]\n[[ ## completed ## ]]\n</think>\nresponse: hi',
     },
     { what: 'an end marker within a line', said: '[[ ## response ## ]]\nend with `[[ ## completed ## ]]`' },
     { what: 'nothing', said: '' },
-  ])('twice cut off, with $what, is a failure', async ({ said }) => {
+  ])('truncated twice, with $what, is a failure', async ({ said }) => {
     const cut = [say(said), finish('length')];
     const asked = await askProgram(program, input, { model: sending(cut, cut) });
     expect(asked).toMatchObject({
@@ -74,7 +74,7 @@ describe('a message that is not whole', () => {
     });
   });
 
-  test('what was cut off behind the end marker is whole; calls of it are not', async () => {
+  test('a message truncated after the end marker is complete, but its calls are dropped', async () => {
     const call: ModelEvent = { type: 'tool-call', name: 'gold', arguments: '{}' };
     const model = sending([say(`${answer}\n[[ ## q ## ]]\nAnd ano`), call, finish('length')]);
     expect(await askProgram(program, input, { model })).toMatchObject({
@@ -85,7 +85,7 @@ describe('a message that is not whole', () => {
     });
   });
 
-  test('what a provider withheld is a failure at once', async () => {
+  test('an answer blocked by the provider fails immediately', async () => {
     const model = sending([say(answer), finish('content-filter')]);
     const asked = await askProgram(program, input, { model });
     expect(asked).toMatchObject({ type: 'failed', requests: 1, output: {} });
@@ -107,7 +107,7 @@ describe('the end', () => {
     expect(await asked).toEqual({ type: 'ended', text: '', usage: { inputTokens: 0, outputTokens: 0 }, requests: 1 });
   });
 
-  test('a model is told that nobody waits any more, by the reason, and also behind its answer', async () => {
+  test('the signal tells the model to stop, with its reason, even after the answer', async () => {
     const controller = new AbortController();
     const requests: ModelRequest[] = [];
     const watched: Model = {
@@ -125,7 +125,7 @@ describe('the end', () => {
     expect(requests[1]?.signal.aborted).toBe(true);
   });
 
-  test('what the model throws because of the signal is no failure', async () => {
+  test('an error that the model throws because of the signal is not a failure', async () => {
     const controller = new AbortController();
     const model = playModel('Hello', () => {
       controller.abort();
@@ -135,7 +135,7 @@ describe('the end', () => {
     expect(asked).toEqual({ type: 'ended', text: '', usage: { inputTokens: 10, outputTokens: 5 }, requests: 2 });
   });
 
-  test('between the requests the signal is looked at', async () => {
+  test('the signal is checked between requests', async () => {
     const controller = new AbortController();
     const model = playModel(() => {
       controller.abort();
@@ -146,7 +146,7 @@ describe('the end', () => {
     expect(model.requests).toHaveLength(1);
   });
 
-  test('nothing listens to the signal behind the answer', async () => {
+  test('no listener is left on the signal after the answer', async () => {
     const { signal } = new AbortController();
     let listening = 0;
     const { addEventListener: add, removeEventListener: remove } = signal;
@@ -162,7 +162,7 @@ describe('the end', () => {
     expect(listening).toBe(0);
   });
 
-  test('an answer without an end is not read to it', async () => {
+  test('an endless answer is not read to its end', async () => {
     let sent = 0;
     const model: Model = {
       id: 'test:endless',
@@ -178,13 +178,13 @@ describe('the end', () => {
     expect(sent).toBeLessThan(20);
   });
 
-  test('a long answer that cannot be used is sent back shortened', async () => {
+  test('a long unusable answer is shortened in the correction', async () => {
     const model = playModel('x'.repeat(900_000), answer);
     expect(await askProgram(program, input, { model })).toMatchObject({ type: 'answer', requests: 2 });
     expect(JSON.stringify(model.requests[1]?.messages).length).toBeLessThan(30_000);
   });
 
-  test('the deadline goes to the model', async () => {
+  test('the deadline is passed to the model', async () => {
     const deadline = { atMs: 5, remainingMs: () => 5 };
     const model = playModel(answer);
     await askProgram(program, input, { model, deadline });
@@ -194,13 +194,13 @@ describe('the end', () => {
 
 test.each<{ what: string; events: readonly ModelEvent[] }>([
   { what: 'no `finish`', events: [say(answer)] },
-  { what: 'an event that is none', events: [{ type: 'thought' } as unknown as ModelEvent] },
+  { what: 'an invalid event', events: [{ type: 'thought' } as unknown as ModelEvent] },
 ])('a model that sends $what fails', async ({ events }) => {
   const asked = await askProgram(program, input, { model: sending(events) });
   expect(asked).toMatchObject({ type: 'failed', error: { code: 'modules.model_failed' }, requests: 1 });
 });
 
-test('what could be read of the last answer is kept', async () => {
+test('readable outputs of the last answer are kept', async () => {
   const model = playModel('Hello', '[[ ## response ## ]]\nhi\n[[ ## count ## ]]\nmany');
   expect(await askProgram(program, input, { model })).toMatchObject({
     type: 'failed',
@@ -210,7 +210,7 @@ test('what could be read of the last answer is kept', async () => {
   });
 });
 
-test('what a model calls although no tool was offered is told it when its answer cannot be used', async () => {
+test('the correction tells a model that no tools are available if it called one', async () => {
   const call = { name: 'gold', arguments: '{}' };
   const model = playModel({ calls: [call] }, { text: answer, calls: [call] });
   expect(await askProgram(program, input, { model })).toMatchObject({
@@ -218,10 +218,10 @@ test('what a model calls although no tool was offered is told it when its answer
     isPartial: false,
     calls: [call],
   });
-  expect(model.requests[1]?.messages.at(-1)?.text).toContain('there are no tools to call here');
+  expect(model.requests[1]?.messages.at(-1)?.text).toContain('no tools are available here');
 });
 
-test('hundreds of problems are told in a bounded message', async () => {
+test('hundreds of problems give a bounded message', async () => {
   const names = Array.from({ length: 300 }, (_none, index) => `f${index}`);
   const properties = Object.fromEntries(names.map((name) => [name, { type: 'integer' }]));
   const outputSchema = jsonSchema({ type: 'object', properties, required: names });
@@ -235,7 +235,7 @@ test('hundreds of problems are told in a bounded message', async () => {
   expect(JSON.stringify(asked.type === 'failed' && asked.error.message).length).toBeLessThan(20_000);
 });
 
-test('whatever a model says, there are two requests at most, and no answer without its outputs', async () => {
+test('for any answers, there are at most two requests and no result without its outputs', async () => {
   const said = fc
     .array(
       fc.constantFrom(
@@ -293,7 +293,7 @@ describe('extra fields', () => {
   };
   const ask = (model: Model, of = program) => askProgram(of, input, { model, extra });
 
-  test('an answer that asks for something first needs nothing else', async () => {
+  test('an answer that requests a tool needs no other fields', async () => {
     const said = '[[ ## reasoning ## ]]\nHm.\n[[ ## tool_call ## ]]\n{"name":"gold"}\n[[ ## count ## ]]\nmany';
     expect(await ask(playModel(said), thoughtful)).toEqual({
       type: 'answer',
@@ -307,12 +307,12 @@ describe('extra fields', () => {
     });
   });
 
-  test('a call of the model itself is such an answer, too', async () => {
+  test('a native call counts as such an answer', async () => {
     const call = { name: 'gold', arguments: '{}' };
     expect(await ask(playModel({ calls: [call] }))).toMatchObject({ isPartial: true, calls: [call], requests: 1 });
   });
 
-  test('an answer that asks for nothing has to be whole', async () => {
+  test('an answer without a request must be complete', async () => {
     const model = playModel('tool_call: null', 'response: hi\ntool_call: null');
     expect(await ask(model)).toMatchObject({
       type: 'answer',
@@ -324,7 +324,7 @@ describe('extra fields', () => {
     expect(model.requests[0]?.messages.at(-1)?.text).toContain('[[ ## available_tools ## ]]\n["gold"]');
   });
 
-  test('half a call of a message that was cut off is none', async () => {
+  test('a truncated call does not count', async () => {
     const cut = [say('[[ ## tool_call ## ]]\n{"name":"gold"}'), finish('length')];
     const whole = [say(`[[ ## tool_call ## ]]\n{"name":"gold"}\n[[ ## completed ## ]]\n`), finish('length')];
     expect(await ask(sending(cut, cut))).toMatchObject({ type: 'failed', requests: 2 });

@@ -23,42 +23,42 @@ import { type ExtraFields, type PromptFields, promptFields, renderProgram, rende
 export interface AskProgramOptions {
   readonly model: Model;
   readonly signal?: AbortSignal | undefined;
-  /** Passed on to the model: whoever sets it lets `signal` fire then. */
+  /** Passed to the model. The caller makes `signal` fire when it passes. */
   readonly deadline?: Deadline | undefined;
   readonly extra?: ExtraFields | undefined;
 }
 
-/** What came of asking a model for the outputs of a program. */
+/** The result of asking a model for the outputs of a program. */
 export type AskedProgram<Output = JsonObject> = AskedCourse &
   (
     | (Extract<AnswerReading<Output>, { readonly type: 'answer' }> & {
-        /** That the model sent on its own; none were offered. Not of a message that was cut off. */
+        /** Calls that the model made although no tools were offered. Empty for a message that was cut off. */
         readonly calls: readonly ToolCall[];
       })
-    /** `output` is what could be read of the outputs. */
+    /** `output` has the outputs that could be read. */
     | { readonly type: 'failed'; readonly error: ModuleError; readonly output: JsonObject }
-    /** By its signal. */
+    /** Ended by the signal. */
     | { readonly type: 'ended' }
   );
 
 interface AskedCourse {
-  /** Of the last answer, or what had come of it. */
+  /** The text of the last answer, possibly incomplete. */
   readonly text: string;
-  /** Of all requests together. */
+  /** The tokens of all requests. */
   readonly usage: ModelUsage;
   readonly requests: number;
 }
 
-/** A longer answer is a failure, and is not read to its end. */
+/** A longer answer fails and is not read to its end. */
 const maxCharacters = 1_000_000;
-/** The first, and one that corrects it. */
+/** The first request, and one correction. */
 const maxRequests = 2;
 
 /**
- * Asks the model, and once more where its answer cannot be used. What the model does is an answer, and a model that ignores the signal
- * is not waited for.
+ * Asks the model, and once more if its answer cannot be used. Failures of the model are returned. Does not wait for a model that ignores
+ * the signal.
  *
- * @throws HoldfastError `modules.input_invalid`: the promise rejects, and the model was not asked.
+ * @throws HoldfastError `modules.input_invalid`: the promise rejects without asking the model.
  */
 export async function askProgram<Output>(
   program: Program<unknown, Output>,
@@ -90,7 +90,7 @@ export async function askProgram<Output>(
 }
 
 /**
- * Checked by the signature's schema, with its defaults.
+ * Validates the input with the signature's schema and fills in defaults.
  *
  * @throws HoldfastError `modules.input_invalid`.
  */
@@ -99,23 +99,23 @@ export function readInput({ signature }: Program, input: unknown): JsonObject {
   const checked = orInvalid(name, () => compileSchema(inputSchema).validate(copyInput(leaveOutUndefined(input), name)));
   if (!checked.ok) throw inputInvalid(name, describeIssues(checked.issues));
   const values = copyInput(checked.value, name);
-  if (!isPlainObject(values)) throw inputInvalid(name, 'it is no object');
+  if (!isPlainObject(values)) throw inputInvalid(name, 'it is not an object');
   return values;
 }
 
-/** An optional input may be given as `undefined`. */
+/** Removes `undefined` members, which stand for absent optional inputs. */
 function leaveOutUndefined(input: unknown): unknown {
   if (!isPlainObject(input)) return input;
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
 }
 
-/** What an input does when it is read, and the schema of a host, is code of the host. */
+/** Getters of the input and a host's schema are foreign code, which may throw anything. */
 function orInvalid<Value>(name: string, read: () => Value): Value {
   try {
     return read();
   } catch (thrown) {
     if (isHoldfastError(thrown)) throw thrown;
-    throw inputInvalid(name, `it cannot be checked: ${describeThrown(thrown).slice(0, 2_000)}`, thrown);
+    throw inputInvalid(name, `checking it failed: ${describeThrown(thrown).slice(0, 2_000)}`, thrown);
   }
 }
 
@@ -127,9 +127,13 @@ function copyInput(input: unknown, name: string): Json {
 
 function inputInvalid(name: string, problem: string, cause?: unknown): HoldfastError {
   const reason = problem.replace(/\.$/, '');
-  return new HoldfastError('modules.input_invalid', `The input of \`${name}\` does not fit its signature: ${reason}.`, {
-    cause,
-  });
+  return new HoldfastError(
+    'modules.input_invalid',
+    `The input of \`${name}\` does not match its signature: ${reason}.`,
+    {
+      cause,
+    },
+  );
 }
 
 function isAborted(signal: AbortSignal | undefined): boolean {
@@ -151,20 +155,20 @@ function addRequest({ usage, requests }: AskedCourse, reading: MessageReading): 
 export function modelFailed(model: Model, reading: Extract<MessageReading, { type: 'threw' | 'wrong' }>): ModuleError {
   if (reading.type === 'wrong') return noAnswer(model, reading.problem);
   const { thrown } = reading;
-  // A result of a loop keeps no cause.
+  // Results of a loop are JSON, so they keep no cause.
   const data = isHoldfastError(thrown) ? { code: thrown.code } : {};
   return noAnswer(model, describeThrown(thrown).slice(0, 2_000), { data, cause: thrown });
 }
 
 export function withheld(model: Model): ModuleError {
-  return noAnswer(model, 'its provider withheld it (`content-filter`). Ask for something else.');
+  return noAnswer(model, 'the content filter of its provider blocked it (`content-filter`). Change the request.');
 }
 
 function noAnswer(model: Model, problem: string, options?: ModuleErrorOptions): ModuleError {
   return moduleError('modules.model_failed', `The model \`${model.id}\` gave no answer: ${problem}`, options);
 }
 
-/** Whether the end marker stands behind a field: then nothing is missing, also where the model went on until it was cut off. */
+/** True if the end marker follows a field: nothing is missing, even if the model continued until it was cut off. */
 function isWhole(text: string, { outputs }: PromptFields): boolean {
   const said = skipReasoning(text);
   const names = outputs.map(({ name }) => name).join('|');
@@ -176,20 +180,20 @@ const cutOff: Unusable = {
   type: 'unusable',
   output: {},
   missing: [],
-  problems: [{ field: '', message: 'the answer was cut off, because it was too long; it has to be shorter' }],
+  problems: [{ field: '', message: 'the answer was too long and was cut off; make it shorter' }],
 };
 
-/** Of an answer that is sent back to be corrected. */
+/** The maximum length of an answer that is sent back for correction. */
 const maxShown = 20_000;
 
-/** What the model is told of its answer. */
+/** The correction request. */
 function correct(text: string, answer: Unusable, request: string): readonly Message[] {
   const problems = describeProblems(answer).map((problem) => `- ${problem}`);
-  // No provider takes an empty message.
+  // Providers reject empty messages.
   const shown = text.trim() === '' ? '(no text)' : text.slice(0, maxShown);
   return [
     { role: 'assistant', text: shown, calls: [] },
-    { role: 'user', text: `That answer cannot be used:\n${problems.join('\n')}\n\n${request}` },
+    { role: 'user', text: `Your answer cannot be used:\n${problems.join('\n')}\n\n${request}` },
   ];
 }
 
@@ -199,7 +203,7 @@ function unparsable({ signature }: Program, answer: Unusable): ModuleError {
     .map(({ field, message }) => ({ field: field.slice(0, 200), message }));
   return moduleError(
     'modules.output_unparsable',
-    `The model did not answer with the outputs of \`${signature.name}\`, also when it was asked again: ${describeProblems(answer).join('; ')}.`,
+    `The model did not answer with the outputs of \`${signature.name}\`, even after a correction: ${describeProblems(answer).join('; ')}.`,
     { data: { missing: answer.missing, problems } },
   );
 }
@@ -218,28 +222,28 @@ function describeProblems({ missing, problems, note }: Unusable): readonly strin
   ];
 }
 
-/** What an answer of a model is worth. */
+/** The evaluation of a model's answer. */
 export type AnswerReading<Output = unknown> =
   | (Answer & { readonly type: 'answer'; readonly isPartial: false; readonly output: Output })
-  /** It asks for something first. `output` is what it has of the outputs, as read. */
+  /** It requests a tool first. `output` has the outputs that it already contains. */
   | (Answer & { readonly type: 'answer'; readonly isPartial: true; readonly output: JsonObject })
   | Unusable
   /** The signature's schema threw. */
   | { readonly type: 'failed'; readonly error: ModuleError; readonly output: JsonObject };
 
 interface Answer {
-  /** Reasoning and extra outputs, as read. */
+  /** Reasoning and extra outputs. */
   readonly extras: JsonObject;
 }
 
-/** A `field` of the problems is `name.inner[0]`; empty for the answer itself. */
+/** The `field` of a problem is `name.inner[0]`; empty for the answer itself. */
 export interface Unusable extends Omit<ParsedAnswer, 'values'> {
   readonly type: 'unusable';
-  /** What could be read of the outputs. */
+  /** The outputs that could be read. */
   readonly output: JsonObject;
 }
 
-/** Reads the text of an answer, and holds its outputs to the signature's schema. */
+/** Reads an answer and validates its outputs with the signature's schema. */
 function readAnswer<Output>(
   program: Program<unknown, Output>,
   { text, calls }: { readonly text: string; readonly calls: readonly ToolCall[] },
@@ -249,7 +253,7 @@ function readAnswer<Output>(
   const own = new Set(signature.outputs.map(({ name }) => name));
   const added = new Set(program.outputs.map(({ name }) => name).filter((name) => !own.has(name)));
   const { outputs } = promptFields(program, extra);
-  // An answer is not refused for want of the reasoning before it.
+  // Missing reasoning does not invalidate an answer.
   const fields = outputs.map((field) => (added.has(field.name) ? { ...field, required: false } : field));
   const { values, ...lacks } = parseAnswer(text, fields);
   const read = Object.entries(values);
@@ -268,4 +272,4 @@ function readAnswer<Output>(
   return { type: 'unusable', output, missing: [], problems };
 }
 
-const noTools: AnswerProblem = { field: '', message: 'there are no tools to call here' };
+const noTools: AnswerProblem = { field: '', message: 'no tools are available here' };

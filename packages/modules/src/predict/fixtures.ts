@@ -1,13 +1,13 @@
 import type { Model, ModelEvent, ModelRequest, ToolCall } from '@holdfast/core';
 
-/** What a model of a test does when it is asked: say a text, call tools, throw, or what a function makes of the request. */
+/** The reaction of a test model to a request: a text, tool calls, an error, or a function of the request. */
 export type Play =
   | string
   | { readonly text?: string; readonly calls: readonly ToolCall[] }
   | Error
   | ((request: ModelRequest) => string);
 
-/** A model that plays `plays`, one each time it is asked, and keeps what it was asked. */
+/** A model that plays `plays` in order and records its requests. */
 export function playModel(...plays: readonly Play[]): Model & { readonly requests: readonly ModelRequest[] } {
   const requests: ModelRequest[] = [];
   return {

@@ -10,7 +10,7 @@ import { createWriter } from './render.ts';
 const isLong = inject('long') > 0;
 const end = '[[ ## completed ## ]]';
 
-// What means something to the reader, and what surrounds it.
+// Syntax of the formats, and text around it.
 const pieces = fc.constantFrom(
   ...['a', 'Paris', ' ', '\n', '\r\n', '\n\n', '5', '1.0', 'yes', 'null', 'None', '\u00e9', '\ud83d', '\u2028'],
   ...['{', '}', '[', ']', '"', "'", '`', '```', '```json\n', '~~~', '**', '#', ':', ',', '- ', '1. ', '\\', '_'],
@@ -35,7 +35,7 @@ const kinds: readonly Kind[] = [
   { schema: { type: ['integer', 'boolean', 'null'] }, values: fc.oneof(fc.integer(), fc.boolean(), fc.constant(null)) },
   {
     schema: { type: 'object', additionalProperties: true },
-    // Half of a sign is no key.
+    // A lone surrogate is not a valid key.
     values: fc.dictionary(
       texts.filter((key) => !/\p{Cs}/u.test(key)),
       fc.oneof(texts, fc.integer(), fc.array(texts, { maxLength: 2 })),
@@ -57,7 +57,7 @@ interface Answer {
   readonly values: JsonObject;
 }
 
-/** Fields, and for all that are required and some of the others a value. */
+/** Fields, with values for all required and some optional ones. */
 const answers: fc.Arbitrary<Answer> = names.chain((chosen) =>
   fc
     .tuple(
@@ -83,7 +83,7 @@ const answers: fc.Arbitrary<Answer> = names.chain((chosen) =>
     })),
 );
 
-test('property: what is written into a prompt as an answer is read back', () => {
+test('property: an answer rendered into a prompt is read back', () => {
   fc.assert(
     fc.property(
       answers,
@@ -92,7 +92,7 @@ test('property: what is written into a prompt as an answer is read back', () => 
       ({ fields, values }, hasEnd, head) => {
         for (const { name, required } of fields) {
           const value = Object.hasOwn(values, name) ? values[name] : undefined;
-          // The writer breaks headers in values up; a reader takes these for what they mostly are.
+          // The writer breaks up headers within values, which the reader then takes for headers.
           fc.pre(!JSON.stringify(value ?? null).includes('[['));
           fc.pre(value !== `{${name}}` && !JSON.stringify(value ?? null).includes('"__proto__"'));
           fc.pre(required || (value !== 'null' && value !== 'None'));
@@ -108,7 +108,7 @@ test('property: what is written into a prompt as an answer is read back', () => 
   );
 });
 
-test('property: an answer in JSON is read back, whatever is written around it', () => {
+test('property: a JSON answer is read back, whatever surrounds it', () => {
   const around = fc.constantFrom('', 'Here it is:\n', 'So {it} is [1]:\n\n', '<think>\n{"first":0}\n</think>\n');
   fc.assert(
     fc.property(answers, around, fc.constantFrom(0, 2), fc.boolean(), ({ fields, values }, head, indent, isFenced) => {
@@ -135,7 +135,7 @@ const marks = fc.constantFrom(
   ...['first: ', '\nsecond: ', '**Next Tool:** ', '\nreply: ', '<think>', '</think>\n', '{"second":', '{"first":"x"}'],
 );
 
-test('property: any text gives an answer, in which each field is at one place, and each value of its type', () => {
+test('property: any text gives an answer with each field in one place and each value of its type', () => {
   fc.assert(
     fc.property(answers, fc.array(fc.oneof(pieces, marks), { maxLength: 30 }), ({ fields }, parts) => {
       const { values, missing, problems } = parseAnswer(parts.join(''), fields);
@@ -166,7 +166,7 @@ function hostileTexts(piece: string, size: number): readonly string[] {
   ];
 }
 
-/** How many fields have each their place in the answers to `texts`. */
+/** The number of fields that are in exactly one place, for each text. */
 function countPlaces(texts: readonly string[]): readonly number[] {
   const fields = ['string', 'integer', 'array', 'object'].map((type, index) => ({
     name: ['first', 'second', 'third', 'fourth'][index] ?? '',
@@ -180,7 +180,7 @@ function countPlaces(texts: readonly string[]): readonly number[] {
   });
 }
 
-// What looks at every character from every other would not come to an end.
+// A quadratic implementation would not finish.
 test.each([
   ...[
     '{',

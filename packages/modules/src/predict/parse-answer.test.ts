@@ -17,7 +17,7 @@ function outputs(
 }
 
 const text = { type: 'string' };
-/** Those of section 15 of the cases. */
+/** The fields of section 15 of the cases. */
 const chat = outputs({ a: { type: 'integer' }, b: { type: 'boolean' }, c: { type: 'array', items: text }, d: text });
 const answer = outputs({ answer: text });
 const scored = outputs({ answer: text, score: { type: 'integer' } });
@@ -41,7 +41,7 @@ const town = outputs({ town: { $ref: '#/$defs/town' } }, ['town'], {
 const fence = '```';
 const end = '[[ ## completed ## ]]';
 
-/** What is expected, in short: values, and what else there is. */
+/** The expected result: values, and everything else. */
 type Expected = { readonly [field: string]: unknown };
 
 interface Row {
@@ -67,7 +67,7 @@ const headers: readonly Row[] = [
     values: { answer: 'Paris', score: 5 },
   },
   {
-    what: 'text before the first header, a field nobody asked for (CHT-4)',
+    what: 'text before the first header, an unknown field (CHT-4)',
     fields: scored,
     text: `Sure, here you go.\n\n[[ ## answer ## ]]\nParis\n\n[[ ## confidence ## ]]\nvery high\n\n[[ ## score ## ]]\n5\n${end}`,
     values: { answer: 'Paris', score: 5 },
@@ -79,7 +79,7 @@ const headers: readonly Row[] = [
     values: { a: 1, b: true, c: [], d: 'd' },
   },
   {
-    what: 'a field missing (CHT-8)',
+    what: 'a missing field (CHT-8)',
     fields: chat,
     text: `[[ ## a ## ]]\n1\n[[ ## d ## ]]\nd\n${end}`,
     values: { a: 1, d: 'd' },
@@ -137,7 +137,7 @@ const headers: readonly Row[] = [
     values: { answer: 'Paris', score: 5 },
   },
   {
-    what: 'brackets and signs left out',
+    what: 'missing brackets and signs',
     fields: scored,
     text: '[ ## answer ## ]\nParis [[score]]\n[score]\n[[ score ]]\n5\n[[ completed ]]\nHope this helps!',
     values: { answer: 'Paris [[score]]\n[score]', score: 5 },
@@ -149,13 +149,13 @@ const headers: readonly Row[] = [
     values: { answer: '[see](x)\n[[note]]', score: 5 },
   },
   {
-    what: 'headers talked about first',
+    what: 'headers mentioned in prose first',
     fields: scored,
     text: '`[[ ## answer ## ]]` will be the city.\n[[ ## answer ## ]]\nParis\n[[ ## score ## ]]\n5',
     values: { answer: 'Paris', score: 5 },
   },
   {
-    what: 'what was asked for, repeated first',
+    what: 'the request, repeated first',
     fields: scored,
     text: `[[ ## answer ## ]]\n{answer}\n\n[[ ## score ## ]]\n{score}\n\n[[ ## answer ## ]]\nParis\n\n[[ ## score ## ]]\n5\n${end}`,
     values: { answer: 'Paris', score: 5 },
@@ -179,20 +179,20 @@ const headers: readonly Row[] = [
     values: { answer: 'Paris', score: 5 },
   },
   {
-    what: 'the end in a line, and talk behind it',
+    what: 'the end marker within a line, followed by prose',
     fields: answer,
     text: `[[ ## answer ## ]]\nParis ${end} Hope this helps!`,
     values: { answer: 'Paris' },
   },
   {
-    what: 'a next turn made up behind the end',
+    what: 'an invented next turn after the end',
     fields: scored,
     text: `[[ ## answer ## ]]\nParis\n${end}\n\n[[ ## question ## ]]\nAnd Rome?\n[[ ## score ## ]]\n7`,
     values: { answer: 'Paris' },
     missing: ['score'],
   },
   {
-    what: 'the end talked about first',
+    what: 'the end marker mentioned in prose first',
     fields: answer,
     text: `I will end with ${end}.\n[[ ## answer ## ]]\nParis\n${end}`,
     values: { answer: 'Paris' },
@@ -234,7 +234,7 @@ const headers: readonly Row[] = [
     values: { answer: 'score: 3\n{"score": 4}\nsee [[ ## score ## ]] below', score: 5 },
   },
   {
-    what: 'a field twice',
+    what: 'a repeated field',
     fields: scored,
     text: '[[ ## answer ## ]]\nParis\n[[ ## score ## ]]\n5\n[[ ## answer ## ]]\nRome',
     values: { answer: 'Paris', score: 5 },
@@ -247,7 +247,7 @@ const headers: readonly Row[] = [
     problems: ['score'],
   },
   {
-    what: 'line ends of Windows and a byte order mark',
+    what: 'Windows line endings and a byte order mark',
     fields: scored,
     text: `\ufeff[[ ## answer ## ]]\r\nParis\r\nFrance\r\n\r\n**[[ ## score ## ]]**\r\n5\r\n\r\n${end}\r\n`,
     values: { answer: 'Paris\r\nFrance', score: 5 },
@@ -264,9 +264,9 @@ const headers: readonly Row[] = [
     text: `[[ ## answer ## ]]\n\n${end}`,
     values: { answer: '' },
   },
-  { what: 'an answer that breaks off', fields: answer, text: '[[ ## answer ## ]]\n', values: {}, missing: ['answer'] },
+  { what: 'a truncated answer', fields: answer, text: '[[ ## answer ## ]]\n', values: {}, missing: ['answer'] },
   {
-    what: 'nothing behind a header',
+    what: 'an empty value',
     fields: chat,
     text: `[[ ## a ## ]]\n\n[[ ## b ## ]]\n[[ ## c ## ]]\n\n[[ ## d ## ]]\n${end}`,
     values: { d: '' },
@@ -279,7 +279,7 @@ const headers: readonly Row[] = [
     values: { answer: 'Paris' },
   },
   {
-    what: 'optional fields said to be nothing',
+    what: 'optional fields with a word for nothing',
     fields: optional,
     text: `[[ ## answer ## ]]\nParis\n[[ ## score ## ]]\nNone\n[[ ## note ## ]]\nnull\n${end}`,
     values: { answer: 'Paris' },
@@ -291,14 +291,14 @@ const headers: readonly Row[] = [
     values: { answer: 'Paris', note: '' },
   },
   {
-    what: 'an optional field that is wrong',
+    what: 'an invalid optional field',
     fields: optional,
     text: '[[ ## answer ## ]]\nParis\n[[ ## score ## ]]\nhigh',
     values: { answer: 'Paris' },
     problems: ['score'],
   },
   {
-    what: 'None as a text that is listed',
+    what: 'None as an enum text',
     fields: outputs({ answer: text, kind: { enum: ['None', 'Some'] } }, ['answer']),
     text: '[[ ## answer ## ]]\nx\n[[ ## kind ## ]]\nNone',
     values: { answer: 'x', kind: 'None' },
@@ -311,7 +311,7 @@ const headers: readonly Row[] = [
     missing: ['score'],
   },
   {
-    what: 'a value that says it is JSON and is none',
+    what: 'values that are not JSON',
     fields: chat,
     text: '[[ ## a ## ]]\n1,000\n[[ ## b ## ]]\n1\n[[ ## c ## ]]\nx, y\n[[ ## d ## ]]\nd',
     values: { d: 'd' },
@@ -321,26 +321,26 @@ const headers: readonly Row[] = [
 
 const thoughts: readonly Row[] = [
   {
-    what: 'a thought first',
+    what: 'reasoning first',
     fields: answer,
     text: '<think>\nIt may be\n[[ ## answer ## ]]\nRome\n</think>\n\n[[ ## answer ## ]]\nParis',
     values: { answer: 'Paris' },
   },
   {
-    what: 'the end of a thought without its beginning',
+    what: 'reasoning without an opening tag',
     fields: answer,
     text: 'It may be\n[[ ## answer ## ]]\nRome?\n</think>\n\n[[ ## answer ## ]]\nParis',
     values: { answer: 'Paris' },
   },
   {
-    what: 'a thought that does not end',
+    what: 'unclosed reasoning',
     fields: answer,
     text: '<think>\n[[ ## answer ## ]]\nRome',
     values: {},
     missing: ['answer'],
   },
   {
-    what: 'a thought, then JSON',
+    what: 'reasoning, then JSON',
     fields: answer,
     text: '<Thinking>{"answer":"Rome"}</Thinking>{"answer":"Paris"}',
     values: { answer: 'Paris' },
@@ -380,13 +380,13 @@ const json: readonly Row[] = [
     values: { a: 1, b: true, c: ["it's", "b's"], d: 'd' },
   },
   {
-    what: 'further members, and other names',
+    what: 'unknown members, and other spellings',
     fields: scored,
     text: '{"thought":"x","Answer":"Paris","SCORE":"5"}',
     values: { answer: 'Paris', score: 5 },
   },
   {
-    what: 'JSON with wrong kinds',
+    what: 'JSON with wrong types',
     fields: chat,
     text: '{"a":null,"b":1,"c":"x","d":5}',
     values: {},
@@ -395,13 +395,13 @@ const json: readonly Row[] = [
   { what: 'JSON with a null', fields: nullable, text: '{"answer":null}', values: { answer: null } },
   { what: 'JSON with the text null', fields: nullable, text: '{"answer":"null"}', values: { answer: 'null' } },
   {
-    what: 'JSON with nothing for what is optional',
+    what: 'JSON with null for an optional field',
     fields: optional,
     text: '{"answer":"Paris","score":null,"note":null}',
     values: { answer: 'Paris' },
   },
   {
-    what: 'JSON that leaves a field out',
+    what: 'JSON without a field',
     fields: scored,
     text: '{"score":5}',
     values: { score: 5 },
@@ -417,7 +417,7 @@ const json: readonly Row[] = [
     values: { town: { name: 'Bonn', twin: { name: 'Oxford' } } },
   },
   {
-    what: 'a reference, and what does not fit it',
+    what: 'a reference, and a value that does not match it',
     fields: town,
     text: '[[ ## town ## ]]\n{"name":"Bonn","twin":{"title":"Oxford"}}',
     values: {},
@@ -439,13 +439,13 @@ const lines: readonly Row[] = [
     values: { response: 'Well met.\n\nGold: I have none, and\n  - no goods' },
   },
   {
-    what: 'an object behind a name',
+    what: 'an object after a name',
     fields: merchant,
     text: 'response: wait\ntool_call: {"name":"get_gold","args":{"response":"no"}}',
     values: { response: 'wait', tool_call: { name: 'get_gold', args: { response: 'no' } } },
   },
   {
-    what: 'an object in a fence behind a name',
+    what: 'a fenced object after a name',
     fields: merchant,
     text: `Response: wait\nTool Call:\n${fence}json\n{"name":"get_gold"}\n${fence}`,
     values: { response: 'wait', tool_call: { name: 'get_gold' } },
@@ -487,7 +487,7 @@ const lines: readonly Row[] = [
     values: { answer: 'two\n- score: 1\n    score: 2', score: 5 },
   },
   {
-    what: 'keys of what is no JSON',
+    what: 'keys in invalid JSON',
     fields: scored,
     text: '{\n  answer: "Paris"\n  score: 5\n}',
     values: {},
@@ -500,14 +500,14 @@ const lines: readonly Row[] = [
     values: { answer: 'Paris', score: 5 },
   },
   {
-    what: 'keys of what is no JSON, further down',
+    what: 'keys in invalid JSON, further down',
     fields: scored,
     text: "Sure:\n{\n  'thought': x,\n  answer: 'Paris',\n  score: 5\n}",
     values: {},
     missing: ['answer', 'score'],
   },
-  { what: 'a name that nobody asked for', fields: answer, text: 'reply: hi', values: {}, missing: ['answer'] },
-  { what: 'bold that does not end', fields: answer, text: '**answer: Paris**', values: {}, missing: ['answer'] },
+  { what: 'an unknown name', fields: answer, text: 'reply: hi', values: {}, missing: ['answer'] },
+  { what: 'unclosed bold text', fields: answer, text: '**answer: Paris**', values: {}, missing: ['answer'] },
 ];
 
 const none: readonly Row[] = [
@@ -529,7 +529,7 @@ test.each([...headers, ...thoughts, ...json, ...lines, ...none])(
   },
 );
 
-test('what is wrong is said of each field', () => {
+test('each invalid field has a message', () => {
   expect(parseAnswer('[[ ## a ## ]]\n1,000\n[[ ## b ## ]]\nperhaps\n[[ ## c ## ]]\n["x"', chat)).toEqual<ParsedAnswer>({
     values: {},
     missing: ['d'],
@@ -548,13 +548,13 @@ test.each([
   [`${fence}json\n{"answer":Paris}\n${fence}`, 'it is not JSON: '],
   [`{"answer":${'['.repeat(100)}${']'.repeat(100)}}`, 'it is nested deeper than 64 levels'],
   ['{"__proto__":{"answer":"Paris"}}', '`__proto__` is not accepted as a key'],
-])('why nothing can be read of %j', (written, note) => {
+])('the reason why %j cannot be read', (written, note) => {
   const parsed = parseAnswer(written, answer);
   expect(parsed).toMatchObject({ values: {}, missing: ['answer'], problems: [] });
   expect(parsed.note).toContain(note);
 });
 
-test('a field may have the name of what every object has', () => {
+test('a field may be named like a property of every object', () => {
   const fields = outputs({ toString: text, constructor: text });
   const { values } = parseAnswer('[[ ## constructor ## ]]\nc\n[[ ## toString ## ]]\np', fields);
   expect(Object.entries(values)).toEqual([
@@ -567,12 +567,12 @@ test('a field may have the name of what every object has', () => {
   });
 });
 
-test('names that differ only in their case are those that are written', () => {
+test('names that differ only in case must match exactly', () => {
   const fields = outputs({ city: text, City: text });
   expect(parseAnswer('[[ ## City ## ]]\nA\n[[ ## city ## ]]\nb', fields).values).toEqual({ city: 'b', City: 'A' });
   expect(parseAnswer('[[ ## CITY ## ]]\nA', fields)).toMatchObject({ values: {}, missing: ['city', 'City'] });
 });
 
-test('half of a sign in a value stays what it is', () => {
+test('a lone surrogate in a value is kept', () => {
   expect(parseAnswer('[[ ## answer ## ]]\n\ud83d', answer).values).toEqual({ answer: '\ud83d' });
 });

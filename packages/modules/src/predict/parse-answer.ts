@@ -4,15 +4,15 @@ import { coerceValue, isListed } from '../signature/coerce.ts';
 import { readLiteral } from '../signature/literal.ts';
 import type { SignatureField } from '../signature/signature.ts';
 
-/** What could be read of an answer. Each required field is in exactly one of `values`, `missing` and `problems`. */
+/** The fields read from an answer. Each required field is in exactly one of `values`, `missing` and `problems`. */
 export interface ParsedAnswer {
-  /** By field, each of the field's schema; defaults are not filled in. */
+  /** By field, in the type of the field's schema; defaults are not filled in. */
   readonly values: JsonObject;
-  /** Required fields that are not there, or have nothing behind their name. */
+  /** Required fields that are absent or empty. */
   readonly missing: readonly string[];
-  /** Fields that are there and not of their type. `message` is a clause that goes on from the field's name. */
+  /** Fields with an invalid value. `message` is a clause that continues from the field's name. */
   readonly problems: readonly AnswerProblem[];
-  /** Why no field could be read at all, where more can be said of it; a clause. */
+  /** A hint why no field could be read, if known; a clause. */
   readonly note?: string;
 }
 
@@ -22,17 +22,17 @@ export interface AnswerProblem {
 }
 
 /**
- * Reads the fields in a model's answer, in the first of these forms that has any of them:
+ * Reads the fields of a model's answer, in the first of these formats that contains any:
  *
- * 1. lines that begin with `[[ ## name ## ]]`, each with its value behind it, until `[[ ## completed ## ]]`, which may be missing,
- * 2. a JSON object, in a fence or not, with text around it or not,
- * 3. lines that begin with `name:`, each with its value until the next.
+ * 1. lines that begin with `[[ ## name ## ]]`, each followed by its value, up to an optional `[[ ## completed ## ]]`,
+ * 2. a JSON object, optionally in a fence or surrounded by text,
+ * 3. lines that begin with `name:`, each with its value up to the next.
  *
- * Thoughts in `<think>`, what stands before the first field, and fields that are not asked for are passed over. The first of several
- * values of a field counts. Names may be in another case and have spaces for underscores, where that names one field. An answer in
- * none of the forms is never taken for a value. Never throws; linear in the length of the text.
+ * Ignores reasoning in `<think>`, text before the first field, and unknown fields. The first of several values of a field counts. Names
+ * match in any case and with spaces for underscores, if that is unambiguous. Text in none of the formats is never taken as a value. Never
+ * throws; linear in the length of the text.
  *
- * Source of the form with headers: stanfordnlp/dspy `dspy/adapters/chat_adapter.py`.
+ * Source of the format with headers: stanfordnlp/dspy `dspy/adapters/chat_adapter.py`.
  */
 export function parseAnswer(text: string, fields: readonly SignatureField[]): ParsedAnswer {
   const names = new FieldNames(fields);
@@ -59,7 +59,7 @@ function toAnswer(parts: Parts, fields: readonly SignatureField[]): ParsedAnswer
       continue;
     }
     const coerced = coerceValue(part.value, schema, part);
-    // Many models write that there is nothing where they were free to leave a field out.
+    // Many models write "none" or similar for optional fields.
     const isLeftOut = !required && saysNothing(part, schema);
     if (coerced.ok) {
       if (coerced.value === null || !isLeftOut) values.push([name, coerced.value]);
@@ -96,7 +96,7 @@ function toSimilar(name: string): string {
   return name.replaceAll(/[`*]/g, '').toLowerCase().replaceAll(' ', '_');
 }
 
-// Bounded wherever they repeat, so that no line is gone through often.
+// All repetitions are bounded, so that matching stays linear.
 const space = '[ \\t]{0,20}';
 const header = new RegExp(
   `^${space}(#{0,6}${space}[*_\`]{0,3})(\\[{1,2}${space}#{0,6})${space}([^\\s#[\\]][^#[\\]\\n]{0,99}?)${space}(#{0,6}${space}\\]{1,2})(?::(?=\\s|$))?`,
@@ -110,13 +110,13 @@ const endMark = new RegExp(
 );
 
 interface Head {
-  /** `undefined` for a field that is not asked for. */
+  /** `undefined` for an unknown field. */
   readonly name: string | undefined;
   readonly start: number;
   readonly end: number;
 }
 
-/** The lines that begin with the name of a field. */
+/** Finds the lines that begin with a field name. */
 function* findHeads(text: string, pattern: RegExp, names: FieldNames): Generator<Head> {
   for (const { 0: whole, 1: marks = '', 2: before = '', 3: written = '', 4: after = '', index } of text.matchAll(
     pattern,
@@ -126,7 +126,7 @@ function* findHeads(text: string, pattern: RegExp, names: FieldNames): Generator
     const hasSigns = before.endsWith('#') && after.startsWith('#');
     let end = index + whole.length;
     if (pattern === header && !(isDouble && hasSigns && marks.trim() === '')) {
-      // Not quite a header, but one that is asked for and has its line to itself; else it is talked about.
+      // An inexact header counts only for a known field and on a line of its own; otherwise it is mentioned in prose.
       restOfLine.lastIndex = end;
       if (name === undefined || !(isDouble || hasSigns) || !restOfLine.test(text)) continue;
       end = restOfLine.lastIndex;
@@ -162,9 +162,9 @@ function readOtherForms(text: string, names: FieldNames, fields: readonly Signat
   const first = findFirst(text, label, names);
   if (first !== undefined) {
     const brace = text.search(/[{[]/);
-    // An object behind the name of a field is its value, unless it is the answer itself.
+    // An object after a field name is the value of the field, unless it is the whole answer.
     const isValue = brace === -1 || (first < brace && !isWhole);
-    // Within braces that are no JSON the names are keys, and their values run into each other.
+    // In braces that are not valid JSON, names are keys and their values cannot be separated.
     const isKey = /^[ \t]{0,20}\{|\{[ \t]{0,20}\r?$/m.test(text.slice(0, first));
     if (!isKey && (isValue || parts.size === 0)) return { parts: readParts(text, first, label, names) };
   }
@@ -182,7 +182,7 @@ function readObject(object: JsonObject, names: FieldNames): Parts {
   return parts;
 }
 
-/** What stands behind each field's first name, from the one at `first` on. */
+/** The value after each field's first name, starting with the one at `first`. */
 function readParts(text: string, first: number, pattern: RegExp, names: FieldNames): Parts {
   endMark.lastIndex = first;
   const end = endMark.exec(text)?.index;
@@ -192,9 +192,9 @@ function readParts(text: string, first: number, pattern: RegExp, names: FieldNam
   const add = ({ name, end: start }: Head, next?: number): void => {
     if (name === undefined || parts.has(name)) return;
     const value = body.slice(start, next).trim();
-    // What was asked for, said again.
+    // The placeholder of the prompt, repeated.
     if (value === `{${name}}`) return;
-    // Behind the last name there may be nothing because the answer breaks off.
+    // An empty value after the last name may be due to truncation.
     if (value !== '' || next !== undefined || end !== undefined) parts.set(name, { value, from: 'text' });
   };
   let open: Head | undefined;
@@ -206,7 +206,7 @@ function readParts(text: string, first: number, pattern: RegExp, names: FieldNam
   return parts;
 }
 
-/** Without the end of a fence that has been opened before `text`. */
+/** Removes the end of a fence that was opened before `text`. */
 function withoutLastFence(text: string): string {
   let count = 0;
   let last = 0;
@@ -218,15 +218,15 @@ function withoutLastFence(text: string): string {
 }
 
 const name = 'think|thinking|thought|reasoning|reflection|scratchpad';
-// A tag that opens at the beginning of a line or behind another; one that closes at either end of a line; what an answer begins with.
+// An opening tag at the start of a line or after another tag; a closing tag at either end of a line; the beginning of an answer.
 const mark = new RegExp(
   `(?:^|(?<=>))[ \\t]{0,20}<(${name})>|<\\/(?:${name})>(?=[ \\t]{0,20}\\r?$)|^[ \\t]{0,20}<\\/(?:${name})>|^[ \\t*_\`#]{0,20}(\\{|\\[\\[)`,
   'gim',
 );
 
 /**
- * The text without the thoughts before its answer: blocks of `<think>` and the like, and, where the opening tag is missing, as it is
- * for models whose template writes it, all before a closing one. Nothing is left when a thought has no end. Tags within the answer stay.
+ * Removes reasoning before the answer: blocks such as `<think>`, and everything before a closing tag without an opening one, which some
+ * chat templates add themselves. Returns nothing for reasoning without an end. Tags within the answer stay.
  */
 export function skipReasoning(text: string): string {
   let start = 0;

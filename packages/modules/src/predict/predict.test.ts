@@ -20,7 +20,7 @@ const inputSchema = jsonSchema<Question>({
   required: ['q'],
 });
 
-/** `q -> a:int, b:bool, c:string[], d:string` of the cases, and two that need not be there. */
+/** `q -> a:int, b:bool, c:string[], d:string` of the cases, and two optional fields. */
 const signature = defineSignature({
   name: 'cases',
   inputSchema,
@@ -54,13 +54,13 @@ const fields = (values: Readonly<Record<string, string>>, end = '[[ ## completed
 const good = { a: '1', b: 'true', c: '["x"]', d: 'text' };
 const output = { a: 1, b: true, c: ['x'], d: 'text', e: 'default' };
 
-test('a predictor, its input and what it predicts have the types of the signature', async () => {
+test('a predictor, its input and its output have the types of the signature', async () => {
   const model = playModel(fields({ response: 'hi' }));
   const predictor = predict(reply, { model });
   expectTypeOf(predictor).toEqualTypeOf<Predictor<Question, { response: string; tool_call?: unknown }>>();
   expectTypeOf(predictor.invoke).parameter(0).toEqualTypeOf<Question>();
   expectTypeOf(chainOfThought(reply, { model })).toEqualTypeOf<typeof predictor>();
-  // @ts-expect-error: `q` has to be there.
+  // @ts-expect-error: `q` is required.
   await expect(predictor.invoke({ tags: [] })).rejects.toMatchObject({ code: 'modules.input_invalid' });
   const prediction = await predictor.invoke({ q: '?' });
   expectTypeOf(prediction).toEqualTypeOf<Prediction<{ response: string; tool_call?: unknown }>>();
@@ -70,12 +70,12 @@ test('a predictor, its input and what it predicts have the types of the signatur
   expect([prediction, prediction.usage, predictor].every(Object.isFrozen)).toBe(true);
 });
 
-describe('answers that are read at once', () => {
+describe('answers that need no correction', () => {
   test.each<{ what: string; text: string; expected: object }>([
     { what: 'headers and end marker', text: fields(good), expected: output },
     { what: 'CHT-2: no end marker', text: fields(good, ''), expected: output },
     {
-      what: 'CHT-4: text before the first header, and a field that nobody knows',
+      what: 'CHT-4: text before the first header, and an unknown field',
       text: `Sure!\n${fields({ ...good, z: 'more' })}`,
       expected: output,
     },
@@ -104,7 +104,7 @@ describe('answers that are read at once', () => {
       text: 'response: first\nsecond: with a colon\n\nthird\ntool_call: null',
       response: 'first\nsecond: with a colon\n\nthird',
     },
-    { what: 'LOOP-8: several lines behind a header', text: fields({ response: 'one\n\ntwo' }), response: 'one\n\ntwo' },
+    { what: 'LOOP-8: several lines after a header', text: fields({ response: 'one\n\ntwo' }), response: 'one\n\ntwo' },
   ])('$what', async ({ text, response }) => {
     const prediction = await predict(reply, { model: playModel(text) }).invoke({ q: '?' });
     expect(prediction.output.response).toBe(response);
@@ -146,7 +146,7 @@ describe('one correction', () => {
     for (const one of told) expect(asked).toContain(`- ${one}`);
   });
 
-  test('then the error says what is missing and what is wrong, and nobody is asked again', async () => {
+  test('then the error lists missing and invalid fields, and the model is not asked again', async () => {
     const model = playModel('Hello', fields({ a: 'many', b: 'true', d: 'x' }), fields(good));
     await expect(predict(signature, { model }).invoke({ q: '?' })).rejects.toMatchObject({
       code: 'modules.output_unparsable',
@@ -161,7 +161,7 @@ describe('a model that fails', () => {
   const down = new HoldfastError('model.unauthorized', 'No such key.');
   test.each<{ what: string; plays: readonly Play[]; requests: number }>([
     { what: 'CHT-12: at once', plays: [down], requests: 1 },
-    { what: 'when it is to correct its answer', plays: ['Hello', down], requests: 2 },
+    { what: 'during the correction', plays: ['Hello', down], requests: 2 },
   ])('$what: its error is passed on', async ({ plays, requests }) => {
     const model = playModel(...plays);
     const error = await predict(signature, { model })
@@ -181,11 +181,11 @@ describe('the input', () => {
   test.each<{ what: string; input: unknown; told: string }>([
     { what: 'lacks a field', input: {}, told: 'q' },
     { what: 'has one of another type', input: { q: 1 }, told: '`q`' },
-    { what: 'has one that nobody declared', input: { q: '?', other: 1 }, told: '`other`' },
-    { what: 'is no object', input: ['?'], told: 'object' },
+    { what: 'has an undeclared field', input: { q: '?', other: 1 }, told: '`other`' },
+    { what: 'is not an object', input: ['?'], told: 'object' },
     { what: 'is nothing', input: undefined, told: 'cases' },
-    { what: 'holds what is no JSON', input: { q: '?', tags: [1n] }, told: '`tags[0]`' },
-  ])('$what: nobody is asked', async ({ input, told }) => {
+    { what: 'has a value that is not JSON', input: { q: '?', tags: [1n] }, told: '`tags[0]`' },
+  ])('$what: the model is not asked', async ({ input, told }) => {
     const model = playModel(fields(good));
     const predictor: Predictor = predict(signature, { model });
     const expected = { code: 'modules.input_invalid', message: expect.stringContaining(told) };
@@ -194,7 +194,7 @@ describe('the input', () => {
     expect(model.requests).toEqual([]);
   });
 
-  test('defaults are filled in, and an optional field may be given as undefined', async () => {
+  test('defaults are filled in, and an optional field may be undefined', async () => {
     const model = playModel(fields(good));
     const given = { q: '?', tags: undefined };
     const predictor: Predictor = predict(signature, { model });
@@ -203,7 +203,7 @@ describe('the input', () => {
   });
 });
 
-test('what a predictor renders is what the model is asked with, without tools', async () => {
+test('the model gets the rendered messages, without tools', async () => {
   const model = playModel(fields(good));
   const demos = [{ inputs: { q: '1?' }, outputs: { a: 1 } }];
   const predictor = predict(signature, { model, instruction: 'Be quick.', demos, descriptions: { d: 'Words.' } });
@@ -214,14 +214,14 @@ test('what a predictor renders is what the model is asked with, without tools', 
   expect(rendered[0]?.text).toMatch(/4\. `d` \(string\): Words\.\n[\s\S]*Be quick\.$/);
 });
 
-test('a predictor may be asked with another model', async () => {
+test('a predictor may use another model', async () => {
   const own = playModel();
   const other = playModel(fields(good));
   expect((await predict(signature, { model: own }).invoke({ q: '?' }, { model: other })).output).toEqual(output);
   expect(own.requests).toEqual([]);
 });
 
-test('only the reason of an aborted signal is thrown as it is', async () => {
+test('only the reason of an aborted signal is thrown unchanged', async () => {
   const reason = { my: 'reason' };
   const model = playModel(fields(good));
   const invoked = predict(signature, { model }).invoke({ q: '?' }, { signal: AbortSignal.abort(reason) });
@@ -230,7 +230,7 @@ test('only the reason of an aborted signal is thrown as it is', async () => {
 });
 
 describe('a chain of thought', () => {
-  test('asks for reasoning before the outputs, and gives it beside them', async () => {
+  test('asks for reasoning before the outputs, and returns it with them', async () => {
     const model = playModel(fields({ reasoning: 'Because.', ...good }));
     const prediction = await chainOfThought(signature, { model }).invoke({ q: '?' });
     expect(prediction).toMatchObject({ reasoning: 'Because.', requests: 1 });
@@ -238,12 +238,12 @@ describe('a chain of thought', () => {
     expect(model.requests[0]?.messages.at(-1)?.text).toMatch(/Answer with the field `\[\[ ## reasoning ## \]\]`, then/);
   });
 
-  test('is not refused for want of it', async () => {
+  test('accepts an answer without it', async () => {
     const prediction = await chainOfThought(signature, { model: playModel(fields(good)) }).invoke({ q: '?' });
     expect(prediction).toEqual({ output, usage: { inputTokens: 10, outputTokens: 5 }, requests: 1 });
   });
 
-  test('leaves the `reasoning` of a signature where it is', async () => {
+  test('keeps the position of the `reasoning` of a signature', async () => {
     const outputSchema = jsonSchema<{ answer: string; reasoning: string }>({
       type: 'object',
       properties: { answer: { type: 'string' }, reasoning: { type: 'string' } },
@@ -260,21 +260,24 @@ describe('a chain of thought', () => {
   });
 });
 
-test.each([predict, chainOfThought])('what cannot be rendered is refused when the predictor is made', (make) => {
-  const model = playModel();
-  expect(() => make(signature, { model, descriptions: { z: 'No.' } })).toThrow(
-    expect.objectContaining({ code: 'modules.description_unknown' }),
-  );
-});
+test.each([predict, chainOfThought])(
+  'a program that cannot be rendered is rejected when the predictor is created',
+  (make) => {
+    const model = playModel();
+    expect(() => make(signature, { model, descriptions: { z: 'No.' } })).toThrow(
+      expect.objectContaining({ code: 'modules.description_unknown' }),
+    );
+  },
+);
 
-describe('demos that are given in code are held against the signature', () => {
+describe('demos given in code are checked against the signature', () => {
   const model = playModel();
   const good = { inputs: { q: '1?' }, outputs: { a: 1, b: true, c: [], d: 'one' } };
   test.each<{ readonly title: string; readonly demos: readonly Demo[]; readonly message: RegExp }>([
     {
       title: 'a misspelt input',
       demos: [good, { inputs: { qq: '1?' }, outputs: {} }],
-      message: /`demos\[1\]`: `inputs\.qq`: unknown field, the inputs are `q`/,
+      message: /`demos\[1\]`: `inputs\.qq`: unknown field; the inputs are `q`/,
     },
     {
       title: 'a misspelt output',
@@ -286,7 +289,7 @@ describe('demos that are given in code are held against the signature', () => {
       demos: [{ inputs: { q: '1?' }, outputs: { a: 'one' } }],
       message: /`demos\[0\]`: `outputs\.a`/,
     },
-    { title: 'a value that the schema refuses', demos: [{ inputs: { q: '' }, outputs: {} }], message: /`inputs\.q`/ },
+    { title: 'a value that the schema rejects', demos: [{ inputs: { q: '' }, outputs: {} }], message: /`inputs\.q`/ },
   ])('$title', ({ demos, message }) => {
     for (const make of [predict, chainOfThought]) {
       expect(() => make(signature, { model, demos })).toThrow(
@@ -295,17 +298,17 @@ describe('demos that are given in code are held against the signature', () => {
     }
   });
 
-  test('of several that are wrong all are told', () => {
+  test('all invalid demos are reported', () => {
     const wrong = { inputs: { x: 1 }, outputs: {} };
     expect(() => predict(signature, { model, demos: [wrong, good, wrong] })).toThrow(
       expect.objectContaining({
-        message: expect.stringContaining('So are 1 more'),
+        message: expect.stringContaining('There are 1 more'),
         data: { problems: [expect.stringContaining('demos[0]'), expect.stringContaining('demos[2]')] },
       }),
     );
   });
 
-  test('fields may be missing, and those of a tool loop and of a chain of thought may be there', () => {
+  test('fields may be missing, and fields of a tool loop or a chain of thought may be present', () => {
     const demos = [
       { inputs: { q: '1?', available_tools: [], context: 'a' }, outputs: { tool_call: { name: 'x', args: {} } } },
       { inputs: {}, outputs: { a: 1 } },

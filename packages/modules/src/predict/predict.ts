@@ -5,37 +5,37 @@ import type { Signature } from '../signature/signature.ts';
 import { askProgram, readInput } from './ask.ts';
 import { renderProgram } from './render.ts';
 
-/** What a predictor answered. Frozen. */
+/** The answer of a predictor. Frozen. */
 export interface Prediction<Output = unknown> {
-  /** As the signature's output schema has it, defaults filled in. */
+  /** As the signature's output schema returns it, with defaults. */
   readonly output: Output;
-  /** What the model wrote before its answer; absent where it was not asked for, or wrote nothing. */
+  /** The reasoning before the answer; absent if it was not requested or is empty. */
   readonly reasoning?: string;
-  /** Of all requests; 0 where the provider reports none. */
+  /** The tokens of all requests; 0 if the provider reports none. */
   readonly usage: ModelUsage;
-  /** How often the model was asked: twice where its first answer had to be corrected. */
+  /** The number of requests: 2 if the first answer was corrected. */
   readonly requests: number;
 }
 
 export interface InvokeOptions {
-  /** Ends the wait; the promise rejects with its reason. */
+  /** Aborts the request; the promise rejects with its reason. */
   readonly signal?: AbortSignal;
-  /** Default: the predictor's own. */
+  /** Default: that of the predictor. */
   readonly model?: Model;
 }
 
-/** A signature that can be called. */
+/** A callable signature. */
 export interface Predictor<Input = unknown, Output = unknown> {
   readonly signature: Signature<Input, Output>;
   readonly predictorType: PredictorType;
   readonly program: Program<Input, Output>;
   readonly model: Model;
-  /** What the model is asked with: the same bytes for the same input. @throws HoldfastError `modules.input_invalid`. */
+  /** The messages for the model: the same bytes for the same input. @throws HoldfastError `modules.input_invalid`. */
   render(input: Input): readonly Message[];
   /**
-   * Asks the model. Rejects with HoldfastError `modules.input_invalid`, `modules.output_unparsable` (also the answer to a correction has
-   * not all fields, or wrong ones; or the schema of the outputs threw), `modules.model_failed` (`cause` is what the model threw), and with
-   * the reason of an aborted `signal`.
+   * Asks the model. Rejects with HoldfastError `modules.input_invalid`, `modules.output_unparsable` (even the corrected answer lacks fields
+   * or has invalid ones, or the schema of the outputs threw), `modules.model_failed` (with the model's error as `cause`), or the reason of
+   * an aborted `signal`.
    */
   invoke(input: Input, options?: InvokeOptions): Promise<Prediction<Output>>;
 }
@@ -45,10 +45,10 @@ export interface PredictorOptions extends Tuning {
 }
 
 /**
- * Asks a model for the outputs of a signature, and once more where its answer lacks some or has wrong ones.
+ * Asks a model for the outputs of a signature, and once more if its answer is incomplete or invalid.
  *
- * @throws HoldfastError `modules.description_unknown`, `modules.demo_invalid` (a demo that is no JSON, or has a field that the signature
- * does not have, or a value that it refuses; fields may be missing).
+ * @throws HoldfastError `modules.description_unknown`, `modules.demo_invalid` (a demo that is not JSON, has an unknown field, or has an
+ * invalid value; fields may be missing).
  */
 export function predict<Input, Output>(
   signature: Signature<Input, Output>,
@@ -58,10 +58,10 @@ export function predict<Input, Output>(
 }
 
 /**
- * As `predict`; the model writes a field `reasoning` before the outputs, unless the signature itself has an output of that name. An
- * answer without it is taken all the same.
+ * Like `predict`, but the model writes a field `reasoning` before the outputs, unless the signature has an output of that name. An answer
+ * without reasoning is accepted.
  *
- * @throws HoldfastError as `predict`, and `modules.signature_invalid` where an input has that name.
+ * @throws HoldfastError as `predict`, and `modules.signature_invalid` if an input has that name.
  */
 export function chainOfThought<Input, Output>(
   signature: Signature<Input, Output>,
@@ -90,7 +90,7 @@ export function createPredictor<Input, Output>(
       const asked = await askProgram(program, input, { model: options.model ?? model, signal });
       switch (asked.type) {
         case 'answer': {
-          // Without extra fields no answer is partial.
+          // Without extra fields, no answer is partial.
           const output = asked.output as Output;
           const { usage, requests } = asked;
           const reasoning = asked.extras['reasoning'];

@@ -2,7 +2,7 @@ import type { JsonObject } from '@holdfast/core';
 import { expect, test } from 'vitest';
 import { renderType } from './render.ts';
 
-/** What zod says of every integer. */
+/** The bounds that Zod adds to every integer. */
 const exact = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
 
 test.each<{ schema: JsonObject; expected: string }>([

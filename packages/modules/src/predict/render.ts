@@ -2,19 +2,19 @@ import { deepFreeze, isPlainObject, type Json, type JsonObject, type Message, to
 import type { Demo, Program } from '../signature/program.ts';
 import type { SignatureField } from '../signature/signature.ts';
 
-/** Fields that a program's signature does not have. */
+/** Fields that are not in the program's signature. */
 export interface ExtraFields {
   /** Shown after the program's own. */
   readonly inputs: readonly SignatureField[];
-  /** Asked for before the program's own, but after its reasoning. */
+  /** Requested before the program's own, but after its reasoning. */
   readonly outputs: readonly SignatureField[];
-  /** Whether the answer asks for something first, so that the other outputs need not be there. Given all outputs that could be read. */
+  /** True if the answer requests something first, so that the other outputs may be absent. Gets all outputs that could be read. */
   readonly isPartial: (outputs: JsonObject) => boolean;
-  /** Of the extra inputs; those that are not there are left out. */
+  /** The values of the extra inputs; absent ones are left out. */
   readonly values: JsonObject;
 }
 
-/** All that one prompt asks of and for, in order. */
+/** All fields of one prompt, in order. */
 export interface PromptFields {
   readonly inputs: readonly SignatureField[];
   readonly outputs: readonly SignatureField[];
@@ -30,11 +30,11 @@ export function promptFields({ signature, inputs, outputs }: Program, extra?: Ex
 }
 
 /**
- * What a model is asked with. The same program and input give the same bytes: what is no string is compact JSON with sorted keys.
- * Inside a value the header of a field of this prompt is broken up, so that no value can pass for another field.
+ * The messages for a model. The same program and input give the same bytes: values other than strings are compact JSON with sorted keys. A
+ * field header within a value is broken up, so that no value can pass for another field.
  *
- * Source: the order of things and the headers are those of `ChatAdapter` of stanfordnlp/dspy, `dspy/adapters/chat_adapter.py`, for which
- * saved programs were tuned: fields, structure, instruction, incomplete examples, complete ones, input.
+ * Source: the order and the headers are those of `ChatAdapter` of stanfordnlp/dspy, `dspy/adapters/chat_adapter.py`, for which saved
+ * programs were tuned: fields, structure, instruction, incomplete examples, complete ones, input.
  */
 export function renderProgram(program: Program, input: JsonObject, extra?: ExtraFields): readonly Message[] {
   const { opening, fields, write } = frameOf(program, extra);
@@ -42,17 +42,17 @@ export function renderProgram(program: Program, input: JsonObject, extra?: Extra
   return [...opening, { role: 'user', text: join([...write(fields.inputs, values), renderRequest(fields)]) }];
 }
 
-/** What is the same for every input. */
+/** The parts that are the same for every input. */
 interface Frame {
-  /** Without the values, which are for one input. */
+  /** Without the values, which belong to one input. */
   readonly extra: Omit<ExtraFields, 'values'> | undefined;
   readonly fields: PromptFields;
   readonly write: WriteFields;
-  /** All messages but the last. */
+  /** All messages except the last. */
   readonly opening: readonly Message[];
 }
 
-/** The last one made for each program: a loop asks again and again with the same fields, and other values. */
+/** The latest frame of each program: a loop repeatedly asks for the same fields with other values. */
 const frames = new WeakMap<Program, Frame>();
 
 function frameOf(program: Program, extra: ExtraFields | undefined): Frame {
@@ -63,7 +63,7 @@ function frameOf(program: Program, extra: ExtraFields | undefined): Frame {
   const demos = program.demos
     .map((demo) => ({ demo, rank: rankDemo(demo, fields, extra) }))
     .filter(({ rank }) => rank !== hidden)
-    // Stable: within a rank in the order in which they were given.
+    // The sort is stable, so demos of equal rank keep their order.
     .sort((left, right) => left.rank - right.rank)
     .flatMap(({ demo, rank }) => renderDemo(demo, { fields, write, isComplete: rank === complete }));
   const opening: readonly Message[] = [{ role: 'system', text: renderTask(program, fields) }, ...demos];
@@ -77,9 +77,9 @@ function isSameFrame(known: Frame['extra'], extra: ExtraFields | undefined): boo
   return known?.inputs === extra?.inputs && known?.outputs === extra?.outputs && known?.isPartial === extra?.isPartial;
 }
 
-/** In which structure an answer is to be given. */
+/** The request for an answer in the expected structure. */
 export function renderRequest({ outputs }: PromptFields): string {
-  const listed = outputs.map(({ name, required }) => `\`${toHeader(name)}\`${required ? '' : ' (may be left out)'}`);
+  const listed = outputs.map(({ name, required }) => `\`${toHeader(name)}\`${required ? '' : ' (optional)'}`);
   return `Answer with the field ${listed.join(', then ')}, and end with \`${endMarker}\`.`;
 }
 
@@ -88,19 +88,19 @@ function renderTask({ instruction }: Program, fields: PromptFields): string {
     some.length === 0 ? [] : [[title, ...some.map(renderField)].join('\n')];
   const structure = [...fields.inputs, ...fields.outputs].map(({ name }) => `${toHeader(name)}\n{${name}}`);
   return join([
-    ...listed('You are given these fields:', fields.inputs),
-    ...listed('You answer with these fields:', fields.outputs),
-    'Every message keeps to this structure. In place of braces stands a value: a string as it is, anything else as JSON.',
+    ...listed('Your input fields are:', fields.inputs),
+    ...listed('Your output fields are:', fields.outputs),
+    'All messages have this structure. Each value in braces is replaced: strings are written as is, all other values as JSON.',
     ...structure,
     endMarker,
-    `What you have to do:\n${instruction}`,
+    `Your task:\n${instruction}`,
   ]);
 }
 
-/** One line of a list of fields, counted from 1. */
+/** One numbered line in a list of fields. */
 export function renderField({ name, description, schema, required }: SignatureField, index: number): string {
   const type = `${renderType(schema)}${required ? '' : ', optional'}`;
-  // Indented, so that a description of several lines stays below its own field.
+  // Indented, so that a description of several lines stays under its own field.
   const told = description === '' ? '' : `: ${description.replaceAll(/\r?\n/g, '\n   ')}`;
   return `${index + 1}. \`${name}\` (${type})${told}`;
 }
@@ -115,10 +115,10 @@ interface DemoRendering {
 
 function renderDemo({ inputs, outputs }: Demo, { fields, write, isComplete }: DemoRendering): readonly Message[] {
   const absent = isComplete ? undefined : '(not given in this example)';
-  const note = isComplete ? [] : ['This is an example in which some of the fields are not given.'];
+  const note = isComplete ? [] : ['This is an example with some fields missing.'];
   const asked = [...note, ...write(fields.inputs, inputs, absent)];
   return [
-    // No provider takes an empty message.
+    // Providers reject empty messages.
     { role: 'user', text: asked.length === 0 ? renderRequest(fields) : join(asked) },
     { role: 'assistant', text: join([...write(fields.outputs, outputs, absent), endMarker]), calls: [] },
   ];
@@ -127,7 +127,7 @@ function renderDemo({ inputs, outputs }: Demo, { fields, write, isComplete }: De
 const hidden = -1;
 const complete = 2;
 
-/** Where a demo stands: without some outputs, without some inputs, complete. One that shows no input or no output at all is hidden. */
+/** Ranks demos: without some outputs, without some inputs, complete. A demo without any input or output is hidden. */
 function rankDemo({ inputs, outputs }: Demo, fields: PromptFields, extra: ExtraFields | undefined): number {
   const hasSome = (some: readonly SignatureField[], values: JsonObject): boolean =>
     some.length === 0 || some.some(({ name }) => Object.hasOwn(values, name));
@@ -138,12 +138,12 @@ function rankDemo({ inputs, outputs }: Demo, fields: PromptFields, extra: ExtraF
   return hasAll(fields.inputs, inputs) ? complete : 1;
 }
 
-/** Writes fields under their headers. A field that is not there is left out, or, if it has to be, `absent` is written. */
+/** Writes fields with their headers. An absent field is left out, or written as `absent` if required. */
 export function createWriter({ inputs, outputs }: PromptFields): WriteFields {
-  // As widely as an answer is read: in any case, with spaces for `_`. Names have no sign that means anything in a pattern.
+  // As tolerant as the parser: any case, spaces for `_`. Names contain no regular expression syntax.
   const names = [...inputs, ...outputs].map(({ name }) => name.replaceAll('_', '[_ ]'));
   const header = new RegExp(`\\[\\[(?=\\s*#+\\s*(?:${[...names, 'completed'].join('|')})(?!\\w))`, 'giu');
-  // Written so that JSON stays the same JSON.
+  // The escape keeps the JSON equivalent.
   const show = (value: Json): string =>
     (typeof value === 'string' ? value : toCanonicalJson(value)).replaceAll(header, '[\\u005b');
   return (fields, values, absent) =>
@@ -164,11 +164,11 @@ function join(parts: readonly string[]): string {
   return parts.join('\n\n');
 }
 
-/** What says nothing of a single value, or is said elsewhere. */
+/** Keywords that do not describe a value, or are shown elsewhere. */
 const silent: ReadonlySet<string> = new Set(['$schema', 'title', 'description', 'default', 'examples']);
 const plainTypes: ReadonlySet<unknown> = new Set(['string', 'integer', 'number', 'boolean', 'null']);
 
-/** What a value has to be, in words that a model knows: `string`, `one of: a; b`, `integer or null`, else the JSON Schema. */
+/** Describes the type of a value for a model: `string`, `one of: a; b`, `integer or null`, or the JSON Schema. */
 export function renderType(schema: JsonObject): string {
   const said = Object.fromEntries(Object.entries(schema).filter(([key, value]) => !isSilent(key, value)));
   const { type, ...rest } = said;
@@ -195,7 +195,7 @@ function renderChoice(values: readonly Json[]): string {
   return shown.length === 1 ? `always ${shown[0]}` : `one of: ${shown.join('; ')}`;
 }
 
-/** Such as what valibot makes of a nullable. */
+/** The alternatives of an `anyOf` or a list of types, such as a nullable type of Valibot. */
 function readAlternatives({ anyOf, type }: JsonObject): readonly JsonObject[] | undefined {
   if (Array.isArray(type)) return type.map((one) => ({ type: one as Json }));
   if (!Array.isArray(anyOf)) return undefined;
@@ -203,7 +203,7 @@ function readAlternatives({ anyOf, type }: JsonObject): readonly JsonObject[] | 
   return schemas.length === anyOf.length && schemas.every(isPlain) ? schemas : undefined;
 }
 
-/** Whether a few words say all of it. */
+/** True if a few words describe the schema completely. */
 function isPlain(schema: JsonObject): boolean {
   if ('const' in schema || Array.isArray(schema['enum'])) return true;
   return Object.entries(schema).every(
@@ -211,7 +211,7 @@ function isPlain(schema: JsonObject): boolean {
   );
 }
 
-/** Integers of zod have the bounds of what a number counts exactly, which tell a model nothing. */
+/** Ignores the bounds that Zod adds to integers, those of exact numbers. */
 function isSilent(key: string, value: unknown): boolean {
   if (key === 'minimum') return value === Number.MIN_SAFE_INTEGER;
   return key === 'maximum' ? value === Number.MAX_SAFE_INTEGER : silent.has(key);

@@ -12,16 +12,16 @@ test.each([
   ['<think>x</think>\n<reflection>y</reflection>\nParis', '\nParis'],
   ['Let me think.\n<think>x</think>Paris', 'Paris'],
   ['<think>x <thinking>y</thinking> z</think>Paris', 'Paris'],
-  // The template of some models has written the opening tag.
+  // The chat template of some models writes the opening tag.
   ['x\n</think>\nParis', '\nParis'],
   ['{"a":1}? No.\n</think>\n{"a":2}', '\n{"a":2}'],
   ['[[ ## a ## ]]\nx</think>\n[[ ## a ## ]]\ny', '\n[[ ## a ## ]]\ny'],
   ['{"a":1}?\n</think>\n<think>y</think>\nParis', '\nParis'],
   ['</think>Paris', 'Paris'],
   ['x</think>\r\nParis', '\r\nParis'],
-  // A tag that is quoted in a thought.
+  // A quoted tag within reasoning.
   ['<think>it ends with </think>, so\n[[ ## a ## ]]\nx\n</think>\n[[ ## a ## ]]\ny', '\n[[ ## a ## ]]\ny'],
-  // Nothing but a thought.
+  // Only reasoning.
   ['<think>x', ''],
   ['<think>x</thinking>Paris', ''],
   ['Hm.\n<think>\n{"a":1}', ''],
@@ -36,7 +36,7 @@ test.each([
   expect(skipReasoning(text)).toBe(answer);
 });
 
-test('property: what is left is the end of the text, and nothing more is skipped of it without a tag', () => {
+test('property: the result is a suffix of the text, and reading it again skips nothing without a tag', () => {
   const pieces = fc.constantFrom(
     ...['<think>', '</think>', '<reasoning>', '\n', 'a', ' ', '{', '[[', '**', '\r\n', '<'],
   );

@@ -6,7 +6,7 @@ import { Conversation } from './conversation.ts';
 const says = (text: string): Message => ({ role: 'user', text });
 const texts = (messages: readonly Message[]): string => messages.map(({ text }) => text).join(' ');
 
-test('the oldest rounds are left out, never the newest, and the history keeps all', () => {
+test('the oldest rounds are left out, never the newest; the history keeps all', () => {
   const conversation = new Conversation([says('start')]);
   expect(conversation.leaveOutOldest()).toBe(false);
   for (const round of ['a', 'b', 'c']) {
@@ -21,7 +21,7 @@ test('the oldest rounds are left out, never the newest, and the history keeps al
   expect(texts(conversation.history)).toBe('start a a+ b b+ c c+');
 });
 
-test('what was sent grows in place until something is left out', () => {
+test('the sent messages grow in place until a round is left out', () => {
   const conversation = new Conversation([says('start')]);
   conversation.begin(says('a'));
   const { sent } = conversation;
@@ -31,7 +31,7 @@ test('what was sent grows in place until something is left out', () => {
   expect(texts(sent)).toBe('start a b');
 });
 
-test('kept as JSON and read back it is the same, and goes on the same', () => {
+test('saved as JSON and restored, it continues unchanged', () => {
   const moves = fc.array(fc.constantFrom('begin', 'add', 'leave'), { maxLength: 20 });
   const play = (conversation: Conversation, names: readonly string[]): void => {
     for (const [at, name] of names.entries()) {

@@ -1,13 +1,16 @@
 import type { Json, JsonObject, Message } from '@holdfast/core';
 
-/** What was said, in rounds: a message of the model and what it was answered. Of a conversation that is too long the oldest are left out. */
+/**
+ * The messages of a conversation by round: a message of the model and the answers to it. If the conversation is too long, the oldest rounds
+ * are left out.
+ */
 export class Conversation {
   readonly #start: readonly Message[];
   readonly #rounds: Message[][];
   #leftOut: number;
   #sent: Message[];
 
-  /** `start` comes before all rounds and always goes along. */
+  /** `start` precedes all rounds and is never left out. */
   constructor(start: readonly Message[], rounds: readonly (readonly Message[])[] = [], leftOut = 0) {
     this.#start = start;
     this.#rounds = rounds.map((round) => [...round]);
@@ -15,28 +18,28 @@ export class Conversation {
     this.#sent = this.#collect();
   }
 
-  /** For the model. The same array grows until a round is left out; its items never change. */
+  /** The messages for the model. The same array grows until a round is left out; its items never change. */
   get sent(): readonly Message[] {
     return this.#sent;
   }
 
-  /** All of it, whatever was left out. */
+  /** All messages, including those left out. */
   get history(): readonly Message[] {
     return Object.freeze([...this.#start, ...this.#rounds.flat()]);
   }
 
-  /** How often the oldest round was left out. */
+  /** The number of rounds left out. */
   get leftOut(): number {
     return this.#leftOut;
   }
 
-  /** Begins a round. */
+  /** Starts a round. */
   begin(message: Message): void {
     this.#rounds.push([message]);
     this.#sent.push(message);
   }
 
-  /** Goes on with the newest round. */
+  /** Adds to the newest round. */
   add(message: Message): void {
     const newest = this.#rounds.at(-1);
     if (newest === undefined) this.begin(message);
@@ -46,7 +49,7 @@ export class Conversation {
     }
   }
 
-  /** Leaves the oldest round out. Whether there was one: without the newest the model would only ask for the same again. */
+  /** Leaves out the oldest round. Returns false if only the newest is left, which the model needs to make progress. */
   leaveOutOldest(): boolean {
     if (this.#leftOut >= this.#rounds.length - 1) return false;
     this.#leftOut += 1;
@@ -54,9 +57,9 @@ export class Conversation {
     return true;
   }
 
-  /** What the constructor takes. */
+  /** The arguments of the constructor. */
   toJSON(): JsonObject {
-    // Messages are made of JSON; their type does not say so to the compiler.
+    // Messages are JSON, but their interfaces have no index signature.
     return { start: this.#start, rounds: this.#rounds, leftOut: this.#leftOut } as unknown as JsonObject &
       Record<string, Json>;
   }

@@ -7,28 +7,28 @@ import { modelFailed, withheld } from '../predict/ask.ts';
 import type { Program } from '../signature/program.ts';
 import type { Conversation } from './conversation.ts';
 
-/** What one run of `react` works with, beside what every loop does. */
+/** A run of `react`, with what it adds to every loop. */
 export interface ReactRun extends LoopRun {
   readonly program: Program;
   readonly model: Model;
-  /** What was said until now. */
+  /** The messages so far. */
   readonly conversation: Conversation;
 }
 
-/** That the model has no such tool, and which it has. */
+/** An error text with the names of the available tools. */
 export function listNames(text: string, { tools }: ToolCatalog, own: string): string {
   const names = tools.map(({ name }) => name).filter((name) => name !== own);
   const shown = names.slice(0, maxNames).map((name) => `\`${name}\``);
   const more = names.length > maxNames ? ` and ${names.length - maxNames} more` : '';
-  return `${text}. The tools are ${[...shown, `\`${own}\``].join(', ')}${more}; names have to match exactly.`;
+  return `${text}. The tools are ${[...shown, `\`${own}\``].join(', ')}${more}. Names must match exactly.`;
 }
 
 const maxNames = 100;
 
-/** What came of asking a model for one message of a loop. */
+/** The result of asking a model for one message of a loop. */
 export type Reply =
   | (Extract<MessageReading, { readonly type: 'message' }> & {
-      /** It took more of the budget than there was. */
+      /** True if it exceeded the budget. */
       readonly overspent: boolean;
       readonly error?: undefined;
     })
@@ -40,10 +40,10 @@ export interface Question {
   readonly tools: readonly ToolDeclaration[];
 }
 
-/** A longer message is a failure, and is not read to its end. */
+/** A longer message fails and is not read to its end. */
 const maxCharacters = 1_000_000;
 
-/** Asks for one message, and counts it. Whatever the model does is a reply. */
+/** Asks for one message and counts it. Failures of the model are returned. */
 export async function ask(
   { messages, tools }: Question,
   { model, live: { caller, signal, deadline }, course }: ReactRun,
@@ -71,19 +71,19 @@ export async function ask(
   }
 }
 
-/** How a run ends with a reply that is no message. */
+/** The end of a run whose reply is not a message. */
 export function endOf(reply: Exclude<Reply, { readonly type: 'message' }>, run: ReactRun): LoopEnd<never> {
   return reply.type === 'ended' ? stopped(run) : { type: 'unanswered', reason: 'failed', error: reply.error };
 }
 
-/** How often one question is made shorter. */
+/** How often a request may be shortened. */
 const maxShortenings = 3;
 
 /**
- * Asks again with less where what was asked with was too long: `shorten` leaves the oldest round out, and says whether there was one.
- * What stays too long fails with `modules.context_overflow`.
+ * Asks again with a shorter request if it was too long: `shorten` leaves out the oldest round and returns false if there is none. If it is
+ * still too long, fails with `modules.context_overflow`.
  *
- * Source: three attempts, DSPy `dspy/predict/react.py`; there the last of them ends without an answer and without an error.
+ * Source: three attempts, as in DSPy `dspy/predict/react.py`, where the last one ends without an answer or an error.
  */
 export async function askFitting<Answer extends { readonly type: string; readonly error?: HoldfastError | undefined }>(
   attempt: () => Promise<Answer>,
@@ -98,10 +98,11 @@ export async function askFitting<Answer extends { readonly type: string; readonl
 }
 
 function tooLong({ cause }: HoldfastError, leftOut: number): HoldfastError {
-  const tried = leftOut === 0 ? 'there was nothing to leave out' : `the ${leftOut} oldest rounds were left out`;
+  const tried =
+    leftOut === 0 ? 'there are no rounds to leave out' : `leaving out the ${leftOut} oldest rounds did not help`;
   return new HoldfastError(
     'modules.context_overflow',
-    `What the model was asked with is too long for it, and ${tried}. Let tools return less, or use a model that reads more.`,
+    `The request exceeds the model's context window; ${tried}. Return shorter tool results, or use a model with a larger context window.`,
     { data: { leftOut }, cause },
   );
 }

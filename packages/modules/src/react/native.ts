@@ -17,18 +17,17 @@ import { moduleError } from '../signature/problems.ts';
 import { ask, askFitting, endOf, listNames, type ReactRun, type Reply } from './course.ts';
 import { declareSubmit, readSubmit, type SubmitReading, submitName } from './submit.ts';
 
-/** The calls of one message, and how many of those that are no submit have ended: the last ones of the course. */
+/** The calls of one message, and how many of them, not counting submits, have ended: the last ones of the course. */
 export interface NativeTurn extends LoopTurn {
   readonly done: number;
-  /** Nothing more may be asked for. */
+  /** True if no further request may be made. */
   readonly overspent: boolean;
 }
 
 /**
- * Lets the model call tools, which it is offered with `submit`, until it submits the outputs. At the limit it is asked once more, with
- * `submit` alone.
+ * Offers the model its tools and `submit` until it submits the outputs. At the limit it is asked once more, with `submit` alone.
  *
- * Source of the manner: DSPy `dspy/predict/react_v2.py`. There a message without a call ends the loop.
+ * Source: DSPy `dspy/predict/react_v2.py`, where a message without a call ends the loop.
  */
 export function nativeProtocol(run: ReactRun): Protocol<NativeTurn> {
   const { course, conversation, live } = run;
@@ -42,13 +41,13 @@ export function nativeProtocol(run: ReactRun): Protocol<NativeTurn> {
       () => ask({ messages: conversation.sent, tools }, run),
       () => conversation.leaveOutOldest(),
     );
-  /** Puts the message into the conversation, and names its calls. */
+  /** Adds the message to the conversation and assigns ids to its calls. */
   const take = (message: Message, round: number): readonly NamedCall[] => {
     const { text, calls, providerMetadata } = message;
     const named = nameCalls(calls.map(toAskedCall), { loop: live.loop, round, taken });
     for (const { id } of named) taken.add(id);
     const asked = named.map(({ id, name, args }) => Object.freeze({ id, name, arguments: args }));
-    // No provider takes an empty message.
+    // Providers reject empty messages.
     const shown = text === '' && calls.length === 0 ? '(no text)' : text;
     conversation.begin(Object.freeze({ role: 'assistant', text: shown, calls: asked, providerMetadata }));
     return refuse(named, message);
@@ -77,16 +76,16 @@ export function nativeProtocol(run: ReactRun): Protocol<NativeTurn> {
 
 type Message = Extract<Reply, { readonly type: 'message' }>;
 
-const withoutCall = `That is no answer yet. Call a tool, or give the answer by calling \`${submitName}\`.`;
-const lastRequest = `There are no further rounds. Call \`${submitName}\` now, with the best that is known.`;
-const onlySubmit = `Not run: only \`${submitName}\` could be called any more.`;
-const cutOff = 'Not run: the message ended before this call was surely complete. Send it again, shorter.';
-const outOfTokens = 'Not run: the message that asked for it used up the tokens of the budget.';
+const withoutCall = `This is not an answer yet. Call a tool, or call \`${submitName}\` with the answer.`;
+const lastRequest = `This is the last round. Call \`${submitName}\` now with your best answer.`;
+const onlySubmit = `Not run: only \`${submitName}\` was available in the last round.`;
+const cutOff = 'Not run: the message was cut off, so this call may be incomplete. Send it again, shorter.';
+const outOfTokens = 'Not run: the message that requested it used up the token budget.';
 const submitted = 'Submitted.';
 const unchecked = 'The outputs could not be checked.';
-const submittedBefore = 'Not run: the answer was submitted before.';
+const submittedBefore = 'Not run: the answer was already submitted.';
 
-/** Runs the calls of a message in order, up to an answer, and then takes what it submits. `undefined`: the model has to go on. */
+/** Runs the calls of a message in order up to a submit, then takes the submitted outputs. `undefined`: the model continues. */
 async function takeTurn(
   run: ReactRun,
   { calls: asked, done, overspent }: NativeTurn,
@@ -111,7 +110,7 @@ async function takeTurn(
   return overspent || result.outOfCalls ? { type: 'stopped', reason: 'budget' } : undefined;
 }
 
-/** An answer ends the task: what was asked for behind it is not run, and nobody is asked about it. */
+/** A submit ends the task: calls after it are neither run nor sent for approval. */
 function refuseAfterSubmit(calls: NativeTurn['calls'], { program }: ReactRun): NativeTurn['calls'] {
   const at = calls.findIndex(
     (call) =>
@@ -122,13 +121,13 @@ function refuseAfterSubmit(calls: NativeTurn['calls'], { program }: ReactRun): N
   );
 }
 
-/** Takes what was submitted in the last message; other calls of it are not run. */
+/** Takes the outputs submitted in the last message; its other calls are not run. */
 function forceSubmit(run: ReactRun, calls: readonly NamedCall[]): LoopEnd<NativeTurn> {
   const left = leaveCalls(calls.filter(isOther), onlySubmit);
   run.course.calls.push(...left);
   const answer = answerAll(run, calls, left);
   if (answer !== undefined) return toEnd(answer, 'forced-submit');
-  const message = `No answer after ${run.course.iterations} rounds, also when only \`${submitName}\` was offered.`;
+  const message = `No answer after ${run.course.iterations} rounds, even when only \`${submitName}\` was offered.`;
   return { type: 'unanswered', reason: 'max-iterations', error: moduleError('modules.max_iterations', message) };
 }
 
@@ -140,7 +139,7 @@ function toEnd(taken: Taken, reason: 'submit' | 'forced-submit'): LoopEnd<Native
     : { type: 'unanswered', reason: 'failed', error: taken.error };
 }
 
-/** Answers every call of a message, in order. What was submitted, if that was taken or could not be checked. */
+/** Answers all calls of a message, in order. Returns the submit if it was accepted or could not be checked. */
 function answerAll(
   { course, conversation, program }: ReactRun,
   calls: readonly NamedCall[],
@@ -176,18 +175,18 @@ function isOther({ name }: NamedCall): boolean {
   return name !== submitName;
 }
 
-/** Why calls of a message do not count: all of one that was cut; those that cost more of one that took too much. */
+/** Refuses calls: all calls of a message that was cut off, or those that cost more if it exceeded the budget. */
 function refuse(calls: readonly NamedCall[], { reason, overspent }: Message): readonly NamedCall[] {
   return calls.map((call) => {
     const { refusal, ...rest } = call;
-    // Of the calls of which a message may have so many, a submit is none.
+    // A submit does not count towards the limit of calls per message.
     const own = isOther(call) || refusal !== overLimit ? refusal : undefined;
     const why = reason === 'length' ? cutOff : overspent && isOther(call) ? outOfTokens : own;
     return why === undefined ? rest : { ...rest, refusal: why };
   });
 }
 
-/** `arguments` as JSON; what is none is answered as arguments that are no object. */
+/** `arguments` as JSON; invalid JSON is reported as arguments that are not an object. */
 function toAskedCall({ id, name, arguments: raw }: ToolCall): AskedCall {
   const given: unknown = id;
   const called: unknown = name;
@@ -204,7 +203,7 @@ function toArguments(raw: unknown): Json {
   return copied.ok ? copied.value : null;
 }
 
-/** What a model is offered: the same list as long as no tool is added. */
+/** The tools for the model: the same list as long as no tool is added. */
 function createOffer(catalog: ToolCatalog, submit: ToolDeclaration): () => readonly ToolDeclaration[] {
   let listed: readonly ToolListing[] | undefined;
   let offered: readonly ToolDeclaration[] = [];
@@ -212,7 +211,7 @@ function createOffer(catalog: ToolCatalog, submit: ToolDeclaration): () => reado
     const listings = catalog.toJSON();
     if (listings !== listed) {
       listed = listings;
-      // One that was registered meanwhile under the name of the submit cannot be called.
+      // A tool that was registered later under the name of the submit cannot be called.
       const tools = listings.filter(({ name }) => name !== submitName).map(toDeclaration);
       offered = Object.freeze([...tools, submit]);
     }

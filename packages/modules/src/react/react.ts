@@ -18,57 +18,60 @@ import { createTextPrograms, finishName, type TextPrograms } from './step.ts';
 import { renderNative, submitName } from './submit.ts';
 import { textProtocol } from './text.ts';
 
-/** How a model asks for calls. `native`: it is offered tools. `text`: a call is written in fields of its answer. */
+/** How a model requests calls. `native`: through offered tools. `text`: in fields of its answer. */
 export type ReactProtocol = 'native' | 'text';
 
 export interface ReactOptions extends Tuning, ToolCatalogOptions {
   readonly model: Model;
   readonly tools: readonly Tool[] | ToolCatalog;
-  /** Rounds; the one request for the answer behind them is none. Integer, default 20. */
+  /** Maximum number of rounds, not counting the final request for the answer. Integer, default 20. */
   readonly maxIterations?: number | undefined;
-  /** Default: `native`, or `text` where the model cannot be offered tools (`callsTools` is false). */
+  /** Default: `native`, or `text` if the model cannot call tools (`callsTools` is false). */
   readonly protocol?: ReactProtocol | undefined;
-  /** `instruction` says itself which tools there are and how a step is written, so `text` uses it as it is. Default false. */
+  /** `instruction` already lists the tools and describes a step, so `text` uses it unchanged. Default false. */
   readonly listsTools?: boolean | undefined;
-  /** Of the last request of `text`, which takes the answer from the steps and may be corrected once. Default: the instruction, without demos. */
+  /**
+   * The tuning of the final request of `text`, which extracts the answer from the steps and may be corrected once. Default: the
+   * instruction, without demos.
+   */
   readonly extract?: Tuning | undefined;
 }
 
 /**
- * As of any loop. `submit`: the model gave its answer, `forced-submit`: when it was asked for it at the limit. `calls` has all but those
- * by which it did so.
+ * As for any loop. `submit`: the model gave its answer. `forced-submit`: it gave its answer in the final request at the limit. `calls` has
+ * all other calls.
  */
 export type ReactResult<Output = unknown> = ToolLoopResult<Output> & {
-  /** How often the model was asked. */
+  /** The number of requests to the model. */
   readonly requests: number;
-  /** What was said, also where some of it was left out for the model later. */
+  /** All messages, including those later left out for the model. */
   readonly history: readonly Message[];
 };
 
-/** A predictor that calls tools until it knows its answer. */
+/** A predictor that calls tools until it has its answer. */
 export interface ReactPredictor<Input = unknown, Output = unknown> extends Predictor<Input, Output> {
   /**
-   * Whatever goes wrong on the way is in the result; where the model cannot read as much as there is to tell, also without the three
-   * oldest rounds, its error is `modules.context_overflow`. Rejects for a wrong configuration: HoldfastError `modules.input_invalid`,
-   * `modules.tool_reserved` (a tool is called `submit`, or with `text` `finish`), `options.invalid`, and what `executeToolCall` throws.
+   * Failures during the run are in the result; if the conversation does not fit into the model's context even without its three oldest
+   * rounds, the error is `modules.context_overflow`. Rejects for a wrong configuration: HoldfastError `modules.input_invalid`,
+   * `modules.tool_reserved` (a tool is named `submit`, or, with `text`, `finish`), `options.invalid`, and the errors of `executeToolCall`.
    */
   run(input: Input, options?: LoopRunOptions): Promise<ReactResult<Output>>;
   /**
-   * Goes on with a run that was suspended, by its `state`, in the protocol that it had, as `ToolLoop.resume` does. Rejects with
-   * HoldfastError `modules.state_invalid`, `modules.state_used`, and as `run`.
+   * Resumes a suspended run from its `state`, in the same protocol, like `ToolLoop.resume`. Rejects with HoldfastError
+   * `modules.state_invalid`, `modules.state_used`, and as `run`.
    */
   resume(state: JsonObject, options?: LoopRunOptions): Promise<ReactResult<Output>>;
-  /** As `run`. Rejects where there is no answer, with the HoldfastError that the result would have, or the reason of an aborted signal. */
+  /** Like `run`, but rejects if there is no answer, with the HoldfastError of the result or the reason of an aborted signal. */
   invoke(input: Input, options?: LoopRunOptions): Promise<Prediction<Output>>;
 }
 
 /**
- * Lets a model think, call tools and answer.
+ * Lets a model reason, call tools and answer.
  *
  * Source: `ReAct` and `ReActV2` of DSPy, `dspy/predict/react.py` and `dspy/predict/react_v2.py`.
  *
- * @throws HoldfastError `options.invalid`, `modules.tool_reserved`, `modules.signature_invalid` (with `text`, a field has the name of one
- * of a step), and as `predict` and `createToolCatalog`.
+ * @throws HoldfastError `options.invalid`, `modules.tool_reserved`, `modules.signature_invalid` (with `text`, a field has the name of a
+ * step's field), and as `predict` and `createToolCatalog`.
  */
 export function react<Input, Output>(
   signature: Signature<Input, Output>,
@@ -99,7 +102,7 @@ export function react<Input, Output>(
     how === 'native'
       ? renderNative(program, input)
       : renderProgram(textPrograms().step(catalog.toJSON()), { ...input, trajectory: '' });
-  // What is wrong with the signature or the tools is wrong now.
+  // Report problems of the signature and the tools now.
   checkReserved(catalog, protocolOf(model));
   if (protocolOf(model) === 'text') textPrograms();
 
@@ -115,7 +118,7 @@ export function react<Input, Output>(
       const { course, live } = run;
       const kept = { signature: signature.name, loop: live.loop, input, course, conversation };
       const conclude = <Turn>(end: LoopEnd<Turn>, toState: (turn: Turn) => ReactState): Conducted<Output> => ({
-        // Outputs are validated by the signature's schema.
+        // The signature's schema has validated the outputs.
         result: Object.freeze({
           ...(toResult(end, course, (turn) => reactState.write(toState(turn))) as ToolLoopResult<Output>),
           requests: course.requests,
@@ -165,7 +168,7 @@ export function react<Input, Output>(
 interface Start {
   readonly protocol: ReactProtocol;
   readonly input: JsonObject;
-  /** Of a run that is resumed. */
+  /** For a resumed run. */
   readonly state: ReactState | undefined;
 }
 
@@ -180,7 +183,7 @@ function checkReserved(catalog: ToolCatalog, protocol: ReactProtocol): void {
   if (catalog.get(reserved) === undefined) return;
   throw new HoldfastError(
     'modules.tool_reserved',
-    `A tool is called \`${reserved}\`, as \`react\` calls its own; give it another name.`,
+    `The tool name \`${reserved}\` is reserved by \`react\`. Rename the tool.`,
     { data: { name: reserved } },
   );
 }

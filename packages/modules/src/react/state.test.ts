@@ -28,11 +28,11 @@ const text = reactState.write({
   turn: { calls: [call], thought: '', overspent: false },
 });
 
-test.each([native, text])('what is written is read as it was', (state) => {
+test.each([native, text])('a written state is read back unchanged', (state) => {
   const read = reactState.read(structuredClone(state), 'sum');
   expect(reactState.write(read)).toEqual(state);
   expect(read.conversation.history).toEqual(conversation.history);
-  // As a call path makes it, although JSON has left it out.
+  // As the call path creates it, although JSON drops it.
   expect(Object.hasOwn(read.course.calls[0]?.outcome ?? {}, 'code')).toBe(true);
 });
 
@@ -42,7 +42,7 @@ function withMessage(message: JsonObject): JsonObject {
   return { ...native, conversation: { start: [], rounds: [[message]], leftOut: 0 } };
 }
 
-test('input that is nested as deep as it may be is read again', () => {
+test('input of maximum depth is read back', () => {
   let words: JsonObject = {};
   for (let depth = 1; depth < 62; depth += 1) words = { words };
   expect(reactState.read({ ...native, input: { words } }, 'sum').input).toEqual({ words });
@@ -54,33 +54,30 @@ test.each<[title: string, state: unknown]>([
   ['of another kind of loop', { ...native, type: 'tool-loop' }],
   ['of another version', { ...native, version: 2 }],
   ['of another signature', { ...native, signature: 'other' }],
-  ['of another loop than its calls', { ...native, loop: 8 }],
-  ['of another round than its calls', { ...native, course: { ...course, calls: [], iterations: 2 } }],
-  ['without what waits', { ...native, turn: null }],
+  ['of a different loop than its calls', { ...native, loop: 8 }],
+  ['of a different round than its calls', { ...native, course: { ...course, calls: [], iterations: 2 } }],
+  ['without a waiting turn', { ...native, turn: null }],
   ['of another protocol', { ...native, protocol: 'text' }],
-  ['of no protocol', { ...text, protocol: 'none' }],
-  ['with more calls ended than there are', { ...native, turn: { calls: [call], done: 2, overspent: false } }],
+  ['of an unknown protocol', { ...text, protocol: 'none' }],
+  ['with more ended calls than calls', { ...native, turn: { calls: [call], done: 2, overspent: false } }],
   [
-    'with a message of nobody',
+    'with a message of an unknown role',
     { ...native, conversation: { start: [{ role: 'host', text: '' }], rounds: [], leftOut: 0 } },
   ],
-  ['with a call of no name', { ...native, turn: { calls: [{ ...call, name: 1 }], done: 0, overspent: false } }],
-  ['with a step of no text', { ...text, steps: [{ thought: 1 }] }],
-  ['of another round than its step', { ...text, course: { ...course, iterations: 2 } }],
-  ['that has left out all there is', { ...native, conversation: { ...conversation.toJSON(), leftOut: 1 } }],
-  ['that does not count its requests', { ...native, course: { ...course, requests: -1 } }],
-  ['whose outputs are none', { ...native, course: { ...course, partial: [] } }],
-  [
-    'with an answer to a call that says not how it went',
-    withMessage({ role: 'tool', text: '', callId: 'a', name: 'gold' }),
-  ],
-  ['with a call of no arguments', withMessage({ role: 'assistant', text: '', calls: [{ id: 'a', name: 'gold' }] })],
-  ['that is no JSON', { ...native, input: { now: new Date() } }],
-])('a state %s is refused', (_, state) => {
+  ['with a call without a name', { ...native, turn: { calls: [{ ...call, name: 1 }], done: 0, overspent: false } }],
+  ['with a step without text', { ...text, steps: [{ thought: 1 }] }],
+  ['of a different round than its step', { ...text, course: { ...course, iterations: 2 } }],
+  ['that left out all rounds', { ...native, conversation: { ...conversation.toJSON(), leftOut: 1 } }],
+  ['with an invalid number of requests', { ...native, course: { ...course, requests: -1 } }],
+  ['with invalid outputs', { ...native, course: { ...course, partial: [] } }],
+  ['with an answer to a call without its status', withMessage({ role: 'tool', text: '', callId: 'a', name: 'gold' })],
+  ['with a call without arguments', withMessage({ role: 'assistant', text: '', calls: [{ id: 'a', name: 'gold' }] })],
+  ['that is not JSON', { ...native, input: { now: new Date() } }],
+])('a state %s is rejected', (_, state) => {
   expect(() => reactState.read(state, 'sum')).toThrow(invalid);
 });
 
-test('whatever is in place of a part of it, it is read or refused', () => {
+test('any mutation of a state is read or rejected', () => {
   const paths = (value: unknown, path: readonly string[] = []): readonly (readonly string[])[] =>
     typeof value === 'object' && value !== null
       ? [path, ...Object.entries(value).flatMap(([key, inner]) => paths(inner, [...path, key]))]

@@ -14,7 +14,7 @@ import type { NativeTurn } from './native.ts';
 import type { Step } from './step.ts';
 import type { TextTurn } from './text.ts';
 
-/** Where a loop is that waits for a person. */
+/** The state of a loop that waits for approval. */
 export type ReactState = (
   | (LoopState<NativeTurn> & { readonly protocol: 'native' })
   | (LoopState<TextTurn> & { readonly protocol: 'text'; readonly steps: readonly Step[] })
@@ -54,12 +54,12 @@ export const reactState: StateFormat<ReactState> = {
   read(given, name) {
     const state = format.read(given, name);
     if (state.protocol === 'native' && state.turn.done > state.course.calls.length)
-      throw stateInvalid('more of its calls have ended than there are');
+      throw stateInvalid('more calls have ended than it has');
     return { ...state, conversation: readConversation(state.conversation) };
   },
 };
 
-/** `kept`: of the shape that has just been checked. */
+/** `kept` has just been validated. */
 function readConversation(kept: unknown): Conversation {
   const { start, rounds, leftOut } = kept as {
     readonly start: readonly Message[];
@@ -67,5 +67,5 @@ function readConversation(kept: unknown): Conversation {
     readonly leftOut: number;
   };
   if (leftOut < rounds.length) return new Conversation(start, rounds, leftOut);
-  throw stateInvalid('`conversation` leaves out more than was said');
+  throw stateInvalid('`conversation` leaves out more rounds than it has');
 }

@@ -5,12 +5,12 @@ import { parseAnswer } from '../predict/parse-answer.ts';
 import { type Program, type Tuning, toProgram } from '../signature/program.ts';
 import type { Signature, SignatureField } from '../signature/signature.ts';
 
-/** By calling it a model says that it knows enough. */
+/** The tool with which a model ends its steps. */
 export const finishName = 'finish';
 
 const trajectoryField: SignatureField = deepFreeze({
   name: 'trajectory',
-  description: 'What was thought, called and observed so far.',
+  description: 'Your thoughts, calls and observations so far.',
   schema: { type: 'string' },
   required: true,
 });
@@ -34,21 +34,21 @@ const argsField: SignatureField = deepFreeze({
 });
 const stepFields: readonly SignatureField[] = Object.freeze([thoughtField, nameField, argsField]);
 
-/** Arguments that are no JSON are for the call path to refuse. */
+/** Arguments that are not JSON are left for the call path to reject. */
 const argsAsWritten: SignatureField = deepFreeze({ ...argsField, schema: { type: 'string' } });
 const readFields: readonly SignatureField[] = Object.freeze(
   stepFields.map((field) => Object.freeze({ ...field, required: field === nameField })),
 );
 
-/** The two programs of the text protocol: one asks what to do next, one takes the answer from what was found out. */
+/** The two programs of the text protocol: one asks for the next step, the other extracts the answer. */
 export interface TextPrograms {
-  /** With the tools that there are: the same program as long as it is the same list. */
+  /** The program for the given tools: the same one as long as the list is the same. */
   readonly step: (tools: readonly ToolListing[]) => Program;
   readonly extract: Program;
 }
 
 export interface TextTuning extends Tuning {
-  /** `instruction` says which tools there are, so it is used as it is. */
+  /** `instruction` already lists the tools, so it is used unchanged. */
   readonly listsTools: boolean;
   readonly extract: Tuning;
 }
@@ -56,7 +56,7 @@ export interface TextTuning extends Tuning {
 /**
  * Source of the fields: DSPy `dspy/predict/react.py`, as of version 3.0.
  *
- * @throws HoldfastError `modules.signature_invalid` where the signature has a field of their names, and as `toProgram`.
+ * @throws HoldfastError `modules.signature_invalid` if the signature has a field with one of their names, and as `toProgram`.
  */
 export function createTextPrograms<Input, Output>(
   signature: Signature<Input, Output>,
@@ -67,13 +67,13 @@ export function createTextPrograms<Input, Output>(
     if (!own.includes(name)) continue;
     throw new HoldfastError(
       'modules.signature_invalid',
-      `\`${signature.name}\` has a field \`${name}\`, which is one of the steps of \`react\` itself; rename it.`,
+      `\`${signature.name}\` has a field \`${name}\`, which \`react\` uses for its steps. Rename the field.`,
     );
   }
   const inputs = Object.freeze([...signature.inputs, trajectoryField]);
   const inputSchema = jsonSchema({
     type: 'object',
-    // They have been checked by the signature's own schema.
+    // The signature's own schema has already checked them.
     properties: Object.fromEntries(inputs.map(({ name }) => [name, {}])),
   });
   const task = instruction === undefined || instruction.trim() === '' ? signature.instruction : instruction;
@@ -108,15 +108,19 @@ function describeSteps({ inputs, outputs }: Signature, tools: readonly ToolListi
   const given = inputs.length === 0 ? '' : `${listed(inputs)} and `;
   const all = [...tools.filter(({ name }) => name !== finishName), finish(listed(outputs))];
   return [
-    `You work as an agent, one step at a time. You are given ${given}what your earlier steps have brought in \`trajectory\`. Collect what is needed for ${listed(outputs)} by calling tools.`,
-    'Each step has a `next_thought` about where you are and what to do next, the name of one tool in `next_tool_name`, and its arguments as a JSON object in `next_tool_args`. What the call brings is put behind the trajectory.',
-    'The tools are:',
+    `You are an agent and work one step at a time. You get ${given}the results of your earlier steps in \`trajectory\`. Call tools to collect what you need for ${listed(outputs)}.`,
+    'In each step, write a `next_thought` about where you are and what to do next, the name of one tool in `next_tool_name`, and its arguments as a JSON object in `next_tool_args`. The result of the call is added to the trajectory.',
+    'The available tools are:',
     all.map(describeTool).join('\n'),
   ].join('\n\n');
 }
 
 function finish(outputs: string): ToolListing {
-  return { name: finishName, description: `Says that all is known that is needed for ${outputs}.`, args_schema: null };
+  return {
+    name: finishName,
+    description: `Ends the steps. Call it when you have everything you need for ${outputs}.`,
+    args_schema: null,
+  };
 }
 
 function describeTool({ name, description, args_schema: schema }: ToolListing, index: number): string {
@@ -125,11 +129,11 @@ function describeTool({ name, description, args_schema: schema }: ToolListing, i
   return `(${index + 1}) \`${name}\`:${told} ${taken}`;
 }
 
-/** What a model wants to do next, as it wrote it. */
+/** The model's next step, as written. */
 export interface NextStep {
   readonly thought: string;
   readonly toolName: string | undefined;
-  /** A value, or text that is no JSON object. */
+  /** A value, or text that is not a JSON object. */
   readonly toolArgs: Json;
 }
 
@@ -151,12 +155,12 @@ function textOf(values: JsonObject, { name }: SignatureField): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Arguments as a trajectory shows them. */
+/** Formats arguments for the trajectory. */
 export function showArgs(args: Json): string {
   return typeof args === 'string' ? args : JSON.stringify(args);
 }
 
-/** One step of the text protocol: what the model thought and called, and what came of it. */
+/** One step of the text protocol: the model's thought and call, and the result. */
 export interface Step {
   readonly thought: string;
   readonly toolName: string;
@@ -166,10 +170,10 @@ export interface Step {
 }
 
 /**
- * The steps as a model is shown them. Numbers stay what they were when older steps are left out.
+ * Renders the steps for a model. Numbers do not change when older steps are left out.
  *
- * Source of the structure: DSPy `dspy/predict/react.py`, as of version 3.0: `thought_0`, `tool_name_0`, `tool_args_0`, `observation_0`,
- * and the headers of its chat format.
+ * Source of the structure: DSPy `dspy/predict/react.py`, as of version 3.0: `thought_0`, `tool_name_0`, `tool_args_0`, `observation_0`, and
+ * the headers of its chat format.
  */
 export function renderTrajectory(steps: readonly Step[], leftOut = 0): string {
   return steps
@@ -186,7 +190,7 @@ export function renderTrajectory(steps: readonly Step[], leftOut = 0): string {
     .join('\n\n');
 }
 
-/** In what a tool says, the header of a step is broken up: it cannot pass for another step. */
+/** A step header within the text of a tool is broken up, so that it cannot pass for another step. */
 const header = /\[\[(?=\s*#+\s*(?:thought|tool_name|tool_args|observation)[_ ]\d)/giu;
 
 function renderField(name: string, text: string): string {

@@ -23,7 +23,7 @@ test.each<[title: string, given: unknown]>([
   ['a value', whole],
   ['JSON text', JSON.stringify(whole)],
   ['an object without a prototype', Object.assign(Object.create(null), whole)],
-])('%s is taken, with defaults', (_, given) => {
+])('accepts %s, with defaults', (_, given) => {
   expect(readSubmit(given, signature)).toEqual({ type: 'accepted', output: { ...whole, unit: 'words' } });
 });
 
@@ -35,26 +35,26 @@ test.each<[title: string, given: unknown, says: string, partial: object]>([
   ['null', null, 'one JSON object', {}],
   ['a list', [1], 'one JSON object', {}],
   ['text in JSON', '"done"', 'one JSON object', {}],
-  ['text that is no JSON', '{"count":', 'not JSON', {}],
-  ['a key twice', '{"count":1,"count":2,"list":[]}', 'a key twice', {}],
+  ['text that is not JSON', '{"count":', 'not JSON', {}],
+  ['a duplicate key', '{"count":1,"count":2,"list":[]}', 'a key twice', {}],
   ['a reserved key', '{"__proto__":{"count":1},"count":1,"list":[]}', '__proto__', {}],
   ['too much depth', nested(70), 'nested too deeply', {}],
   ['a missing output', { count: 1 }, 'Missing: `list`.', { count: 1 }],
   ['a wrong output', { count: -1, list: ['a'] }, '`count`', { list: ['a'] }],
   ['an undeclared output', { ...whole, more: 1 }, '`more`', whole],
-  ['outputs of a prototype', Object.create(whole), 'cannot be taken', {}],
+  ['outputs of a prototype', Object.create(whole), 'Cannot read the outputs', {}],
   [
-    'what throws when it is read',
+    'an object that throws when read',
     {
       get count() {
         throw new Error('no');
       },
       list: [],
     },
-    'cannot be taken',
+    'Cannot read the outputs',
     {},
   ],
-])('%s is refused', (_, given, says, partial) => {
+])('rejects %s', (_, given, says, partial) => {
   const reading = readSubmit(given, signature);
   expect(reading).toMatchObject({ type: 'refused', partial });
   if (reading.type !== 'refused') return;
@@ -62,12 +62,12 @@ test.each<[title: string, given: unknown, says: string, partial: object]>([
   expect(reading.message).toContain('`submit` again with `count`, `list`');
 });
 
-test('what is said of very many wrong values is short', () => {
+test('the message about many invalid values is short', () => {
   const reading = readSubmit({ count: 1, list: Array.from({ length: 9_000 }, () => 1) }, signature);
   expect(reading.type === 'refused' ? reading.message.length : 0).toBeLessThan(2_500);
 });
 
-test('it is offered with the tuned descriptions', () => {
+test('it is declared with the tuned descriptions', () => {
   const program = toProgram(signature, 'react', { descriptions: { list: 'Each of them.' } });
   const { name, inputSchema } = declareSubmit(program);
   expect(name).toBe('submit');

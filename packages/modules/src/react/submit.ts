@@ -17,20 +17,20 @@ import type { ModuleError } from '../signature/problems.ts';
 import type { Demo, Program } from '../signature/program.ts';
 import { checkOutput, type Signature } from '../signature/signature.ts';
 
-/** By calling it a model gives its answer. */
+/** The tool with which a model gives its answer. */
 export const submitName = 'submit';
 
-/** What came of a call of `submit`. `message` is for the model, `partial` has the outputs that could be used. */
+/** The result of a `submit` call. `message` is for the model; `partial` has the valid outputs. */
 export type SubmitReading =
   | { readonly type: 'accepted'; readonly output: unknown }
   | { readonly type: 'refused'; readonly message: string; readonly partial: JsonObject }
   /** The signature's schema threw. */
   | { readonly type: 'failed'; readonly error: ModuleError };
 
-/** Characters of what is said to be wrong with a submit. */
+/** The maximum length of the problems in a reply to a submit, in characters. */
 const maxMessage = 2_000;
 
-/** `submit` as a model is offered it: its arguments are the outputs of the signature. */
+/** The declaration of `submit` for a model: its arguments are the outputs of the signature. */
 export function declareSubmit({ signature, descriptions }: Program): ToolDeclaration {
   const { jsonSchema } = compileSchema(signature.outputSchema);
   const properties = isPlainObject(jsonSchema['properties']) ? jsonSchema['properties'] : {};
@@ -45,10 +45,10 @@ export function declareSubmit({ signature, descriptions }: Program): ToolDeclara
   });
 }
 
-/** Reads what a model has submitted. */
+/** Reads the outputs that a model submits. */
 export function readSubmit(raw: unknown, signature: Signature): SubmitReading {
   const decoded = decode(raw);
-  if (!decoded.ok) return refused(`The outputs cannot be taken: ${decoded.problem}.`, signature, {});
+  if (!decoded.ok) return refused(`Cannot read the outputs: ${decoded.problem}.`, signature, {});
   const { value } = decoded;
   if (!isPlainObject(value)) return refused('The outputs must be one JSON object.', signature, {});
   const checked = checkOutput(signature, value);
@@ -83,20 +83,20 @@ function decode(raw: unknown): Decoded {
 }
 
 /**
- * What a model that is offered tools is asked with: the same bytes for the same input. Demos that have every output are shown as submits;
- * others cannot be, as an incomplete submit is refused.
+ * The messages for a model with tools: the same bytes for the same input. Demos with every output are shown as submits; others are left
+ * out, because an incomplete submit is rejected.
  */
 export function renderNative(program: Program, input: JsonObject): readonly Message[] {
   const write = createWriter(program);
   const needed = program.outputs.filter(({ required }) => required);
   const outputs = (needed.length === 0 ? program.outputs : needed).map(({ name }) => `\`${name}\``).join(', ');
-  const given = program.inputs.length === 0 ? [] : [['You are given:', ...program.inputs.map(renderField)].join('\n')];
+  const given = program.inputs.length === 0 ? [] : [['Your input:', ...program.inputs.map(renderField)].join('\n')];
   const manner = [
-    `You work as an agent: call tools to find out or do what is needed, several in one message if you like. When you know ${outputs}, call \`${submitName}\` with them.`,
-    `A message without a call is no answer, and a call of \`${submitName}\` that is taken ends the task.`,
+    `You are an agent. Call tools to find out or do what is needed; one message may contain several calls. When you have ${outputs}, call \`${submitName}\` with them.`,
+    `A message without a call does not count as an answer. A valid call of \`${submitName}\` ends the task.`,
   ].join(' ');
   return Object.freeze([
-    { role: 'system', text: [...given, manner, `What you have to do:\n${program.instruction}`].join('\n\n') },
+    { role: 'system', text: [...given, manner, `Your task:\n${program.instruction}`].join('\n\n') },
     ...program.demos.filter((demo) => isComplete(demo, program)).flatMap((demo, index) => renderDemo(demo, index)),
     { role: 'user', text: ask(input) },
   ]);

@@ -11,23 +11,23 @@ import { finishName, readStep, renderTrajectory, type Step, showArgs, type TextP
 export interface TextRun extends ReactRun {
   readonly programs: TextPrograms;
   readonly input: JsonObject;
-  /** What was done until now. */
+  /** The steps so far. */
   readonly steps: Step[];
 }
 
-/** A step whose call waits. */
+/** A step whose call waits for approval. */
 export interface TextTurn extends LoopTurn {
-  /** One. */
+  /** Exactly one. */
   readonly calls: readonly NamedCall[];
   readonly thought: string;
   readonly overspent: boolean;
 }
 
 /**
- * Asks the model step by step for one tool to call, until it calls `finish` or the limit is there; then it is asked for the outputs, by
- * what the steps have brought. An answer from which no call can be read is a step, too.
+ * Asks the model step by step for one tool to call, until it calls `finish` or reaches the limit, then asks for the outputs based on the
+ * steps. An answer without a readable call counts as a step.
  *
- * Source of the manner: DSPy `dspy/predict/react.py`, as of version 3.0.
+ * Source: DSPy `dspy/predict/react.py`, as of version 3.0.
  */
 export function textProtocol(run: TextRun): Protocol<TextTurn> {
   const { course, conversation, live, programs, steps, catalog } = run;
@@ -80,7 +80,7 @@ export function textProtocol(run: TextRun): Protocol<TextTurn> {
           const { error } = answer;
           if (isFinished || error.code !== 'modules.output_unparsable')
             return { type: 'unanswered', reason: 'failed', error };
-          const message = `No answer after ${course.iterations} steps, also when only the outputs were asked for.`;
+          const message = `No answer after ${course.iterations} steps, even when only the outputs were requested.`;
           const noAnswer = moduleError('modules.max_iterations', message, { cause: error });
           return { type: 'unanswered', reason: 'max-iterations', error: noAnswer };
         }
@@ -95,11 +95,11 @@ const noIds: ReadonlySet<string> = new Set();
 const endMarker = '[[ ## completed ## ]]';
 const finished = 'Completed.';
 const noName =
-  'No tool was called: `next_tool_name` is missing. A step has `next_thought`, `next_tool_name` and `next_tool_args`.';
-const cutOff = 'Not run: the step ended before it was surely complete. Write it again, shorter.';
-const outOfTokens = 'Not run: the step that asked for it used up the tokens of the budget.';
+  'No tool was called: `next_tool_name` is missing. A step needs `next_thought`, `next_tool_name` and `next_tool_args`.';
+const cutOff = 'Not run: the step was cut off and may be incomplete. Write it again, shorter.';
+const outOfTokens = 'Not run: the step that requested it used up the token budget.';
 
-/** Makes the call of a step. `undefined`: the model may go on. */
+/** Makes the call of a step. `undefined`: the model may continue. */
 async function takeCall(
   run: TextRun,
   turn: TextTurn,
@@ -121,7 +121,7 @@ async function takeCall(
   return overspent || result.outOfCalls ? { type: 'stopped', reason: 'budget' } : undefined;
 }
 
-/** A result that is nothing but text, as such: in tuned examples an observation is no JSON string. `undefined` for any other. */
+/** A text-only result as plain text, because observations in tuned examples are not JSON strings. `undefined` for any other result. */
 function toPlainText({ kind, value, text }: Outcome): string | undefined {
   return kind === 'ok' && typeof value === 'string' && text === JSON.stringify(value) ? value : undefined;
 }

@@ -132,7 +132,7 @@ test.each<[written: Json, schema: JsonObject, value: Json]>([
   ['yes', {}, 'yes'],
   ['[1', {}, '[1'],
 
-  // Values that are no text come from JSON.
+  // Values other than text come from JSON.
   [5, integer, 5],
   [1.0, integer, 1],
   [null, orNull(text), null],
@@ -200,7 +200,7 @@ test.each<[written: Json, schema: JsonObject, message: string]>([
   ['[{"x":1}]', point, 'must be a JSON object'],
   ['x', { anyOf: [integer, boolean, nothing] }, 'must be null or true or false or a number, got `x`'],
   ['a\u202eb`c', integer, "must be a number, got `a\\u{202e}b'c`"],
-])('%j is no %j: %s', (written, schema, message) => {
+])('%j is not a %j: %s', (written, schema, message) => {
   const coerced = coerceValue(written, schema);
   expect(coerced.ok ? coerced.value : coerced.message).toContain(message);
 });
@@ -209,12 +209,12 @@ test.each<[what: string, written: string, schema: JsonObject, message: string]>(
   ['digits', '9'.repeat(100_000), number, 'must be a number'],
   ['letters', 'x'.repeat(1_000_000), { type: 'string', maxLength: 5 }, 'does not fit: '],
   ['lists in lists', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, texts, 'nested deeper'],
-  ['lists that do not end', '['.repeat(100_000), texts, 'it is not JSON'],
+  ['unclosed lists', '['.repeat(100_000), texts, 'it is not JSON'],
   ['a large object', `{${'"k":1,'.repeat(400_000)}"x":1}`, point, 'characters long'],
-  ['items of a kind', '- x\n'.repeat(10_000), integers, 'does not fit: '],
+  ['many items', '- x\n'.repeat(10_000), integers, 'does not fit: '],
   ['items beyond the limit', '- x\n'.repeat(1_000_000), texts, 'must be a list'],
   ['quotation marks', `['${"\\'".repeat(400_000)}`, texts, 'must be a list'],
-])('of %s no more is said than can be read', (_, written, schema, message) => {
+])('the message about %s is short', (_, written, schema, message) => {
   const coerced = coerceValue(written, schema);
   expect(coerced.ok ? 'taken' : coerced.message).toContain(message);
   expect(JSON.stringify(coerced).length).toBeLessThan(800);
@@ -226,11 +226,11 @@ test.each<[written: Json, schema: JsonObject, value: Json]>([
   ['High', level, 'high'],
   ['5', integer, 5],
   ['5', { type: ['integer', 'string'] }, '5'],
-])('a string in JSON that fits is taken as it is: %j as %j is %j', (written, schema, value) => {
+])('a JSON string that fits is kept: %j as %j is %j', (written, schema, value) => {
   expect(coerceValue(written, schema, { from: 'json' })).toEqual({ ok: true, value });
 });
 
-// In each no text can be taken for a value of another kind.
+// In none of these can text be taken for another type.
 const schemas = fc.constantFrom<JsonObject>(
   integer,
   number,
@@ -243,7 +243,7 @@ const schemas = fc.constantFrom<JsonObject>(
   {},
 );
 
-test('property: what is written as JSON is read back', () => {
+test('property: JSON is read back', () => {
   fc.assert(
     fc.property(fc.jsonValue(), schemas, (json, schema) => {
       fc.pre(!JSON.stringify(json).includes('__proto__'));
@@ -255,7 +255,7 @@ test('property: what is written as JSON is read back', () => {
   );
 });
 
-test('property: any text is a value of the schema or refused, and never changed where it is text', () => {
+test('property: any text is a value of the schema or rejected, and text is never changed', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 60 }), schemas, (written, schema) => {
       expect(coerceValue(written, text)).toEqual({ ok: true, value: written.trim() });
@@ -265,7 +265,7 @@ test('property: any text is a value of the schema or refused, and never changed 
   );
 });
 
-test('an integer is never changed: kept to its last digit or refused', () => {
+test('an integer is never changed: kept to the last digit or rejected', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(10n ** 25n), max: 10n ** 25n }), (value) => {
       const coerced = coerceValue(String(value), integer);
@@ -275,7 +275,7 @@ test('an integer is never changed: kept to its last digit or refused', () => {
   );
 });
 
-test('a reference that leads to itself says nothing, and ends', () => {
+test('a circular reference allows anything and terminates', () => {
   const endless = { anyOf: [{ $ref: '#/$defs/endless' }, integer] };
   expect(coerceValue('5', { $ref: '#/$defs/endless', $defs: { endless } })).toMatchObject({ ok: false });
 });

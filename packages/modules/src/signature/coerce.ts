@@ -3,24 +3,25 @@ import { type CompiledSchema, compileSchema, describeIssues, resolvePointer } fr
 import { jsonSchema } from '@holdfast/schema/json';
 import { readLiteral } from './literal.ts';
 
-/** `message` is a clause that goes on from the name of what was read: "must be a number, got `many`". */
+/** `message` is a clause that continues from the name of the field: "must be a number, got `many`". */
 export type CoercedValue =
   | { readonly ok: true; readonly value: Json }
   | { readonly ok: false; readonly message: string };
 
 /**
- * Makes a value of `schema` of what a model wrote. A string is text, as it stands behind a header; anything else, and with `from: 'json'`
- * also a string, is a value of an answer in JSON, where a string that fits is taken as it is. What is not listed here is refused:
+ * Converts a model's text to a value of `schema`. A string is text after a header. Any other value, and with `from: 'json'` also a string,
+ * comes from a JSON answer, where a string that fits is used unchanged. Everything not listed here is rejected:
  *
- * - `null`, `None`: null where the schema has null, text where it has only text. `None` and `null` next to listed texts: the listed text.
- * - text: as it is, without the white space around it. Numbers are no text.
- * - text or something else: the something else, if it is written as JSON has it.
+ * - `null`, `None`: null if the schema allows null, text if it allows only text. If listed as an enum text: that text.
+ * - text: trimmed, otherwise unchanged. Numbers are not text.
+ * - text or another type: the other type if written as JSON.
  * - booleans: `true`, `false`, `yes`, `no` in any case. Not 1 and 0.
- * - numbers: with sign, point and exponent; `1.0` is an integer. No separators of thousands, units, or more digits than a number keeps.
- * - listed texts: exactly, else in another case when only one of them fits.
- * - lists, objects: JSON, or as `readLiteral` has it; lists also as lines that begin with `-`, `*` or `1.`.
+ * - numbers: with sign, decimal point and exponent; `1.0` is an integer. No thousands separators, units, or more digits than a number
+ *   keeps.
+ * - enum texts: exactly, or in another case if only one matches.
+ * - lists, objects: JSON, or as in `readLiteral`; lists also as lines that begin with `-`, `*` or `1.`.
  *
- * Around all but text, one pair of backticks, asterisks or quotation marks and a fence are taken away. Linear in the length of the text.
+ * For all types but text, a fence and one pair of backticks, asterisks or quotation marks are removed. Linear in the length of the text.
  */
 export function coerceValue(
   given: Json,
@@ -38,7 +39,7 @@ export function coerceValue(
   return { ok: false, message: `does not fit: ${toPrintable(issues.slice(0, maxIssueLength))}` };
 }
 
-/** Whether `text` is one of the texts that `schema` lists. */
+/** True if `text` is an enum text of `schema`. */
 export function isListed(text: string, schema: JsonObject): boolean {
   return compile(schema).listed.includes(text);
 }
@@ -58,7 +59,7 @@ function compile(schema: JsonObject): Target {
   return target;
 }
 
-/** What the text may mean, the surest first. */
+/** The possible meanings of the text, most likely first. */
 function* readings(given: string, { kinds, listed }: Target, from: 'text' | 'json'): Generator<Json> {
   if (from === 'json' && kinds.has('string')) yield given;
   const text = given.trim();
@@ -105,7 +106,7 @@ const numeral = /^[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 function* readNumber(text: string): Generator<number> {
   if (!numeral.test(text)) return;
   const number = Number(text) + 0; // Without the sign of a zero, which JSON would lose.
-  // A long number would silently become another one.
+  // A longer number would silently become a different one.
   const isKept =
     !Number.isInteger(number) || Number.isSafeInteger(number) || /e/i.test(text) || String(number) === text;
   if (Number.isFinite(number) && isKept) yield number;
@@ -115,14 +116,14 @@ function* readStructure(text: string, kinds: ReadonlySet<Kind>): Generator<Json>
   if (!kinds.has('array') && !kinds.has('object')) return;
   const literal = readLiteral(text);
   if (!literal.ok) return;
-  // Some models put JSON into a string once more.
+  // Some models encode JSON twice.
   const again = typeof literal.value === 'string' ? readLiteral(literal.value) : literal;
   if (again.ok && typeof again.value === 'object' && again.value !== null) yield again.value;
 }
 
 const item = /^([ \t]*)([-*•]|\d{1,4}[.)])[ \t]+(.*)$/;
 
-/** A list of lines that all begin in the same way. Lines that do not may belong to the item before or to none. */
+/** A list of lines with the same kind of marker. Other lines may belong to the previous item or to none, so they are rejected. */
 function* readLines(text: string): Generator<Json> {
   if (text.length > modelJsonLimits.maxLength) return;
   const items: string[] = [];
@@ -151,7 +152,7 @@ function readItem(text: string): Json {
   return bare;
 }
 
-/** Without the fence, the backticks or the asterisks around it. */
+/** Removes a fence, backticks or asterisks around the text. */
 function unwrap(text: string): string {
   const mark = /^(?:`+|~~~+|\*{1,3})/.exec(text)?.[0];
   if (mark === undefined || text.length < 2 * mark.length || !text.endsWith(mark)) return text;
@@ -182,7 +183,7 @@ function describe(given: Json, kinds: ReadonlySet<Kind>): string {
   return `${expected}, got \`${got}${bare.length > 80 ? '…' : ''}\`${reason}`;
 }
 
-/** What a value can be. Integers are numbers. */
+/** The type of a value. Integers are numbers. */
 export type Kind = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object';
 
 const allKinds: ReadonlySet<Kind> = new Set(['null', 'boolean', 'number', 'string', 'array', 'object']);
@@ -193,7 +194,7 @@ function kindOf(value: Json): Kind {
   return typeof value as Exclude<Kind, 'null' | 'array'>;
 }
 
-/** Of which kinds a value of `schema` may be, at most, and the texts that it lists one by one. */
+/** The possible types of a value of `schema`, and its enum texts. */
 export interface SchemaKinds {
   readonly kinds: ReadonlySet<Kind>;
   readonly listed: readonly string[];
@@ -208,7 +209,7 @@ function readKinds(schema: JsonObject): SchemaKinds {
 class KindReader {
   readonly #root: JsonObject;
   readonly #listed: Set<string>;
-  /** A reference that is being followed may be of any kind: it says nothing of itself. */
+  /** A reference that is being resolved adds no restriction of its own, so it counts as any kind. */
   readonly #references = new Map<string, ReadonlySet<Kind>>();
 
   constructor(root: JsonObject, listed: Set<string>) {

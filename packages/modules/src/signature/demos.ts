@@ -8,13 +8,13 @@ import type { Signature } from './signature.ts';
 interface Whose {
   readonly signature: Signature;
   readonly extra: ExtraNames;
-  /** Where the list stands. */
+  /** The path of the list. */
   readonly below: string;
 }
 
 /**
- * One problem for each demo with a field that the predictor does not have, or with a value that its schema refuses. Fields may be
- * missing. What a model is shown as an example has to be right: a module was measured with its demos, and is another one without some.
+ * Returns one problem for each demo with an unknown field or an invalid value. Fields may be missing. Examples must be valid, because a
+ * module was measured with all of its demos and behaves differently without some.
  */
 export function findDemoProblems(demos: readonly Demo[], whose: Whose): readonly FileProblem[] {
   return demos.flatMap(({ inputs, outputs }, row) => {
@@ -25,14 +25,14 @@ export function findDemoProblems(demos: readonly Demo[], whose: Whose): readonly
   });
 }
 
-/** The program, if its demos are right. @throws HoldfastError `modules.demo_invalid`. */
+/** The program, if its demos are valid. @throws HoldfastError `modules.demo_invalid`. */
 export function checkDemos<Input, Output>(program: Program<Input, Output>, extra: ExtraNames): Program<Input, Output> {
   const { demos, signature } = program;
   const problems = findDemoProblems(demos, { signature, extra, below: 'demos' });
   const [first] = problems;
   if (first === undefined) return program;
-  const more = problems.length === 1 ? '' : ` So are ${problems.length - 1} more, told in \`data.problems\`.`;
-  throw new HoldfastError('modules.demo_invalid', `A demo of \`${signature.name}\` is wrong: ${first.message}${more}`, {
+  const more = problems.length === 1 ? '' : ` There are ${problems.length - 1} more in \`data.problems\`.`;
+  throw new HoldfastError('modules.demo_invalid', `Invalid demo of \`${signature.name}\`: ${first.message}${more}`, {
     data: { problems: problems.slice(0, maxProblems).map(({ message }) => message) },
   });
 }
@@ -53,7 +53,7 @@ function findIssues(
     if (fields.has(name)) own.push([name, value]);
     else if (!extra[side].includes(name)) {
       const known = [...fields, ...extra[side]].map((one) => `\`${one}\``).join(', ');
-      issues.push({ path: `${side}.${name.slice(0, 100)}`, message: `unknown field, the ${side} are ${known}` });
+      issues.push({ path: `${side}.${name.slice(0, 100)}`, message: `unknown field; the ${side} are ${known}` });
     } else if (name === 'reasoning' && typeof value !== 'string') {
       issues.push({ path: `${side}.${name}`, message: 'must be a string' });
     }
@@ -72,14 +72,14 @@ function validate(own: JsonObject, side: 'inputs' | 'outputs', signature: Signat
     const validation = (isWhole ? whole : toPartial(whole)).validate(own);
     return validation.ok ? [] : validation.issues;
   } catch (thrown) {
-    // A schema of a host runs code of the host. What cannot be checked is not taken for right.
+    // A host's schema runs foreign code. A demo that cannot be checked is invalid.
     return [{ path: '', message: `the schema failed: ${describeThrown(thrown)}` }];
   }
 }
 
 const partials = new WeakMap<CompiledSchema, CompiledSchema>();
 
-/** What can be asked of the fields that are there. */
+/** The schema without required fields. */
 function toPartial(whole: CompiledSchema): CompiledSchema {
   const known = partials.get(whole);
   if (known !== undefined) return known;

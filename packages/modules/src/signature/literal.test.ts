@@ -34,11 +34,11 @@ test.each([
     '[1] [2]',
   ],
   ...['[1, # one\n2]', "['a\\/b']", "['a'.b]", '[+1]', '[1e999]', "[b'x']", "[f'x']", "['a', ...]", '[.5]', '[0x10]'],
-])('%j is refused', (text) => {
+])('rejects %j', (text) => {
   expect(readLiteral(text)).toMatchObject({ ok: false });
 });
 
-/** As Python shows a value, with one kind of quotation marks. */
+/** The value in Python syntax, with one kind of quotation marks. */
 function write(value: Json, quote: string): string {
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
@@ -53,7 +53,7 @@ function write(value: Json, quote: string): string {
   return Array.isArray(value) ? `[${list}]` : `{${list}}`;
 }
 
-test('property: what Python shows of a value is read back', () => {
+test('property: Python literals are read back', () => {
   fc.assert(
     fc.property(fc.array(fc.jsonValue(), { minLength: 1 }), fc.constantFrom("'", '"'), (json, quote) => {
       const value = JSON.parse(JSON.stringify(json)) as Json;
@@ -63,7 +63,7 @@ test('property: what Python shows of a value is read back', () => {
   );
 });
 
-test('property: what is JSON reads as JSON does, whatever else is read', () => {
+test('property: JSON is read as JSON', () => {
   const pieces = fc.constantFrom(
     ...['[', ']', '{', '}', '"', "'", ',', ':', '1', 'a', 'True', 'null', '\\', 'n', ' ', '-', '.'],
   );
@@ -74,7 +74,7 @@ test('property: what is JSON reads as JSON does, whatever else is read', () => {
       try {
         value = JSON.parse(text);
       } catch {
-        return; // Then there is nothing to compare with.
+        return; // Nothing to compare with.
       }
       fc.pre(readLiteral(text).ok);
       expect(readLiteral(text)).toEqual({ ok: true, value });

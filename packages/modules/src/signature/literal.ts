@@ -1,7 +1,7 @@
 import { type ParsedJson, parseJson } from '@holdfast/core';
 import { readLenientJson } from '@holdfast/prompt/json';
 
-/** Reads one value in `text`: JSON, or a list, an object or a quoted text with faults that `readLenientJson` repairs. */
+/** Reads one value from `text`: JSON, or a list, an object or a quoted text with faults that `readLenientJson` repairs. */
 export function readLiteral(text: string): ParsedJson {
   const parsed = parseJson(text);
   if (parsed.ok || parsed.reason !== 'syntax' || !/^\s*[[{'"]/.test(text)) return parsed;

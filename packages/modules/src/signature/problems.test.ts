@@ -2,7 +2,7 @@ import { HoldfastError, isHoldfastError } from '@holdfast/core';
 import { expect, test } from 'vitest';
 import { isModuleError, type ModuleErrorCode, moduleError } from './problems.ts';
 
-// LOOP-38: programs branch on the kind, and on whether the same again may go well.
+// LOOP-38: programs branch on the kind and on `recoverable`.
 test.each<{ code: ModuleErrorCode; kind: string; recoverable: boolean }>([
   { code: 'modules.not_found', kind: 'ModuleNotFound', recoverable: false },
   { code: 'modules.signature_not_found', kind: 'SignatureNotFound', recoverable: false },
@@ -14,7 +14,7 @@ test.each<{ code: ModuleErrorCode; kind: string; recoverable: boolean }>([
   { code: 'modules.max_iterations', kind: 'MaxIterationsReached', recoverable: false },
   { code: 'modules.output_unparsable', kind: 'OutputUnparsable', recoverable: true },
   { code: 'modules.model_failed', kind: 'ModelFailed', recoverable: true },
-])('$code is of kind $kind, recoverable $recoverable', ({ code, kind, recoverable }) => {
+])('$code has the kind $kind and recoverable $recoverable', ({ code, kind, recoverable }) => {
   const cause = new Error('why');
   const error = moduleError(code, 'It went wrong.', { data: { more: 1 }, cause });
   expect(isHoldfastError(error) && isModuleError(error)).toBe(true);
@@ -22,10 +22,10 @@ test.each<{ code: ModuleErrorCode; kind: string; recoverable: boolean }>([
 });
 
 test.each([
-  ['an error of another code', new HoldfastError('options.invalid', 'No.')],
+  ['an error with another code', new HoldfastError('options.invalid', 'No.')],
   ['a code that every object inherits', new HoldfastError('toString', 'No.')],
   ['something that only looks like one', { code: 'modules.not_found', data: {} }],
   ['nothing', undefined],
-])('%s is none of them', (_what, value) => {
+])('%s is not a module error', (_what, value) => {
   expect(isModuleError(value)).toBe(false);
 });

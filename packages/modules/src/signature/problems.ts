@@ -1,27 +1,27 @@
 import { HoldfastError, isHoldfastError, type Json, type JsonObject, toPrintable } from '@holdfast/core';
 
-/** Something that is wrong with a file. */
+/** A problem in a file. */
 export interface ModuleProblem {
   readonly code: string;
-  /** Names the place, too. */
+  /** Includes the place. */
   readonly message: string;
-  /** Where in the file: `demos[2].outputs.score`; empty for the file as a whole. */
+  /** The place in the file: `demos[2].outputs.score`; empty for the whole file. */
   readonly place: string;
 }
 
-/** An error costs the module, a warning nothing. */
+/** An error disables the module; a warning has no effect. */
 export interface FileProblem extends ModuleProblem {
   readonly severity: 'error' | 'warning';
 }
 
-/** What is said of a folder of modules when it is read. An `error` costs the module, or all of them where no `moduleId` is named. */
+/** A problem found in a folder of modules. An `error` disables the module, or all modules if there is no `moduleId`. */
 export interface ModuleDiagnostic extends FileProblem {
-  /** Of the file, as `manifest.json` names it. */
+  /** The path of the file, as in `manifest.json`. */
   readonly path: string;
   readonly moduleId?: string;
 }
 
-/** A problem whose message begins with its place. What somebody else wrote is in both, and is made safe to print. */
+/** A problem whose message begins with its place. Untrusted text in either is made printable. */
 export function problemAt(place: string, code: string, message: string): ModuleProblem {
   const shown = toPrintable(place);
   return { code, place: shown, message: `${shown === '' ? '' : `\`${shown}\`: `}${toPrintable(message)}` };
@@ -29,24 +29,27 @@ export function problemAt(place: string, code: string, message: string): ModuleP
 
 const maxProblems = 100;
 
-/** As many as anybody reads, and how many more there are. */
+/** Cuts a long list of problems, with a note about the rest. */
 export function cutProblems<Problem extends ModuleProblem>(problems: readonly Problem[]): readonly Problem[] {
   const [first] = problems;
   if (first === undefined || problems.length <= maxProblems) return problems;
-  const more = { ...first, ...problemAt('', first.code, `And ${problems.length - maxProblems} problems more.`) };
+  const more = {
+    ...first,
+    ...problemAt('', first.code, `${problems.length - maxProblems} more problems are not listed.`),
+  };
   return [...problems.slice(0, maxProblems), more];
 }
 
-/** An error that tells all of `problems` in its data. */
+/** An error with all of `problems` in its data. */
 export function refusal(code: string, message: string, problems: readonly ModuleProblem[]): HoldfastError {
   const [first] = problems;
-  const more = problems.length > 1 ? ` And ${problems.length - 1} more, see \`data.problems\`.` : '';
+  const more = problems.length > 1 ? ` There are ${problems.length - 1} more in \`data.problems\`.` : '';
   return new HoldfastError(code, `${message}: ${first?.message ?? ''}${more}`, {
     data: { problems: problems.map(({ code: of, place, message: says }) => ({ code: of, place, message: says })) },
   });
 }
 
-/** What is wrong, by the code of its error. Whoever reads only the kind misses nothing but the sentence. */
+/** The kind of problem, by error code. The kind alone tells everything but the sentence. */
 const kinds = {
   'modules.not_found': { kind: 'ModuleNotFound', recoverable: false },
   'modules.signature_not_found': { kind: 'SignatureNotFound', recoverable: false },
@@ -60,12 +63,12 @@ const kinds = {
   'modules.model_failed': { kind: 'ModelFailed', recoverable: true },
 } as const;
 
-/** Codes of errors that programs tell apart by `data.kind` and `data.recoverable`, too. */
+/** Codes of errors that also have `data.kind` and `data.recoverable`. */
 export type ModuleErrorCode = keyof typeof kinds;
 
 export type ModuleErrorKind = (typeof kinds)[ModuleErrorCode]['kind'];
 
-/** `recoverable`: the same again may go well. */
+/** `recoverable`: trying again may succeed. */
 export interface ModuleError extends HoldfastError {
   readonly data: JsonObject & { readonly kind: ModuleErrorKind; readonly recoverable: boolean };
 }
@@ -80,11 +83,11 @@ export function moduleError(
   message: string,
   { data = {}, cause }: ModuleErrorOptions = {},
 ): ModuleError {
-  // The data is what its type says.
+  // The data has the declared type.
   return new HoldfastError(code, message, { data: { ...kinds[code], ...data }, cause }) as ModuleError;
 }
 
-/** Whether `value` is an error of a kind that tells whether trying again may help. */
+/** True if `value` is an error with `data.kind` and `data.recoverable`. */
 export function isModuleError(value: unknown): value is ModuleError {
   return isHoldfastError(value) && Object.hasOwn(kinds, value.code);
 }

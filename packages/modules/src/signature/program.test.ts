@@ -16,7 +16,7 @@ const signature = defineSignature({
 
 const namesOf = (fields: readonly { readonly name: string }[]) => fields.map(({ name }) => name);
 
-test('what was tuned stands in place of what the signature says', () => {
+test('tuned texts replace those of the signature', () => {
   const program = toProgram(signature, 'predict', { instruction: 'Be brief.', descriptions: { answer: 'One word.' } });
   expect(program).toMatchObject({ predictorType: 'predict', instruction: 'Be brief.', demos: [] });
   expect(program.inputs).toMatchObject([{ name: 'question', description: 'What is asked.' }]);
@@ -24,7 +24,7 @@ test('what was tuned stands in place of what the signature says', () => {
   expect(signature.outputs).toMatchObject([{ description: '' }]);
 });
 
-test.each(['', ' \n\t'])('an instruction of nothing but space (%j) is the signature’s own', (instruction) => {
+test.each(['', ' \n\t'])('a blank instruction (%j) falls back to that of the signature', (instruction) => {
   expect(toProgram(signature, 'predict', { instruction }).instruction).toBe('Answer.');
 });
 
@@ -37,13 +37,13 @@ describe('the fields of a predictor', () => {
     expect(namesOf(toProgram(signature, type).outputs)).toEqual(outputs);
   });
 
-  test('a chain of thought keeps the `reasoning` of its signature, where it stands', () => {
+  test('a chain of thought keeps the `reasoning` of its signature in its position', () => {
     const outputSchema = object({ answer: text, reasoning: { type: 'array' } });
     const own = defineSignature({ name: 'own', inputSchema: object({ q: text }), outputSchema });
     expect(namesOf(toProgram(own, 'chain_of_thought').outputs)).toEqual(['answer', 'reasoning']);
   });
 
-  test('a chain of thought over an input of that name is refused', () => {
+  test('a chain of thought over an input of that name is rejected', () => {
     const inputSchema = object({ reasoning: text });
     const judge = defineSignature({ name: 'judge', inputSchema, outputSchema: object({ ok: text }) });
     expect(() => toProgram(judge, 'chain_of_thought')).toThrow(
@@ -70,7 +70,7 @@ describe('descriptions', () => {
 });
 
 describe('demos', () => {
-  test('are copied: what their owner does to them later changes nothing', () => {
+  test('are copied, so later changes have no effect', () => {
     const outputs = { answer: 'yes' };
     const { demos } = toProgram(signature, 'predict', { demos: [{ inputs: { question: '?' }, outputs }] });
     outputs.answer = 'no';
@@ -84,9 +84,9 @@ describe('demos', () => {
     { what: 'a date', demo: { inputs: { question: new Date() }, outputs: {} } },
     { what: 'a list of values', demo: { inputs: ['?'], outputs: {} } },
     { what: 'no outputs', demo: { inputs: {} } },
-    { what: 'a circle', demo: { inputs: circle, outputs: {} } },
-    { what: 'no number', demo: { inputs: {}, outputs: { answer: Number.NaN } } },
-  ])('$what is refused with the place of it', ({ demo }) => {
+    { what: 'a circular object', demo: { inputs: circle, outputs: {} } },
+    { what: 'not a number', demo: { inputs: {}, outputs: { answer: Number.NaN } } },
+  ])('rejects $what and names its place', ({ demo }) => {
     const demos = [{ inputs: {}, outputs: {} }, demo as unknown as Demo];
     expect(() => toProgram(signature, 'predict', { demos })).toThrow(
       expect.objectContaining({ code: 'modules.demo_invalid', message: expect.stringContaining('Demo 1 of `qa`') }),

@@ -3,44 +3,44 @@ import type { Signature, SignatureField } from './signature.ts';
 
 export type PredictorType = 'predict' | 'chain_of_thought' | 'react';
 
-/** One worked example. Fields may be missing; then it is shown as incomplete. */
+/** A worked example. If fields are missing, it is shown as incomplete. */
 export interface Demo {
   readonly inputs: JsonObject;
   readonly outputs: JsonObject;
 }
 
-/** What has been written for a signature, by a person or a tuner. */
+/** The texts written for a signature by a person or a tuner. */
 export interface Tuning {
-  /** Default: the signature's. */
+  /** Default: that of the signature. */
   readonly instruction?: string | undefined;
   readonly demos?: readonly Demo[] | undefined;
-  /** By field, in place of what the signature's schemas say. */
+  /** By field; replaces the description in the signature's schemas. */
   readonly descriptions?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A signature with what has been written for it: all that a prompt is made of, beside the input. Frozen. */
+/** A signature with its tuned texts: everything in a prompt except the input. Frozen. */
 export interface Program<Input = unknown, Output = unknown> {
   readonly signature: Signature<Input, Output>;
   readonly predictorType: PredictorType;
   readonly instruction: string;
   readonly demos: readonly Demo[];
   readonly descriptions: ReadonlyMap<string, string>;
-  /** As the model is shown them, with their tuned descriptions. */
+  /** The fields for the model, with their tuned descriptions. */
   readonly inputs: readonly SignatureField[];
-  /** As `inputs`; those of `chain_of_thought` begin with `reasoning`, unless the signature has a field of that name. */
+  /** Like `inputs`; for `chain_of_thought` they begin with `reasoning`, unless the signature has a field of that name. */
   readonly outputs: readonly SignatureField[];
 }
 
 const reasoning: SignatureField = deepFreeze({
   name: 'reasoning',
-  description: 'How the answer is found, step by step.',
+  description: 'The step-by-step reasoning that leads to the answer.',
   schema: { type: 'string' },
   required: true,
 });
 
 /**
- * @throws HoldfastError `modules.description_unknown`, `modules.demo_invalid` (no JSON), and `modules.signature_invalid` where an input
- * has the name of the field that `chain_of_thought` adds.
+ * @throws HoldfastError `modules.description_unknown`, `modules.demo_invalid` (not JSON), and
+ * `modules.signature_invalid` if an input has the name of the field that `chain_of_thought` adds.
  */
 export function toProgram<Input, Output>(
   signature: Signature<Input, Output>,
@@ -55,7 +55,7 @@ export function toProgram<Input, Output>(
     if (known.has(name) || extra.includes(name)) continue;
     throw new HoldfastError(
       'modules.description_unknown',
-      `\`${name.slice(0, 100)}\` is described, and \`${signature.name}\` has no such field; it has ${listNames(known)}.`,
+      `\`descriptions\` has the unknown field \`${name.slice(0, 100)}\`; \`${signature.name}\` has ${listNames(known)}.`,
     );
   }
   const describe = (field: SignatureField): SignatureField =>
@@ -76,7 +76,7 @@ function withReasoning({ name, inputs, outputs }: Signature): readonly Signature
   if (inputs.some((field) => field.name === reasoning.name)) {
     throw new HoldfastError(
       'modules.signature_invalid',
-      `\`${name}\` has an input \`${reasoning.name}\`, which is what a chain of thought calls its own field; rename the input.`,
+      `\`${name}\` has an input \`${reasoning.name}\`, a name that \`chain_of_thought\` uses for its own field. Rename the input.`,
     );
   }
   return [reasoning, ...outputs];
@@ -92,15 +92,15 @@ function copyDemo({ inputs, outputs }: Demo, whose: string): Demo {
 function copyValues(values: unknown, whose: string): JsonObject {
   const copied = copyJson(values);
   if (copied.ok && isPlainObject(copied.value)) return copied.value;
-  const problem = copied.ok ? 'it is no object' : copied.problem;
-  throw new HoldfastError('modules.demo_invalid', `${whose} must be an object of JSON: ${problem}.`);
+  const problem = copied.ok ? 'it is not an object' : copied.problem;
+  throw new HoldfastError('modules.demo_invalid', `${whose} must be a JSON object: ${problem}.`);
 }
 
 function listNames(names: ReadonlySet<string>): string {
   return [...names].map((name) => `\`${name}\``).join(', ');
 }
 
-/** Names beside those of the signature. */
+/** Field names beyond those of the signature. */
 export interface ExtraNames {
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
@@ -109,26 +109,26 @@ export interface ExtraNames {
 const none: ExtraNames = { inputs: [], outputs: [] };
 const tools: ExtraNames = { inputs: ['available_tools', 'context'], outputs: ['tool_call'] };
 const thought: ExtraNames = { inputs: [], outputs: ['reasoning'] };
-// Of DSPy: `dspy/predict/react.py` of stanfordnlp/dspy.
+// From DSPy: `dspy/predict/react.py` of stanfordnlp/dspy.
 const step: ExtraNames = { inputs: ['trajectory'], outputs: ['next_thought', 'next_tool_name', 'next_tool_args'] };
 const ofType: Readonly<Record<PredictorType, ExtraNames>> = { predict: none, chain_of_thought: thought, react: step };
 
-/** The fields that a predictor has beside those of its signature. */
+/** The fields that a predictor adds to its signature. */
 export function extraNamesOf(predictorType: PredictorType): ExtraNames {
   return ofType[predictorType];
 }
 
-/** As `extraNamesOf`, with the fields by which a tool loop tells of tools and is asked for calls: demos may show them. */
+/** Like `extraNamesOf`, plus the fields that a tool loop uses for tools and calls, which demos may contain. */
 export function extraNamesOfDemos(predictorType: PredictorType, takesTools: boolean): ExtraNames {
   return takesTools && predictorType !== 'react' ? join(ofType[predictorType], tools) : ofType[predictorType];
 }
 
-/** As `extraNamesOfDemos`, for a predictor that is made in code: it may get tools later, and either protocol of `react` its demos. */
+/** Like `extraNamesOfDemos`, for a predictor created in code: it may get tools later, and `react` may use either protocol. */
 export function extraNamesOfCode(predictorType: PredictorType): ExtraNames {
   return join(ofType[predictorType], predictorType === 'react' ? thought : tools);
 }
 
-/** Of the second step of a `react` module. */
+/** The fields of the second step of a `react` module. */
 export const extraNamesOfExtraction: ExtraNames = { inputs: step.inputs, outputs: thought.outputs };
 
 function join(one: ExtraNames, other: ExtraNames): ExtraNames {

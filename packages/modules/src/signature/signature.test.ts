@@ -36,18 +36,18 @@ test('a signature has the fields of its schemas, in their order, and their types
 test.each([
   { instruction: undefined, expected: 'Given `question`, `count`, produce `answer`, `sure`.' },
   { instruction: '  \n', expected: 'Given `question`, `count`, produce `answer`, `sure`.' },
-])('an instruction that is $instruction is made of the names', ({ instruction, expected }) => {
+])('an instruction of $instruction is derived from the names', ({ instruction, expected }) => {
   const written = instruction === undefined ? {} : { instruction };
   const signature = defineSignature({ name: 'qa', ...written, inputSchema: input, outputSchema: output });
   expect(signature.instruction).toBe(expected);
 });
 
-test('a signature may take nothing', () => {
+test('a signature may have no inputs', () => {
   const signature = defineSignature({ name: 'dice', inputSchema: fields(), outputSchema: fields('n') });
   expect(signature.instruction).toBe('Produce `n`.');
 });
 
-test('a field that refers to definitions brings them along, others do not', () => {
+test('only a field that refers to definitions includes them', () => {
   const schema: JsonObject = {
     type: 'object',
     $defs: { city: { type: 'object', properties: { name: { type: 'string' } } } },
@@ -63,13 +63,13 @@ const referring = jsonSchema({
   properties: { a: { type: 'string' }, b: { $ref: '#/properties/a' } },
 });
 
-describe('refused with modules.signature_invalid', () => {
+describe('rejected with modules.signature_invalid', () => {
   test.each([
     { what: 'a name with a space', name: 'q a' },
     { what: 'an empty name', name: '' },
     { what: 'a name that is a path', name: '../qa' },
     { what: 'an output without fields', name: 'qa', outputSchema: fields() },
-    { what: 'an output that is no object', name: 'qa', outputSchema: jsonSchema({ type: 'string' }) },
+    { what: 'an output that is not an object', name: 'qa', outputSchema: jsonSchema({ type: 'string' }) },
     { what: 'an input without declared properties', name: 'qa', inputSchema: jsonSchema({ type: 'object' }) },
     { what: 'a field that cannot be a header', name: 'qa', inputSchema: fields('a ## ]]') },
     { what: 'a field that no value can have', name: 'qa', inputSchema: fields('__proto__') },

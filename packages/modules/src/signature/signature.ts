@@ -13,22 +13,22 @@ import { type CompiledSchema, compileSchema, type SchemaIssue } from '@holdfast/
 import { jsonSchema } from '@holdfast/schema/json';
 import { type ModuleError, moduleError } from './problems.ts';
 
-/** One field of a signature, made of a property of its schema. */
+/** A field of a signature, from a property of its schema. */
 export interface SignatureField {
   /** Letters, digits and `_`, at most 64. */
   readonly name: string;
-  /** `description` of the property, or `''`. */
+  /** The `description` of the property, or `''`. */
   readonly description: string;
-  /** JSON Schema of a value, without the description; `$defs` of the whole schema come along where it refers to them. */
+  /** The JSON Schema of a value, without the description; includes the `$defs` of the whole schema if it refers to them. */
   readonly schema: JsonObject;
   /** It has to be there. */
   readonly required: boolean;
 }
 
-/** A schema whose `Input` is what goes into it, so that a field with a default may be left out. */
+/** A schema whose `Input` is the type before parsing, so that a field with a default may be absent. */
 export type InputSchema<Input = unknown> = StandardSchema<Input, unknown> | JsonSchemaDefinition<Input>;
 
-/** What a predictor is given and what it has to answer. Frozen. */
+/** The inputs and outputs of a predictor. Frozen. */
 export interface Signature<Input = unknown, Output = unknown> {
   readonly name: string;
   readonly instruction: string;
@@ -40,42 +40,44 @@ export interface Signature<Input = unknown, Output = unknown> {
 }
 
 export interface SignatureDefinition<Input, Output> {
-  /** By which module files name it. Letters, digits, `.`, `_` and `-`, at most 128. */
+  /** The name used by module files. Letters, digits, `.`, `_` and `-`, at most 128. */
   readonly name: string;
-  /** What is to be done. Default: that the outputs are to be made of the inputs, by name. */
+  /** The task. Default: a sentence that lists the inputs and outputs by name. */
   readonly instruction?: string;
-  /** Describe objects with declared properties; what the schema's properties say goes to the model. */
+  /** Must describe an object with declared properties, whose descriptions are shown to the model. */
   readonly inputSchema: InputSchema<Input>;
   readonly outputSchema: Schema<Output>;
 }
 
 const signatureName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
-/** Not the key that JSON of a model may not have. */
+/** Excludes the key that JSON from a model must not have. */
 const fieldName = /^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]{0,63}$/;
-/** Stands at the end of what a model answers, in whichever case. */
+/** The end marker of an answer, in any case. */
 const endOfAnswer = 'completed';
 
 /**
- * Declares what a predictor takes and gives.
+ * Declares the inputs and outputs of a predictor.
  *
- * @throws HoldfastError `modules.signature_invalid` (name, schemas that describe no object with properties, names of fields that cannot
- * be written as headers, a name twice, a field whose JSON Schema cannot be used alone), and what compiling a schema throws.
+ * @throws HoldfastError `modules.signature_invalid` (an invalid name, a schema that is not an object with properties, a field name that
+ * cannot be a header, a duplicate name, a field whose JSON Schema cannot be used alone), and the errors of compiling a schema.
  */
 export function defineSignature<Input, Output>(
   definition: SignatureDefinition<Input, Output>,
 ): Signature<Input, Output> {
   const { name, inputSchema, outputSchema } = definition;
   if (!signatureName.test(name)) {
-    throw invalid(`\`${name.slice(0, 150)}\` is no name of a signature: use letters, digits, \`.\`, \`_\` and \`-\`.`);
+    throw invalid(
+      `\`${name.slice(0, 150)}\` is not a valid signature name. Use letters, digits, \`.\`, \`_\` and \`-\`.`,
+    );
   }
   const inputs = readFields(compileSchema(inputSchema), `The input of \`${name}\``);
   const outputs = readFields(compileSchema(outputSchema), `The output of \`${name}\``);
-  if (outputs.length === 0) throw invalid(`The output of \`${name}\` has no fields; declare at least one.`);
+  if (outputs.length === 0) throw invalid(`The output of \`${name}\` has no fields. Declare at least one.`);
   for (const { name: output } of outputs) {
     if (output.toLowerCase() === endOfAnswer)
       throw invalid(`\`${name}\`: \`${output}\` cannot be the name of an output.`);
     if (inputs.some((input) => input.name === output))
-      throw invalid(`\`${name}\`: \`${output}\` is an input and an output; rename one of them.`);
+      throw invalid(`\`${name}\`: \`${output}\` is both an input and an output. Rename one of them.`);
   }
   const instruction = definition.instruction?.trim() ?? '';
   return Object.freeze({
@@ -91,7 +93,7 @@ export function defineSignature<Input, Output>(
 function readFields({ jsonSchema: whole }: CompiledSchema, whose: string): readonly SignatureField[] {
   const { properties, required, $defs, definitions } = whole;
   if (whole['type'] !== 'object' || !isPlainObject(properties)) {
-    throw invalid(`${whose} must be described by a schema of an object with properties.`);
+    throw invalid(`${whose} must be the schema of an object with properties.`);
   }
   const needed = new Set(Array.isArray(required) ? required : []);
   const shared: JsonObject = {
@@ -101,7 +103,7 @@ function readFields({ jsonSchema: whole }: CompiledSchema, whose: string): reado
   return Object.freeze(
     Object.entries(properties).map(([name, property]) => {
       if (!fieldName.test(name))
-        throw invalid(`${whose}: \`${name.slice(0, 100)}\` is no name of a field; use letters, digits and \`_\`.`);
+        throw invalid(`${whose}: \`${name.slice(0, 100)}\` is not a valid field name. Use letters, digits and \`_\`.`);
       const field = toField(name, property as Json, { required: needed.has(name), shared });
       checkAlone(field.schema, `${whose}: \`${name}\``);
       return field;
@@ -109,19 +111,19 @@ function readFields({ jsonSchema: whole }: CompiledSchema, whose: string): reado
   );
 }
 
-/** What a model writes for a field is read by the field's own schema, also where the signature's is of a library. */
+/** A field's value is read by the field's own JSON Schema, even if the signature uses another schema library. */
 function checkAlone(schema: JsonObject, whose: string): void {
   try {
     compileSchema(jsonSchema(schema));
   } catch (cause) {
     const reason = describeThrown(cause);
-    throw invalid(`${whose} cannot be read by the JSON Schema of this field alone: ${reason}`, cause);
+    throw invalid(`${whose} has a JSON Schema that cannot be used on its own: ${reason}`, cause);
   }
 }
 
 interface FieldPlace {
   readonly required: boolean;
-  /** To which schemas of fields may refer. */
+  /** The definitions that field schemas may refer to. */
   readonly shared: JsonObject;
 }
 
@@ -145,14 +147,14 @@ function invalid(message: string, cause?: unknown): HoldfastError {
   return new HoldfastError('modules.signature_invalid', message, { cause });
 }
 
-/** What a signature's schema says of outputs. */
+/** The result of validating outputs with a signature's schema. */
 export type OutputCheck<Output> =
   | { readonly type: 'valid'; readonly output: Output }
   | { readonly type: 'wrong'; readonly issues: readonly SchemaIssue[] }
-  /** It threw. What it said is for the host alone, and asking a model again would not help. */
+  /** The schema threw. The message is for the host only; asking the model again would not help. */
   | { readonly type: 'failed'; readonly error: ModuleError };
 
-/** Never throws: a schema of a host runs code of the host. What it makes is frozen as far as it is plain. */
+/** Never throws, although a host's schema runs foreign code. Freezes plain results. */
 export function checkOutput<Output>(
   { name, outputSchema }: Signature<unknown, Output>,
   output: JsonObject,
@@ -166,14 +168,14 @@ export function checkOutput<Output>(
     const reason = describeThrown(cause).slice(0, 2_000);
     const error = moduleError(
       'modules.output_unparsable',
-      `The outputs of \`${name}\` could not be checked, as their schema threw: ${reason}`,
+      `Checking the outputs of \`${name}\` failed because their schema threw: ${reason}`,
       { data: { missing: [], problems: [], recoverable: false }, cause },
     );
     return { type: 'failed', error };
   }
 }
 
-/** Not what a schema has made of its own, as a date or bytes. */
+/** Skips objects that a schema created, such as dates or bytes. */
 function freezePlain(value: unknown): void {
   if (!(Array.isArray(value) || isPlainObject(value)) || Object.isFrozen(value)) return;
   Object.freeze(value);

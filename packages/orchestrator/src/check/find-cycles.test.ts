@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { findCycle, groupCycles } from './graph.ts';
 
-/** Everything that can be reached from each node by at least one step, found the slow way. */
+/** The nodes reachable from each node in one or more steps, computed naively. */
 function reach(graph: readonly (readonly number[])[]): readonly ReadonlySet<number>[] {
   return graph.map((list) => {
     const seen = new Set(list);
@@ -19,7 +19,7 @@ const graph = fc
     ),
   );
 
-test('groups are the nodes that reach each other, and each has a shortest cycle through its first node', () => {
+test('groups nodes that reach each other; each group has a shortest cycle through its first node', () => {
   fc.assert(
     fc.property(graph, (nodes) => {
       const reached = reach(nodes);
@@ -43,6 +43,6 @@ test('groups are the nodes that reach each other, and each has a shortest cycle 
   );
 });
 
-test('the shortest of two cycles through a node', () => {
+test('finds the shorter of two cycles through a node', () => {
   expect(findCycle([[1, 2], [0], [3], [0]], [0, 1, 2, 3])).toEqual([0, 1]);
 });

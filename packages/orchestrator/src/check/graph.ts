@@ -2,27 +2,27 @@ import type { DraftNode, DraftPlan, Reports } from '../plan/draft.ts';
 import type { NodeId } from '../plan/types.ts';
 import { afterNodes, show, showList } from '../plan/violations.ts';
 
-/** Which node waits for which. Nodes go by their place in `plan.nodes`. */
+/** The dependency graph of a plan. Nodes are indexes into `plan.nodes`. */
 export interface PlanGraph {
-  /** The first node of each id. */
+  /** The first node with each id. */
   readonly byId: ReadonlyMap<NodeId, number>;
-  /** What each node waits for: named or referred to, each once, in plan order. */
+  /** The dependencies of each node, by `depends_on` or reference; unique, in plan order. */
   readonly parents: readonly (readonly number[])[];
-  /** Every node after its parents; `undefined`: some wait for each other. */
+  /** The nodes in topological order; `undefined` if there is a cycle. */
   readonly order: readonly number[] | undefined;
 }
 
-/** Where an edge was written first, by the node that is waited for. */
+/** The path in the plan where each edge first appears, by dependency. */
 type Edges = ReadonlyMap<number, string>;
 
 /**
- * Checks ids, dependencies, references, cycles, the longest chain and the final node. A reference is a dependency, so that whatever a
- * node refers to is an ancestor of it. Linear in nodes and edges.
+ * Checks ids, dependencies, references, cycles, the longest chain and the final node. A reference counts as a dependency, so a node refers
+ * only to its ancestors. Linear in nodes and edges.
  */
 export function checkGraph({ nodes, final }: DraftPlan, maxDepth: number, reports: Reports): PlanGraph {
   const byId = indexNodes(nodes, reports);
-  // Made once: many nodes may name what there is not.
-  const hint = byId.size === 0 ? '' : ` The ids are ${showList([...byId.keys()])}.`;
+  // Built once: many nodes may name unknown ids.
+  const hint = byId.size === 0 ? '' : ` Known ids: ${showList([...byId.keys()])}.`;
   const edges = nodes.map((node, position) => readEdges(node, position, { byId, hint, reports }));
   const parents = edges.map((edge) => [...edge.keys()].sort((left, right) => left - right));
   const order = sortNodes(parents);
@@ -41,7 +41,7 @@ function indexNodes(nodes: readonly DraftNode[], { violations }: Reports): Reado
       byId.set(id, position);
       continue;
     }
-    const message = `The id ${show(id)} belongs to \`${nodes[first]?.path}\` already.`;
+    const message = `The id ${show(id)} is already used by \`${nodes[first]?.path}\`.`;
     violations.add('plan.node.duplicate', { path: `${path}.id`, node: id, index }, message);
   }
   return byId;
@@ -61,11 +61,11 @@ function readEdges(
   const add = (id: NodeId, path: string, code: 'plan.deps.unknown' | 'plan.ref.unknown'): boolean => {
     const parent = byId.get(id);
     if (parent === undefined) {
-      violations.add(code, { path, node, index }, `There is no node with the id ${show(id)}.${hint}`);
+      violations.add(code, { path, node, index }, `Unknown node id ${show(id)}.${hint}`);
       return true;
     }
     if (parent === position) {
-      violations.add('plan.deps.cycle', { path, node, index }, `The node ${show(id)} waits for itself.`);
+      violations.add('plan.deps.cycle', { path, node, index }, `The node ${show(id)} depends on itself.`);
       return true;
     }
     if (edges.has(parent)) return false;
@@ -74,19 +74,19 @@ function readEdges(
   };
   for (const { id, path } of dependencies) {
     if (add(id, path, 'plan.deps.unknown')) continue;
-    warnings.add('plan.deps.duplicate', { path, node, index }, `${show(id)} is named more than once.`);
+    warnings.add('plan.deps.duplicate', { path, node, index }, `${show(id)} is listed more than once.`);
   }
   for (const { reference, path } of inputs?.references ?? []) add(reference.from, path, 'plan.ref.unknown');
   return edges;
 }
 
-/** The nodes that wait for nothing that waits for them, each after its parents. */
+/** The nodes that are not part of a cycle and do not depend on one, in topological order. */
 function sortNodes(parents: readonly (readonly number[])[]): readonly number[] {
   const children: number[][] = parents.map(() => []);
   const open = parents.map((list) => list.length);
   for (const [node, list] of parents.entries()) for (const parent of list) children[parent]?.push(node);
   const order = [...open.keys()].filter((node) => open[node] === 0);
-  // The list grows while it is walked.
+  // The list grows during the iteration.
   for (const node of order) {
     for (const child of children[node] ?? []) {
       const left = (open[child] ?? 0) - 1;
@@ -103,7 +103,7 @@ interface Sorted {
   readonly order: readonly number[];
 }
 
-/** One cycle for each group of nodes that all wait for each other: the shortest through the first of them. */
+/** Reports one cycle per strongly connected group: the shortest through its first node. */
 function reportCycles(
   { nodes, edges, parents, order }: Sorted & { readonly edges: readonly Edges[] },
   reports: Reports,
@@ -117,7 +117,7 @@ function reportCycles(
     reports.violations.add(
       'plan.deps.cycle',
       { path: edges[first]?.get(next) ?? '', node: node?.id, index: node?.index ?? -1 },
-      `Nodes wait for each other, each for the next: ${showList([...ids, ids[0] ?? null])}.`,
+      `These nodes form a cycle, each depending on the next: ${showList([...ids, ids[0] ?? null])}.`,
     );
   }
 }
@@ -135,7 +135,7 @@ function checkDepth(
   const over = nodes.findIndex((_, position) => (depths.get(position) ?? 0) > maxDepth);
   const node = nodes[over];
   if (node === undefined) return;
-  const message = `Here, a chain of nodes that wait for each other is longer than ${maxDepth}, which is the limit.`;
+  const message = `The chain of dependencies is longer than ${maxDepth} nodes here, which is the limit.`;
   const place = { path: `${node.path}.depends_on`, node: node.id, index: node.index };
   reports.violations.add('plan.depth.limit', place, message);
 }
@@ -147,26 +147,26 @@ function checkFinal(
   if (final === undefined) return;
   const start = byId.get(final);
   if (start === undefined) {
-    const message = `There is no node with the id ${show(final)}.${hint}`;
+    const message = `Unknown node id ${show(final)}.${hint}`;
     violations.add('plan.final.unknown', { path: 'final_output_node', index: afterNodes }, message);
     return;
   }
   const useful = new Set([start]);
-  // The set grows while it is walked.
+  // The set grows during the iteration.
   for (const node of useful) for (const parent of parents[node] ?? []) useful.add(parent);
   for (const [position, { id, index, path }] of nodes.entries()) {
     if (useful.has(position)) continue;
-    const message = `The final node ${show(final)} does not need this one: it runs, and its result is used for nothing.`;
+    const message = `The final node ${show(final)} does not depend on this node: it runs, but its result is not used.`;
     warnings.add('plan.node.unused', { path, node: id, index }, message);
   }
 }
 
-/** For each node, what it waits for. */
+/** The dependencies of each node. */
 type Graph = readonly (readonly number[])[];
 
 /**
- * Groups of at least two nodes that all wait for each other, among those that `among` says; each in ascending order, and the groups in
- * that of their first nodes. Tarjan's algorithm, without recursion: a chain may be as long as a plan.
+ * Finds the groups of two or more nodes in `among` that depend on each other (strongly connected components). Each group is in ascending
+ * order; groups are ordered by their first node. Iterative, because a chain may be as long as the plan.
  * Source: R. Tarjan, "Depth-first search and linear graph algorithms", 1972.
  */
 export function groupCycles(graph: Graph, among: (node: number) => boolean): readonly (readonly number[])[] {
@@ -212,13 +212,13 @@ export function groupCycles(graph: Graph, among: (node: number) => boolean): rea
   return groups.sort(([left = 0], [right = 0]) => left - right);
 }
 
-/** The shortest cycle through the first node of a group in which all wait for each other. Begins with that node. */
+/** The shortest cycle through the first node of a strongly connected group, starting with that node. */
 export function findCycle(graph: Graph, group: readonly number[]): readonly number[] {
   const [start = 0] = group;
   const members = new Set(group);
   const cameFrom = new Map<number, number>();
   const queue = [start];
-  // The queue grows while it is walked.
+  // The queue grows during the iteration.
   for (const node of queue) {
     for (const neighbour of graph[node] ?? []) {
       if (neighbour === start) {

@@ -63,7 +63,7 @@ const { link } = fc.letrec<{ readonly link: unknown }>((tie) => ({
   ),
 }));
 
-/** Inputs that fit the schema. */
+/** Inputs that match the schema. */
 const good = fc
   .record(
     {
@@ -85,10 +85,10 @@ const good = fc
     },
     { requiredKeys: ['text'] },
   )
-  // Members that are `undefined` are none in JSON.
+  // Drops members that are `undefined`.
   .map((inputs): JsonObject => JSON.parse(JSON.stringify(inputs)));
 
-/** The value with references in the place of some of what is in it: each place has a number, and so has each hole. */
+/** Replaces the numbered places in `holes` by references. */
 function punch(inputs: JsonObject, holes: ReadonlySet<number>): JsonObject {
   let place = 0;
   const visit = (value: Json): Json => {
@@ -106,7 +106,7 @@ const holes = fc.uniqueArray(fc.integer({ min: 1, max: 40 }), { maxLength: 5 }).
 const check = (inputs: JsonObject): Promise<readonly string[]> =>
   violationsOf(planOf({ id: 0, tool: 'a' }, { id: 1, tool: 'rich', inputs }), { tools });
 
-test('what could become good inputs is not refused, wherever something is referred to', async () => {
+test('inputs that may become valid are accepted, wherever they hold references', async () => {
   await fc.assert(
     fc.asyncProperty(good, holes, async (inputs, places) => {
       expect(await check(punch(inputs, places))).toEqual([]);
@@ -132,20 +132,20 @@ test.each([
     found: 'plan.input.missing nodes[1].inputs.text',
   },
   {
-    what: 'something wrong further in',
+    what: 'a nested wrong input',
     spoil: (inputs: JsonObject) => ({ ...inputs, chain: { value: 1, next: { value: 'x' } } }),
     found: 'plan.input.type nodes[1].inputs.chain.next.value',
   },
-])('$what is found whatever else is referred to', async ({ spoil, found }) => {
+])('$what is found whatever other places hold references', async ({ spoil, found }) => {
   await fc.assert(
     fc.asyncProperty(good, holes, async (inputs, places) => {
-      // Put in after the holes were made, so that none takes its place.
+      // Spoiled after the holes were made, so that none replaces the fault.
       expect(await check(spoil(punch(inputs, places)))).toContain(found);
     }),
   );
 });
 
-/** Every place in a value, by its path. */
+/** The paths and values of all places in a value. */
 function placesIn(value: Json, path: readonly (string | number)[] = []): readonly (readonly [typeof path, Json])[] {
   const inner: readonly (readonly [string | number, Json])[] = Array.isArray(value)
     ? [...(value as readonly Json[]).entries()]
@@ -155,7 +155,7 @@ function placesIn(value: Json, path: readonly (string | number)[] = []): readonl
   return [[path, value], ...inner.flatMap(([step, item]) => placesIn(item, [...path, step]))];
 }
 
-test('what a result could hold is not refused where a value of its type is asked for', async () => {
+test('a reference is accepted if the result may have the expected type', async () => {
   await fc.assert(
     fc.asyncProperty(good, fc.nat(), async (value, number) => {
       const places = placesIn(value);

@@ -6,18 +6,18 @@ import { type Place, type Report, show, showList } from '../plan/violations.ts';
 import { asPlainSchema, itemOf, memberOf, type SchemaPlace } from './schema-types.ts';
 import type { ToolFacts } from './tool-facts.ts';
 
-/** Inputs as the tool's schema takes them. `input`: what it makes of them, where they hold no references and are good. */
+/** Inputs checked against the tool's schema. `input`: the parsed value if the inputs are valid and hold no references. */
 export interface CheckedInputs {
   readonly tree: InputTree;
   readonly input?: unknown;
 }
 
-/** Something in inputs whose value is known when the plan runs. */
+/** A place in the inputs whose value is known only when the plan runs. */
 export interface Hole {
   readonly tree: Extract<InputTree, { readonly type: 'reference' | 'text' }>;
-  /** The text is nothing but this reference. */
+  /** Set if the text consists of this reference alone. */
   readonly alone: Reference | undefined;
-  /** What the tool's schema says of the place. */
+  /** The tool's schema for this place. */
   readonly schema: SchemaPlace;
   readonly place: Place;
 }
@@ -25,13 +25,13 @@ export interface Hole {
 export interface InputChecking {
   readonly place: Place;
   readonly report: Report;
-  /** Asked about every hole; whether a text that is nothing but a reference keeps the type of what it refers to. */
+  /** Called for each hole. True if a text that is a single reference keeps the type of the value. */
   checkHole(hole: Hole): boolean;
 }
 
 /**
- * Checks inputs against a tool's schema. Where nothing is referred to, as a call would; where something is, the rest of them: what
- * depends on a value that is not there yet is left open. Reports `plan.input.missing`, `plan.input.unknown`, `plan.input.type`.
+ * Checks inputs against a tool's schema. Inputs without references are validated as in a call; otherwise everything that does not depend on
+ * a future value is. Reports `plan.input.missing`, `plan.input.unknown`, `plan.input.type`.
  */
 export function checkInputs(
   tree: InputTree,
@@ -40,7 +40,7 @@ export function checkInputs(
 ): CheckedInputs {
   const root = facts.input.jsonSchema;
 
-  /** What of the schema still holds, and the tree with its texts decided. */
+  /** The part of the schema that can be checked now, and the tree with `keepsType` set. */
   const survey = (part: InputTree, schema: SchemaPlace, path: string): Surveyed => {
     if (part.type === 'reference' || part.type === 'text') {
       if (part === brokenTree) return { tree: part, open: true };
@@ -63,14 +63,14 @@ export function checkInputs(
       node !== undefined && (node['type'] === 'object' || node['properties'] !== undefined) ? node : undefined;
     const inner: { readonly key: string; readonly surveyed: Surveyed; readonly schema: Json | undefined }[] = [];
     const names = Object.keys(known?.['properties'] ?? {});
-    const others = names.length === 0 ? '' : `; there are ${showList(names)}`;
+    const others = names.length === 0 ? '' : `. Known inputs: ${showList(names)}`;
     let unknown = false;
     for (const [key, member] of members) {
       const found = known === undefined ? undefined : memberOf(known, key);
       const memberPath = joinKey(path, key);
       if (found === false && known !== undefined) {
         unknown = true;
-        report.add('plan.input.unknown', { ...place, path: memberPath }, `There is no input ${show(key)}${others}.`);
+        report.add('plan.input.unknown', { ...place, path: memberPath }, `Unknown input ${show(key)}${others}.`);
       }
       const memberSchema = found === false ? undefined : found;
       const surveyed = survey(member, { node: memberSchema, root }, memberPath);
@@ -79,7 +79,7 @@ export function checkInputs(
     const present = new Set<Json>(members.map(([key]) => key));
     const missing = known === undefined ? [] : findMissing(known, present);
     for (const key of missing) {
-      report.add('plan.input.missing', { ...place, path: joinKey(path, key) }, `The input ${show(key)} is required.`);
+      report.add('plan.input.missing', { ...place, path: joinKey(path, key) }, `Missing required input ${show(key)}.`);
     }
     const isChanged = inner.some(({ surveyed: { open, schema: changed } }) => open === true || changed !== undefined);
     const result: InputTree =
@@ -87,17 +87,17 @@ export function checkInputs(
         ? { type: 'object', members: inner.map(({ key, surveyed }) => [key, surveyed.tree]) }
         : part;
     const required = Array.isArray(known?.['required']) ? (known['required'] as readonly Json[]) : [];
-    // What is not there is missing, which has been said, or has a default, which is not filled in everywhere.
+    // An absent key was either reported or has a default, which is not filled in everywhere.
     const kept = required.filter((key) => present.has(key));
     if (!isChanged && !unknown && kept.length === required.length) return { tree: result };
-    // A pattern would be held against what stands in for a value, too.
+    // A pattern would also be checked against stand-in values.
     if (known === undefined || (isChanged && Object.hasOwn(known, 'patternProperties'))) {
       return { tree: result, open: true };
     }
     const changes = inner.flatMap(({ key, surveyed: { open, schema: changed } }): (readonly [string, Json])[] =>
       open === true ? [[key, {}]] : changed === undefined ? [] : [[key, changed]],
     );
-    // What is missing or too much has been said already, and would be said again as a wrong number of members.
+    // A missing or unknown key would be reported again as a wrong number of members.
     const counts = missing.length > 0 || unknown ? [] : ['minProperties', 'maxProperties'];
     return {
       tree: result,
@@ -129,7 +129,7 @@ export function checkInputs(
   const validated = tree.type === 'value' ? facts.input.validate(tree.value) : undefined;
   if (validated?.ok === true) return { tree, input: validated.value };
 
-  // What is missing or unknown has codes of its own; the rest is said by the validator, about as much as still holds.
+  // Missing and unknown keys have codes of their own; the validator reports the rest.
   const { tree: decided, open, schema: changed } = survey(tree, { node: root, root }, place.path);
   const rest =
     changed === undefined
@@ -145,9 +145,9 @@ export function checkInputs(
 
 interface Surveyed {
   readonly tree: InputTree;
-  /** Nothing can be said about the place yet. */
+  /** Nothing can be checked here yet. */
   readonly open?: true;
-  /** What can be said, where it is less than the tool's schema says. */
+  /** The part of the tool's schema that can be checked, if not all of it. */
   readonly schema?: JsonObject;
 }
 
@@ -163,7 +163,7 @@ function itemsOf(part: InputTree): readonly InputTree[] {
   return (part.value as readonly Json[]).map((value) => ({ type: 'value', value }));
 }
 
-/** Required, not there, and without a default. */
+/** The required keys that are absent and have no default. */
 function findMissing({ required, properties }: JsonObject, present: ReadonlySet<Json>): readonly string[] {
   if (!Array.isArray(required)) return [];
   return (required as readonly Json[]).filter((key): key is string => {
@@ -177,7 +177,7 @@ function keep(node: JsonObject, keywords: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(node).filter(([keyword]) => keywords.includes(keyword)));
 }
 
-/** The inputs with `null` wherever something is referred to, for a schema that leaves such places open. */
+/** The inputs with `null` in place of each reference, for a schema that leaves these places open. */
 function toStandIn(tree: InputTree): Json {
   switch (tree.type) {
     case 'value':

@@ -5,13 +5,13 @@ import type { PlanGraph } from './graph.ts';
 import type { CheckedInputs } from './inputs.ts';
 import type { ToolFacts } from './tool-facts.ts';
 
-/** A node whose tool and inputs are good. */
+/** A node whose tool and inputs are valid. */
 export interface LockCandidate {
   readonly facts: ToolFacts;
   readonly inputs: CheckedInputs;
 }
 
-/** Whether `later` waits for `earlier` is to be found out. */
+/** Asks if `later` depends on `earlier`. */
 interface Question {
   readonly lock: string;
   readonly earlier: number;
@@ -19,8 +19,8 @@ interface Question {
 }
 
 /**
- * Refuses two nodes that change the world, hold a lock in common and do not wait for each other: which of them comes first would be
- * left to chance. Known are the locks of nodes whose inputs hold no references. Reports `plan.locks.unordered`, `plan.locks.failed`.
+ * Rejects two nodes that have external effects and share a lock unless one depends on the other; otherwise their order would be random.
+ * Considers only nodes whose inputs hold no references. Reports `plan.locks.unordered`, `plan.locks.failed`.
  */
 export function checkLocks(
   nodes: readonly DraftNode[],
@@ -30,7 +30,7 @@ export function checkLocks(
   if (order === undefined) return;
   const holders = new Map<string, number>();
   const questions: Question[] = [];
-  // In an order that all nodes keep: if each holder waits for the one before it, all of them are in order.
+  // In topological order: if each holder depends on the one before it, all of them are ordered.
   for (const position of order) {
     const node = nodes[position];
     const candidate = candidates[position];
@@ -44,7 +44,7 @@ export function checkLocks(
   for (const { lock, earlier, later } of findUnordered(questions, order, parents)) {
     const [first, second] = earlier < later ? [earlier, later] : [later, earlier];
     const { path = '', id, index = -1 } = nodes[second] ?? {};
-    const message = `This node and ${show(nodes[first]?.id)} both change what the lock ${show(lock)} stands for, and neither waits for the other: say in \`depends_on\` which comes first.`;
+    const message = `This node and ${show(nodes[first]?.id)} both need the lock ${show(lock)}, and neither depends on the other. Add a \`depends_on\` to set their order.`;
     reports.violations.add('plan.locks.unordered', { path, node: id, index }, message);
   }
 }
@@ -61,13 +61,13 @@ function readLocks(
   };
   const names = lockNamesOf(tool, inputs.input, onProblem);
   if (names !== undefined) return new Set(names);
-  const message = `The locks of \`${tool.name}\` are unknown for these inputs, so the node runs alone: ${problem}.`;
+  const message = `Cannot determine the locks of \`${tool.name}\` for these inputs: ${problem}. The node runs alone.`;
   warnings.add('plan.locks.failed', { path, node: id, index }, message);
   return none;
 }
 
 const none: ReadonlySet<string> = new Set();
-/** As many questions as an integer has bits are answered in one pass. */
+/** One pass answers one question per bit of a 32-bit integer. */
 const bits = 32;
 
 function findUnordered(
@@ -78,7 +78,7 @@ function findUnordered(
   const unordered: Question[] = [];
   for (let start = 0; start < questions.length; start += bits) {
     const batch = questions.slice(start, start + bits);
-    /** A bit for each question whose earlier node this one is or waits for. */
+    /** One bit per question: set if this node is the earlier one or depends on it. */
     const reached = new Int32Array(parents.length);
     for (const [bit, { earlier }] of batch.entries()) reached[earlier] = (reached[earlier] ?? 0) | (1 << bit);
     for (const node of order) {
@@ -92,8 +92,8 @@ function findUnordered(
 }
 
 /**
- * What a call of `tool`, which has locks, works on: each name once. `undefined`: it cannot tell, so that nothing may run beside it;
- * `onProblem` is told why.
+ * The distinct lock names of a call of `tool`, which declares locks. `undefined`: unknown, so the call must run alone; `onProblem` gets the
+ * reason.
  */
 export function lockNamesOf(
   tool: Tool,
@@ -103,7 +103,7 @@ export function lockNamesOf(
   try {
     const locks: unknown = tool.locks?.(input);
     if (Array.isArray(locks) && locks.every((lock) => typeof lock === 'string')) return [...new Set<string>(locks)];
-    // A promise comes too late. Nobody hears of its rejection, which must not end the process.
+    // Locks must be synchronous. Ignore the promise, so that its rejection cannot end the process.
     void Promise.allSettled([locks]);
     onProblem?.('`locks` did not return a list of strings');
   } catch (thrown) {

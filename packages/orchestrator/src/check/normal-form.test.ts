@@ -37,7 +37,7 @@ const present = {
 };
 const [first, second] = present.nodes;
 
-test('what is written in the normal form is read as it is', async () => {
+test('a plan in normal form is read unchanged', async () => {
   const found = await check(present);
   expect(found).toMatchObject({ type: 'valid', checked: { plan: present }, warnings: [] });
   expect(readPlan(JSON.stringify(present))).toEqual({ type: 'plan', plan: present, warnings: [] });
@@ -52,21 +52,21 @@ test.each([
   },
   { what: 'with defaults left out', plan: { ...present, nodes: [{ id: 0, tool: 'a', inputs: { x: 1 } }, second] } },
   {
-    what: 'with the dependency left to the reference',
+    what: 'with the dependency only in the reference',
     plan: { ...present, nodes: [first, drop({ ...second, depends_on: undefined })] },
   },
-  { what: 'with a dependency twice', plan: { ...present, nodes: [first, { ...second, depends_on: [0, 0] }] } },
+  { what: 'with a duplicate dependency', plan: { ...present, nodes: [first, { ...second, depends_on: [0, 0] }] } },
   { what: 'with keys in another order', plan: Object.fromEntries(Object.entries(present).reverse()) },
   {
     what: 'with a thought',
     plan: { ...present, nodes: [first, drop({ ...second, metadata: undefined, thought: 'Look' })] },
   },
   {
-    what: 'with keys of a runtime',
+    what: 'with private keys',
     plan: { ...present, _hash: 'x', nodes: [first, { ...second, _normalized_deps: [0], __proto_: 1 }] },
   },
   {
-    what: 'with a text reference of another spelling',
+    what: 'with another spelling of a text reference',
     plan: {
       ...present,
       nodes: [
@@ -79,10 +79,10 @@ test.each([
     },
   },
   {
-    what: 'with a zero that has a sign',
+    what: 'with a negative zero',
     plan: JSON.stringify(present).replaceAll('"id":0', '"id":-0').replaceAll('[0]', '[-0]').replace('b[-0]', 'b[0]'),
   },
-])('one plan, one digest: $what', async ({ plan }) => {
+])('equal plans have equal digests: $what', async ({ plan }) => {
   expect(await digestOf(plan)).toBe(await digestOf(present));
 });
 
@@ -95,11 +95,11 @@ test.each([
     what: 'a text in place of a value',
     plan: { ...present, nodes: [first, { ...second, inputs: { x: '{{STEPS.0.a.b[0]}}', y: second?.inputs.y } }] },
   },
-])('another plan, another digest: $what', async ({ plan }) => {
+])('different plans have different digests: $what', async ({ plan }) => {
   expect(await digestOf(drop(plan))).not.toBe(await digestOf(present));
 });
 
-test('dependencies are in plan order, also on nodes that come later', async () => {
+test('dependencies are in plan order, even on later nodes', async () => {
   const plan = {
     nodes: [
       { id: 'last', tool: 'a', depends_on: ['z', 'a'], inputs: { x: ['{{STEPS.m.x}}', { $from: 'z' }] } },
@@ -114,10 +114,10 @@ test('dependencies are in plan order, also on nodes that come later', async () =
   });
 });
 
-test('a checked plan is frozen, and shares nothing with its source (VAL-51)', async () => {
+test('a checked plan is frozen and shares nothing with its source (VAL-51)', async () => {
   const source = structuredClone(present);
   const found = await check(source);
-  if (found.type !== 'valid') throw new Error('The plan should be good.');
+  if (found.type !== 'valid') throw new Error('Expected a valid plan.');
   source.nodes.splice(0, 1);
   Object.assign(source.nodes[0]?.inputs ?? {}, { x: 'other' });
   expect(found.checked.plan).toEqual(present);
@@ -127,7 +127,7 @@ test('a checked plan is frozen, and shares nothing with its source (VAL-51)', as
   expect(await digestOf(found.checked.plan)).toBe(found.checked.digest);
 });
 
-test('reading alone looks at the form only', () => {
+test('readPlan checks only the format', () => {
   const plan = {
     nodes: [{ id: 0, tool: 'nobody', depends_on: [7], inputs: { x: { $from: 9 } }, retry: 99 }],
     final_output_node: 5,
@@ -146,20 +146,20 @@ const schema = compileSchema(jsonSchema(planSchema));
 test.each([
   { what: 'the normal form', plan: present, good: true },
   { what: 'a plan without defaults', plan: planOf({ id: 'x', tool: 'a' }), good: true },
-  { what: 'a plan that says why there is none', plan: { status: 'error', error: 'No tool fits.' }, good: true },
+  { what: 'a declined request', plan: { status: 'error', error: 'No tool fits.' }, good: true },
   { what: 'no nodes', plan: { nodes: [], final_output_node: 0 }, good: false },
-  { what: 'no final node', plan: { nodes: [{ id: 0, tool: 'a' }] }, good: false },
+  { what: 'a missing final node', plan: { nodes: [{ id: 0, tool: 'a' }] }, good: false },
   { what: 'an unknown key', plan: planOf({ id: 0, tool: 'a', dependsOn: [] }), good: false },
   { what: 'an older name', plan: { steps: [{ id: 0, tool: 'a' }], final_output_node: 0 }, good: false },
   { what: 'a text of digits as id', plan: planOf({ id: '0', tool: 'a' }), good: false },
   { what: 'a later version', plan: { ...present, version: 2 }, good: false },
-])('the format as JSON Schema, $what: $good', async ({ plan, good }) => {
+])('the JSON Schema accepts $what: $good', async ({ plan, good }) => {
   expect(schema.validate(plan).ok).toBe(good);
-  // It is no stricter than reading; older forms aside, it is as strict about the form.
+  // The schema accepts no less than the reader and, older forms aside, rejects the same plans.
   if (good) expect(readPlan(plan).type).not.toBe('invalid');
 });
 
-test('two plans as a planner of older days wrote them', async () => {
+test('reads two plans in the format of an older planner', async () => {
   const node = { depends_on: [], retry: 2, on_fail: 'continue', timeout: 45, _normalized_deps: [] };
   const search = (id: number, query: string) => ({
     id,
@@ -215,7 +215,7 @@ test('two plans as a planner of older days wrote them', async () => {
 
 const data = fileURLToPath(new URL('../../../../../shared/data/plans/', import.meta.url));
 
-/** The tools of a registry in its own words, without the code. */
+/** The tools of a registry in its own format, without code. */
 function readRegistry() {
   const { tools } = JSON.parse(readFileSync(`${data}registry.json`, 'utf8'));
   return {
@@ -228,9 +228,9 @@ function readRegistry() {
   };
 }
 
-// The files come with the repository's sources only where these are worked on.
+// The files are available only in some checkouts.
 test.skipIf(!existsSync(data)).each(['smith_dag_1776680299.json', 'smith_dag_1776681654.json'])(
-  'the real plan %s is good with the registry that it was made for (REAL-1, REAL-9)',
+  'the real plan %s is valid with its own registry (REAL-1, REAL-9)',
   async (file) => {
     const { tools, functions } = readRegistry();
     const source = readFileSync(`${data}${file}`, 'utf8');
@@ -247,7 +247,7 @@ test.skipIf(!existsSync(data)).each(['smith_dag_1776680299.json', 'smith_dag_177
   },
 );
 
-/** JSON has no `undefined`: a member that is, is left out. */
+/** Drops members that are `undefined`, as JSON does. */
 function drop<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value));
 }

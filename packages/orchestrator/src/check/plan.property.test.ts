@@ -8,7 +8,7 @@ import { brief, check, digestOf, planOf, testTools } from './test-plans.ts';
 interface RandomNode {
   readonly id: number | string;
   readonly tool: 'a' | 'q' | 'p' | 'typed' | 'shape';
-  /** Of earlier nodes, by what is left of the division by their number. */
+  /** Earlier nodes, as indexes modulo their number. */
   readonly needs: readonly number[];
   readonly refersTo: readonly number[];
   readonly retry: number;
@@ -29,7 +29,7 @@ const randomNode: fc.Arbitrary<RandomNode> = fc.record({
   on_fail: fc.constantFrom('halt', 'continue', 'skip_dependents'),
 });
 
-/** A good plan, whose nodes all come before those that need them. */
+/** A valid plan in which dependencies come first. */
 const goodPlan: fc.Arbitrary<readonly JsonObject[]> = fc
   .uniqueArray(randomNode, { selector: ({ id }) => id, minLength: 1, maxLength: 20 })
   .map((nodes) =>
@@ -58,7 +58,7 @@ function inputsOf(tool: RandomNode['tool'], ids: readonly (number | string)[]): 
   }
 }
 
-test('a random plan that is good is accepted, and what is written is the same plan', async () => {
+test('a random valid plan is accepted, and its normal form is the same plan', async () => {
   await fc.assert(
     fc.asyncProperty(goodPlan, async (nodes) => {
       const found = await check(planOf(...nodes));
@@ -75,7 +75,7 @@ test('a random plan that is good is accepted, and what is written is the same pl
   );
 });
 
-test('the same nodes in another order are a good plan, too', async () => {
+test('the same nodes in another order are also valid', async () => {
   const shuffled = goodPlan.chain((nodes) =>
     fc.tuple(fc.constant(nodes.at(-1)?.['id'] ?? 0), fc.shuffledSubarray([...nodes], { minLength: nodes.length })),
   );
@@ -91,7 +91,7 @@ type Spoil = (
   nodes: readonly JsonObject[],
 ) => { readonly node: unknown; readonly found: readonly string[] };
 
-/** Each puts one fault into a node, and says what has to be found; `@` is the node. */
+/** Each puts one fault into a node and returns the expected violation; `@` stands for the node. */
 const faults: Readonly<Record<string, Spoil>> = {
   tool: (node) => ({ node: { ...node, tool: 'A', inputs: {} }, found: ['plan.tool.unknown @.tool'] }),
   function: (node) => ({ node: { ...node, function: 'other' }, found: ['plan.function.unknown @.function'] }),
@@ -118,7 +118,7 @@ const faults: Readonly<Record<string, Spoil>> = {
   }),
 };
 
-test('one fault in a good plan is found where it is, and nothing else', async () => {
+test('one fault in a valid plan is found at its place, and nothing else', async () => {
   const spoilt = fc.tuple(goodPlan, fc.nat(), fc.constantFrom(...Object.keys(faults)));
   await fc.assert(
     fc.asyncProperty(spoilt, async ([nodes, number, fault]) => {
@@ -135,7 +135,7 @@ test('one fault in a good plan is found where it is, and nothing else', async ()
   );
 });
 
-test('a node that waits for one of its dependants makes a cycle, which is found and nothing else', async () => {
+test('a node that depends on one of its dependents makes a cycle, the only violation', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 2, max: 30 }), fc.nat(), fc.nat(), async (length, from, to) => {
       const ids = Array.from({ length }, (_, id) => id);
@@ -146,13 +146,13 @@ test('a node that waits for one of its dependants makes a cycle, which is found 
         ...nodes.map((node) => (node.id === early ? { ...node, depends_on: [...node.depends_on, late] } : node)),
       );
       const answer = await check(plan);
-      if (answer.type !== 'invalid') throw new Error('The plan should be refused.');
+      if (answer.type !== 'invalid') throw new Error('Expected an invalid plan.');
       expect(brief(answer.violations)).toEqual([`plan.deps.cycle nodes[${early}].depends_on[${early === 0 ? 0 : 1}]`]);
     }),
   );
 });
 
-test('two writers of one lock are refused exactly when neither waits for the other', async () => {
+test('two writers of one lock are rejected exactly if neither depends on the other', async () => {
   const graph = fc.array(fc.tuple(fc.array(fc.nat(), { maxLength: 2 }), fc.constantFrom('db', 'log', '')), {
     minLength: 2,
     maxLength: 12,
@@ -189,7 +189,7 @@ test('two writers of one lock are refused exactly when neither waits for the oth
   );
 });
 
-test('paths and references are read as they are written', () => {
+test('formatted paths and references are read back unchanged', () => {
   const reference = fc.record(
     {
       from: fc.oneof(fc.nat(), fc.constantFrom('a', 'Z-9_')),
@@ -223,7 +223,7 @@ test('paths and references are read as they are written', () => {
   );
 });
 
-test('whatever is given: an answer, and no error', async () => {
+test('any source gives a result and never throws', async () => {
   const word = fc.constantFrom(
     'nodes',
     'id',
@@ -255,7 +255,7 @@ test('whatever is given: an answer, and no error', async () => {
   );
 });
 
-test('ten thousand nodes are checked', async () => {
+test('checks ten thousand nodes', async () => {
   const layer = 100;
   const nodes = Array.from({ length: 10_000 }, (_, id) => ({
     id,
@@ -275,7 +275,7 @@ test('ten thousand nodes are checked', async () => {
   ).toMatchObject({ type: 'valid' });
 });
 
-test('a hundred thousand nodes are refused, and a wheel of ten thousand is one cycle', async () => {
+test('rejects a hundred thousand nodes, and reports a ring of ten thousand as one cycle', async () => {
   const many = Array.from({ length: 100_000 }, (_, id) => ({ id, tool: 'a' }));
   expect(await check(planOf(...many))).toMatchObject({ type: 'invalid', violations: [{ code: 'plan.nodes.limit' }] });
   const wheel = Array.from({ length: 10_000 }, (_, id) => ({ id, tool: 'a', depends_on: [(id + 1) % 10_000] }));

@@ -5,7 +5,7 @@ import { brief, check, planOf, testTool, testTools, violationsOf } from './test-
 const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
 const chain = (length: number): JsonObject =>
   planOf(...Array.from({ length }, (_, id) => ({ id, tool: 'a', ...(id === 0 ? {} : { depends_on: [id - 1] }) })));
-/** Two nodes that depend on each other as said, and a final one. */
+/** A plan of two nodes, each with the given fields. */
 const pair = (first: JsonObject, second: JsonObject): JsonObject => planOf({ id: 0, ...first }, { id: 1, ...second });
 
 interface BadPlan {
@@ -17,16 +17,16 @@ interface BadPlan {
 const shapes: readonly BadPlan[] = [
   { what: 'a list (VAL-1)', plan: [1, 2], found: ['plan.not_object'] },
   { what: 'null', plan: null, found: ['plan.not_object'] },
-  { what: 'text that is no JSON', plan: '{"nodes": [', found: ['plan.json.invalid'] },
+  { what: 'text that is not JSON', plan: '{"nodes": [', found: ['plan.json.invalid'] },
   { what: 'empty text', plan: '', found: ['plan.json.invalid'] },
   {
-    what: 'JSON in a JSON text',
+    what: 'doubly encoded JSON',
     plan: JSON.stringify(JSON.stringify(planOf({ id: 0, tool: 'a' }))),
     found: ['plan.not_object'],
   },
-  { what: 'a key twice in the text', plan: '{"nodes": [], "nodes": []}', found: ['plan.json.invalid'] },
+  { what: 'a duplicate key in the text', plan: '{"nodes": [], "nodes": []}', found: ['plan.json.invalid'] },
   { what: '`__proto__` in the text', plan: '{"nodes": [], "__proto__": {}}', found: ['plan.json.invalid'] },
-  { what: 'nesting without end', plan: { nodes: nested(100) }, found: ['plan.json.limit'] },
+  { what: 'excessive nesting', plan: { nodes: nested(100) }, found: ['plan.json.limit'] },
   { what: 'a function as value', plan: { nodes: () => [] }, found: ['plan.json.invalid'] },
   {
     what: 'an unknown status',
@@ -35,7 +35,7 @@ const shapes: readonly BadPlan[] = [
   },
   { what: 'an error without a reason', plan: { status: 'error' }, found: ['plan.error.missing error'] },
   {
-    what: 'an error whose reason is empty',
+    what: 'an error with an empty reason',
     plan: { status: 'error', error: '  ' },
     found: ['plan.error.missing error'],
   },
@@ -57,7 +57,7 @@ const shapes: readonly BadPlan[] = [
     found: ['plan.nodes.empty nodes', 'plan.final.unknown final_output_node'],
   },
   {
-    what: 'nodes that are no list',
+    what: 'nodes that are not a list',
     plan: { nodes: {}, final_output_node: 0 },
     found: ['plan.nodes.type nodes', 'plan.final.unknown final_output_node'],
   },
@@ -65,7 +65,7 @@ const shapes: readonly BadPlan[] = [
   { what: 'too long a chain', plan: chain(1_001), found: ['plan.depth.limit nodes[1000].depends_on'] },
   { what: 'no final node', plan: { nodes: [{ id: 0, tool: 'a' }] }, found: ['plan.final.missing final_output_node'] },
   {
-    what: 'a final node that is no id',
+    what: 'a final node that is not an id',
     plan: { nodes: [{ id: 0, tool: 'a' }], final_output_node: '0' },
     found: ['plan.final.type final_output_node'],
   },
@@ -76,7 +76,7 @@ const shapes: readonly BadPlan[] = [
   },
 ];
 
-/** Of plans with one node, which is like this. Paths are within the node. */
+/** Plans with a single node. Paths are relative to the node. */
 const nodes: readonly { readonly what: string; readonly node: unknown; readonly found: readonly string[] }[] = [
   { what: 'a list (VAL-5)', node: [], found: ['plan.node.type'] },
   { what: 'null', node: null, found: ['plan.node.type'] },
@@ -103,11 +103,15 @@ const nodes: readonly { readonly what: string; readonly node: unknown; readonly 
   })),
   { what: 'no tool (VAL-13)', node: { id: 0 }, found: ['plan.node.tool.missing .tool'] },
   { what: 'a tool without a name', node: { id: 0, tool: '' }, found: ['plan.node.tool.missing .tool'] },
-  { what: 'a tool that is no name', node: { id: 0, tool: ['a'] }, found: ['plan.node.tool.type .tool'] },
+  { what: 'a tool that is not a name', node: { id: 0, tool: ['a'] }, found: ['plan.node.tool.type .tool'] },
   { what: 'another letter case (VAL-15)', node: { id: 0, tool: 'Q' }, found: ['plan.tool.unknown .tool'] },
-  { what: 'a word of JavaScript as tool', node: { id: 0, tool: 'constructor' }, found: ['plan.tool.unknown .tool'] },
   {
-    what: 'a tool that is only declared',
+    what: 'a property name of JavaScript objects as tool',
+    node: { id: 0, tool: 'constructor' },
+    found: ['plan.tool.unknown .tool'],
+  },
+  {
+    what: 'a tool without `execute`',
     node: { id: 0, tool: 'declared' },
     found: ['plan.tool.not_executable .tool'],
   },
@@ -117,12 +121,12 @@ const nodes: readonly { readonly what: string; readonly node: unknown; readonly 
     found: ['plan.function.unknown .function'],
   },
   {
-    what: 'a function where the tool has none',
+    what: 'a function for a tool without one',
     node: { id: 0, tool: 'b', function: 'run_b' },
     found: ['plan.function.unknown .function'],
   },
   {
-    what: 'a function that is no name',
+    what: 'a function that is not a name',
     node: { id: 0, tool: 'a', function: 1 },
     found: ['plan.function.type .function'],
   },
@@ -133,14 +137,18 @@ const nodes: readonly { readonly what: string; readonly node: unknown; readonly 
     node: { id: 0, tool: 'a', thought: 'x', metadata: { purpose: 'y' } },
     found: ['plan.key.twice .thought'],
   },
-  { what: 'a thought that is no text', node: { id: 0, tool: 'a', thought: 1 }, found: ['plan.metadata.type .thought'] },
   {
-    what: 'a purpose that is no text',
+    what: 'a thought that is not a text',
+    node: { id: 0, tool: 'a', thought: 1 },
+    found: ['plan.metadata.type .thought'],
+  },
+  {
+    what: 'a purpose that is not a text',
     node: { id: 0, tool: 'a', metadata: { purpose: 1 } },
     found: ['plan.metadata.type .metadata.purpose'],
   },
   {
-    what: 'metadata that is no object',
+    what: 'metadata that is not an object',
     node: { id: 0, tool: 'a', metadata: 'x' },
     found: ['plan.metadata.type .metadata'],
   },
@@ -152,7 +160,7 @@ const nodes: readonly { readonly what: string; readonly node: unknown; readonly 
     found: ['plan.inputs.type .inputs'],
   },
   {
-    what: 'an unknown reaction to failure',
+    what: 'an unknown `on_fail`',
     node: { id: 0, tool: 'a', on_fail: 'abort' },
     found: ['plan.on_fail.unknown .on_fail'],
   },
@@ -160,9 +168,9 @@ const nodes: readonly { readonly what: string; readonly node: unknown; readonly 
   { what: 'a negative retry', node: { id: 0, tool: 'a', retry: -1 }, found: ['plan.retry.limit .retry'] },
   { what: 'half a retry', node: { id: 0, tool: 'a', retry: 0.5 }, found: ['plan.retry.limit .retry'] },
   { what: 'too long a timeout', node: { id: 0, tool: 'a', timeout: 3_601 }, found: ['plan.timeout.limit .timeout'] },
-  { what: 'no time at all', node: { id: 0, tool: 'a', timeout: 0 }, found: ['plan.timeout.limit .timeout'] },
+  { what: 'a timeout of zero', node: { id: 0, tool: 'a', timeout: 0 }, found: ['plan.timeout.limit .timeout'] },
   {
-    what: 'dependencies that are no list',
+    what: 'dependencies that are not a list',
     node: { id: 0, tool: 'a', depends_on: 0 },
     found: ['plan.deps.type .depends_on'],
   },
@@ -208,7 +216,7 @@ const nodes: readonly { readonly what: string; readonly node: unknown; readonly 
     found: ['plan.input.type .inputs.n'],
   },
   {
-    what: 'a word that is none of the choice',
+    what: 'a word that is not in the enum',
     node: { id: 0, tool: 'q', inputs: { q: 'x', mode: 'slow' } },
     found: ['plan.input.type .inputs.mode'],
   },
@@ -218,17 +226,17 @@ const nodes: readonly { readonly what: string; readonly node: unknown; readonly 
     found: ['plan.input.unknown .inputs.k'],
   },
   {
-    what: 'an input of a tool that takes none',
+    what: 'an input for a tool without inputs',
     node: { id: 0, tool: 'p', inputs: { k: 1 } },
     found: ['plan.input.unknown .inputs.k'],
   },
   {
-    what: 'too few inputs, of which one is missing',
+    what: 'too few inputs, one of them required',
     node: { id: 0, tool: 'counted', inputs: {} },
     found: ['plan.input.missing .inputs.a'],
   },
   {
-    what: 'too many inputs, of which one is unknown',
+    what: 'too many inputs, one of them unknown',
     node: { id: 0, tool: 'counted', inputs: { a: 'x', d: 1 } },
     found: ['plan.input.unknown .inputs.d'],
   },
@@ -238,12 +246,12 @@ const nodes: readonly { readonly what: string; readonly node: unknown; readonly 
     found: ['plan.input.unknown .inputs.k', 'plan.input.missing .inputs.q', 'plan.input.type .inputs.n'],
   },
   {
-    what: 'a missing input further in',
+    what: 'a nested missing input',
     node: { id: 0, tool: 'shape', inputs: { box: { height: 2 } } },
     found: ['plan.input.missing .inputs.box.width'],
   },
   {
-    what: 'an unknown input further in',
+    what: 'a nested unknown input',
     node: { id: 0, tool: 'shape', inputs: { box: { width: 1, depth: 2 }, map: { a: 1, b: 'x' } } },
     found: ['plan.input.unknown .inputs.box.depth', 'plan.input.type .inputs.map', 'plan.input.type .inputs.map.b'],
   },
@@ -273,12 +281,12 @@ const nodes: readonly { readonly what: string; readonly node: unknown; readonly 
     found: ['plan.ref.invalid .inputs.x'],
   },
   {
-    what: '$from with a path that is no text',
+    what: '$from with a path that is not a text',
     node: { id: 0, tool: 'a', inputs: { x: { $from: 0, path: [0] } } },
     found: ['plan.ref.invalid .inputs.x'],
   },
   {
-    what: '$from with a path that cannot be read',
+    what: '$from with an invalid path',
     node: { id: 0, tool: 'a', inputs: { x: { $from: 0, path: 'a..b' } } },
     found: ['plan.ref.invalid .inputs.x'],
   },
@@ -288,16 +296,16 @@ const nodes: readonly { readonly what: string; readonly node: unknown; readonly 
     found: ['plan.ref.invalid .inputs.x'],
   },
   {
-    what: 'a text that is meant to be a reference',
+    what: 'an invalid text reference',
     node: { id: 0, tool: 'a', inputs: { x: '{{STEPS}} and {{ steps.0.}}' } },
     found: ['plan.ref.invalid .inputs.x', 'plan.ref.invalid .inputs.x'],
   },
 ];
 
-/** Of plans with more than one node. */
+/** Plans with several nodes. */
 const graphs: readonly BadPlan[] = [
   {
-    what: 'an id twice (G2)',
+    what: 'a duplicate id (G2)',
     plan: pair({ tool: 'a' }, { tool: 'a', id: 0 }),
     found: ['plan.node.duplicate nodes[1].id'],
   },
@@ -322,22 +330,22 @@ const graphs: readonly BadPlan[] = [
     found: ['plan.ref.path nodes[1].inputs.x'],
   },
   {
-    what: 'a key of a list',
+    what: 'a key into a list',
     plan: pair({ tool: 'typed' }, { tool: 'a', inputs: { x: { $from: 0, path: 'items.t' } } }),
     found: ['plan.ref.path nodes[1].inputs.x'],
   },
   {
-    what: 'a path that no object has that may be there',
+    what: 'a path that no possible object has',
     plan: pair({ tool: 'typed' }, { tool: 'a', inputs: { x: { $from: 0, path: 'nullable.b' } } }),
     found: ['plan.ref.path nodes[1].inputs.x'],
   },
   {
-    what: 'too many inputs beside a reference',
+    what: 'too many inputs next to a reference',
     plan: pair({ tool: 'typed' }, { tool: 'counted', inputs: { a: { $from: 0, path: 'text' }, b: 'x' } }),
     found: ['plan.input.type nodes[1].inputs'],
   },
   {
-    what: 'a place behind the end of a list',
+    what: 'an index beyond the end of a list',
     plan: pair({ tool: 'typed' }, { tool: 'a', inputs: { x: { $from: 0, path: 'items[5]' } } }),
     found: ['plan.ref.path nodes[1].inputs.x'],
   },
@@ -362,12 +370,12 @@ const graphs: readonly BadPlan[] = [
     found: ['plan.input.type nodes[1].inputs.n'],
   },
   {
-    what: 'a missing input beside a reference',
+    what: 'a missing input next to a reference',
     plan: pair({ tool: 'typed' }, { tool: 'q', inputs: { n: { $from: 0, path: 'count' }, k: 1 } }),
     found: ['plan.input.unknown nodes[1].inputs.k', 'plan.input.missing nodes[1].inputs.q'],
   },
   {
-    what: 'a wrong input beside a reference',
+    what: 'a wrong input next to a reference',
     plan: pair(
       { tool: 'typed' },
       { tool: 'shape', inputs: { box: { width: { $from: 0, path: 'count' }, height: 'x' } } },
@@ -375,7 +383,7 @@ const graphs: readonly BadPlan[] = [
     found: ['plan.input.type nodes[1].inputs.box.height'],
   },
   {
-    what: 'a wrong item beside a reference',
+    what: 'a wrong item next to a reference',
     plan: pair({ tool: 'typed' }, { tool: 'shape', inputs: { sizes: [{ $from: 0, path: 'count' }, 'x'] } }),
     found: ['plan.input.type nodes[1].inputs.sizes', 'plan.input.type nodes[1].inputs.sizes[1]'],
   },
@@ -385,7 +393,7 @@ const graphs: readonly BadPlan[] = [
     found: ['plan.input.type nodes[1].inputs.sizes'],
   },
   {
-    what: 'one lock without an order',
+    what: 'a shared lock without an order',
     plan: pair({ tool: 'write', inputs: { name: 'db' } }, { tool: 'write', inputs: { name: 'db' } }),
     found: ['plan.locks.unordered nodes[1]'],
   },
@@ -414,23 +422,23 @@ test('the table of bad plans has at least 60', () => {
   expect(table.length).toBeGreaterThanOrEqual(60);
 });
 
-// Where a node cannot be named, nothing can be the final one.
+// Without a valid node id, no final node is valid.
 const consequence = 'plan.final.unknown final_output_node';
 
 test.each(table)('refused: $what', async ({ plan, found }) => {
   const violations = await violationsOf(plan);
   const isNameless = found.some((line) => /^plan\.node\.(?:type|id)/.test(line));
   expect(violations).toEqual(isNameless ? [...found, consequence] : found);
-  // The same plan as text is refused alike, where it can be written at all.
+  // The same plan as JSON text is rejected in the same way.
   if (typeof plan === 'object' && !found.includes('plan.json.invalid')) {
     expect(await violationsOf(JSON.stringify(plan))).toEqual(violations);
   }
 });
 
-test('every violation has a message for people and models, and the node where it is known', async () => {
+test('every violation has a message, and the node if it is known', async () => {
   for (const { plan } of table) {
     const found = await check(plan);
-    if (found.type !== 'invalid') throw new Error('The plan should be refused.');
+    if (found.type !== 'invalid') throw new Error('Expected an invalid plan.');
     for (const { message, node, path } of found.violations) {
       expect(message).toMatch(/^.{10,1000}$/su);
       if (node !== undefined) expect(path).toMatch(/^(?:nodes|steps)\[/);
@@ -438,7 +446,7 @@ test('every violation has a message for people and models, and the node where it
   }
 });
 
-test('a cycle is listed, and cycles that have nothing to do with each other are reported each', async () => {
+test('a cycle lists its nodes, and each separate cycle is reported', async () => {
   const nodes = [
     { id: 'e', tool: 'a', depends_on: ['d', 'x'] },
     { id: 'b', tool: 'a', depends_on: ['d'] },
@@ -459,7 +467,7 @@ test('a cycle is listed, and cycles that have nothing to do with each other are 
 
 test.each([
   {
-    what: 'a node for nothing (VAL-35)',
+    what: 'an unused node (VAL-35)',
     nodes: [
       { id: 0, tool: 'a' },
       { id: 1, tool: 'b' },
@@ -467,12 +475,12 @@ test.each([
     found: ['plan.node.unused nodes[0]'],
   },
   {
-    what: 'numbers that are none (VAL-37)',
+    what: 'numbers that are not numbers (VAL-37)',
     nodes: [{ id: 1, tool: 'a', retry: 'x', timeout: '5' }],
     found: ['plan.number.default nodes[0].retry', 'plan.number.default nodes[0].timeout'],
   },
   {
-    what: 'a dependency twice',
+    what: 'a duplicate dependency',
     nodes: [
       { id: 0, tool: 'a' },
       { id: 1, tool: 'b', depends_on: [0, 0] },
@@ -480,7 +488,7 @@ test.each([
     found: ['plan.deps.duplicate nodes[1].depends_on[1]'],
   },
   {
-    what: 'a retry of what may not be repeated',
+    what: 'a retry of a tool that is not safe to repeat',
     nodes: [{ id: 1, tool: 'write', retry: 1, inputs: { name: 'x' } }],
     found: ['plan.retry.ignored nodes[0].retry'],
   },
@@ -490,7 +498,7 @@ test.each([
     found: ['plan.locks.failed nodes[0]'],
   },
   {
-    what: 'locks that are no names',
+    what: 'locks that are not names',
     nodes: [{ id: 1, tool: 'garbled', inputs: { name: 'x' } }],
     found: ['plan.locks.failed nodes[0]'],
   },
@@ -500,22 +508,22 @@ test.each([
   if (checked.type === 'valid') expect(brief(checked.warnings)).toEqual(found);
 });
 
-test('locks that cannot be told say why', async () => {
+test('the warning about unknown locks has the reason', async () => {
   const checked = await check(planOf({ id: 1, tool: 'write', inputs: { name: 'throw' } }));
-  if (checked.type !== 'valid') throw new Error(`It is ${checked.type}.`);
+  if (checked.type !== 'valid') throw new Error(`The plan is ${checked.type}.`);
   expect(checked.warnings[0]?.message).toContain('`locks` threw: no locks');
 });
 
 test.each([
   {
-    what: 'ids that are no positions (VAL-11, REF-20)',
+    what: 'ids that are not positions (VAL-11, REF-20)',
     nodes: [
       { id: 3, tool: 'a' },
       { id: 7, tool: 'q', inputs: { q: '{{STEPS.3.response}}' } },
     ],
   },
   {
-    what: 'a reference whose type is seen at run time (VAL-23)',
+    what: 'a reference whose type is known only at run time (VAL-23)',
     nodes: [
       { id: 0, tool: 'a' },
       { id: 1, tool: 'q', inputs: { q: { $from: 0 }, n: { $from: 0, path: 'n' } } },
@@ -539,28 +547,28 @@ test.each([
     ],
   },
   {
-    what: 'a path that only values know',
+    what: 'a path that depends on the value',
     nodes: [
       { id: 0, tool: 'typed' },
       { id: 1, tool: 'q', inputs: { q: { $from: 0, path: 'open.a[2].b' }, n: { $from: 0, path: 'count' } } },
     ],
   },
   {
-    what: 'references under keys that a pattern describes',
+    what: 'references under keys of `patternProperties`',
     nodes: [
       { id: 0, tool: 'typed' },
       { id: 1, tool: 'shape', inputs: { patterns: { n: { $from: 0, path: 'count' }, n1: 1 } } },
     ],
   },
   {
-    what: 'a path into what may be one thing or another',
+    what: 'a path into a value of several possible types',
     nodes: [
       { id: 0, tool: 'typed' },
       { id: 1, tool: 'q', inputs: { q: { $from: 0, path: 'nullable.a' }, n: { $from: 0, path: 'mixed[0]' } } },
     ],
   },
   {
-    what: 'a value that may be of the right type',
+    what: 'a value that may have the right type',
     nodes: [
       { id: 0, tool: 'typed' },
       { id: 1, tool: 'q', inputs: { q: { $from: 0, path: 'maybe' } } },
@@ -574,7 +582,7 @@ test.each([
     ],
   },
   {
-    what: 'references where items must differ',
+    what: 'references in a list with unique items',
     nodes: [
       { id: 0, tool: 'typed' },
       {
@@ -590,7 +598,7 @@ test.each([
     ],
   },
   {
-    what: 'a reference behind a choice',
+    what: 'a reference below a `oneOf`',
     nodes: [
       { id: 0, tool: 'typed' },
       {
@@ -601,7 +609,7 @@ test.each([
     ],
   },
   {
-    what: 'one lock in order, by a node between',
+    what: 'a shared lock in an indirect order',
     nodes: [
       { id: 0, tool: 'write', inputs: { name: 'db' } },
       { id: 1, tool: 'a', depends_on: [0] },
@@ -609,7 +617,7 @@ test.each([
     ],
   },
   {
-    what: 'one lock of nodes of which one only reads',
+    what: 'a lock shared with a node that only reads',
     nodes: [
       { id: 0, tool: 'read', inputs: { name: 'db' } },
       { id: 1, tool: 'write', inputs: { name: 'db' } },
@@ -617,7 +625,7 @@ test.each([
     ],
   },
   {
-    what: 'two locks without an order',
+    what: 'two different locks without an order',
     nodes: [
       { id: 0, tool: 'write', inputs: { name: 'db' } },
       { id: 1, tool: 'write', inputs: { name: 'log' } },
@@ -625,7 +633,7 @@ test.each([
     ],
   },
   {
-    what: 'a reference that could be a lock',
+    what: 'a reference in an input that decides the lock',
     nodes: [
       { id: 0, tool: 'write', inputs: { name: 'db' } },
       { id: 3, tool: 'typed' },
@@ -637,14 +645,14 @@ test.each([
   expect(await check(planOf(...nodes))).toMatchObject({ type: 'valid', warnings: [] });
 });
 
-test('a plan that says why there is none is no mistake', async () => {
+test('a declined request is not an error', async () => {
   expect(await check({ status: 'error', error: 'There is no tool for mail.', nodes: 'ignored' })).toEqual({
     type: 'declined',
     error: 'There is no tool for mail.',
   });
 });
 
-test('the limits are the host’s', async () => {
+test('the host sets the limits', async () => {
   const limits = { maxNodes: 3, maxDepth: 2, maxRetry: 1, maxTimeoutSeconds: 5 };
   expect(await violationsOf(chain(4), { limits })).toEqual(['plan.nodes.limit nodes']);
   expect(await violationsOf(planOf({ id: 0, tool: 'a', retry: 2, timeout: 6 }), { limits })).toEqual([
@@ -665,28 +673,28 @@ test.each([
   { maxDepth: 1.5 },
   { maxTimeoutSeconds: Number.NaN },
   { nodes: 1 } as object,
-])('limits that are none are the host’s mistake: %j', async (limits) => {
+])('invalid limits throw: %j', async (limits) => {
   await expect(check(planOf({ id: 0, tool: 'a' }), { limits })).rejects.toMatchObject({ code: 'options.invalid' });
 });
 
-test('two tools of one name are the host’s mistake', async () => {
+test('two tools with the same name throw', async () => {
   const tools = [...testTools, testTool('a')];
   await expect(check(planOf({ id: 0, tool: 'a' }), { tools })).rejects.toMatchObject({ code: 'tool.name.duplicate' });
 });
 
-test('more than a thousand violations are counted, not listed', async () => {
+test('beyond a thousand, violations are only counted', async () => {
   const nodes = Array.from({ length: 1_500 }, () => null);
   const found = await check({ nodes, final_output_node: 0 });
-  if (found.type !== 'invalid') throw new Error('The plan should be refused.');
+  if (found.type !== 'invalid') throw new Error('Expected an invalid plan.');
   expect(found.violations).toHaveLength(1_001);
   expect(found.violations.at(-1)).toEqual({
     code: 'plan.violations.more',
     path: '',
-    message: '501 more are not listed.',
+    message: '501 more problems are not listed.',
   });
 });
 
-test('a schema of another library is asked itself where it can be, and by its JSON Schema where something is referred to', async () => {
+test('inputs are validated by a Standard Schema itself, or by its JSON Schema if they hold references', async () => {
   const schema: StandardSchema<{ word: string; n: number }> & {
     readonly '~standard': { readonly jsonSchema: object };
   } = {
@@ -695,7 +703,7 @@ test('a schema of another library is asked itself where it can be, and by its JS
       vendor: 'own',
       validate: (value) => {
         const { word } = value as { readonly word?: unknown };
-        // JSON Schema has no word for this.
+        // JSON Schema cannot express this.
         if (word === 'level') return { issues: [{ message: 'No palindromes.', path: ['word'] }] };
         return typeof word === 'string'
           ? { value: value as { word: string; n: number } }
@@ -724,7 +732,7 @@ test('a schema of another library is asked itself where it can be, and by its JS
   expect(await violationsOf(plan({ word: '{{STEPS.0.text}}', n: 1 }), { tools })).toEqual([]);
 });
 
-test('where the rest of a schema cannot be told from what is open, it is left to the call', async () => {
+test('a schema that cannot be partly opened is left to the call', async () => {
   const input: JsonObject = {
     type: 'object',
     properties: {
@@ -741,11 +749,11 @@ test('where the rest of a schema cannot be told from what is open, it is left to
 });
 
 test.each([
-  ['lines', 'there is no `lines`; there are `count`, `text`, `items`, `open`, `maybe`, `nullable`, `mixed`.'],
-  ['nullable.b', 'there is no `b`; there are `a`.'],
+  ['lines', 'there is no `lines`; known keys: `count`, `text`, `items`, `open`, `maybe`, `nullable`, `mixed`.'],
+  ['nullable.b', 'there is no `b`; known keys: `a`.'],
   ['items[5]', 'there is no `5`.'],
-  ['items.t', 'what stands before `t` is of type array.'],
-])('of the path %s it is said where it ends, and what there is', async (path, problem) => {
+  ['items.t', 'the value before `t` has the type array.'],
+])('for the path %s, the message says where it ends and which keys exist', async (path, problem) => {
   const found = await check(planOf({ id: 0, tool: 'typed' }, { id: 1, tool: 'a', inputs: { x: { $from: 0, path } } }));
   expect(found).toMatchObject({ violations: [{ code: 'plan.ref.path', message: expect.stringContaining(problem) }] });
 });

@@ -11,11 +11,11 @@ import { type CheckedNodes, checkPolicies, checkPolicyOptions, type NodeAsk } fr
 import { checkHole } from './references.ts';
 import { createToolTable, type ToolFacts } from './tool-facts.ts';
 
-/** What a plan may not exceed. Whole numbers, except `maxTimeoutSeconds`. */
+/** Limits of a plan. Integers, except `maxTimeoutSeconds`. */
 export interface PlanLimits {
   /** Default 10,000. */
   readonly maxNodes?: number;
-  /** Nodes in the longest chain in which each waits for the next. Default 1,000. */
+  /** Maximum length of a chain of dependencies, in nodes. Default 1,000. */
   readonly maxDepth?: number;
   /** Default 10, at most 1,000. */
   readonly maxRetry?: number;
@@ -24,40 +24,40 @@ export interface PlanLimits {
 }
 
 /**
- * What a plan is checked against. `policies` are asked about every node, as they will be when it runs with the same `session`
- * (default: a fresh one), `resources` and `grants`.
+ * Options of `checkPlan`. `policies` are asked about every node, as if it ran with the given `session` (default: a new one), `resources`
+ * and `grants`.
  */
 export interface CheckPlanOptions extends ForeseeOptions {
-  /** All that the plan may use. */
+  /** The tools that the plan may use. */
   readonly tools: readonly Tool[];
   /**
-   * What does a tool's work, by the name of the tool, as the loader knows it from the tool's file (`metadata.function`). A node that
-   * names a function must name this one. Default: the function of a tool is called like the tool.
+   * The function behind each tool, by tool name; the loader has it as `metadata.function`. A node that names a function must name this one.
+   * Default: the name of the tool.
    */
   readonly functions?: ReadonlyMap<string, string>;
   readonly limits?: PlanLimits;
 }
 
-/** A plan in which everything fits. Frozen: what its source becomes later does not matter. */
+/** A valid plan. Frozen: later changes of its source have no effect. */
 export interface CheckedPlan {
-  /** What was read, in its normal form: JSON that is the same plan when it is read again. Its functions are filled in. */
+  /** The normal form of the plan; reading it again gives the same plan. Functions are filled in. */
   readonly plan: Plan;
   /** SHA-256 of the canonical text of `plan`, in hexadecimal. */
   readonly digest: string;
-  /** The inputs of each node of `plan`, in the same order, with their references found. */
+  /** The parsed inputs of each node of `plan`, in the same order. */
   readonly inputs: readonly InputTree[];
 }
 
-/** What came of checking. Lists are in the order of the plan. */
+/** The result of `checkPlan`. Lists are in plan order. */
 export type PlanCheck =
   | {
       readonly type: 'valid';
       readonly checked: CheckedPlan;
       readonly warnings: readonly PlanViolation[];
-      /** Nodes for which a person will be asked, as far as is known: as if everything before them in the plan had succeeded. */
+      /** Nodes that need approval, as far as is known, assuming that all earlier nodes succeed. */
       readonly asks: readonly NodeAsk[];
     }
-  /** The plan is one that says why there is none. */
+  /** The source is a plan that declines the request. */
   | { readonly type: 'declined'; readonly error: string }
   | {
       readonly type: 'invalid';
@@ -66,16 +66,15 @@ export type PlanCheck =
     };
 
 /**
- * Reads a plan, from JSON text or a value and checks it as a whole. Reports everything that is
- * wrong at once, at most 1,000 things. Nothing of any tool runs but its schemas and its `locks`. Policies are asked when all else is
- * right; `session` is read, and left as it is.
+ * Reads a plan from JSON text or a value and checks all of it. Reports up to 1,000 problems at once. Runs no tool; only schemas and `locks`
+ * are called. Policies are asked once everything else is valid; `session` is not changed.
  *
- * @throws HoldfastError `options.invalid`, `tool.name.duplicate`, `policy.key.duplicate`, `policy.tool.unknown`, and what `compileSchema`
- * throws for a schema of a tool: mistakes of the host, not of the plan.
+ * @throws HoldfastError `options.invalid`, `tool.name.duplicate`, `policy.key.duplicate`, `policy.tool.unknown`, and the errors of
+ * `compileSchema` for a tool's schema. These are mistakes of the host, not of the plan.
  */
 export async function checkPlan(source: unknown, options: CheckPlanOptions): Promise<PlanCheck> {
   const limits = readLimits(options.limits ?? {});
-  // While policies are asked, the host's list may change.
+  // The host's list may change while policies are asked.
   const tools = [...options.tools];
   const toolNamed = createToolTable(tools, options.functions ?? new Map());
   const listTools = createNearestList(tools.map(({ name }) => name));
@@ -85,7 +84,7 @@ export async function checkPlan(source: unknown, options: CheckPlanOptions): Pro
   if (reading.type === 'declined') return Object.freeze({ type: 'declined', error: reading.error });
   const nodes =
     reading.type === 'plan' ? checkDraft(reading.plan, { limits, toolNamed, listTools, options, reports }) : undefined;
-  // No policy is shown what is no call.
+  // Policies see only valid calls.
   const asked = nodes === undefined || reports.violations.list().length > 0 ? undefined : nodes;
   const asks = asked === undefined ? [] : await checkPolicies(asked, options, reports.violations);
   const [violations, warnings] = [reports.violations.list(), reports.warnings.list()];
@@ -94,7 +93,7 @@ export async function checkPlan(source: unknown, options: CheckPlanOptions): Pro
       ? undefined
       : toPlan(reading.plan, (name) => toolNamed(name)?.functionName);
   if (plan === undefined) return Object.freeze({ type: 'invalid', violations, warnings });
-  // A plan is JSON; its type has names where JSON's has none.
+  // A plan is JSON, but its interface has no index signature.
   const digest = await digestJson(plan as unknown as Json);
   const inputs = nodes?.inputs.flatMap((checked) => (checked === undefined ? [] : [checked.tree])) ?? [];
   const valid = deepFreeze({ type: 'valid' as const, checked: { plan, digest, inputs }, warnings, asks });
@@ -114,7 +113,7 @@ function checkDraft(draft: DraftPlan, checking: Checking): CheckedNodes | undefi
   const { limits, reports } = checking;
   const { nodes } = draft;
   if (nodes.length > limits.maxNodes) {
-    const message = `The plan has ${nodes.length} nodes; ${limits.maxNodes} is the limit. They were not looked at.`;
+    const message = `The plan has ${nodes.length} nodes; the limit is ${limits.maxNodes}. They were not checked.`;
     reports.violations.add('plan.nodes.limit', { path: 'nodes' }, message);
     return undefined;
   }
@@ -138,13 +137,13 @@ function checkTool(
   if (tool === undefined) return undefined;
   const facts = toolNamed(tool);
   if (facts === undefined) {
-    const known = options.tools.length === 0 ? 'There are no tools' : `The tools are ${listTools(tool)}`;
-    const message = `There is no tool ${show(tool)}. ${known}.`;
+    const known = options.tools.length === 0 ? 'No tools are available' : `Known tools: ${listTools(tool)}`;
+    const message = `Unknown tool ${show(tool)}. ${known}.`;
     violations.add('plan.tool.unknown', { path: `${path}.tool`, node: id, index }, message);
     return undefined;
   }
   if (facts.tool.execute === undefined) {
-    const message = `The tool ${show(tool)} is only declared: it cannot be called.`;
+    const message = `The tool ${show(tool)} has no \`execute\`, so it cannot be called.`;
     violations.add('plan.tool.not_executable', { path: `${path}.tool`, node: id, index }, message);
   }
   if (functionName !== undefined && functionName !== facts.functionName) {
@@ -164,7 +163,7 @@ function checkNumbers(
     const message = `\`retry\` must be a whole number from 0 to ${maxRetry}, got ${retry}.`;
     violations.add('plan.retry.limit', retryPlace, message);
   } else if (retry > 0 && facts?.tool.repeat === 'never') {
-    const message = `\`${facts.tool.name}\` must not be called twice for the same work: it is not tried again, whatever \`retry\` says.`;
+    const message = `\`${facts.tool.name}\` is not safe to repeat: \`retry\` is ignored.`;
     warnings.add('plan.retry.ignored', retryPlace, message);
   }
   if (!(timeout > 0 && timeout <= maxTimeoutSeconds)) {
@@ -208,10 +207,7 @@ function readLimits(given: PlanLimits): Required<PlanLimits> {
     const most = name === 'maxRetry' ? 1_000 : Number.MAX_VALUE;
     const good = Object.hasOwn(standardLimits, name) && value >= least && value <= most;
     if (!good || (name !== 'maxTimeoutSeconds' && !Number.isInteger(value))) {
-      throw new HoldfastError(
-        'options.invalid',
-        `\`limits.${name}\` is no limit of a plan, or not a number that can be one.`,
-      );
+      throw new HoldfastError('options.invalid', `\`limits.${name}\` is not a known limit, or its value is not valid.`);
     }
   }
   return limits;
@@ -219,13 +215,13 @@ function readLimits(given: PlanLimits): Required<PlanLimits> {
 
 const checkedPlans = new WeakMap<CheckedPlan, CheckPlanOptions>();
 
-/** Notes that `plan`, this very object, came of a check with `options`. */
+/** Records that this object is the result of a check with `options`. */
 export function markChecked(plan: CheckedPlan, options: CheckPlanOptions): void {
-  // The host's list may change; what was checked does not.
+  // A copy: the host's list may change.
   checkedPlans.set(plan, { ...options, tools: [...options.tools] });
 }
 
-/** With what `plan` was checked; `undefined`: it only looks like a plan that was. */
+/** The options that `plan` was checked with; `undefined` if it was never checked. */
 export function checkedWith(plan: CheckedPlan): CheckPlanOptions | undefined {
   return checkedPlans.get(plan);
 }

@@ -7,16 +7,16 @@ import type { PlanGraph } from './graph.ts';
 import type { CheckedInputs } from './inputs.ts';
 import type { ToolFacts } from './tool-facts.ts';
 
-/** A node for which a person will be asked, as far as is known before the plan runs. */
+/** A node that needs approval, as far as is known before the plan runs. */
 export interface NodeAsk {
   readonly node: NodeId;
   readonly tool: string;
-  /** Of the policies that ask, in order, then that of a dangerous tool. */
+  /** The reasons of the policies that ask, in order, followed by that of a dangerous tool. */
   readonly reasons: readonly string[];
   readonly dangerous: boolean;
 }
 
-/** Nodes whose tools and inputs are good, each waiting only for others of them. */
+/** Nodes with valid tools and inputs that depend only on each other. */
 export interface CheckedNodes {
   readonly nodes: readonly DraftNode[];
   readonly graph: PlanGraph;
@@ -26,14 +26,14 @@ export interface CheckedNodes {
 
 const nobody: readonly NodeAsk[] = Object.freeze([]);
 
-/** Throws the mistakes of the host that are found without a plan. */
+/** Throws for mistakes of the host that can be found without a plan. */
 export async function checkPolicyOptions(options: ForeseeOptions): Promise<void> {
   if (options.policies !== undefined) await foreseeCalls([], options);
 }
 
 /**
- * Asks the policies about every node. Reports `plan.policy.denied` for what no way in which the plan may go lifts; answers with the
- * nodes that will ask somebody, in plan order.
+ * Asks the policies about every node. Reports `plan.policy.denied` for a denial that holds in every possible run; returns the nodes that
+ * need approval, in plan order.
  */
 export async function checkPolicies(
   { nodes, graph, used, inputs }: CheckedNodes,
@@ -58,14 +58,14 @@ export async function checkPolicies(
     if (facts === undefined || found === undefined || id === undefined) return [];
     const { name: tool, dangerous } = facts.tool;
     for (const { policy, reason } of found.denials) {
-      const message = `The policy ${show(policy)} denies ${show(tool)} here, whatever becomes of the nodes before: ${reason}`;
+      const message = `The policy ${show(policy)} denies ${show(tool)} here in every possible run: ${reason}`;
       violations.add('plan.policy.denied', { path, node: id, index }, message);
     }
     return found.asks.length === 0 ? [] : [{ node: id, tool, reasons: found.asks, dangerous }];
   });
 }
 
-/** Plan order, where each node comes after those that it waits for. */
+/** A topological order that otherwise keeps plan order. */
 function findOrder({ parents, order = [] }: PlanGraph): readonly number[] {
   const isOrdered = parents.every((before, node) => (before.at(-1) ?? -1) < node);
   return isOrdered ? [...parents.keys()] : order;

@@ -49,7 +49,7 @@ test.each([
   '{ {STEPS.0}}',
   '{{\u0405TEPS.0}}', // A Cyrillic letter.
   '｛｛STEPS.0｝｝',
-])('a text, and no reference: %s', (text) => {
+])('a literal text: %s', (text) => {
   expect(parseText(text)).toEqual({ parts: text === '' ? [] : [text], problems: [] });
 });
 
@@ -90,7 +90,7 @@ test.each([
   '{{STEPS.0|default:"x" y}}',
   '{{STEPS.0|default:"{{STEPS.1}}"}}',
   `{{STEPS.0${'.a'.repeat(65)}}}`,
-])('meant to be a reference, and none: %s', (text) => {
+])('an invalid reference: %s', (text) => {
   expect(parseText(text).problems.length).toBeGreaterThan(0);
 });
 
@@ -103,21 +103,21 @@ test.each([
   { path: '["0"]', steps: ['0'], written: '["0"]' },
   { path: '[""]', steps: [''], written: '[""]' },
   { path: '["plain"]', steps: ['plain'], written: 'plain' },
-])('the path $path', ({ path, steps, written }) => {
+])('reads the path $path', ({ path, steps, written }) => {
   expect(parsePath(path)).toMatchObject({ ok: true, path: steps });
   expect(formatPath(steps)).toBe(written);
   expect(parsePath(written)).toMatchObject({ ok: true, path: steps });
 });
 
-test('a reference in a text has one way to be written', () => {
+test('a text reference has one normal form', () => {
   for (const text of ['{{ steps[0].a["b"][1] | default: "x" }}', '{{STEPS.0.a.b.1|default:"x"}}']) {
     const [part] = parseText(text).parts;
-    if (typeof part !== 'object') throw new Error('There should be a reference.');
+    if (typeof part !== 'object') throw new Error('Expected a reference.');
     expect(formatTextReference(part)).toBe('{{STEPS.0.a.b[1] | default: "x"}}');
   }
 });
 
-test('texts that are made to be slow are read in time', () => {
+test('adversarial texts are read in linear time', () => {
   for (const unit of [
     '{{',
     '{{ ',
@@ -134,7 +134,7 @@ test('texts that are made to be slow are read in time', () => {
   }
 });
 
-/** The tree of the last node's inputs. */
+/** The input tree of the last node. */
 async function treeOf(tool: string, inputs: object): Promise<InputTree | undefined> {
   const found = await check(
     planOf({ id: 0, tool: 'typed' }, { id: 1, tool, inputs: JSON.parse(JSON.stringify(inputs)) }),
@@ -143,7 +143,7 @@ async function treeOf(tool: string, inputs: object): Promise<InputTree | undefin
   return found.checked.inputs.at(-1);
 }
 
-test('inputs become a tree, of which only what refers to something is taken apart', async () => {
+test('inputs become a tree in which only parts with references are split', async () => {
   const untouched = { deep: ['{{name}}'] };
   const tree = await treeOf('a', {
     x: [{ $from: 0, path: 'items[0].t', default: null }, untouched],
@@ -174,7 +174,7 @@ test.each([
   { tool: 'q', inputs: { q: 'x', n: '{{STEPS.0.count}}' }, key: 'n', keepsType: true },
   { tool: 'a', inputs: { x: ' {{STEPS.0.count}}' }, key: 'x', keepsType: false },
 ])(
-  'a text that is one reference keeps the type where no text is asked for: $tool $key',
+  'a text that is a single reference keeps the type if no string is required: $tool $key',
   async ({ tool, inputs, key, keepsType }) => {
     const tree = await treeOf(tool, inputs);
     expect(tree?.type === 'object' && tree.members.find(([name]) => name === key)?.[1]).toMatchObject({ keepsType });
@@ -183,18 +183,18 @@ test.each([
 
 test.each([
   { what: 'deep lists', inputs: '['.repeat(100_000) },
-  { what: 'deep lists that end', inputs: `${'['.repeat(100_000)}${']'.repeat(100_000)}` },
+  { what: 'deep closed lists', inputs: `${'['.repeat(100_000)}${']'.repeat(100_000)}` },
   { what: 'deep objects', inputs: `${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}` },
-  { what: '__proto__ further in', inputs: '{"x": {"__proto__": {"tool": "a"}}}' },
+  { what: 'a nested __proto__', inputs: '{"x": {"__proto__": {"tool": "a"}}}' },
   { what: 'a number that is infinite', inputs: '{"x": 1e999}' },
-  { what: 'a key twice further in', inputs: '{"x": {"k": 1, "k": 2}}' },
-])('hostile JSON is refused before anything is read: $what', async ({ inputs }) => {
+  { what: 'a nested duplicate key', inputs: '{"x": {"k": 1, "k": 2}}' },
+])('hostile JSON is rejected before it is read: $what', async ({ inputs }) => {
   const found = await check(`{"nodes": [{"id": 0, "tool": "a", "inputs": ${inputs}}], "final_output_node": 0}`);
-  if (found.type !== 'invalid') throw new Error('The plan should be refused.');
+  if (found.type !== 'invalid') throw new Error('Expected an invalid plan.');
   expect(brief(found.violations)).toEqual([expect.stringMatching(/^plan\.json\.(?:invalid|limit)$/)]);
 });
 
-test('values that are made to surprise are refused, and read once', async () => {
+test('getters, proxies and other surprising values are rejected or read once', async () => {
   const cycle: Record<string, unknown> = { id: 0, tool: 'a' };
   cycle['inputs'] = { x: cycle };
   let reads = 0;
@@ -214,20 +214,20 @@ test('values that are made to surprise are refused, and read once', async () => 
   revoke();
   for (const source of [{ nodes: [cycle] }, throwing, proxy, new Date(), undefined, () => null, 1n, Symbol('x')]) {
     const found = await check(source);
-    if (found.type !== 'invalid') throw new Error('The plan should be refused.');
+    if (found.type !== 'invalid') throw new Error('Expected an invalid plan.');
     expect(brief(found.violations)).toEqual([expect.stringMatching(/^plan\.json\.(?:invalid|limit)$/)]);
   }
   expect(await check(changing)).toMatchObject({ type: 'valid', checked: { plan: { nodes: [{ tool: 'a' }] } } });
   expect(reads).toBe(1);
 });
 
-test('what is said of a hostile plan stays small', async () => {
+test('the messages about a hostile plan stay short', async () => {
   const key = 'k'.repeat(1_000_000);
   const found = await check({
     nodes: [{ id: 0, tool: key, [key]: { [key]: 1 }, inputs: { [key]: '{{STEPS.9}}' } }],
     [key]: key,
   });
-  if (found.type !== 'invalid') throw new Error('The plan should be refused.');
+  if (found.type !== 'invalid') throw new Error('Expected an invalid plan.');
   expect(found.violations.length).toBeGreaterThan(3);
   expect(JSON.stringify(found).length).toBeLessThan(5_000);
 });

@@ -6,9 +6,9 @@ import { type JsonType, type Located, locate, typeOf, typesAt } from './schema-t
 import type { ToolFacts } from './tool-facts.ts';
 
 /**
- * Checks what stands for a value that is known when the plan runs: against the output schema of the tool that gives it, where there is
- * one, and the input schema of the tool that takes it. What cannot be told yet is left to the call. Reports `plan.ref.path`,
- * `plan.ref.type`, `plan.ref.default`, `plan.input.type`. Returns whether a text stands for the value with its type.
+ * Checks a reference against the output schema of the tool that returns the value, if it has one, and the input schema of the tool that
+ * receives it. Anything unknown is left to the call. Reports `plan.ref.path`, `plan.ref.type`, `plan.ref.default`, `plan.input.type`.
+ * Returns true if a text stands for the value with its type.
  */
 export function checkHole(
   { tree, alone, schema, place }: Hole,
@@ -23,24 +23,24 @@ export function checkHole(
     const located = locateReference(reference, toolOf);
     if (located?.type === 'missing') {
       if (reference.default !== undefined) continue;
-      const message = `${describe(reference)} leads nowhere: by the output schema of its tool, ${located.problem}. Take another path, or give a default.`;
+      const message = `${describe(reference)} does not exist: by the output schema of its tool, ${located.problem}. Use another path or give a default.`;
       report.add('plan.ref.path', place, message);
       continue;
     }
     if (expected === undefined || (tree.type === 'text' && !keepsType)) continue;
     const actual = located === undefined ? undefined : typesAt(located.place);
     if (actual !== undefined && isDisjoint(actual, expected)) {
-      const message = `${describe(reference)} is of type ${list(actual)}; the tool takes ${list(expected)} here.`;
+      const message = `${describe(reference)} has the type ${list(actual)}; the tool expects ${list(expected)}.`;
       report.add('plan.ref.type', place, message);
     }
     const { default: fallback } = reference;
     if (fallback !== undefined && !expected.has(typeOf(fallback))) {
-      const message = `The default ${show(fallback)} is of type ${typeOf(fallback)}; the tool takes ${list(expected)} here.`;
+      const message = `The default ${show(fallback)} has the type ${typeOf(fallback)}; the tool expects ${list(expected)}.`;
       report.add('plan.ref.default', place, message);
     }
   }
   if (tree.type === 'text' && alone === undefined && expected?.has('string') === false) {
-    report.add('plan.input.type', place, `This is a text; the tool takes ${list(expected)} here.`);
+    report.add('plan.input.type', place, `This is a text; the tool expects ${list(expected)}.`);
   }
   return keepsType;
 }

@@ -3,24 +3,24 @@ import { resolvePointer } from '@holdfast/schema';
 import type { ValuePath } from '../plan/value-path.ts';
 import { showList } from '../plan/violations.ts';
 
-/** Kinds of JSON values. JSON Schema's `integer` is a `number`: which numbers they are is seen when they are there. */
+/** The kinds of JSON values. `integer` counts as `number`: the value itself is checked at run time. */
 export type JsonType = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object';
 
-/** A place in a JSON Schema: a part of `root`, in which its references are looked up. `undefined`: nothing is known. */
+/** A place in a JSON Schema; references are resolved in `root`. `undefined`: unknown. */
 export interface SchemaPlace {
   readonly node: Json | undefined;
   readonly root: JsonObject;
 }
 
-/** Where a path leads in what a schema describes. */
+/** The target of a path in the values that a schema describes. */
 export type Located =
-  /** `node` is `undefined` where the schema leaves it open. */
+  /** `node` is `undefined` if the schema does not say. */
   | { readonly type: 'found'; readonly place: SchemaPlace }
-  /** No value that fits the schema has it. `problem` is a clause. */
+  /** No valid value has this path. `problem` is a clause. */
   | { readonly type: 'missing'; readonly problem: string };
 
 const maxHops = 16;
-/** With these, what stands at a place depends on more than the place. */
+/** Keywords that make the schema of a place depend on more than the place. */
 const combining: readonly string[] = [
   'allOf',
   'anyOf',
@@ -34,29 +34,29 @@ const combining: readonly string[] = [
   'unevaluatedProperties',
 ];
 
-/** The schema that `place` refers to, when it is nothing but a reference. */
+/** Follows a schema that consists of a reference alone. */
 function follow({ node, root }: SchemaPlace): SchemaPlace {
   let current = node;
   for (let hops = 0; hops < maxHops; hops += 1) {
     if (!isPlainObject(current)) break;
     const { $ref: reference, ...rest } = current as JsonObject;
     if (typeof reference !== 'string') return { node: current as Json, root };
-    // Beside a reference, other keywords hold, too.
+    // Keywords next to a reference apply as well.
     if (combining.some((keyword) => Object.hasOwn(rest, keyword)) || 'type' in rest || 'properties' in rest) break;
-    // A part of a schema is JSON.
+    // Parts of a JSON Schema are JSON.
     current = resolvePointer(root, reference) as Json | undefined;
   }
   return { node: isPlainObject(current) && !('$ref' in current) ? (current as JsonObject) : undefined, root };
 }
 
-/** `node` as an object schema whose members are described by `properties` and `additionalProperties` alone. */
+/** `node` as an object schema that describes its members only by `properties` and `additionalProperties`. */
 export function asPlainSchema(place: SchemaPlace): JsonObject | undefined {
   const { node } = follow(place);
   if (!isPlainObject(node) || combining.some((keyword) => Object.hasOwn(node, keyword))) return undefined;
   return node as JsonObject;
 }
 
-/** The types that a value at this place may have; `undefined`: any, as far as can be seen. */
+/** The possible types of a value at this place; `undefined`: unknown. */
 export function typesAt(place: SchemaPlace, hops: number = maxHops): ReadonlySet<JsonType> | undefined {
   const { node, root } = follow(place);
   if (!isPlainObject(node) || hops <= 0) return undefined;
@@ -95,19 +95,19 @@ function toTypes(name: Json): readonly JsonType[] {
     case 'object':
       return [name];
     default:
-      // An unknown word could mean anything.
+      // An unknown type could mean anything.
       return ['null', 'boolean', 'number', 'string', 'array', 'object'];
   }
 }
 
-/** Where `path` leads from `place`. What only the values can tell is taken to be there. */
+/** Follows `path` from `place`. Members that the schema does not rule out are assumed to exist. */
 export function locate(place: SchemaPlace, path: ValuePath): Located {
   let current = place;
   for (const segment of path) {
     const types = typesAt(current);
     if (types !== undefined && !types.has('object') && !(types.has('array') && typeof segment === 'number')) {
       const what = [...types].join(' or ');
-      return { type: 'missing', problem: `what stands before \`${String(segment).slice(0, 64)}\` is of type ${what}` };
+      return { type: 'missing', problem: `the value before \`${String(segment).slice(0, 64)}\` has the type ${what}` };
     }
     const node = asPlainSchema(current);
     if (node === undefined || types === undefined || (types.has('array') && types.has('object'))) {
@@ -122,11 +122,11 @@ export function locate(place: SchemaPlace, path: ValuePath): Located {
 
 function describeMissing(segment: string | number, { properties }: JsonObject): string {
   const names = typeof segment === 'string' && isPlainObject(properties) ? Object.keys(properties) : [];
-  const there = names.length === 0 ? '' : `; there are ${showList(names)}`;
+  const there = names.length === 0 ? '' : `; known keys: ${showList(names)}`;
   return `there is no \`${String(segment).slice(0, 64)}\`${there}`;
 }
 
-/** The schema of a member; `undefined`: open; `false`, as in JSON Schema: there is none. */
+/** The schema of a member; `undefined`: unknown; `false`: not allowed. */
 export function memberOf(node: JsonObject, key: string): Json | undefined {
   const { properties, additionalProperties, patternProperties } = node;
   if (isPlainObject(properties) && Object.hasOwn(properties, key)) return (properties as JsonObject)[key];
@@ -135,12 +135,12 @@ export function memberOf(node: JsonObject, key: string): Json | undefined {
   return additionalProperties === false ? false : undefined;
 }
 
-/** The schema of an item; `undefined`: open; `false`: there is none. */
+/** The schema of an item; `undefined`: unknown; `false`: not allowed. */
 export function itemOf(node: JsonObject, index: number): Json | undefined {
   const { items, prefixItems, maxItems } = node;
   if (typeof maxItems === 'number' && index >= maxItems) return false;
   if (Array.isArray(prefixItems) && index < prefixItems.length) return (prefixItems as readonly Json[])[index];
-  // A list of schemas is how older drafts say `prefixItems`.
+  // Older drafts use a list of schemas for `prefixItems`.
   if (Array.isArray(items)) return index < items.length ? (items as readonly Json[])[index] : undefined;
   return items === false ? false : isPlainObject(items) ? (items as JsonObject) : undefined;
 }

@@ -30,7 +30,7 @@ const names = (input: unknown): readonly string[] => {
 };
 const named: JsonObject = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
 
-/** The tools of the cases (`a` to `d`, `q`, `p`, `llm_caller`), and some with more to check. */
+/** The tools of the cases (`a` to `d`, `q`, `p`, `llm_caller`) and some with more to check. */
 export const testTools: readonly Tool[] = [
   ...['a', 'b', 'c', 'd'].map((name) => testTool(name, { input: any })),
   testTool('q', {
@@ -92,7 +92,7 @@ export const testTools: readonly Tool[] = [
   testTool('write', { input: named, effects: 'external', locks: names }),
   testTool('garbled', { input: named, effects: 'external', locks: () => JSON.parse('[1]') }),
   testTool('read', { input: named, effects: 'none', locks: names }),
-  defineTool({ name: 'declared', description: 'Nobody does it.' }),
+  defineTool({ name: 'declared', description: 'Has no implementation.' }),
 ];
 
 const testFunctions: ReadonlyMap<string, string> = new Map([['a', 'run_a']]);
@@ -101,23 +101,23 @@ export function check(source: unknown, options: Partial<CheckPlanOptions> = {}):
   return checkPlan(source, { tools: testTools, functions: testFunctions, ...options });
 }
 
-/** A plan whose last node is the final one. */
+/** A plan whose final node is the last one. */
 export function planOf(...nodes: readonly JsonObject[]): JsonObject {
   return { status: 'success', nodes, final_output_node: nodes.at(-1)?.['id'] ?? 0 };
 }
 
-/** `code path` of each, in their order. */
+/** `code path` of each violation, in order. */
 export function brief(found: readonly PlanViolation[]): readonly string[] {
   return found.map(({ code, path }) => (path === '' ? code : `${code} ${path}`));
 }
 
-/** What is wrong with a plan; nothing is wrong with one that is good, or that says why it is none. */
+/** The violations of a plan; none for a valid or declined plan. */
 export async function violationsOf(source: unknown, options?: Partial<CheckPlanOptions>): Promise<readonly string[]> {
   const found = await check(source, options);
   return found.type === 'invalid' ? brief(found.violations) : [];
 }
 
-/** The digest of a plan that has to be good. */
+/** The digest of a plan; throws if it is not valid. */
 export async function digestOf(source: unknown, options?: Partial<CheckPlanOptions>): Promise<string> {
   const found = await check(source, options);
   if (found.type !== 'valid') throw new Error(`The plan is ${found.type}: ${JSON.stringify(found)}`);

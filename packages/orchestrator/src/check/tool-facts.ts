@@ -2,16 +2,16 @@ import { HoldfastError, isHoldfastError, type Json, type JsonObject, type Tool }
 import { type CompiledSchema, compileSchema } from '@holdfast/schema';
 import { jsonSchema } from '@holdfast/schema/json';
 
-/** What a check needs to know of a tool, made ready once. */
+/** Facts about a tool, computed once per check. */
 export interface ToolFacts {
   readonly tool: Tool;
-  /** What does its work, by name. */
+  /** The name of the function behind the tool. */
   readonly functionName: string;
   readonly input: CompiledSchema;
   readonly output: CompiledSchema | undefined;
   /**
-   * The input schema with parts of it left open, compiled once for each way of leaving some open; `undefined`: this cannot be done, and
-   * what it would find is found when the call is made.
+   * Compiles the input schema with some parts left open, once per variant; `undefined` if it does not compile, in which case the call finds
+   * any problem.
    */
   relax(schema: JsonObject): CompiledSchema | undefined;
 }
@@ -26,7 +26,7 @@ export function createToolTable(
   const byName = new Map<string, Tool>();
   for (const tool of tools) {
     if (byName.has(tool.name)) {
-      throw new HoldfastError('tool.name.duplicate', `Two tools are named \`${tool.name}\`: rename or leave out one.`);
+      throw new HoldfastError('tool.name.duplicate', `Two tools are named \`${tool.name}\`. Rename or remove one.`);
     }
     byName.set(tool.name, tool);
   }
@@ -63,7 +63,7 @@ function compileRelaxed(schema: Readonly<Record<string, Json>>): CompiledSchema 
   try {
     return compileSchema(jsonSchema(schema));
   } catch (thrown) {
-    // A reference into a part that was left open, say. Nothing is lost: every call is checked against the whole schema.
+    // A reference into an open part, for example. Nothing is lost: each call is checked against the whole schema.
     if (isHoldfastError(thrown)) return undefined;
     throw thrown;
   }

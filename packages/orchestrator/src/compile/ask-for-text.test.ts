@@ -10,11 +10,11 @@ const finish: ModelEvent = { type: 'finish', reason: 'stop' };
 interface Watched {
   readonly model: Model;
   readonly requests: readonly ModelRequest[];
-  /** How often the stream was closed. */
+  /** The number of times the stream was closed. */
   readonly closed: () => number;
 }
 
-/** A model whose stream gives `events`, then does as `atEnd` says. Whatever it closes with is thrown. */
+/** A model whose stream yields `events`, then does what `atEnd` does. Throws any error from closing. */
 function watched(events: readonly unknown[], atEnd: () => unknown = () => ({ done: true, value: undefined })): Watched {
   const requests: ModelRequest[] = [];
   let closed = 0;
@@ -51,7 +51,7 @@ function listenersOf(signal: AbortSignal): () => number {
   return () => count;
 }
 
-test('once there is an answer the model is told to stop, its stream is closed, and nobody listens any more', async () => {
+test('after the answer, the model is aborted, its stream is closed, and no listener is left', async () => {
   const { signal } = new AbortController();
   const listeners = listenersOf(signal);
   const { model, requests, closed } = watched([say('Yes'), say('.'), finish]);
@@ -66,7 +66,7 @@ test('once there is an answer the model is told to stop, its stream is closed, a
   expect([closed(), listeners()]).toEqual([1, 0]);
 });
 
-test('tokens are counted as far as they are counts', async () => {
+test('only valid token counts are added up', async () => {
   const usage = { inputTokens: -7, outputTokens: 3 };
   const asked = await askForText(watched([{ ...finish, usage }]).model, { messages });
   expect(asked).toMatchObject({ type: 'text', usage: { inputTokens: 0, outputTokens: 3 } });
@@ -76,20 +76,20 @@ const throwing = (): never => {
   throw down;
 };
 
-describe('wherever a model breaks off, that is the answer, with what had come', () => {
+describe('a failure of the model at any point is the answer, with the text so far', () => {
   test.each<[where: string, model: unknown, message: string, text: string]>([
     ['in `stream`', { id: 'm', stream: throwing }, 'fetch failed', ''],
     ['with a rejection of `stream`', { id: 'm', stream: async () => throwing() }, 'no async iterable', ''],
     ['with a stream of nothing', { id: 'm', stream: () => null }, 'no async iterable', ''],
-    ['where it is iterated', { id: 'm', stream: () => ({ [Symbol.asyncIterator]: throwing }) }, 'fetch failed', ''],
+    ['when it is iterated', { id: 'm', stream: () => ({ [Symbol.asyncIterator]: throwing }) }, 'fetch failed', ''],
     ['without an iterator', { id: 'm', stream: () => ({ [Symbol.asyncIterator]: 5 }) }, 'no async iterable', ''],
-    ['at once in `next`', watched([say('a')], throwing).model, 'fetch failed', 'a'],
+    ['synchronously in `next`', watched([say('a')], throwing).model, 'fetch failed', 'a'],
     ['with a rejection of `next`', watched([say('a')], async () => throwing()).model, 'fetch failed', 'a'],
     ['without `finish`', watched([say('a')]).model, 'without `finish`', 'a'],
-    ['with a step that is none', watched([say('a')], async () => null).model, '', 'a'],
-    ['with an event that is none', watched([say('a'), null]).model, '', 'a'],
+    ['with an invalid step', watched([say('a')], async () => null).model, '', 'a'],
+    ['with an invalid event', watched([say('a'), null]).model, '', 'a'],
     ['with an unknown event', watched([say('a'), { type: 'thinking' }]).model, '`thinking`', 'a'],
-    ['with a text that is none', watched([say('a'), { type: 'text-delta', text: ['b'] }]).model, 'no string', 'a'],
+    ['with an invalid text', watched([say('a'), { type: 'text-delta', text: ['b'] }]).model, 'no string', 'a'],
     [
       'with a property that throws',
       watched([
@@ -110,14 +110,14 @@ describe('wherever a model breaks off, that is the answer, with what had come', 
 });
 
 test.each<[what: string, event: unknown]>([
-  ['texts without a character', say('')],
+  ['empty texts', say('')],
   ['calls', { type: 'tool-call', name: 'a', arguments: {} }],
   ['characters', say('x')],
-])('%s without end come to one, also where they come at once', async (_, event) => {
+])('endless %s end in a failure, even if they come synchronously', async (_, event) => {
   let given = 0;
   const endless = watched([], () => {
     given += 1;
-    if (given > 5_000) throw new Error('Nobody stops this.');
+    if (given > 5_000) throw new Error('The stream was not stopped.');
     return { done: false, value: event };
   });
   const asked = await askForText(endless.model, { messages, maxCharacters: 1_000 });
@@ -125,19 +125,19 @@ test.each<[what: string, event: unknown]>([
   expect([given, endless.closed()]).toEqual([1_001, 1]);
 });
 
-describe('a model that does not heed its signal is left alone', () => {
+describe('a model that ignores its signal is abandoned', () => {
   const reason = new Error('enough');
 
   test.each<[when: string, hang: (stop: () => void) => unknown]>([
     [
-      'while it is asked',
+      'during `stream`',
       (stop) => {
         stop();
         return { [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }) };
       },
     ],
     [
-      'while its stream is opened',
+      'during the opening of its stream',
       (stop) => ({
         [Symbol.asyncIterator]: () => {
           stop();
@@ -146,7 +146,7 @@ describe('a model that does not heed its signal is left alone', () => {
       }),
     ],
     [
-      'while a part is asked for',
+      'during a call of `next`',
       (stop) => ({
         [Symbol.asyncIterator]: () => ({
           next: () => {
@@ -157,7 +157,7 @@ describe('a model that does not heed its signal is left alone', () => {
       }),
     ],
     [
-      'while a part is on its way',
+      'during a pending `next`',
       (stop) => ({
         [Symbol.asyncIterator]: () => ({
           next: () => {
@@ -168,7 +168,7 @@ describe('a model that does not heed its signal is left alone', () => {
       }),
     ],
     [
-      'while it closes',
+      'during closing',
       (stop) => ({
         [Symbol.asyncIterator]: () => ({
           next: () => {

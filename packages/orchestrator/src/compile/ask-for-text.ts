@@ -12,26 +12,26 @@ export interface AskForTextOptions {
   readonly messages: readonly Message[];
   readonly signal?: AbortSignal | undefined;
   readonly deadline?: Deadline | undefined;
-  /** A longer answer is a failure, and is not read to its end; an event without text counts as one character. Default 1,000,000. */
+  /** A longer answer fails and is not read to its end; an event without text counts as one character. Default 1,000,000. */
   readonly maxCharacters?: number;
 }
 
-/** What came of asking a model for one text without offering it a tool. */
+/** The result of asking a model for one text without tools. */
 export type AskedText =
   | {
       readonly type: 'text';
       readonly text: string;
       readonly reason: FinishReason;
-      /** How many tools it called all the same. */
+      /** The number of tool calls that the model made anyway. */
       readonly calls: number;
       readonly usage: ModelUsage | undefined;
     }
-  /** `text` is what had come until then. */
+  /** `text` is the text received before the failure. */
   | { readonly type: 'failed'; readonly message: string; readonly cause: unknown; readonly text: string };
 
 /**
- * Reads one message of `model`. Whatever the model does is an answer; only the reason of an aborted `signal` is thrown, at once, also
- * where the model does not heed it.
+ * Reads one message of `model`. Failures of the model are returned; only the reason of an aborted `signal` is thrown, and immediately, even
+ * if the model ignores the signal.
  */
 export async function askForText(
   model: Model,

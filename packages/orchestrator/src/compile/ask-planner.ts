@@ -15,19 +15,19 @@ import {
 
 export interface AskPlannerOptions {
   readonly clock: Clock;
-  /** Told each time that the planner could not be asked. */
+  /** Called each time that asking the planner fails. */
   readonly onFailure: (thrown: unknown) => void;
 }
 
-/** How often a planner that throws is asked, all in all. */
+/** Attempts per round with a planner that throws. */
 const maxTries = 3;
-/** Doubles from one wait to the next. */
+/** Doubles with each retry. */
 const firstDelayMs = 1_000;
 
 /**
- * Asks a planner once, and again where it could not be asked. Does not wait for one that does not heed its signal.
+ * Asks a planner, with retries if it throws. Does not wait for a planner that ignores its signal.
  *
- * @throws HoldfastError `planner.failed` with the last cause, or as the planner itself threw it; `planner.aborted`.
+ * @throws HoldfastError `planner.failed` with the last cause, or as the planner threw it; `planner.aborted`.
  */
 export async function askPlanner(
   planner: Planner,
@@ -45,11 +45,11 @@ export async function askPlanner(
     }
     if (signal.aborted) throw aborted(planner, signal);
     onFailure(thrown);
-    // What it says of itself in our own words is final.
+    // A planner that throws our own error code is not retried.
     if (isHoldfastError(thrown) && thrown.code === 'planner.failed') throw thrown;
     if (tries === maxTries) {
       const reason = describeThrown(thrown).slice(0, 500);
-      const message = `The planner \`${planner.id}\` could not be asked, ${maxTries} times in a row: ${reason}`;
+      const message = `The planner \`${planner.id}\` failed ${maxTries} times in a row: ${reason}`;
       throw new HoldfastError('planner.failed', message, { data: { planner: planner.id }, cause: thrown });
     }
     const delayMs = firstDelayMs * 2 ** (tries - 1);
@@ -57,27 +57,27 @@ export async function askPlanner(
   }
 }
 
-// Also of a planner that throws before it has a promise.
+// Async, so that a synchronous throw becomes a rejection.
 async function planTogether(planner: Planner, request: PlannerRequest): Promise<PlannerAnswer> {
   return planner.plan(request);
 }
 
 function aborted(planner: Planner, signal: AbortSignal): HoldfastError {
-  const message = `Nobody waits any more for the plan that \`${planner.id}\` was asked for.`;
+  const message = `The request to the planner \`${planner.id}\` was aborted.`;
   return new HoldfastError('planner.aborted', message, { data: { planner: planner.id }, cause: signal.reason });
 }
 
-/** What was answered, each member read once: a planner may answer with anything. */
+/** Reads the planner's answer, which may be any value. Each member is read once. */
 function toAnswer(answer: unknown, planner: Planner): PlannerAnswer {
   const members = typeof answer === 'object' && answer !== null ? answer : {};
   const { text, plan, usage, cut, warnings = [] } = members as { readonly [Member in AnswerMember]?: unknown };
   if (typeof text === 'string') {
     const copied = toProblems(warnings);
     if (copied !== undefined) return { text, usage: toModelUsage(usage), cut: Boolean(cut), warnings: copied };
-    throw failed(planner, 'answered with `warnings` that are no list of `{ code, path, message }`');
+    throw failed(planner, 'returned `warnings` that are not a list of `{ code, path, message }`');
   }
   if (plan !== undefined) return { plan: plan as Json };
-  throw failed(planner, 'answered with neither a `text` nor a `plan`');
+  throw failed(planner, 'returned neither a `text` nor a `plan`');
 }
 
 type AnswerMember = 'text' | 'plan' | 'usage' | 'cut' | 'warnings';
@@ -109,7 +109,7 @@ function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Prom
   });
 }
 
-/** Ends early when `signal` fires. */
+/** Waits, and returns early if `signal` fires. */
 function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {

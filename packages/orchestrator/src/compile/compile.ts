@@ -23,79 +23,78 @@ import type { PlanViolation } from '../plan/types.ts';
 import { askPlanner } from './ask-planner.ts';
 import { extractPlan } from './extract-json.ts';
 
-/** What `compilePlan` takes: what `checkPlan` does, and who writes the plan. */
+/** Options of `compilePlan`: those of `checkPlan`, and a planner. */
 export interface CompilePlanOptions extends CheckPlanOptions {
-  /** What is to be done, in the user's words. */
+  /** The task, in the user's words. */
   readonly request: string;
   readonly planner: Planner;
-  /** Plans that are looked at, all in all: 1 to 10, default 3. Answers that are no JSON count apart, and two of them are forgiven. */
+  /** Plans to check at most: 1 to 10, default 3. Answers without JSON are counted separately; two are tolerated. */
   readonly maxRounds?: number;
   readonly signal?: AbortSignal;
-  /** For policies, and for the waits after a planner that could not be asked. */
+  /** Used by policies and for the delays between retries of the planner. */
   readonly clock?: Clock;
-  /** Sees what is going on, also the texts of the planner, which no error holds. What it throws ends the compilation. */
+  /** Receives progress, including the planner's texts, which errors never contain. An error thrown here ends the compilation. */
   readonly onEvent?: (event: CompileEvent) => void;
 }
 
-/** How a compilation goes on. `round` counts plans, from 1. */
+/** Progress of a compilation. `round` counts plans, from 1. */
 export type CompileEvent =
   | { readonly type: 'planner-asked'; readonly round: number }
-  /** It could not be asked; `message` is what it threw. */
+  /** Asking the planner failed; `message` is the reason. */
   | { readonly type: 'planner-failed'; readonly round: number; readonly message: string }
   | {
       readonly type: 'planner-answered';
       readonly round: number;
-      /** `undefined` where the planner gave a value. */
+      /** `undefined` if the planner returned a value. */
       readonly text: string | undefined;
-      /** Of this answer. */
+      /** The tokens used by this answer. */
       readonly usage: ModelUsage | undefined;
       readonly violations: readonly PlanViolation[];
       readonly warnings: readonly PlanViolation[];
     };
 
-/** A plan that was written for a request, and in which everything fits. Frozen. */
+/** A valid plan that was written for a request. Frozen. */
 export interface CompiledPlan extends CheckedPlan {
   readonly request: string;
   /** The id of the planner. */
   readonly planner: string;
-  /** What is worth knowing: what had to be repaired to read the plan, then what `checkPlan` warns of. */
+  /** Repairs that were needed to read the plan, then the warnings of `checkPlan`. */
   readonly warnings: readonly PlanViolation[];
-  /** As `checkPlan` answers: what will be asked for when the plan runs. */
+  /** The approvals that the plan will need, as in `checkPlan`. */
   readonly asks: readonly NodeAsk[];
-  /** Plans that were looked at, this one included. */
+  /** The number of plans checked, including this one. */
   readonly rounds: number;
-  /** Of all answers together; `undefined` where the planner does not tell any. */
+  /** The tokens of all answers; `undefined` if the planner does not report any. */
   readonly usage: ModelUsage | undefined;
 }
 
 const maxSyntaxRepairs = 2;
-/** What a planner is shown of an earlier answer: characters of its text, and things that are wrong. */
+/** Limits of the earlier answers shown to the planner: characters of text, and problems. */
 const maxAttemptText = 200_000;
 const maxAttemptProblems = 50;
 
 /**
- * Has a plan written for a request, and checks it as `checkPlan` does. What is wrong goes back to the planner, all at once, for
- * another round. Nothing is run.
+ * Asks a planner for a plan and checks it as `checkPlan` does. All problems are sent back to the planner for another round. Nothing is run.
  *
- * @throws HoldfastError `plan.request.empty`; `plan.declined`, with what the planner says (`data.reason`); `plan.invalid` after the last
- * round or where an answer comes twice, with what is wrong with the last one (`data.violations`); `planner.no_json`, an answer without a
- * brace; `planner.failed`, with the cause; `planner.aborted`; `options.invalid`; and what `checkPlan` throws.
+ * @throws HoldfastError `plan.request.empty`; `plan.declined`, with the planner's reason (`data.reason`); `plan.invalid` after the last
+ * round or a repeated answer, with the problems of the last plan (`data.violations`); `planner.no_json` for an answer without a brace;
+ * `planner.failed`, with the cause; `planner.aborted`; `options.invalid`; and the errors of `checkPlan`.
  */
 export async function compilePlan(options: CompilePlanOptions): Promise<CompiledPlan> {
   const { request, planner, maxRounds = 3, signal, onEvent, ...checking } = options;
   const { clock = systemClock } = checking;
   if (typeof request !== 'string' || request.trim() === '')
-    throw new HoldfastError('plan.request.empty', '`request` is empty: say what is to be done.');
-  // A model is taken for a planner easily, and would be asked three times before it is told.
+    throw new HoldfastError('plan.request.empty', '`request` is empty. Describe the task.');
+  // Passing a model as planner is a common mistake, which would otherwise surface only after three attempts.
   if (typeof (planner as Partial<Planner> | undefined)?.plan !== 'function') {
     const message =
-      '`planner` must have a `plan` function: `modelPlanner(model)` makes one of a model, `planFrom(plan)` one of a plan that is there.';
+      '`planner` must have a `plan` function. Use `modelPlanner(model)` for a model, or `planFrom(plan)` for an existing plan.';
     throw new HoldfastError('options.invalid', message);
   }
   if (!(Number.isInteger(maxRounds) && maxRounds >= 1 && maxRounds <= 10))
-    throw new HoldfastError('options.invalid', `\`maxRounds\` must be a whole number from 1 to 10, got ${maxRounds}.`);
+    throw new HoldfastError('options.invalid', `\`maxRounds\` must be an integer from 1 to 10, got ${maxRounds}.`);
   const tools = toPlannerTools(checking.tools);
-  // The host's own mistakes are thrown before anybody is paid for a plan.
+  // Report mistakes of the host before paying for a plan.
   await checkPlan({}, checking);
   const heard = signal ?? new AbortController().signal;
   const attempts: PlannerAttempt[] = [];
@@ -127,10 +126,10 @@ export async function compilePlan(options: CompilePlanOptions): Promise<Compiled
     }
     if (reading.type === 'declined') {
       const reason = cut(reading.reason, 1_000).text;
-      throw new HoldfastError('plan.declined', `There is no plan for the request: ${reason}`, { data: { reason } });
+      throw new HoldfastError('plan.declined', `The planner declined the request: ${reason}`, { data: { reason } });
     }
     if (reading.type === 'none') {
-      const message = `The planner \`${planner.id}\` answered without any JSON.`;
+      const message = `The planner \`${planner.id}\` returned no JSON.`;
       throw new HoldfastError('planner.no_json', message, { data: { planner: planner.id } });
     }
     const answered = reading.written.trim();
@@ -150,7 +149,7 @@ interface Noted {
   readonly warnings: readonly PlanViolation[];
 }
 
-/** What an answer is. `written`: the plan as it was written, else the whole answer. */
+/** A parsed answer. `written`: the plan as written, or else the whole answer. */
 type Reading = Noted &
   (
     | { readonly type: 'valid'; readonly checked: CheckedPlan; readonly asks: readonly NodeAsk[] }
@@ -161,14 +160,14 @@ type Reading = Noted &
 
 async function readAnswer(answer: PlannerAnswer, checking: CheckPlanOptions): Promise<Reading> {
   if (!('text' in answer)) {
-    // What is checked is what will be shown: a value of a planner's may be another one the next time.
+    // Copied, so that the plan shown is the plan checked: a planner's value may change between reads.
     const copied = copyJson(answer.plan, jsonLimits);
     if (!copied.ok) return toReading(await checkPlan(answer.plan, checking), '', []);
     return toReading(await checkPlan(copied.value, checking), JSON.stringify(copied.value), []);
   }
   const { text, cut: isCut = false, warnings = [] } = answer;
   if (isCut) {
-    const message = 'The answer was cut off at the limit of its length. Write a shorter plan, and nothing beside it.';
+    const message = 'The answer was cut off at its length limit. Write a shorter plan and nothing else.';
     return {
       type: 'malformed',
       written: text,
@@ -194,16 +193,17 @@ function toAttempt(written: string, violations: readonly PlanViolation[]): Plann
     .slice(0, maxAttemptProblems)
     .map(({ code, path, message }) => ({ code, path, message }));
   const more = violations.length - problems.length;
-  if (more > 0) problems.push({ code: 'plan.violations.more', path: '', message: `${more} more are not listed.` });
+  if (more > 0)
+    problems.push({ code: 'plan.violations.more', path: '', message: `${more} more problems are not listed.` });
   const { text, leftOut } = cut(written, maxAttemptText);
-  // Providers refuse half a sign.
+  // Providers reject lone surrogates.
   const shown = `${text}${leftOut === 0 ? '' : '…'}`.toWellFormed();
   return Object.freeze({ text: shown, problems: Object.freeze(problems) });
 }
 
 interface Ending {
   readonly planner: Planner;
-  /** Whether the planner repeats itself. */
+  /** True if the planner gave the same answer twice. */
   readonly again: boolean;
   readonly rounds: number;
   readonly usage: ModelUsage | undefined;
@@ -211,13 +211,13 @@ interface Ending {
 
 function invalid(violations: readonly PlanViolation[], { planner, again, rounds, usage }: Ending): HoldfastError {
   const [first] = violations;
-  const more = violations.length > 1 ? ` That is the first of ${violations.length} things that are wrong.` : '';
+  const more = violations.length > 1 ? ` This is the first of ${violations.length} problems.` : '';
   const how = again
-    ? 'gave the same answer again'
-    : `gave no plan that can be run in ${rounds} ${rounds === 1 ? 'round' : 'rounds'}`;
+    ? 'returned the same answer twice'
+    : `returned no valid plan in ${rounds} ${rounds === 1 ? 'round' : 'rounds'}`;
   const place = first === undefined || first.path === '' ? '' : `\`${first.path}\`: `;
   const message = `The planner \`${planner.id}\` ${how}. ${place}${first?.message ?? ''}${more}`;
-  // Violations are JSON; their type has names where JSON's has none.
+  // Violations are JSON, but their interface has no index signature.
   const listed = violations as unknown as Json;
   const data: Json = {
     planner: planner.id,
@@ -237,9 +237,9 @@ function addUsage(sum: ModelUsage | undefined, one: ModelUsage | undefined): Mod
 }
 
 /**
- * What a planner is told of `tools`: by name, whatever order they come in, and only those that a plan can call.
+ * The description of `tools` for a planner: sorted by name, and only those that a plan can call.
  *
- * @throws HoldfastError `tool.name.duplicate`, and what `compileSchema` throws.
+ * @throws HoldfastError `tool.name.duplicate`, and the errors of `compileSchema`.
  */
 export function toPlannerTools(tools: readonly Tool[]): readonly PlannerTool[] {
   const toolNamed = createToolTable(tools, new Map());

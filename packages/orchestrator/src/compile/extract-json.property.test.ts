@@ -47,7 +47,7 @@ const written = fc
   .tuple(plan, fc.constantFrom(undefined, 1, '\t'))
   .map(([json, indent]) => JSON.stringify(json, null, indent));
 
-/** What stands around plans, none of which is one. */
+/** Text around plans that does not contain one. */
 const prose = fc
   .array(
     fc.oneof(
@@ -98,10 +98,10 @@ const thought = fc
 const jsonOf = (extraction: Extraction): string | undefined =>
   extraction.type === 'found' ? extraction.json : undefined;
 
-test('a plan is found as it was written, whatever stands around it', () => {
+test('a plan is found verbatim, whatever surrounds it', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(prose, thought), { maxLength: 3 }), written, prose, (before, json, after) => {
-      // Only what is behind the last reasoning counts, so that none comes after the plan.
+      // Only text after the last reasoning counts, so nothing with a plan follows.
       expect(extractPlan(`${before.join('\n')}\n${json}\n${after}`)).toMatchObject({
         type: 'found',
         json,
@@ -112,7 +112,7 @@ test('a plan is found as it was written, whatever stands around it', () => {
   );
 });
 
-test('a plan that was thought is never taken for the answer', () => {
+test('a plan within reasoning is never the answer', () => {
   const drafts = fc.array(
     fc.oneof(
       prose,
@@ -132,7 +132,7 @@ test('a plan that was thought is never taken for the answer', () => {
   );
 });
 
-test('a plan that is cut off anywhere is never found, nor is a plan in it', () => {
+test('a plan that is cut off anywhere is never found, nor is a plan inside it', () => {
   fc.assert(
     fc.property(prose, plan, plan, fc.nat(), (before, outer, inner, number) => {
       const [first, ...others] = outer['nodes'] as readonly JsonObject[];
@@ -146,7 +146,7 @@ test('a plan that is cut off anywhere is never found, nor is a plan in it', () =
   );
 });
 
-/** Draws what is written where JSON leaves a choice, or where models take one that it does not leave. */
+/** Chooses between spellings that JSON allows, and those that models use although it does not. */
 interface Pen {
   choose<Value>(choices: readonly Value[]): Value;
 }
@@ -193,7 +193,7 @@ function scrawlText(content: string, pen: Pen): string {
   const escaped = JSON.stringify(content).slice(1, -1);
   const inSingle = escaped.replaceAll('\\"', pen.choose(['"', '\\"'])).replaceAll("'", "\\'");
   const inDouble = escaped.replaceAll("'", pen.choose(["'", "\\'"]));
-  // A backslash before an `n` may be one that was escaped.
+  // A backslash before an `n` may itself be escaped.
   const raw = escaped.includes('\\\\') ? inDouble : inDouble.replaceAll('\\n', '\n').replaceAll('\\t', '\t');
   const inCurly = /["“”]/.test(content) ? raw : raw.replaceAll("\\'", "'");
   return pen.choose([
@@ -204,7 +204,7 @@ function scrawlText(content: string, pen: Pen): string {
   ]);
 }
 
-test('what is repaired says what was meant', () => {
+test('a repaired plan has the intended value', () => {
   fc.assert(
     fc.property(prose, plan, fc.infiniteStream(fc.nat({ max: 999 })), prose, (before, json, stream, after) => {
       const pen: Pen = {
@@ -261,7 +261,7 @@ const soup = fc
   )
   .map((tokens) => tokens.join(''));
 
-test('what is found is JSON that stands in the text, and no key of it is made up', () => {
+test('the result is JSON from the text, without invented keys', () => {
   fc.assert(
     fc.property(
       fc.oneof(
@@ -274,7 +274,7 @@ test('what is found is JSON that stands in the text, and no key of it is made up
         if (extraction.type !== 'found') return;
         expect(() => JSON.parse(extraction.json)).not.toThrow();
         if (extraction.warnings.length === 0) expect(answer).toContain(extraction.json);
-        // Nothing but letters that were there, in their order.
+        // Only characters of the text, in their order.
         const letters = (some: string): string => some.replace(/[^a-z0-9]/gi, '').toLowerCase();
         expect(letters(answer)).toEqual(expect.stringContaining(letters(extraction.json)));
       },

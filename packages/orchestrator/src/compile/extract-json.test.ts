@@ -16,7 +16,9 @@ function found(text: string): string | undefined {
 function repairsOf(extraction: Extraction): readonly string[] {
   if (extraction.type !== 'found') return [extraction.type];
   expect(extraction.warnings.every(({ code, path }) => code === 'plan.json.repaired' && path === '')).toBe(true);
-  return extraction.warnings.map(({ message }) => message.replace(/^The plan was read, although (.*)\.$/, '$1'));
+  return extraction.warnings.map(({ message }) =>
+    message.replace(/^The plan was read despite a problem: (.*)\.$/, '$1'),
+  );
 }
 
 test.each([
@@ -32,7 +34,7 @@ test.each([
   ['braces in prose', `For {city} in {"cities"} and {} and {{name}}: ${good} {done}`],
   ['quotes in prose', `The "plan" isn't "{" but: ${good}`],
   ['a broken object with other quotes after line breaks before it', `{"a":\n      'x } y', "b" ['}']} ${good}`],
-  ['an object that is no plan before it', `Inputs such as {"city":"Paris","n":1} fit.\n${good}`],
+  ['another object before it', `Inputs such as {"city":"Paris","n":1} fit.\n${good}`],
   ['a broken object before it', `Not {"city": Paris}, and not {"a":{"b" "c"}}, but ${good}`],
   ['a broken object with braces in its texts before it', `{'a': 'x } y', b ['}']} ${good}`],
   ['an empty object before it', `{} ${good}`],
@@ -43,27 +45,27 @@ test.each([
   ['reasoning with half a plan in it', `<thinking>{"nodes":[{"</thinking>\n${good}`],
   ['reasoning in capitals', `<REASONING>{"</REASONING>${good}`],
   ['reasoning twice', `<think>${other}</think> hm <think>${other}</think>${good}`],
-  ['reasoning whose beginning is in the prompt', `${other} no, {"nodes":[]} better: </think>${good}`],
-  ['reasoning after it that does not end', `${good}<think>was that ${other}`],
+  ['reasoning that starts in the prompt', `${other} no, {"nodes":[]} better: </think>${good}`],
+  ['unclosed reasoning after it', `${good}<think>was that ${other}`],
   ['a bad plan before it', `{"nodes":5}\n${good}`],
-])('%s: the plan is found as it was written', (_, text) => {
+])('%s: the plan is found verbatim', (_, text) => {
   const extraction = extractPlan(text);
   expect(extraction).toMatchObject({ type: 'found', warnings: [] });
   expect(found(text)).toBe(good);
 });
 
-test('a plan that says that there is none is one, and the first that reads as a plan wins', () => {
+test('a declined request counts as a plan, and the first object that reads as a plan wins', () => {
   expect(found(`No: ${declined}`)).toBe(declined);
   expect(found(`${declined}\n${good}`)).toBe(declined);
   expect(found(`${good}\n${declined}`)).toBe(good);
 });
 
-test('tags in the texts of a plan are texts', () => {
+test('tags within strings of a plan are text', () => {
   const tagged = good.replace('"x":"', '"x":"<think></think></reasoning> ');
   expect(found(tagged)).toBe(tagged);
 });
 
-test('EXT-7 and what else can be read in one way only is repaired, and told', () => {
+test('EXT-7 and other unambiguous faults are repaired and reported', () => {
   const repaired: readonly (readonly [text: string, repair: string])[] = [
     [good.replace('}}]', '},},]'), 'it had trailing commas (2)'],
     [`${good.slice(0, -1)} , /* the end */ }`, 'it had comments (1)|it had trailing commas (1)'],
@@ -76,11 +78,11 @@ test('EXT-7 and what else can be read in one way only is repaired, and told', ()
     [good.replace('"a"', '“a”'), 'it had texts in other quotes (1)'],
     [good.replace('"x":"', '"y":True,"z":None,"w":False,"x":"'), 'it had literals of Python (3)'],
     [`{nodes${good.slice('{"nodes"'.length)}`, 'it had keys without quotes (1)'],
-    [twice(good), 'it was JSON in a JSON text'],
-    [`${fence}json\n${twice(`\n ${good}`)}\n${fence}`, 'it was JSON in a JSON text'],
-    [`{"plan": ${good}}`, 'it was the member `plan` of an object'],
-    [`{"plan": ${twice(good)},}`, 'it had trailing commas (1)|it was the member `plan` of an object'],
-    [`<think>${good}\n${fence}`, 'a reasoning block before it was never closed'],
+    [twice(good), 'it was encoded twice as JSON'],
+    [`${fence}json\n${twice(`\n ${good}`)}\n${fence}`, 'it was encoded twice as JSON'],
+    [`{"plan": ${good}}`, 'it was wrapped in an object with the member `plan`'],
+    [`{"plan": ${twice(good)},}`, 'it had trailing commas (1)|it was wrapped in an object with the member `plan`'],
+    [`<think>${good}\n${fence}`, 'the reasoning block before it was never closed'],
   ];
   for (const [text, repair] of repaired) {
     const extraction = extractPlan(text);
@@ -89,7 +91,7 @@ test('EXT-7 and what else can be read in one way only is repaired, and told', ()
   }
 });
 
-test('what is repaired says what was written', () => {
+test('a repaired plan keeps the written values', () => {
   const text = `{'nodes': [{'id': 0, "tool": 'a', inputs: {'q': 'say "no" or it\\'s', “s”: “it's”, 'n': -1.5e3, 'd': True,}, // all
     }], 'final_output_node': 0}`;
   expect(JSON.parse(found(text) ?? '')).toEqual({
@@ -98,7 +100,7 @@ test('what is repaired says what was written', () => {
   });
 });
 
-test('what is wrong with a plan is left for who checks it', () => {
+test('the content of a plan is left to the checker', () => {
   const wrong = [
     '{"nodes":[]}',
     '{"nodes":[{"id":0,"tool":"a","tool":"b"}],"final_output_node":0}',
@@ -109,20 +111,20 @@ test('what is wrong with a plan is left for who checks it', () => {
     '{}',
   ];
   for (const text of wrong) expect(found(`So: ${text}!`)).toBe(text);
-  // One that is meant to be a plan is told of before one that is not, and the first of those.
+  // An object that resembles a plan is preferred; among several, the first.
   expect(found('{"tool":"a"} {"nodes":5} {"nodes":6}')).toBe('{"nodes":5}');
 });
 
 test.each([
   ['EXT-9, cut off', good.slice(0, -1)],
-  ['a comma is missing', good.replace(',"final', ' "final')],
-  ['a bracket is missing', good.replace('}}]', '}}')],
-  ['a value is missing', good.replace(':0}', ':}')],
+  ['a missing comma', good.replace(',"final', ' "final')],
+  ['a missing bracket', good.replace('}}]', '}}')],
+  ['a missing value', good.replace(':0}', ':}')],
   ['two commas', good.replace(',"tool"', ',,"tool"')],
   ['a comma at the beginning', good.replace('[{', '[,{')],
   ['an ellipsis', good.replace('}}]', '}}, ...]')],
-  ['a word that is no value', good.replace(':0}', ':undefined}')],
-  ['no number', good.replace(':0}', ':NaN}')],
+  ['a word that is not a value', good.replace(':0}', ':undefined}')],
+  ['NaN', good.replace(':0}', ':NaN}')],
   ['a number with a plus', good.replace(':0}', ':+1}')],
   ['an escape of another language', good.replace('"x":"', '"x":"\\d')],
   ['a control character in a text', good.replace('"x":"', '"x":"\u0000')],
@@ -131,28 +133,28 @@ test.each([
   ['an escape that depends on the language', good.replace('"a"', "'a\\/b'")],
   ['a key that depends on the language', good.replace('"x":', 'None:')],
   ['an apostrophe in single quotes', good.replace('"a"', "'it's'")],
-  ['a comment that does not end', `${good.slice(0, -1)} /* }`],
-  ['a comment that takes the rest', `${good.slice(0, -1)} // }`],
+  ['an unclosed comment', `${good.slice(0, -1)} /* }`],
+  ['a comment over the rest', `${good.slice(0, -1)} // }`],
   ['a plan in a node of half a plan', `{"nodes":[{"id":0,"tool":"s","inputs":{"plan":${good}}}]`],
   ['a plan in a node of a broken plan', `{"nodes":[{"id":0,"tool":"s" "inputs":{"plan":${good}}}]}`],
   ['a plan in a node of a broken plan in other quotes', `{'nodes':[{'id':0, 'text':'} ' 'plan':${good}}]}`],
-  ['a plan, and half a plan, that were thought', `${other} no, {"nodes":[ better: </think>${good}`],
+  ['a plan and half a plan within reasoning', `${other} no, {"nodes":[ better: </think>${good}`],
   [
-    'a plan, and one that breaks off in a text, that were thought',
+    'a plan and one cut off within a string, both within reasoning',
     `${other} no, ${other.slice(0, -9)}</think>\n${good}`,
   ],
   ['a plan behind a tag in half a plan', `{"nodes":[{"id":0,"tool":"s","inputs":{"</think>":${good}`],
-  ['nothing but a plan in reasoning', `<think>{x}</think>{"nodes"`],
-  ['a plan within reasoning that does not end', `<think>perhaps ${good} or rather`],
-  ['two plans within reasoning that does not end', `<think>${good} or ${other}`],
-  ['half a plan with a text that does not end', `{"a": 1 2, 'x } {nodes: [{id: 0, tool: 1}], final_output_node: 0}`],
-  ['an object that is no plan, and a broken one', '{"city": "Paris"} {"nodes": [1 2]}'],
+  ['half a plan after reasoning', `<think>{x}</think>{"nodes"`],
+  ['a plan within unclosed reasoning', `<think>perhaps ${good} or rather`],
+  ['two plans within unclosed reasoning', `<think>${good} or ${other}`],
+  ['half a plan with an unclosed string', `{"a": 1 2, 'x } {nodes: [{id: 0, tool: 1}], final_output_node: 0}`],
+  ['another object and a broken plan', '{"city": "Paris"} {"nodes": [1 2]}'],
   ['a brace', 'I cannot do {that}'],
-  ['JSON in a text, cut off', twice(good).slice(0, -3)],
-])('%s: malformed, and nothing is made up', (_, text) => {
+  ['doubly encoded JSON, cut off', twice(good).slice(0, -3)],
+])('%s: malformed, and nothing is invented', (_, text) => {
   expect(extractPlan(text)).toMatchObject({
     type: 'malformed',
-    violation: { code: 'plan.json.invalid', path: '', message: expect.stringMatching(/^No plan can be read: ./) },
+    violation: { code: 'plan.json.invalid', path: '', message: expect.stringMatching(/^Cannot read a plan: ./) },
   });
 });
 
@@ -162,25 +164,25 @@ test.each([
   ['a list', '[1, 2]'],
   ['a text', '"no"'],
   ['braces in reasoning alone', `<think>{"nodes":[</think>It cannot be done.`],
-])('%s: there is nothing to repair', (_, text) => {
+])('%s: nothing to repair', (_, text) => {
   expect(extractPlan(text)).toMatchObject({ type: 'none' });
 });
 
-test('of several faults the first is told', () => {
+test('of several faults, the first is reported', () => {
   expect(extractPlan('{"a": 1 2} {"b"} {"c": }')).toMatchObject({
     type: 'malformed',
     violation: { message: expect.stringContaining('`,` or `}` is missing') },
   });
 });
 
-test('an object that holds no plan is handed on as it is, also under the name of one', () => {
+test('an object without a plan is returned unchanged, even as the member `plan`', () => {
   for (const text of ['{"plan":{"city":"Paris"}}', '{"plan":"{}"}', '{"plan":5}']) expect(found(text)).toBe(text);
   const wrapped = (times: number): string =>
     Array.from({ length: times }).reduce<string>((text) => JSON.stringify({ plan: text }), good);
   expect([found(wrapped(1)), found(wrapped(2)), found(wrapped(3))]).toEqual([good, good, wrapped(3)]);
 });
 
-test('the text of an answer has a limit', () => {
+test('the length of an answer is limited', () => {
   const extraction = extractPlan(`${good}${' '.repeat(33_554_432)}`);
   expect(extraction).toMatchObject({ type: 'malformed', violation: { code: 'plan.json.limit' }, steps: 0 });
 });
@@ -217,11 +219,11 @@ test.each([
     '"{\\"a\\":',
   ],
   ...['{"a": b}', '{"a":"\\', '\ufeff{', '```{', '{"a",', '{a', '{a b:'],
-])('many of `%s` are looked at a bounded number of times each', (unit) => {
+])('many repeats of `%s` are each visited a bounded number of times', (unit) => {
   const count = Math.floor(50_000 / unit.length);
   for (const text of [unit.repeat(count), `${unit.repeat(count)}${good}`, `${good}${unit.repeat(count)}`]) {
     const { steps } = extractPlan(text);
-    // The last look may go over the limit once, and to the end of the text.
+    // The last attempt may exceed the limit once, up to the end of the text.
     expect(steps).toBeLessThanOrEqual(17 * text.length + 10_000);
   }
   expect(found(`${good}${unit.repeat(count)}`)).toBe(
@@ -229,17 +231,17 @@ test.each([
   );
 });
 
-test('a hundred objects that could be plans are tried', () => {
+test('tries a hundred objects that resemble plans', () => {
   expect(found('{"nodes":1} '.repeat(99) + good)).toBe(good);
   expect(found('{"nodes":1} '.repeat(100) + good)).toBe('{"nodes":1}');
 });
 
-test('what is passed over in a broken object is counted, too', () => {
+test('skipped parts of a broken object count as steps', () => {
   const text = `{"a" ${'[1]'.repeat(10_000)}}`;
   expect(extractPlan(text).steps).toBeGreaterThanOrEqual(text.length);
 });
 
-test('a megabyte of braces is read once, and costs no more than their number', () => {
+test('a megabyte of braces is read in one pass, in linear time', () => {
   const steps = [100_000, 1_000_000].map((count) => extractPlan('{'.repeat(count)).steps / count);
   expect(new Set(steps)).toEqual(new Set([2]));
 });

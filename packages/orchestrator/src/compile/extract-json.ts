@@ -4,28 +4,28 @@ import { jsonLimits } from '../plan/draft.ts';
 import { readPlan } from '../plan/read.ts';
 import type { PlanViolation } from '../plan/types.ts';
 
-/** What was found in a text that somebody wrote around a plan. `steps`: how many characters were looked at, some of them twice. */
+/** The result of searching a text for a plan. `steps`: characters examined, including repeats. */
 export type Extraction =
-  /** JSON of one object, every key as often as it was written. Whether it is a good plan is not said. */
+  /** JSON text of one object, duplicate keys included. It may still be an invalid plan. */
   | {
       readonly type: 'found';
       readonly json: string;
       readonly warnings: readonly PlanViolation[];
       readonly steps: number;
     }
-  /** There are braces, and no complete object that could be meant. */
+  /** The text has braces but no complete object that could be the plan. */
   | { readonly type: 'malformed'; readonly violation: PlanViolation; readonly steps: number }
-  /** Nothing in it was meant to be JSON. */
+  /** Nothing in the text looks like JSON. */
   | { readonly type: 'none'; readonly steps: number };
 
 /**
- * Finds the plan in what a model wrote: between prose and code fences, after reasoning, with such faults as can be read in one way only.
- * The first object that reads as a plan is the one; without any, the first that is meant to be one. What is cut off is never completed.
- * Linear in the length of the text.
+ * Finds the plan in a model's answer: among prose and code fences, after reasoning, and with faults that can be read in only one way.
+ * Returns the first object that reads as a plan, or else the first that resembles one. Truncated objects are never completed. Linear in the
+ * length of the text.
  */
 export function extractPlan(text: string): Extraction {
   if (text.length > jsonLimits.maxLength) {
-    const message = `The answer is ${text.length} characters long; ${jsonLimits.maxLength} is the limit.`;
+    const message = `The answer is ${text.length} characters long; the limit is ${jsonLimits.maxLength}.`;
     return { type: 'malformed', violation: violation('plan.json.limit', message), steps: 0 };
   }
   const allowed = stepsPerCharacter * text.length + 10_000;
@@ -34,9 +34,9 @@ export function extractPlan(text: string): Extraction {
   return search.conclude(allowed);
 }
 
-// One for the search, two for what is complete or broken, and as many again for what only begins like an object.
+// One for the search, two for complete or broken objects, and as many again for text that only starts like an object.
 const stepsPerCharacter = 16;
-/** How many objects are tried that look like plans. */
+/** The maximum number of plan-like objects to try. */
 const maxCandidates = 100;
 const maxUnwrapped = 2;
 
@@ -46,22 +46,22 @@ interface Found {
   readonly end: number;
 }
 
-// What a text can hold that matters outside of objects: an object, an object in a JSON text, a reasoning tag.
+// The marks that matter outside of objects: an object, an object in a JSON string, a reasoning tag.
 const mark = /[{"<]/g;
 const quotedObject = /"(?:\s|\\[nrt])*\{\s*\\/y;
 const tag = /<(\/?)(think|thinking|thought|reasoning|reflection|scratchpad)>/iy;
 const closingTag = /<\/(?:think|thinking|thought|reasoning|reflection|scratchpad)>/gi;
 const onlyFences = /^[\s`]*$/;
 
-/** What a text has been found to hold so far. */
+/** The findings so far. */
 interface Finds {
   readonly plans: Found[];
-  /** Meant to be a plan, and none. */
+  /** An object that resembles a plan but does not read as one. */
   draft?: Found;
   object?: Found;
   broken?: string;
   hasBrace: boolean;
-  /** Where a reasoning tag was opened that is never closed. */
+  /** The position of a reasoning tag that is never closed. */
   openReasoning?: number;
 }
 
@@ -86,7 +86,7 @@ class Search {
       this.#budget.left -= (found === null ? this.#text.length : mark.lastIndex) - at;
       if (found === null) return;
       if (this.#budget.left < 0) {
-        this.#stop('it takes too long to read', at);
+        this.#stop('it took too long to read', at);
         return;
       }
       const { 0: sign, index } = found;
@@ -98,10 +98,10 @@ class Search {
     const steps = allowed - this.#budget.left;
     const found = this.best();
     if (found !== undefined) return { type: 'found', json: found.json, warnings: found.warnings, steps };
-    const { hasBrace, openReasoning, broken = 'there is no complete JSON object in it' } = this.#finds;
+    const { hasBrace, openReasoning, broken = 'the answer has no complete JSON object' } = this.#finds;
     if (!hasBrace) return { type: 'none', steps };
-    const reason = openReasoning === undefined ? broken : 'a reasoning block was opened and never closed';
-    const message = `No plan can be read: ${reason}. Answer with one JSON object and nothing else.`;
+    const reason = openReasoning === undefined ? broken : 'a reasoning block was never closed';
+    const message = `Cannot read a plan: ${reason}. Answer with one JSON object and nothing else.`;
     return { type: 'malformed', violation: violation('plan.json.invalid', message), steps };
   }
 
@@ -110,19 +110,19 @@ class Search {
     const [first] = plans;
     if (openReasoning === undefined) return first ?? draft ?? (broken === undefined ? object : undefined);
     if (first === undefined || first.end <= openReasoning) return first;
-    // The closing tag may have been forgotten. Only a plan that is the last word is no thought.
+    // The model may have forgotten the closing tag. Accept the plan only if nothing follows it.
     if (!onlyFences.test(this.#text.slice(first.end))) return undefined;
-    return { ...first, warnings: [...first.warnings, repaired('a reasoning block before it was never closed')] };
+    return { ...first, warnings: [...first.warnings, repaired('the reasoning block before it was never closed')] };
   }
 
-  /** Reads what begins with a brace, and answers where to go on. */
+  /** Reads an object at an opening brace and returns the position to continue from. */
   #readObject(start: number): number {
     this.#finds.hasBrace = true;
     const reading = readLenientJson(this.#text, start, this.#budget);
     if (reading.type === 'other') return start + 1;
     if (reading.type === 'broken') {
-      // What comes after the beginning of an object that never ends may be a part of it. So may what a quote of a thought that broke off
-      // has made a part of it, together with the end of that thought.
+      // Text after an object that never ends may belong to it. So may text after an object in which an unclosed quote has swallowed the end
+      // of the reasoning block.
       if (reading.end === undefined || this.#hasClosingTag(start, reading.end))
         return this.#stop(`it is cut off, or ${reading.problem}`, start);
       this.#finds.broken ??= reading.problem;
@@ -144,18 +144,18 @@ class Search {
     else this.#finds.plans.push(found);
   }
 
-  /** The plan in an object whose only member is `plan`. */
+  /** The plan in an object with the single member `plan`. */
   #unwrap({ json, warnings, end }: Found): Found | undefined {
     const parsed = parseJson(json, jsonLimits);
     this.#budget.left -= json.length;
     if (!parsed.ok || !isPlainObject(parsed.value)) return undefined;
     const { plan } = parsed.value;
     const text = typeof plan === 'string' ? plan : isPlainObject(plan) ? JSON.stringify(plan) : undefined;
-    const how = repaired('it was the member `plan` of an object');
+    const how = repaired('it was wrapped in an object with the member `plan`');
     return text === undefined ? undefined : this.#searchIn(text, { end, before: warnings, how });
   }
 
-  /** Reads a JSON text with an object in it, as one gets who encodes twice. */
+  /** Reads a JSON string that contains an object, the result of encoding twice. */
   #readQuoted(start: number): number {
     quotedObject.lastIndex = start;
     if (!quotedObject.test(this.#text)) return start + 1;
@@ -164,7 +164,7 @@ class Search {
     this.#budget.left -= (end ?? this.#text.length) - start;
     if (end === undefined) return start + 1;
     const parsed = parseJson(this.#text.slice(start, end), jsonLimits);
-    const how = repaired('it was JSON in a JSON text');
+    const how = repaired('it was encoded twice as JSON');
     const inner =
       parsed.ok && typeof parsed.value === 'string'
         ? this.#searchIn(parsed.value, { end, before: [], how })
@@ -207,7 +207,7 @@ class Search {
     return closingTag.test(this.#text.slice(start, end));
   }
 
-  /** Looks at nothing behind `start`. Where a reasoning block ends there, what was found before may have been thought. */
+  /** Stops the search at `start`. If a reasoning block ends after it, earlier findings may be part of the reasoning. */
   #stop(problem: string, start: number): number {
     closingTag.lastIndex = start;
     if (closingTag.test(this.#text)) this.#forget();
@@ -216,7 +216,7 @@ class Search {
     return this.#text.length;
   }
 
-  /** All that was found was thought. */
+  /** Discards all findings as reasoning. */
   #forget(): void {
     this.#finds = { plans: [], hasBrace: false };
   }
@@ -231,7 +231,7 @@ function toWarnings(repairs: ReadonlyMap<Repair, number>): readonly PlanViolatio
 }
 
 function repaired(what: string): PlanViolation {
-  return violation('plan.json.repaired', `The plan was read, although ${what}.`);
+  return violation('plan.json.repaired', `The plan was read despite a problem: ${what}.`);
 }
 
 function violation(code: string, message: string): PlanViolation {

@@ -3,15 +3,15 @@ import { askForText } from './ask-for-text.ts';
 import { toPlannerMessages } from './planner-prompt.ts';
 
 /**
- * A planner that has a model write the plan. The model is offered no tools to call, and no output schema: plans are open where their
- * inputs are, which providers that hold a model to a schema do not take.
+ * A planner that asks a model for the plan. It offers the model no tools and no output schema: the inputs of a plan are open objects, which
+ * providers with strict schemas reject.
  *
- * @throws HoldfastError `options.invalid` for what is no model.
+ * @throws HoldfastError `options.invalid` if `model` is not a model.
  */
 export function modelPlanner(model: Model): Planner {
   if (typeof (model as Partial<Model> | undefined)?.stream !== 'function') {
     const message =
-      '`modelPlanner` takes a model with a `stream` function; `aiSdkModel` of `@holdfast/adapter-ai-sdk` makes one of a model of the AI SDK.';
+      '`modelPlanner` needs a model with a `stream` function. For a model of the AI SDK, use `aiSdkModel` of `@holdfast/adapter-ai-sdk`.';
     throw new HoldfastError('options.invalid', message);
   }
   const { id } = model;
@@ -25,7 +25,7 @@ export function modelPlanner(model: Model): Planner {
       }
       const { text, reason, calls, usage } = asked;
       if (reason === 'content-filter') {
-        const message = `The provider of \`${id}\` withheld the answer: its content filter stopped it.`;
+        const message = `The content filter of the provider of \`${id}\` blocked the answer.`;
         throw new HoldfastError('planner.failed', message, { data: { planner: id, reason } });
       }
       return { text, usage, cut: reason === 'length', warnings: calls === 0 ? [] : [callsIgnored(calls)] };
@@ -34,18 +34,15 @@ export function modelPlanner(model: Model): Planner {
 }
 
 function callsIgnored(calls: number): PlannerProblem {
-  const message = `The model called tools while it was to write a plan (${calls}). Nothing was called.`;
+  const message = `The model called tools instead of writing a plan (${calls}). The calls were not run.`;
   return { code: 'planner.calls_ignored', path: '', message };
 }
 
-/**
- * A planner that answers with one plan, whatever it is asked: what somebody wrote by hand or kept, as a value or as text with a plan in
- * it. It is checked like any other.
- */
+/** A planner that always returns the same plan, given as a value or as text that contains it. The plan is checked like any other. */
 export function planFrom(source: unknown): Planner {
   return {
     id: 'plan',
-    // A value that is no JSON is refused where it is read.
+    // The reader rejects a value that is not JSON.
     plan: async () => (typeof source === 'string' ? { text: source } : { plan: source as Json }),
   };
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { testClock } from '../preview/test-clock.ts';
 import { createLockTable, type LockAnswer } from './lock-table.ts';
 
-/** Says how it should be, plainly: lists, gone through from the start each time. */
+/** A simple reference model: lists, scanned from the start each time. */
 interface Hold {
   readonly owner: string;
   readonly name: string;
@@ -58,7 +58,7 @@ class Model {
     });
   }
 
-  /** Who holds what it wants and is neither its owner nor around it. */
+  /** The holders of its names other than its owner and the calls around it. */
   #keptBy({ owner, names }: Wait): readonly string[] {
     return names.flatMap((name) => {
       const holders = this.holds.filter((hold) => hold.name === name).map((hold) => hold.owner);
@@ -75,7 +75,7 @@ class Model {
     return this.#ahead(wait).some((holder) => isIn(owner, holder));
   }
 
-  /** The holders that it waits for, itself or behind those that it waits behind. */
+  /** The holders that it waits for, directly or through the requests ahead of it. */
   #ahead(wait: Wait): readonly string[] {
     const blocking = this.#before(wait).filter((earlier) => !this.#waitsFor(earlier, wait.owner));
     return [...this.#keptBy(wait), ...blocking.flatMap((earlier) => this.#ahead(earlier))];
@@ -98,13 +98,13 @@ const step = fc.oneof(
     weight: 4,
     arbitrary: fc.record({ type: fc.constant('release' as const), owner: fc.constantFrom(...owners), names }),
   },
-  // What is held is given back, so that there is movement.
+  // Frequent releases keep the table moving.
   { weight: 4, arbitrary: fc.record({ type: fc.constant('release-held' as const), pick: fc.nat({ max: 50 }) }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('advance' as const), byMs: fc.integer({ min: 1, max: 10 }) }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('end' as const), pick: fc.nat({ max: 50 }) }) },
 );
 
-test('the table does what the rules say, step by step, and leaves nothing behind', async () => {
+test('the table matches the model at each step and ends empty', async () => {
   let waited = 0;
   let overtook = 0;
   await fc.assert(
@@ -169,14 +169,14 @@ test('the table does what the rules say, step by step, and leaves nothing behind
       for (const each of steps) {
         take(each);
         for (let turn = 0; turn < 3; turn += 1) await Promise.resolve();
-        // One at a time: of two who hold a name, one is in the other.
+        // Exclusive: of two holders of a name, one is nested in the other.
         for (const one of model.holds) {
           for (const other of model.holds) {
             if (one.name !== other.name) continue;
             expect(isIn(one.owner, other.owner) || isIn(other.owner, one.owner)).toBe(true);
           }
         }
-        // Nobody waits for those alone who may be waiting for it.
+        // No request waits only for holders that may be waiting for it.
         for (const wait of model.waits) {
           expect(model.holds.every((hold) => isIn(wait.owner, hold.owner))).toBe(false);
         }
@@ -193,12 +193,12 @@ test('the table does what the rules say, step by step, and leaves nothing behind
     }),
     { numRuns: 170 },
   );
-  // The property has seen what it is about.
+  // The property was actually exercised.
   expect(waited).toBeGreaterThan(60);
   expect(overtook).toBeGreaterThan(0);
 });
 
-test('unrelated owners get each name in the order in which they asked', async () => {
+test('unrelated owners get each name in the order of their requests', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(names, { minLength: 1, maxLength: 12 }), async (wanted) => {
       const table = createLockTable();

@@ -13,7 +13,7 @@ interface Bench {
   readonly table: LockTable;
   readonly clock: TestClock;
   ask(owner: string, names: string, timeoutMs?: number): Promise<Asked>;
-  /** Gives back, and lets promises run. */
+  /** Releases, then lets promises run. */
   free(owner: string, names: string): Promise<void>;
   end(): Promise<void>;
   readonly listeners: Set<() => void>;
@@ -57,7 +57,7 @@ function bench(): Bench {
   };
 }
 
-test('RES-7: one at a time, first come first served', async () => {
+test('RES-7: one at a time, first come, first served', async () => {
   const { table, ask, free } = bench();
   const first = await ask('a', 'db');
   const others = [await ask('b', 'db'), await ask('c', 'db'), await ask('d', 'disk')];
@@ -82,7 +82,7 @@ test('RES-9: a name taken twice by one owner is released twice', async () => {
   expect(other.answer).toBe('granted');
 });
 
-test('RES-11: what waits too long holds nothing, and keeps nobody waiting', async () => {
+test('RES-11: a request that times out holds nothing and blocks no other', async () => {
   const { table, clock, listeners, ask, free } = bench();
   await ask('a', 'db');
   const impatient = await ask('b', 'db disk', 500);
@@ -101,7 +101,7 @@ test('RES-11: what waits too long holds nothing, and keeps nobody waiting', asyn
   expect(table.idle).toBe(true);
 });
 
-test('RES-13: what somebody else holds cannot be released', async () => {
+test('RES-13: locks of another owner cannot be released', async () => {
   const { ask, free } = bench();
   await ask('a', 'db');
   const waiting = await ask('b', 'db');
@@ -113,7 +113,7 @@ test('RES-13: what somebody else holds cannot be released', async () => {
   expect(waiting.answer).toBe('granted');
 });
 
-test('waiting ends when nobody needs it any more', async () => {
+test('waiting ends when the request ends', async () => {
   const { table, clock, listeners, ask, free, end } = bench();
   await ask('a', 'db');
   const waiting = [await ask('b', 'db', 1_000), await ask('c', 'db disk')];
@@ -126,7 +126,7 @@ test('waiting ends when nobody needs it any more', async () => {
   expect(waiting.map(({ answer }) => answer)).toEqual(['ended', 'ended']);
 });
 
-test('where the end has been before, nothing waits', async () => {
+test('a request that has already ended does not wait', async () => {
   const { table, clock } = bench();
   expect(table.acquire(['db'], 'a', { clock })).toBeUndefined();
   const onEnd = (listener: () => void): (() => void) => {
@@ -138,7 +138,7 @@ test('where the end has been before, nothing waits', async () => {
   expect(table.acquire(['disk'], 'b', { clock, onEnd })).toBeUndefined();
 });
 
-test('a later one does not overtake one that wants any of its names, and does overtake others', async () => {
+test('a later request overtakes only requests with none of its names', async () => {
   const { ask, free } = bench();
   await ask('a', 'x');
   const both = await ask('b', 'x y');
@@ -154,13 +154,13 @@ test('a later one does not overtake one that wants any of its names, and does ov
   expect(last.answer).toBe('granted');
 });
 
-test('no names are always free', async () => {
+test('an empty list of names is always granted', async () => {
   const { table, clock } = bench();
   expect(table.acquire([], 'a', { clock })).toBeUndefined();
   expect(table.idle).toBe(true);
 });
 
-test('what a call holds the calls in it take, one beside another of them excluded', async () => {
+test('nested calls take the locks of their outer call but exclude each other', async () => {
   const { ask, free } = bench();
   await ask('s/p', 'db');
   const stranger = await ask('s/q', 'db');
@@ -173,14 +173,14 @@ test('what a call holds the calls in it take, one beside another of them exclude
   expect(sibling.answer).toBeUndefined();
   await free('s/p/1', 'db');
   expect([sibling.answer, stranger.answer]).toEqual(['granted', undefined]);
-  // Back to the one around it, which has not given it back.
+  // Back to the outer call, which still holds it.
   await free('s/p/2', 'db');
   expect(stranger.answer).toBeUndefined();
   await free('s/p', 'db');
   expect([stranger.answer, likeIt.answer]).toEqual(['granted', undefined]);
 });
 
-test('what a call has given back, the calls in it still hold', async () => {
+test('nested calls keep locks that their outer call has released', async () => {
   const { ask, free } = bench();
   await ask('p', 'db');
   await ask('p/1', 'db');
@@ -195,22 +195,22 @@ test('what a call has given back, the calls in it still hold', async () => {
 test.each([
   { what: 'itself', earlier: ['x'] },
   { what: 'with another name', earlier: ['x y'] },
-  { what: 'behind others', earlier: ['x z', 'z y'] },
-])('who waits for a call, $what, does not keep that which is in it', async ({ earlier }) => {
+  { what: 'behind other requests', earlier: ['x z', 'z y'] },
+])('a request that waits for a call, $what, does not block the calls in it', async ({ earlier }) => {
   const { ask, free } = bench();
   await ask('p', 'x');
   const waiting: Asked[] = [];
   for (const [index, names] of earlier.entries()) waiting.push(await ask(`q${index}`, names));
   expect(waiting.every(({ answer }) => answer === undefined)).toBe(true);
   expect(await ask('p/1', 'x y')).toMatchObject({ answer: 'at once' });
-  // Nobody waits for whoever is in no call.
+  // Requests outside of the call still wait.
   expect(await ask('r', 'x y')).toMatchObject({ answer: undefined });
   await free('p/1', 'x y');
   await free('p', 'x');
   expect(waiting[0]?.answer).toBe('granted');
 });
 
-test('many in one line, and many lines, all get their turn in order', async () => {
+test('many requests in one queue and in many queues are all granted in order', async () => {
   const table = createLockTable();
   const count = 3_000;
   const order: number[] = [];

@@ -1,40 +1,40 @@
 import type { Clock } from '@holdfast/core';
 
-/** How long a request for locks may wait. */
+/** Limits on the wait for locks. */
 export interface LockWait {
   readonly clock: Clock;
   /** Milliseconds. Default: no limit. */
   readonly timeoutMs?: number | undefined;
-  /** Calls `listener` when nobody needs the locks any more, at once if that has been; the answer takes it back. */
+  /** Registers `listener` for the end of the request, and calls it at once if that has passed; returns a function that unregisters it. */
   readonly onEnd?: ((listener: () => void) => () => void) | undefined;
 }
 
-/** How waiting for locks came to its end. Only `granted` holds anything. */
+/** How a wait for locks ended. Only `granted` holds anything. */
 export type LockAnswer = 'granted' | 'timed-out' | 'ended';
 
 /**
- * Who holds which names. An owner is the key of a call; the keys of the calls in it go on from it with `/`. A name is held by one owner,
- * and by those in it: what a call holds the calls in it may take as well, one beside another of them excluded.
+ * The current holders of locks. An owner is the key of a call; keys of nested calls extend it with `/`. A lock has one owner; the owner's
+ * nested calls may take it as well, but exclude each other.
  */
 export interface LockTable {
   /**
-   * Takes all of `names` at once, or none. Answers `undefined` when they are held now. Whoever wants a name that an earlier request
-   * waits for waits behind it, unless that one waits, itself or behind others, for what the owner or a call around it holds: it would
-   * wait for itself. A name that is taken twice by one owner is released twice.
+   * Takes all of `names` or none. Returns `undefined` if they are held now. A request waits behind an earlier request for the same name,
+   * unless that one waits, directly or indirectly, for a lock of this owner or a call around it, which would be a deadlock. An owner that
+   * takes a name twice must release it twice.
    */
   acquire(names: readonly string[], owner: string, wait: LockWait): Promise<LockAnswer> | undefined;
-  /** Without effect for what the owner does not hold. */
+  /** Ignores names that the owner does not hold. */
   release(owner: string, names: readonly string[]): void;
-  /** Nothing is held, and nobody waits. */
+  /** True if no lock is held or waited for. */
   readonly idle: boolean;
 }
 
 interface Wanted {
   readonly names: ReadonlySet<string>;
   readonly owner: string;
-  /** The owner's own key first, then each that a call around it could have. */
+  /** The owner's own key first, then the keys of all possible enclosing calls. */
   readonly keys: readonly string[];
-  /** In the order in which they came. */
+  /** The order of arrival. */
   readonly number: number;
 }
 
@@ -42,22 +42,22 @@ interface Request extends Wanted {
   readonly answer: (answer: LockAnswer) => void;
 }
 
-/** What is known of requests while nothing changes: the holders that each waits for. */
+/** Cache for one pass: the holders that each request waits for. */
 type Ahead = Map<Request, ReadonlySet<string>>;
 
-/** Makes a lock table, for one process. Runs that are given the same one exclude each other. */
+/** Creates a lock table for one process. Runs that share a table exclude each other. */
 export function createLockTable(): LockTable {
   return new Table();
 }
 
 class Table implements LockTable {
-  /** By name: who holds it, and how often. */
+  /** By name: its holders, each with a count. */
   readonly #holders = new Map<string, Map<string, number>>();
-  /** By owner: of how many names it is a holder. */
+  /** By owner: the number of names it holds. */
   readonly #held = new Map<string, number>();
-  /** By name: who waits for it, first come first. */
+  /** By name: the waiting requests, oldest first. */
   readonly #queues = new Map<string, Set<Request>>();
-  /** By owner, and by each key around one: who waits, by what they wait for. */
+  /** By owner and each enclosing key: the waiting requests, grouped by the names they wait for. */
   readonly #waitingIn = new Map<string, Map<string, Set<Request>>>();
   #nextNumber = 0;
 
@@ -97,7 +97,7 @@ class Table implements LockTable {
     };
     this.#enqueue(request);
     if (timeoutMs !== undefined) waiting.add(clock.after(timeoutMs, giveUp('timed-out')));
-    // Where the end has been, this one is answered while it is asked for; then there is nothing to take back.
+    // If the end has passed, `onEnd` answers the request immediately and there is nothing to unregister.
     const stop = onEnd?.(giveUp('ended'));
     if (stop !== undefined) waiting.add(stop);
     return promise;
@@ -123,7 +123,7 @@ class Table implements LockTable {
     if (released.length > 0) this.#grant(released);
   }
 
-  /** Lets those go on that can by now: `changed` names were given back, or are waited for by one less. */
+  /** Grants all requests that can be granted now. `changed`: names that were released or have one waiter less. */
   #grant(changed: Iterable<string>): void {
     for (let next = this.#findFree(changed); next !== undefined; next = this.#findFree(changed)) {
       this.#dequeue(next);
@@ -133,8 +133,9 @@ class Table implements LockTable {
   }
 
   /**
-   * The earliest of those that can go on. Who is in no holder is the first one of a line, for one of `names`. Who is in one may be let
-   * past others, whatever has changed: of those in it that want the same, the first one is, or one that is in another holder, too.
+   * The earliest request that can be granted. A request outside of any holder must be first in the queue for one of `names`. A request
+   * inside a holder may overtake others, whatever has changed: it is the first of its holder with the same names, or is inside another
+   * holder as well.
    */
   #findFree(names: Iterable<string>): Request | undefined {
     if (this.#queues.size === 0) return undefined;
@@ -167,14 +168,14 @@ class Table implements LockTable {
     return this.#keptBy(wanted, name).next().done === true;
   }
 
-  /** Who holds the name and is neither the owner nor a call around it. */
+  /** The holders of the name other than the owner and the calls around it. */
   *#keptBy({ owner }: Wanted, name: string): Generator<string> {
     const holders = this.#holders.get(name);
     if (holders === undefined || holders.has(owner)) return;
     for (const holder of holders.keys()) if (!isIn(owner, holder)) yield holder;
   }
 
-  /** Somebody who came before, and whom the owner does not keep waiting itself, waits for the name. */
+  /** True if an earlier request waits for the name and is not itself blocked by this owner. */
   #isBehind({ owner, keys, number }: Wanted, name: string, ahead: Ahead): boolean {
     const queue = this.#queues.get(name);
     if (queue === undefined) return false;
@@ -186,9 +187,9 @@ class Table implements LockTable {
     return false;
   }
 
-  /** The holders that `request` waits for, itself or behind those that it waits behind. */
+  /** The holders that `request` waits for, directly or through the requests ahead of it. */
   #aheadOf(request: Request, ahead: Ahead): ReadonlySet<string> {
-    // One after another, each when all before it are known: lines may be longer than the stack is deep.
+    // Iterative: queues may be longer than the stack is deep.
     const open = [request];
     for (let next = open.at(-1); next !== undefined; next = open.at(-1)) {
       const holders = new Set<string>();
@@ -241,7 +242,7 @@ class Table implements LockTable {
   }
 }
 
-/** The same text for the same names. */
+/** The same key for the same names. */
 function wantsOf({ names }: Request): string {
   return JSON.stringify([...names].toSorted());
 }
@@ -251,7 +252,7 @@ function isInAny(owner: string, holders: ReadonlySet<string>): boolean {
   return false;
 }
 
-/** Whether `owner` is `holder`, or a call in it. */
+/** True if `owner` is `holder` or nested in it. */
 function isIn(owner: string, holder: string): boolean {
   return owner === holder || (owner.startsWith(holder) && owner[holder.length] === '/');
 }

@@ -1,6 +1,6 @@
 import type { Session } from '@holdfast/session';
 
-/** One value for each session, for as long as the process has it; made when it is first asked for. */
+/** Creates one value per session on first use and keeps it for the lifetime of the session object. */
 export function perSession<Value>(make: () => Value): (session: Session) => Value {
   const values = new WeakMap<Session, Value>();
   return (session) => {

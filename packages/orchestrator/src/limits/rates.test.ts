@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { testClock } from '../preview/test-clock.ts';
 import { createRateLimits, type RateLimit } from './rates.ts';
 
-test('a tool is started as often as it may be, and then when the first start is long enough ago', () => {
+test('a tool starts up to its limit, then again when the first start is old enough', () => {
   const clock = testClock();
   const rates = createRateLimits({ search: { calls: 2, perMs: 1_000 } }, clock);
   rates.take('search');
@@ -21,7 +21,7 @@ test('a tool is started as often as it may be, and then when the first start is 
   expect(rates.delayMs('search')).toBe(0);
 });
 
-test('asking takes nothing, and only that tool has to wait', () => {
+test('asking does not count as a start, and only the limited tool waits', () => {
   const clock = testClock();
   const rates = createRateLimits({ search: { calls: 1, perMs: 1_000 }, send: { calls: 1, perMs: 10 } }, clock);
   for (let asked = 0; asked < 5; asked += 1) expect(rates.delayMs('search')).toBe(0);
@@ -32,7 +32,7 @@ test('asking takes nothing, and only that tool has to wait', () => {
   ]);
 });
 
-test('a clock that is set back makes nobody wait longer than the limit says', () => {
+test('setting the clock back never makes a tool wait longer than its period', () => {
   let nowMs = 1_000_000;
   const rates = createRateLimits(
     { search: { calls: 2, perMs: 1_000 } },
@@ -59,7 +59,7 @@ test.each<{ limit: unknown }>([
   { limit: { calls: 1 } },
   { limit: 5 },
   { limit: null },
-])('a limit that is none: $limit', ({ limit }) => {
+])('an invalid limit: $limit', ({ limit }) => {
   expect(() => createRateLimits({ search: limit as RateLimit }, testClock())).toThrow(
     expect.objectContaining({ code: 'options.invalid', message: expect.stringContaining('`search`') }),
   );
@@ -68,7 +68,7 @@ test.each<{ limit: unknown }>([
   );
 });
 
-test('never more starts than allowed within the time, and never later than needed', () => {
+test('never more starts than allowed per period, and never later than needed', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 4 }),
@@ -81,7 +81,7 @@ test('never more starts than allowed within the time, and never later than neede
         for (const gap of gaps) {
           clock.advance(gap);
           const delayMs = rates.delayMs('search');
-          // As long as it takes for the window to have room, and no millisecond more.
+          // Exactly until the window has room, not a millisecond more.
           const blocking = starts.filter((start) => start > clock.now() + delayMs - 1 - perMs);
           if (delayMs > 0) expect(blocking.length).toBeGreaterThanOrEqual(calls);
           clock.advance(delayMs);

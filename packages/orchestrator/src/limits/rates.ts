@@ -1,29 +1,29 @@
 import { type Clock, HoldfastError, isPlainObject } from '@holdfast/core';
 import { PositionQueue } from '../plan/positions.ts';
 
-/** How often a tool may be started: at most `calls` times within any `perMs` milliseconds, wherever they begin. */
+/** Limits a tool to `calls` starts within any period of `perMs` milliseconds. */
 export interface RateLimit {
   /** Integer, at least 1. */
   readonly calls: number;
-  /** Milliseconds, above 0. A start and another one just so much later are not within them. */
+  /** Milliseconds, above 0. Two starts exactly this far apart do not share a period. */
   readonly perMs: number;
 }
 
-/** What has been started, as far as it counts. Whoever asks and then takes, at one instant, keeps the limits. */
+/** Tracks recent starts. Calling `delayMs` and then `take` in the same tick keeps the limits. */
 export interface RateLimits {
-  /** How long the tool may not be started, in milliseconds; 0 where it may be now. */
+  /** Milliseconds until the tool may be started; 0 if it may start now. */
   delayMs(tool: string): number;
-  /** The tool is started now. */
+  /** Records a start now. */
   take(tool: string): void;
 }
 
 /**
- * Keeps account of the tools that `limits` names; all others may be started at any time. An attempt that a call makes again is no start.
+ * Tracks the tools named in `limits`; other tools are not limited. A retry of a call does not count as a start.
  *
- * @throws HoldfastError `options.invalid` for a limit that is none.
+ * @throws HoldfastError `options.invalid` for an invalid limit.
  */
 export function createRateLimits(limits: Readonly<Record<string, RateLimit>>, clock: Clock): RateLimits {
-  if (!isPlainObject(limits)) throw invalid('`rateLimits` must be an object with a limit for each tool.');
+  if (!isPlainObject(limits)) throw invalid('`rateLimits` must be an object with a limit per tool.');
   const windows = new Map<string, Window>();
   for (const [tool, limit] of Object.entries(limits)) windows.set(tool, new Window(checkLimit(tool, limit)));
   return {
@@ -32,10 +32,10 @@ export function createRateLimits(limits: Readonly<Record<string, RateLimit>>, cl
   };
 }
 
-/** The last starts of one tool, no more of them than may fall within its time. */
+/** The recent starts of one tool, at most as many as the limit allows. */
 class Window {
   readonly #limit: RateLimit;
-  /** A ring: the oldest one stands where the next one is put. */
+  /** A ring buffer: the next start overwrites the oldest. */
   #startsMs: number[] = [];
   #next = 0;
   #newestMs = Number.NEGATIVE_INFINITY;
@@ -58,7 +58,7 @@ class Window {
     this.#newestMs = nowMs;
   }
 
-  /** A clock that is set back must not stop the tool until it has caught up. */
+  /** Adapts to a clock that was set back, so that the tool is not blocked until the clock catches up. */
   #follow(nowMs: number): void {
     if (nowMs >= this.#newestMs) return;
     const backMs = this.#newestMs - nowMs;
@@ -90,7 +90,7 @@ interface Waiting {
   stopTimer: (() => void) | undefined;
 }
 
-/** Nodes that wait for the rate of their tool. They hold nothing meanwhile, so that nobody waits for them. */
+/** Nodes that wait for the rate limit of their tool. They hold no locks meanwhile. */
 export class RateQueue {
   readonly #limits: readonly RateLimits[];
   readonly #clock: Clock;
@@ -98,7 +98,7 @@ export class RateQueue {
   readonly #byTool = new Map<string, Waiting>();
   #size = 0;
 
-  /** `wake`: this node may ask again. */
+  /** `wake`: this node may try again. */
   constructor(limits: readonly RateLimits[], clock: Clock, wake: (position: number) => void) {
     this.#limits = limits;
     this.#clock = clock;
@@ -109,7 +109,7 @@ export class RateQueue {
     return this.#size;
   }
 
-  /** How long a call of the tool has to wait. */
+  /** Milliseconds that a call of the tool must wait. */
   delayMs(tool: string): number {
     let delayMs = 0;
     for (const limits of this.#limits) delayMs = Math.max(delayMs, limits.delayMs(tool));
@@ -131,7 +131,7 @@ export class RateQueue {
     this.#setTimer(waiting, delayMs);
   }
 
-  /** One that was woken has gone, or waits for something else: it is the next one's turn to ask. */
+  /** A woken node is done or waits for something else; wakes the next one. */
   wakeNext(tool: string): void {
     const waiting = this.#byTool.get(tool);
     if (waiting === undefined || waiting.positions.size === 0) return;

@@ -5,17 +5,17 @@ import { createLockTable, type LockTable } from './lock-table.ts';
 import { perSession } from './per-session.ts';
 import { createRateLimits, type RateLimit, type RateLimits } from './rates.ts';
 
-/** What runs that are nested in each other have in common. */
+/** Locks and rate limits shared by nested runs. */
 export interface SharedLimits {
   readonly locks: LockTable;
-  /** All of them hold. */
+  /** All of them apply. */
   readonly rates: readonly RateLimits[];
-  /** The run has ended. */
+  /** Called when the run has ended. */
   release(): void;
 }
 
 interface Sharing {
-  /** What the keys of the run's calls begin with. */
+  /** The prefix of the lock owner keys of the run's calls. */
   readonly prefix: string;
   readonly locks: LockTable;
   readonly rates: readonly RateLimits[];
@@ -31,8 +31,7 @@ export interface OwnLimits {
 }
 
 /**
- * The locks and rates of a run. One in a call of another run's node has that run's, whatever it is given itself: its own limits come
- * on top.
+ * The locks and rate limits of a run. A nested run uses those of the outer run; its own limits apply in addition.
  *
  * @throws HoldfastError `options.invalid`.
  */

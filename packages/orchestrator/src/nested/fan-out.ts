@@ -16,50 +16,49 @@ import type { PlanTrace } from '../trace/trace.ts';
 import { checkOptions, facetsOf, reportSchema } from './plan-tool.ts';
 import { runSubPlan, type SubRunOptions, type SubRunReport } from './sub-run.ts';
 
-/** What `fanOutTool` takes. */
+/** Options of `fanOutTool`. */
 export interface FanOutToolOptions extends SubRunOptions {
   /** Default `run_plans`. */
   readonly name?: string;
   readonly description?: string;
-  /** Requests that one call may have. Default 5. */
+  /** Maximum number of requests per call. Default 5. */
   readonly maxRuns?: number;
-  /** Of them, how many run at the same time. Default: all. */
+  /** How many of them run in parallel. Default: all. */
   readonly maxParallel?: number;
 }
 
-/** What somebody wants done, each apart from the others. */
+/** The input of the tool: independent requests. */
 export interface FanOutToolInput {
   readonly requests: readonly string[];
 }
 
-/** What came of one request. JSON. */
+/** The result of one request. JSON. */
 export interface FanOutRun {
   readonly request: string;
-  /** How its call ended: `ok` where it has an output. */
+  /** The outcome of its call: `ok` if it has an output. */
   readonly kind: string;
-  /** Why it has none. */
+  /** The error code if it has no output. */
   readonly code: string | null;
   readonly message: string;
-  /** Null where there was no plan. */
+  /** Null if there was no plan. */
   readonly report: SubRunReport | null;
 }
 
-/** What came of all requests, in their order. JSON. */
+/** The results of all requests, in order. JSON. */
 export interface FanOutReport {
   readonly runs: readonly FanOutRun[];
 }
 
 /**
- * A tool that has a plan written and run for each of several requests, beside each other. It is as `planTool`, for each of them: in a
- * call and a session of its own, so that one that fails costs the others nothing and only its own files go. The call fails, with
- * `plan.failed`, where none of them succeeds, and with `plan.fan_out` where there are more than `maxRuns` requests, or none.
+ * A tool that compiles and runs a plan for each of several requests in parallel. Each request works like a call of `planTool`, in a nested
+ * call and session of its own: if one fails, only its own changes are discarded. The call fails with `plan.failed` if no request succeeds,
+ * and with `plan.fan_out` for no requests or more than `maxRuns`.
  *
  * @throws HoldfastError `options.invalid`, and as `defineTool`.
  */
 export function fanOutTool(options: FanOutToolOptions): ExecutableTool<FanOutToolInput, FanOutReport> {
   const { name = 'run_plans', tools, maxRuns = 5, maxParallel = maxRuns } = options;
-  const { description = `Have plans made for up to ${maxRuns} requests that do not need each other, and run them.` } =
-    options;
+  const { description = `Plan and run up to ${maxRuns} independent requests in parallel.` } = options;
   checkOptions(options);
   checkCount('maxRuns', maxRuns);
   checkCount('maxParallel', maxParallel);
@@ -72,7 +71,7 @@ export function fanOutTool(options: FanOutToolOptions): ExecutableTool<FanOutToo
         requests: {
           type: 'array',
           items: { type: 'string', minLength: 1, pattern: '\\S' },
-          description: `What is to be done, in words: 1 to ${maxRuns} requests, each with all that is needed for it.`,
+          description: `1 to ${maxRuns} tasks in words, each with all the details it needs.`,
         },
       },
       required: ['requests'],
@@ -111,10 +110,10 @@ const fanOutSchema: JsonObject = {
   required: ['runs'],
 };
 
-/** Seconds. The runs have the time of the call around them, and no other. */
+/** Seconds. Only the deadline of the outer call limits the runs. */
 const endless = 2_000_000;
 
-/** A plan of one node for each request: what runs plans bounds them, keeps them apart and says what became of them. */
+/** Runs a plan with one node per request; the plan runner limits, isolates and reports them. */
 async function runAll(
   requests: readonly string[],
   context: ToolContext,
@@ -133,11 +132,11 @@ async function runAll(
   return toResult(requests, trace, reports);
 }
 
-/** A request is found by its number: as an input, its text would be read for references. */
+/** A node finds its request by number: as an input, the text would be parsed for references. */
 function runOne(requests: readonly string[], options: FanOutToolOptions, reports: Map<number, SubRunReport>): Tool {
   return defineTool({
     name: 'run_one',
-    description: 'Have a plan made for one request, and run it.',
+    description: 'Plan and run one request.',
     inputSchema: jsonSchema<{ readonly index: number }>({
       type: 'object',
       properties: { index: { type: 'integer' } },
@@ -183,7 +182,7 @@ function toResult(
   const succeeded = runs.filter(({ kind }) => kind === 'ok').length;
   const message = succeeded === runs.length ? '' : `${succeeded} of ${runs.length} requests succeeded.`;
   if (succeeded > 0 && status !== 'aborted') return toolOk({ runs }, message);
-  // A report is JSON; an interface does not say so to the compiler.
+  // A report is JSON, but its interface has no index signature.
   const value = { runs } as unknown as JsonObject;
   return toolError(message, { code: status === 'aborted' ? 'plan.aborted' : 'plan.failed', value });
 }

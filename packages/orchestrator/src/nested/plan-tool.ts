@@ -11,16 +11,16 @@ import { jsonSchema } from '@holdfast/schema/json';
 import { checkRunOptions } from '../run/options.ts';
 import { runSubPlan, type SubRunOptions, type SubRunReport } from './sub-run.ts';
 
-/** What `planTool` takes. */
+/** Options of `planTool`. */
 export interface PlanToolOptions extends SubRunOptions {
   /** Default `run_plan`. */
   readonly name?: string;
   readonly description?: string;
-  /** The plans may use the tool itself, as far as `maxDepth` lets them. Default false. */
+  /** Let the plans use this tool as well, up to `maxDepth`. Default false. */
   readonly recursive?: boolean;
 }
 
-/** What somebody wants done, in words. */
+/** The input of the tool: a task in words. */
 export interface PlanToolInput {
   readonly request: string;
 }
@@ -32,18 +32,18 @@ const inputSchema = jsonSchema<PlanToolInput>({
       type: 'string',
       minLength: 1,
       pattern: '\\S',
-      description: 'What is to be done, in words. Say all that is needed.',
+      description: 'The task in words, with all the details it needs.',
     },
   },
   required: ['request'],
 });
 
-/** Of `SubRunReport`, for plans that refer to what a sub-run answers. */
+/** The schema of `SubRunReport`, for plans that refer to the result of a sub-run. */
 export const reportSchema: JsonObject = {
   type: 'object',
   properties: {
     status: { enum: ['succeeded', 'partial', 'failed', 'aborted'] },
-    output: { description: 'What the last step of the plan returned.' },
+    output: { description: 'The result of the final node of the plan.' },
     nodes: { type: 'integer' },
     succeeded: { type: 'integer' },
     failed: {
@@ -70,18 +70,19 @@ export const reportSchema: JsonObject = {
 };
 
 /**
- * A tool that has a plan written for a request and runs it, within its call: in a session of its own, with the deadline, budget, grants,
- * `approve`, resources, locks and rate limits of the call. Nothing in its arguments changes any of that. What a plan asks a person for is
- * denied, `approval.nested`, unless a grant or `approve` answers. The tool has the strongest effects of `tools`, and may be repeated only
- * where all of them are `safe`: a second plan may do other things. Where the plan fails, the call fails, and what was staged goes.
+ * A tool that compiles a plan for a request and runs it within its own call: in a session of its own, with the deadline, budget, grants,
+ * `approve`, resources, locks and rate limits of the call. Its arguments cannot change any of these. A node that needs approval is denied
+ * (`approval.nested`) unless a grant or `approve` answers. The tool declares the strongest effects of `tools`, and may be repeated only if
+ * all of them are `safe`, because a second plan may do other things. If the plan fails, the call fails and its staged changes are
+ * discarded.
  *
- * Calls end as `failed` with `plan.failed` or `plan.aborted`, with a `SubRunReport` as value; `plan.depth`; `budget.tokens`, where the
- * planner used them up; or as `compilePlan` throws.
+ * Failed calls have `plan.failed` or `plan.aborted`, with a `SubRunReport` as value; `plan.depth`; `budget.tokens` if the planner used them
+ * up; or a code of `compilePlan`.
  *
  * @throws HoldfastError `options.invalid`, and as `defineTool`.
  */
 export function planTool(options: PlanToolOptions): ExecutableTool<PlanToolInput, SubRunReport> {
-  const { name = 'run_plan', description = 'Have a plan made for a request, and run it.', tools, recursive } = options;
+  const { name = 'run_plan', description = 'Plan and run one request.', tools, recursive } = options;
   checkOptions(options);
   const tool: ExecutableTool<PlanToolInput, SubRunReport> = defineTool({
     name,
@@ -99,7 +100,8 @@ export function planTool(options: PlanToolOptions): ExecutableTool<PlanToolInput
 export function checkOptions(options: SubRunOptions): void {
   const { tools, maxDepth = 3 } = options;
   checkRunOptions(options);
-  if (tools.length === 0) throw new HoldfastError('options.invalid', '`tools` is empty: a plan needs some to use.');
+  if (tools.length === 0)
+    throw new HoldfastError('options.invalid', '`tools` is empty. Pass the tools that plans may use.');
   if (!Number.isInteger(maxDepth) || maxDepth < 1) {
     throw new HoldfastError('options.invalid', `\`maxDepth\` must be a positive integer, got ${maxDepth}.`);
   }
@@ -107,12 +109,12 @@ export function checkOptions(options: SubRunOptions): void {
 
 const strengths: readonly Effects[] = ['none', 'state', 'external'];
 
-/** What whoever uses any of `tools` has to declare. */
+/** The effects and repeat that a user of any of `tools` must declare. */
 export function facetsOf(tools: readonly Tool[]): { readonly effects: Effects; readonly repeat: Repeat } {
   const strongest = Math.max(...tools.map(({ effects }) => strengths.indexOf(effects)));
   return {
     effects: strengths[strongest] ?? 'external',
-    // Not `keyed`: the same key may stand for another call in another plan.
+    // Not `keyed`: the same key may belong to a different call in another plan.
     repeat: tools.every(({ repeat }) => repeat === 'safe') ? 'safe' : 'never',
   };
 }

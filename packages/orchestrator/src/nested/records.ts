@@ -2,17 +2,17 @@ import { isPlainObject } from '@holdfast/core';
 import type { LogRecord } from '@holdfast/session';
 
 /**
- * The records of a session of `context.child()`, at any depth, as they would be in a log of their own: for `readTrace`, say, of a
- * sub-run, by the `session` of its report. `records`: of the session above all, or of any in between.
+ * The records of a `context.child()` session at any depth, as if in a log of their own; pass them to `readTrace` to read a sub-run, whose
+ * report has the id as `session`. `records`: of the root session or any session in between.
  */
 export function* childRecords(records: Iterable<LogRecord>, sessionId: string): Generator<LogRecord> {
   for (const record of records) {
     let inner: unknown = record;
-    // Each session between them has wrapped what it was told.
+    // Each session in between wraps the record once.
     while (isPlainObject(inner) && inner['type'] === 'child-record') {
       const { entry, childSeq: seq } = inner;
       if (inner['sessionId'] === sessionId && isPlainObject(entry)) {
-        // Made of a log entry, which has its type.
+        // Built from a log entry of this type.
         yield { ...toOwn(entry, inner['callId']), seq, atMs: record.atMs } as LogRecord;
         break;
       }
@@ -21,7 +21,7 @@ export function* childRecords(records: Iterable<LogRecord>, sessionId: string): 
   }
 }
 
-/** The ids of the sessions that `records` have something of, but for the one above all, in the order in which they began. */
+/** The ids of all child sessions in `records`, in the order in which they started. */
 export function childSessions(records: Iterable<LogRecord>): readonly string[] {
   const ids = new Set<string>();
   for (const record of records) {
@@ -36,7 +36,7 @@ export function childSessions(records: Iterable<LogRecord>): readonly string[] {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The calls of the session itself are nested in the call around it, and in none of its own. */
+/** Removes the enclosing call as parent, so that the session's own calls are at the top level. */
 function toOwn({ parentId, pending, ...entry }: Fields, around: unknown): Fields {
   return {
     ...entry,

@@ -24,35 +24,38 @@ import { realOutputOf } from '../run/perform.ts';
 import { runPlan } from '../run/run.ts';
 import type { NodeKind, NodeTrace, PlanStatus, PlanTrace } from '../trace/trace.ts';
 
-/** How plans within a call are made and run. What a call may spend, how long it may take and who is asked comes from around it. */
+/** Options of plans that run within a call. The enclosing call sets budget, deadline and approvals. */
 export interface SubRunOptions {
   readonly planner: Planner;
-  /** All that the plans may use. */
+  /** The tools that the plans may use. */
   readonly tools: readonly Tool[];
   readonly functions?: ReadonlyMap<string, string>;
   readonly limits?: PlanLimits;
-  /** In force for the calls of the plans, and asked ahead. Those of the call around are not: pass on what must hold here, too. */
+  /**
+   * Policies for the calls of the plans, also asked before they run. The policies of the enclosing call do not apply: pass on those that
+   * must.
+   */
   readonly policies?: readonly Policy[];
-  /** As for `compilePlan`. */
+  /** As in `compilePlan`. */
   readonly maxRounds?: number;
-  /** How deep sub-runs may be within each other, this one counted. Those around it may allow less. Default 3. */
+  /** Maximum nesting of sub-runs, including this one. An enclosing sub-run may allow less. Default 3. */
   readonly maxDepth?: number;
-  /** As for `runPlan`. */
+  /** As in `runPlan`. */
   readonly maxConcurrency?: number;
   readonly rateLimits?: Readonly<Record<string, RateLimit>>;
   readonly lockTimeoutMs?: number;
   readonly clock?: Clock;
 }
 
-/** What a sub-run answers. JSON. */
+/** The result of a sub-run. JSON. */
 export interface SubRunReport {
   readonly status: PlanStatus | 'running';
-  /** What the final node returned; null where it did not succeed. */
+  /** The result of the final node; null if it did not succeed. */
   readonly output: Json;
-  /** How many nodes the plan has, and how many of them succeeded. */
+  /** The number of nodes, and of those that succeeded. */
   readonly nodes: number;
   readonly succeeded: number;
-  /** The others, in plan order; at most 20. */
+  /** The nodes that did not succeed, in plan order; at most 20. */
   readonly failed: readonly {
     readonly node: NodeId;
     readonly tool: string;
@@ -60,9 +63,9 @@ export interface SubRunReport {
     readonly code: string | null;
     readonly message: string;
   }[];
-  /** What the planner took; null where it does not tell. */
+  /** The tokens used by the planner; null if unknown. */
   readonly usage: ModelUsage | null;
-  /** By this its records are found in the log: see `childRecords`. */
+  /** The id under which `childRecords` finds its records. */
   readonly session: string;
 }
 
@@ -70,8 +73,8 @@ const maxFailed = 20;
 const maxMessage = 500;
 
 /**
- * Compiles a plan for `request` and runs it in a session of its own within the call of `context`. Where the plan fails, so does the
- * call, and with it goes what was staged. `toolsAt`: what the plan may use, if there may be another sub-run within it or not.
+ * Compiles a plan for `request` and runs it in a session of its own within the call of `context`. If the plan fails, the call fails and its
+ * staged changes are discarded. `toolsAt`: the tools of the plan, depending on whether another sub-run may be nested.
  *
  * @throws HoldfastError `plan.depth`, `budget.tokens`, and as `compilePlan` and `runPlan`.
  */
@@ -99,7 +102,7 @@ export async function runSubPlan(
   }
 }
 
-/** Has `compile` ask a planner whose tokens are spent from the budgets of `caller`. The answer that goes over them is the last one. */
+/** Runs `compile` with a planner whose tokens count against the budgets of `caller`. The answer that exceeds a budget is the last one. */
 async function compileWithin(
   caller: Caller,
   planner: Planner,
@@ -109,18 +112,18 @@ async function compileWithin(
   let refused: HoldfastError | undefined;
   const refuse = (message: string): HoldfastError => {
     refused = new HoldfastError('budget.tokens', message);
-    // Whoever could not ask a planner asks again; nobody asks this one.
+    // Stop the compilation: a failed planner would be asked again.
     controller.abort(refused);
     return refused;
   };
   const spending: Planner = {
     id: planner.id,
     async plan(request) {
-      if (caller.exhausted) throw refuse(`\`${planner.id}\` was not asked for a plan: nothing remains of the budget.`);
+      if (caller.exhausted) throw refuse(`\`${planner.id}\` was not asked for a plan: the budget is used up.`);
       const answer = await planner.plan(request);
       const usage = 'text' in answer ? answer.usage : undefined;
       if (usage !== undefined && caller.spend(usage)) {
-        throw refuse(`The plan was not run: what \`${planner.id}\` took for it used up the tokens of the budget.`);
+        throw refuse(`The plan was not run: \`${planner.id}\` used up the token budget.`);
       }
       return answer;
     },
@@ -139,7 +142,7 @@ function toResult(trace: PlanTrace, usage: ModelUsage | undefined): ToolResult<S
   if (status === 'succeeded') return toolOk(report);
   const message = describeEnd(report, missing);
   if (status === 'partial') return toolOk(report, message);
-  // A report is JSON; an interface does not say so to the compiler.
+  // A report is JSON, but its interface has no index signature.
   const value = report as unknown as JsonObject;
   return toolError(message, { code: status === 'aborted' ? 'plan.aborted' : 'plan.failed', value });
 }
@@ -163,8 +166,8 @@ function toReport(trace: PlanTrace, missing: readonly NodeTrace[], usage: ModelU
 }
 
 function describeEnd({ status, nodes, succeeded }: SubRunReport, missing: readonly NodeTrace[]): string {
-  const how = status === 'partial' ? 'succeeded in part' : status;
-  // What was skipped was skipped because of another one.
+  const how = status === 'partial' ? 'partly succeeded' : status;
+  // Prefer a node that failed itself over a skipped one.
   const cause = missing.find(({ kind }) => toneOf(kind) !== 'skipped') ?? missing[0];
   const why =
     cause &&
@@ -173,7 +176,7 @@ function describeEnd({ status, nodes, succeeded }: SubRunReport, missing: readon
 }
 
 interface Level {
-  /** What the ids of sessions within it begin with. */
+  /** The prefix of the ids of nested sessions. */
   readonly prefix: string;
   readonly depth: number;
   readonly maxDepth: number;
@@ -182,8 +185,8 @@ interface Level {
 const underWay = perSession(() => new Set<Level>());
 
 /**
- * Counts how deep sub-runs are within each other, until the answer's `leave` is called. The least that any of them allows holds for all
- * within it. `hasRoom`: another one may be within this one.
+ * Counts nested sub-runs until `leave` is called. The lowest `maxDepth` of all enclosing sub-runs applies. `hasRoom`: another sub-run may
+ * be nested.
  *
  * @throws HoldfastError `plan.depth`.
  */
@@ -199,7 +202,7 @@ function enterSubRun(
   const depth = (around?.depth ?? 0) + 1;
   const least = Math.min(around?.maxDepth ?? maxDepth, maxDepth);
   if (depth > least) {
-    const message = `This would be plan ${depth} of plans within each other; \`maxDepth\` is ${least}. Do the work with other tools.`;
+    const message = `This would nest plans ${depth} levels deep; \`maxDepth\` is ${least}. Use other tools for the work.`;
     throw new HoldfastError('plan.depth', message, { data: { depth, maxDepth: least } });
   }
   const level: Level = { prefix: `${session.id}/`, depth, maxDepth: least };

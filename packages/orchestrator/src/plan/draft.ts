@@ -4,13 +4,13 @@ import { adviseOnNumber, isNodeId, type NodeId, nodeIdRule, type OnFail } from '
 import { joinKey } from './value-path.ts';
 import { afterNodes, type Place, type Report, show } from './violations.ts';
 
-/** What could be read of a plan; what could not is reported and `undefined`. */
+/** The parts of a plan that could be read; the others are reported and `undefined`. */
 export interface DraftPlan {
   readonly nodes: readonly DraftNode[];
   readonly final: NodeId | undefined;
 }
 
-/** What could be read of a node. */
+/** The parts of a node that could be read. */
 export interface DraftNode {
   readonly index: number;
   /** `nodes[3]`. */
@@ -26,19 +26,19 @@ export interface DraftNode {
   readonly metadata: JsonObject;
 }
 
-/** What came of reading: a plan as far as it is one, the word that there is none, or nothing. */
+/** The result of reading: a plan as far as readable, a declined request, or nothing. */
 export type DraftReading =
   | { readonly type: 'plan'; readonly plan: DraftPlan }
   | { readonly type: 'declined'; readonly error: string }
   | { readonly type: 'unreadable' };
 
-/** Where things that are wrong and things that are worth knowing go. */
+/** Collectors of violations and warnings. */
 export interface Reports {
   readonly violations: Report;
   readonly warnings: Report;
 }
 
-// Ten thousand nodes of a thousand characters each, and some room. Deeper nesting no model writes and no tool takes.
+// 10,000 nodes of 1,000 characters each, with room to spare. No model writes and no tool accepts deeper nesting.
 export const jsonLimits: Required<JsonLimits> = { maxDepth: 64, maxKeys: 2_000_000, maxLength: 33_554_432 };
 
 const planKeys: ReadonlySet<string> = new Set(['version', 'status', 'nodes', 'final_output_node']);
@@ -55,13 +55,13 @@ const nodeKeys: ReadonlySet<string> = new Set([
   'thought',
 ]);
 
-/** Reads a plan from JSON text, or from a value that is JSON. */
+/** Reads a plan from JSON text or a JSON value. */
 export function readDraft(source: unknown, reports: Reports): DraftReading {
   const { violations } = reports;
   const taken = takeJson(source, violations);
   if (taken === undefined) return { type: 'unreadable' };
   if (!isPlainObject(taken.value)) {
-    violations.add('plan.not_object', { path: '' }, `A plan is an object, got ${show(taken.value)}.`);
+    violations.add('plan.not_object', { path: '' }, `A plan must be an object, got ${show(taken.value)}.`);
     return { type: 'unreadable' };
   }
   const json = taken.value as JsonObject;
@@ -69,18 +69,18 @@ export function readDraft(source: unknown, reports: Reports): DraftReading {
   if (status === 'error') {
     const { error } = json;
     if (typeof error === 'string' && error.trim() !== '') return { type: 'declined', error };
-    const message = `A plan with the status \`error\` says why in \`error\`, got ${show(error)}.`;
+    const message = `With \`status: "error"\`, \`error\` must be a text with the reason, got ${show(error)}.`;
     violations.add('plan.error.missing', { path: 'error' }, message);
     return { type: 'unreadable' };
   }
   if (status !== undefined && status !== 'success') {
-    const message = `\`status\` is \`success\`, or \`error\` with an \`error\`; got ${show(status)}.`;
+    const message = `\`status\` must be \`success\`, or \`error\` with an \`error\` text, got ${show(status)}.`;
     violations.add('plan.status.unknown', { path: 'status' }, message);
   }
   const plan = readKeys(json, planKeys, { path: '' }, violations);
   const version = plan.get('version');
   if (version !== undefined && version !== 1) {
-    const message = `\`version\` is 1 or left out, got ${show(version)}: a later version of the format cannot be read.`;
+    const message = `\`version\` must be 1 or absent, got ${show(version)}. Later versions of the format are not supported.`;
     violations.add('plan.version.unknown', { path: 'version' }, message);
   }
   return { type: 'plan', plan: { nodes: readNodes(plan, reports), final: readFinal(plan, violations) } };
@@ -88,21 +88,21 @@ export function readDraft(source: unknown, reports: Reports): DraftReading {
 
 function takeJson(source: unknown, report: Report): { readonly value: Json } | undefined {
   if (typeof source === 'string' && source.trim() === '') {
-    report.add('plan.json.invalid', { path: '' }, 'No plan can be read: the text is empty.');
+    report.add('plan.json.invalid', { path: '' }, 'Cannot read a plan: the text is empty.');
     return undefined;
   }
   const taken =
     typeof source === 'string' ? parseJson(source, { ...jsonLimits, exact: true }) : copyJson(source, jsonLimits);
   if (taken.ok) {
-    // What was parsed is ours, and becomes part of the plan as it is; the copy is frozen already.
+    // A parsed value is our own and becomes part of the plan; a copied one is already frozen.
     return { value: taken.value };
   }
   const beyond = taken.reason === 'size' || taken.reason === 'depth';
-  report.add(beyond ? 'plan.json.limit' : 'plan.json.invalid', { path: '' }, `No plan can be read: ${taken.problem}.`);
+  report.add(beyond ? 'plan.json.limit' : 'plan.json.invalid', { path: '' }, `Cannot read a plan: ${taken.problem}.`);
   return undefined;
 }
 
-/** The members of `json`. Keys that begin with `_` are nobody's. */
+/** The members of `json`. Keys that start with `_` are ignored. */
 function readKeys(
   json: JsonObject,
   keys: ReadonlySet<string>,
@@ -113,7 +113,7 @@ function readKeys(
   for (const [key] of members) {
     if (keys.has(key)) continue;
     const known = [...keys].map((name) => `\`${name}\``).join(', ');
-    const message = `There is no key ${show(key)}; there are ${known}.`;
+    const message = `Unknown key ${show(key)}. Known keys: ${known}.`;
     report.add('plan.key.unknown', { ...place, path: joinKey(place.path, key) }, message);
   }
   return new Map(members);
@@ -123,11 +123,11 @@ function readNodes(plan: ReadonlyMap<string, Json>, reports: Reports): readonly 
   const nodes = plan.has('nodes') ? plan.get('nodes') : [];
   const place = { path: 'nodes' };
   if (!Array.isArray(nodes)) {
-    reports.violations.add('plan.nodes.type', place, `\`nodes\` is a list of nodes, got ${show(nodes)}.`);
+    reports.violations.add('plan.nodes.type', place, `\`nodes\` must be a list of nodes, got ${show(nodes)}.`);
     return [];
   }
   const list = nodes as readonly Json[];
-  if (list.length === 0) reports.violations.add('plan.nodes.empty', place, 'A plan has at least one node.');
+  if (list.length === 0) reports.violations.add('plan.nodes.empty', place, 'A plan must have at least one node.');
   return list.map((node, index) => readNode(node, index, reports)).filter((node) => node !== undefined);
 }
 
@@ -135,7 +135,11 @@ function readFinal(plan: ReadonlyMap<string, Json>, report: Report): NodeId | un
   const final = plan.get('final_output_node');
   const place = { path: 'final_output_node', index: afterNodes };
   if (final === undefined) {
-    report.add('plan.final.missing', place, '`final_output_node` says whose result is that of the plan.');
+    report.add(
+      'plan.final.missing',
+      place,
+      '`final_output_node` is missing: it names the node whose result is the result of the plan.',
+    );
     return undefined;
   }
   if (isNodeId(final)) return final;
@@ -151,14 +155,15 @@ function readNode(json: Json, index: number, reports: Reports): DraftNode | unde
   const { violations } = reports;
   const path = `nodes[${index}]`;
   if (!isPlainObject(json)) {
-    violations.add('plan.node.type', { path, index }, `A node is an object, got ${show(json)}.`);
+    violations.add('plan.node.type', { path, index }, `A node must be an object, got ${show(json)}.`);
     return undefined;
   }
   const { id } = json as JsonObject;
   const known = isNodeId(id) ? id : undefined;
   const place: Place = { path, index, node: known };
   const node = readKeys(json as JsonObject, nodeKeys, place, violations);
-  if (id === undefined) violations.add('plan.node.id.missing', at(place, 'id'), `A node has an \`id\`: ${nodeIdRule}.`);
+  if (id === undefined)
+    violations.add('plan.node.id.missing', at(place, 'id'), `A node must have an \`id\`: ${nodeIdRule}.`);
   else if (known === undefined) {
     const message = `\`id\` must be ${nodeIdRule}; got ${show(id)}.${adviseOnNumber(id)}`;
     violations.add('plan.node.id.invalid', at(place, 'id'), message);
@@ -186,7 +191,7 @@ function readTool(node: ReadonlyMap<string, Json>, place: Place, report: Report)
   const tool = node.get('tool');
   if (typeof tool === 'string' && tool !== '') return tool;
   if (tool === undefined || tool === '') {
-    report.add('plan.node.tool.missing', at(place, 'tool'), 'A node names its `tool`.');
+    report.add('plan.node.tool.missing', at(place, 'tool'), 'A node must name its `tool`.');
   } else
     report.add('plan.node.tool.type', at(place, 'tool'), `\`tool\` must be the name of a tool, got ${show(tool)}.`);
   return undefined;
@@ -204,7 +209,7 @@ function readInputs(node: ReadonlyMap<string, Json>, place: Place, report: Repor
   const inner = at(place, 'inputs');
   if (isPlainObject(inputs) && !Object.hasOwn(inputs, '$from')) return parseInputs(inputs as JsonObject, inner, report);
   const got = isPlainObject(inputs) ? 'a reference' : show(inputs);
-  report.add('plan.inputs.type', inner, `The inputs of a node are an object with a value for each, got ${got}.`);
+  report.add('plan.inputs.type', inner, `\`inputs\` must be an object with a value for each input, got ${got}.`);
   return undefined;
 }
 
@@ -217,13 +222,13 @@ function readDependencies(
   if (list === undefined) return [];
   const listPlace = at(place, 'depends_on');
   if (!Array.isArray(list)) {
-    report.add('plan.deps.type', listPlace, `\`depends_on\` is a list of ids, got ${show(list)}.`);
+    report.add('plan.deps.type', listPlace, `\`depends_on\` must be a list of ids, got ${show(list)}.`);
     return [];
   }
   return (list as readonly Json[]).flatMap((id, index) => {
     const path = `${listPlace.path}[${index}]`;
     if (isNodeId(id)) return [{ id: id, path }];
-    const message = `\`depends_on\` holds ids of nodes; ${show(id)} cannot be one.${adviseOnNumber(id)}`;
+    const message = `\`depends_on\` must hold ids of nodes; ${show(id)} is not a valid id.${adviseOnNumber(id)}`;
     report.add('plan.deps.type', { ...place, path }, message);
     return [];
   });
@@ -237,7 +242,7 @@ function readNumber(
   const value = node.get(key);
   if (typeof value === 'number') return value;
   if (value !== undefined) {
-    const message = `\`${key}\` is a number; instead of ${show(value)} the default holds, which is ${standard}.`;
+    const message = `\`${key}\` must be a number, got ${show(value)}. Using the default, ${standard}.`;
     report.add('plan.number.default', at(place, key), message);
   }
   return standard;
@@ -246,27 +251,26 @@ function readNumber(
 function readOnFail(node: ReadonlyMap<string, Json>, place: Place, report: Report): OnFail {
   const value = node.get('on_fail') ?? (node.has('on_fail') ? null : 'halt');
   if (value === 'halt' || value === 'continue' || value === 'skip_dependents') return value;
-  const message = `\`on_fail\` is \`halt\`, \`continue\` or \`skip_dependents\`, got ${show(value)}.`;
+  const message = `\`on_fail\` must be \`halt\`, \`continue\` or \`skip_dependents\`, got ${show(value)}.`;
   report.add('plan.on_fail.unknown', at(place, 'on_fail'), message);
   return 'halt';
 }
 
-/** `thought` is another name for the purpose. */
+/** `thought` is an alias of `metadata.purpose`. */
 function readMetadata(node: ReadonlyMap<string, Json>, place: Place, report: Report): JsonObject {
   const metadata = node.get('metadata') ?? (node.has('metadata') ? null : {});
   const thought = node.get('thought');
   if (!isPlainObject(metadata)) {
-    report.add('plan.metadata.type', at(place, 'metadata'), `\`metadata\` is an object, got ${show(metadata)}.`);
+    report.add('plan.metadata.type', at(place, 'metadata'), `\`metadata\` must be an object, got ${show(metadata)}.`);
     return {};
   }
   const { purpose = thought } = metadata as JsonObject;
   if (purpose !== undefined && typeof purpose !== 'string') {
     const isOlder = thought !== undefined && !Object.hasOwn(metadata, 'purpose');
     const where = isOlder ? at(place, 'thought') : at(at(place, 'metadata'), 'purpose');
-    report.add('plan.metadata.type', where, `The purpose of a node is a text, got ${show(purpose)}.`);
+    report.add('plan.metadata.type', where, `The purpose of a node must be a text, got ${show(purpose)}.`);
   } else if (thought !== undefined && Object.hasOwn(metadata, 'purpose')) {
-    const message =
-      '`thought` is here beside `metadata.purpose`, which is another name for the same: keep one of them.';
+    const message = '`thought` is an alias of `metadata.purpose`. Keep only one of them.';
     report.add('plan.key.twice', at(place, 'thought'), message);
   }
   return purpose === undefined ? (metadata as JsonObject) : { ...(metadata as JsonObject), purpose };

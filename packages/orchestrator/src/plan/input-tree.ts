@@ -4,24 +4,24 @@ import { adviseOnNumber, type InputTree, isNodeId, nodeIdRule, type Reference } 
 import { formatPath, joinKey, parsePath } from './value-path.ts';
 import { type Place, type Report, show } from './violations.ts';
 
-/** A reference, and where in the plan it stands. */
+/** A reference and its path in the plan. */
 export interface FoundReference {
   readonly reference: Reference;
   readonly path: string;
 }
 
-/** Inputs of one node, parsed. */
+/** The parsed inputs of one node. */
 export interface ParsedInputs {
-  /** Where they stand: `nodes[2].inputs`. */
+  /** The path of the inputs: `nodes[2].inputs`. */
   readonly path: string;
   readonly tree: InputTree;
   readonly references: readonly FoundReference[];
 }
 
-/** Stands where a reference should, but is none; what is wrong with it has been reported. */
+/** Takes the place of an invalid reference that has been reported. */
 export const brokenTree: InputTree = Object.freeze({ type: 'text', parts: Object.freeze([]), keepsType: false });
 
-/** Finds the references in `inputs`, which are frozen JSON. Reports `plan.ref.invalid`. */
+/** Finds the references in `inputs`, which must be frozen JSON. Reports `plan.ref.invalid`. */
 export function parseInputs(inputs: JsonObject, place: Place, report: Report): ParsedInputs {
   const references: FoundReference[] = [];
 
@@ -39,7 +39,7 @@ export function parseInputs(inputs: JsonObject, place: Place, report: Report): P
   };
 
   const parseString = (value: string, path: string): InputTree => {
-    // Most texts: nothing to take apart.
+    // The fast path: most texts hold no reference.
     if (!value.includes('{{')) return { type: 'value', value };
     const { parts, problems } = parseText(value);
     for (const problem of problems) report.add('plan.ref.invalid', { ...place, path }, problem);
@@ -66,7 +66,7 @@ export function parseInputs(inputs: JsonObject, place: Place, report: Report): P
   return { path: place.path, tree, references };
 }
 
-/** The tree as JSON that `parseInputs` reads: each text reference in its one form. */
+/** Converts the tree back to JSON for `parseInputs`, with text references in normal form. */
 export function toJson(tree: InputTree): Json {
   switch (tree.type) {
     case 'value':
@@ -98,15 +98,15 @@ function toReferenceJson({ from, path, default: fallback }: Reference): JsonObje
 
 function readReference({ $from: from, path = '', default: fallback, ...others }: JsonObject): Reference | string {
   if (!isNodeId(from)) {
-    return `\`$from\` must be the id of a node, which is ${nodeIdRule}; got ${show(from)}.${adviseOnNumber(from)}`;
+    return `\`$from\` must be the id of a node: ${nodeIdRule}; got ${show(from)}.${adviseOnNumber(from)}`;
   }
   const other = Object.keys(others)[0];
   if (other !== undefined)
-    return `A reference has the keys \`$from\`, \`path\` and \`default\`; ${show(other)} is none.`;
+    return `Unknown key ${show(other)} in a reference. Known keys: \`$from\`, \`path\`, \`default\`.`;
   if (typeof path !== 'string') return `\`path\` of a reference must be a text such as \`a.b[0]\`, got ${show(path)}.`;
   const reading = parsePath(path);
-  if (!reading.ok) return `\`path\` ${show(path)} cannot be followed: ${reading.problem}.`;
+  if (!reading.ok) return `Invalid \`path\` ${show(path)}: ${reading.problem}.`;
   if (fallback === undefined) return { from, path: reading.path };
-  if (holdsReference(fallback)) return 'The `default` of a reference holds no references.';
+  if (holdsReference(fallback)) return 'The `default` of a reference cannot contain references.';
   return { from, path: reading.path, default: fallback };
 }

@@ -1,25 +1,25 @@
 import type { NodeId, Plan, PlanNode } from './types.ts';
 
-/** A plan's nodes by their places in it. */
+/** The nodes of a plan by index. */
 export interface NodePositions {
   readonly byId: ReadonlyMap<NodeId, number>;
-  /** Places of what each node waits for, in plan order. */
+  /** The indexes of each node's dependencies, in plan order. */
   readonly parents: readonly (readonly number[])[];
   readonly edges: Edges;
 }
 
-/** Which node waits for which, the other way round. */
+/** The reverse graph: the dependents of each node. */
 export interface Edges {
-  /** For how many others each node waits. */
+  /** The number of dependencies of each node. */
   readonly waitsFor: Int32Array;
-  /** Those that wait for the node at `position` are at `ends[starts[position]]` and what follows, up to the start of the next. */
+  /** The dependents of the node at `position` are in `ends` from `starts[position]` up to the start of the next node. */
   readonly starts: Int32Array;
   readonly ends: Int32Array;
 }
 
 const known = new WeakMap<Plan, NodePositions>();
 
-/** What is named and is not there is passed over. Made once for a plan, however often it runs. */
+/** Ignores unknown ids. Built once per plan, no matter how often it runs. */
 export function indexNodes(plan: Plan): NodePositions {
   const found = known.get(plan);
   if (found !== undefined) return found;
@@ -39,7 +39,7 @@ export function indexNodes(plan: Plan): NodePositions {
   return positions;
 }
 
-/** Looks at each edge once. */
+/** Visits each edge once. */
 export function toEdges(parents: readonly (readonly number[])[]): Edges {
   const count = parents.length;
   const waitsFor = Int32Array.from(parents, ({ length }) => length);
@@ -60,9 +60,9 @@ export function toEdges(parents: readonly (readonly number[])[]): Edges {
   return { waitsFor, starts, ends };
 }
 
-/** Places of nodes in their plan, of which the first comes out first. */
+/** A priority queue of node positions, lowest first. */
 export class PositionQueue {
-  /** The last one first. */
+  /** In descending order. */
   readonly #items: number[] = [];
 
   get size(): number {

@@ -4,10 +4,10 @@ import { toJson } from './input-tree.ts';
 import type { NodeId, Plan, PlanNode, PlanViolation } from './types.ts';
 import { createReport } from './violations.ts';
 
-/** What came of reading. Lists are in the order of the plan. */
+/** The result of reading. Lists are in plan order. */
 export type PlanReading =
   | { readonly type: 'plan'; readonly plan: Plan; readonly warnings: readonly PlanViolation[] }
-  /** The plan is one that says why there is none. */
+  /** The source is a plan that declines the request. */
   | { readonly type: 'declined'; readonly error: string }
   | {
       readonly type: 'invalid';
@@ -16,8 +16,8 @@ export type PlanReading =
     };
 
 /**
- * Reads a plan from JSON text or a value and gives it in its normal form. Only the form is
- * checked: whether the plan makes sense, and fits any tools, says `checkPlan`, which reads by itself.
+ * Reads a plan from JSON text or a value and returns its normal form. Checks only the format; `checkPlan` reads the plan itself and also
+ * checks that it makes sense and fits the tools.
  */
 export function readPlan(source: unknown): PlanReading {
   const reports = { violations: createReport(), warnings: createReport() };
@@ -29,7 +29,7 @@ export function readPlan(source: unknown): PlanReading {
   return deepFreeze({ type: 'plan', plan, warnings });
 }
 
-/** The normal form of what was read; `undefined` where something of it could not be read. `functionOf`: what a tool's function is. */
+/** The normal form of a draft; `undefined` if a part could not be read. `functionOf`: the function of a tool. */
 export function toPlan(
   { nodes, final }: DraftPlan,
   functionOf: (tool: string) => string | undefined = () => undefined,
@@ -44,7 +44,7 @@ export function toPlan(
       id,
       tool,
       ...(name === undefined ? {} : { function: name }),
-      // A tree of an object is one.
+      // The tree of an object is an object.
       inputs: toJson(inputs.tree) as JsonObject,
       depends_on: sortIds(
         [...node.dependencies.map((found) => found.id), ...inputs.references.map(({ reference }) => reference.from)],
@@ -59,7 +59,7 @@ export function toPlan(
   return final === undefined ? undefined : { version: 1, status: 'success', nodes: written, final_output_node: final };
 }
 
-/** Each once, in the order of their nodes; ids of no node stay behind. */
+/** Removes duplicates and sorts by node; unknown ids come last. */
 function sortIds(ids: readonly NodeId[], positions: ReadonlyMap<NodeId, number>): readonly NodeId[] {
   const placeOf = (id: NodeId): number => positions.get(id) ?? positions.size;
   return [...new Set(ids)].sort((left, right) => placeOf(left) - placeOf(right));

@@ -1,7 +1,7 @@
 import { deepFreeze, type JsonObject } from '@holdfast/core';
 
 const nodeId: JsonObject = {
-  description: 'Names a node: a whole number from 0 on, or a short name.',
+  description: 'The id of a node: a whole number from 0, or a short name.',
   anyOf: [
     { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
     { type: 'string', pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$' },
@@ -13,32 +13,32 @@ const node: JsonObject = {
   properties: {
     id: { $ref: '#/$defs/id' },
     tool: { type: 'string', minLength: 1, description: 'The name of the tool.' },
-    function: { type: 'string', description: "The tool's function; may be left out." },
+    function: { type: 'string', description: "The tool's function. Optional." },
     inputs: {
       type: 'object',
       description:
-        'A value for each input of the tool. Anywhere in it, { "$from": id, "path": "a.b[0]", "default": value } stands for a result of an earlier node, and {{STEPS.id.path | default: "text"}} in a text.',
+        'A value for each input of the tool. Anywhere in it, { "$from": id, "path": "a.b[0]", "default": value } is replaced by a result of an earlier node; {{STEPS.id.path | default: "text"}} does the same within a text.',
       properties: { $from: false },
       additionalProperties: true,
       default: {},
     },
     depends_on: {
       type: 'array',
-      description: 'Nodes to wait for, beside those that inputs refer to.',
+      description: 'Nodes to wait for, in addition to those that the inputs refer to.',
       items: { $ref: '#/$defs/id' },
       default: [],
     },
-    retry: { type: 'integer', minimum: 0, description: 'How often the call is tried again.', default: 0 },
+    retry: { type: 'integer', minimum: 0, description: 'How often a failed call is retried.', default: 0 },
     timeout: { type: 'number', exclusiveMinimum: 0, description: 'Seconds.', default: 60 },
     on_fail: {
       type: 'string',
       enum: ['halt', 'continue', 'skip_dependents'],
-      description: 'What becomes of the other nodes when this one fails.',
+      description: 'What happens to the other nodes if this one fails.',
       default: 'halt',
     },
     metadata: {
       type: 'object',
-      properties: { purpose: { type: 'string', description: 'What the node is for, in a few words.' } },
+      properties: { purpose: { type: 'string', description: 'The purpose of the node, in a few words.' } },
       additionalProperties: true,
       default: {},
     },
@@ -48,8 +48,8 @@ const node: JsonObject = {
 };
 
 /**
- * Version 1 of the format as JSON Schema 2020-12, for models and editors. It says what a plan looks like; whether
- * one is good, `checkPlan` says.
+ * Version 1 of the plan format as JSON Schema 2020-12, for models and editors. It describes the format; `checkPlan` decides if a plan is
+ * valid.
  */
 export const planSchema: JsonObject = deepFreeze({
   $schema: 'https://json-schema.org/draft/2020-12/schema',

@@ -4,22 +4,23 @@ import { isNodeId, type Reference } from './types.ts';
 import { formatPath, readPath } from './value-path.ts';
 import { show } from './violations.ts';
 
-/** A text taken apart: what stands in it as it is, and what it refers to. */
+/** A text split into literal parts and references. */
 export interface TextReading {
-  /** No two texts beside each other, and none is empty. */
+  /** Never two adjacent or any empty literal parts. */
   readonly parts: readonly (string | Reference)[];
-  /** One for each `{{STEPS…` that is no reference. */
+  /** One entry per invalid `{{STEPS…`. */
   readonly problems: readonly string[];
 }
 
-// What begins like this is meant to be a reference: where it is none, that is a mistake, not a text. Other braces are texts.
+// Text that starts like this is meant as a reference, so an error in it is a mistake. Other braces are literal.
 const head = /\{\{\s*steps\s*(?=[.[|}])/iy;
 const blank = /\s*/y;
 const idText = /[A-Za-z0-9_-]+/y;
 
 /**
- * Finds `{{STEPS.id.path | default: "…"}}` in a text, in one pass: linear in its length. `STEPS` in any letter case, spaces inside the
- * braces, `STEPS[id]`; the default is a JSON text, also in single quotes, a number, `true`, `false` or `null`. A default holds no references.
+ * Finds `{{STEPS.id.path | default: "…"}}` in a text. `STEPS` is case-insensitive, spaces inside the braces are allowed, and `STEPS[id]` is
+ * an alternative. The default is a JSON string (single quotes allowed), a number, `true`, `false` or `null`, and cannot contain references.
+ * Linear in the length of the text.
  */
 export function parseText(text: string): TextReading {
   const parts: (string | Reference)[] = [];
@@ -34,7 +35,7 @@ export function parseText(text: string): TextReading {
     }
     const reading = readReference(text, open + begin.length);
     if (typeof reading === 'string') {
-      problems.push(`${show(text.slice(open, open + 40))} is no reference: ${reading}.`);
+      problems.push(`Invalid reference ${show(text.slice(open, open + 40))}: ${reading}.`);
       open = text.indexOf('{{', open + 2);
       continue;
     }
@@ -47,7 +48,7 @@ export function parseText(text: string): TextReading {
   return { parts, problems };
 }
 
-/** The reference as a text that `parseText` reads; always the same text for the same reference. */
+/** Formats a reference so that `parseText` reads it back; deterministic. */
 export function formatTextReference({ from, path, default: fallback }: Reference): string {
   const steps = formatPath(path);
   const tail = steps === '' || steps.startsWith('[') ? steps : `.${steps}`;
@@ -67,39 +68,41 @@ function readReference(text: string, start: number): Found | string {
   const { path } = walked;
   let at = skipBlank(text, walked.end);
   if (text.startsWith('}}', at)) return { reference: { from: named.id, path }, end: at + 2 };
-  if (text[at] !== '|') return at >= text.length ? '`}}` is missing' : 'after the path stands `}}` or `| default:`';
+  if (text[at] !== '|') return at >= text.length ? '`}}` is missing' : 'expected `}}` or `| default:` after the path';
   at = skipBlank(text, at + 1);
-  if (!text.startsWith('default', at)) return 'after `|` stands `default:`';
+  if (!text.startsWith('default', at)) return 'expected `default:` after `|`';
   at = skipBlank(text, at + 'default'.length);
-  if (text[at] !== ':') return 'after `default` stands a colon';
+  if (text[at] !== ':') return 'expected a colon after `default`';
   const fallback = readDefault(text, skipBlank(text, at + 1));
   if (typeof fallback === 'string') return fallback;
   at = skipBlank(text, fallback.end);
-  if (!text.startsWith('}}', at)) return '`}}` is missing after the default';
+  if (!text.startsWith('}}', at)) return 'expected `}}` after the default';
   return { reference: { from: named.id, path, default: fallback.value }, end: at + 2 };
 }
 
 function readId(text: string, start: number): { readonly id: number | string; readonly end: number } | string {
   const bracket = text[start] === '[';
-  if (!bracket && text[start] !== '.') return 'it names no step';
+  if (!bracket && text[start] !== '.') return 'it has no step id';
   idText.lastIndex = start + 1;
   const written = idText.exec(text)?.[0] ?? '';
   const id = /^(?:0|[1-9]\d*)$/.test(written) ? Number(written) : written;
-  if (!isNodeId(id)) return 'it does not name a step by its id';
+  if (!isNodeId(id)) return 'it has an invalid step id';
   const end = start + 1 + written.length;
   if (!bracket) return { id, end };
-  return text[end] === ']' ? { id, end: end + 1 } : '`]` is missing after the id';
+  return text[end] === ']' ? { id, end: end + 1 } : 'expected `]` after the id';
 }
 
 function readDefault(text: string, start: number): { readonly value: Json; readonly end: number } | string {
   const reading = /["'\w.+-]/.test(text[start] ?? '') ? readLenientJson(text, start) : undefined;
   const parsed = reading?.type === 'value' ? parseJson(reading.json) : undefined;
   if (reading?.type !== 'value' || parsed?.ok !== true)
-    return 'a default is a JSON text in quotes, a number, `true`, `false` or `null`';
-  return holdsReference(parsed.value) ? 'a default holds no references' : { value: parsed.value, end: reading.end };
+    return 'a default must be a JSON string, a number, `true`, `false` or `null`';
+  return holdsReference(parsed.value)
+    ? 'a default cannot contain references'
+    : { value: parsed.value, end: reading.end };
 }
 
-/** Whether something in `value` looks like a reference of either form. */
+/** True if `value` contains a reference of either form, even an invalid one. */
 export function holdsReference(value: Json): boolean {
   if (typeof value === 'string') {
     for (let open = value.indexOf('{{'); open !== -1; open = value.indexOf('{{', open + 1)) {

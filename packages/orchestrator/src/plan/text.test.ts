@@ -14,16 +14,16 @@ test.each([
   [172_740_000, '47 h 59 m'],
   [172_800_000, '2 d 0 h'],
   [183_600_000, '2 d 3 h'],
-])('%d ms are %s', (durationMs, text) => {
+])('formats %d ms as %s', (durationMs, text) => {
   expect(formatDuration(durationMs)).toBe(text);
 });
 
-test('no sign is cut in half', () => {
+test('surrogate pairs are never split', () => {
   expect(cut('a\u{1f600}b', 2)).toEqual({ text: 'a', leftOut: 3 });
   expect(cut('a\u{1f600}b', 3)).toEqual({ text: 'a\u{1f600}', leftOut: 1 });
 });
 
-test('large counts have their thousands apart', () => {
+test('large counts have thousands separators', () => {
   expect(formatCount(1, 'node')).toBe('1 node');
   expect(formatCount(1_234_567, 'node')).toBe('1,234,567 nodes');
 });

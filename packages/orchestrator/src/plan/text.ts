@@ -1,7 +1,7 @@
 import { type Json, toPrintable } from '@holdfast/core';
 import type { NodeId } from './types.ts';
 
-/** The first `length` characters of a text, never half of a sign, and how many there were beyond them. */
+/** The first `length` characters of a text, without splitting a surrogate pair, and the number of characters left out. */
 export interface Cut {
   readonly text: string;
   readonly leftOut: number;
@@ -14,25 +14,25 @@ export function cut(text: string, length: number): Cut {
   return { text: kept, leftOut: text.length - kept.length };
 }
 
-/** At most `length` characters, which end with `…` where something was left out. */
+/** Shortens a text to `length` characters; ends with `…` if anything was left out. */
 export function shorten(text: string, length: number): string {
   return text.length <= length ? text : `${cut(text, length - 1).text}…`;
 }
 
-/** One printable line of at most about `length` characters, which ends with `…` where something was left out. */
+/** Formats a text as one printable line of about `length` characters; ends with `…` if anything was left out. */
 export function toLine(text: string, length: number): string {
   const { text: kept, leftOut } = cut(text, length);
   return `${toPrintable(kept)}${leftOut === 0 ? '' : '…'}`;
 }
 
-/** A text as it is, any other value as JSON of several lines. */
+/** A string unchanged; any other value as indented JSON. */
 export function toBlock(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value, undefined, 2);
 }
 
 const maxIds = 8;
 
-/** `0, 1, 2`; of many the first ones, and how many more there are. */
+/** `0, 1, 2`; a long list is cut, with the number of the others. */
 export function listIds(ids: readonly NodeId[]): string {
   const shown = ids.slice(0, maxIds).map((id) => toLine(String(id), 80));
   const more = ids.length - shown.length;

@@ -1,21 +1,21 @@
 import { findToolNameProblem, type Json, type JsonObject } from '@holdfast/core';
 
-/** Names a node in its plan: a whole number from 0 on, or a letter and then up to 63 letters, digits, `_` and `-`. */
+/** The id of a node in its plan: a whole number from 0, or a letter and up to 63 letters, digits, `_` and `-`. */
 export type NodeId = number | string;
 
 /**
- * What becomes of the rest when a node fails: everything stops; everything goes on; what needed the node is skipped and the rest goes
- * on.
+ * The effect of a failed node: `halt` stops the run; `continue` lets all other nodes run; `skip_dependents` skips the nodes that depend on
+ * it.
  */
 export type OnFail = 'halt' | 'continue' | 'skip_dependents';
 
-/** A plan of tool calls with every default filled in. Frozen JSON, as it is written. */
+/** A plan of tool calls with all defaults filled in. Frozen JSON, in the format in which plans are written. */
 export interface Plan {
   readonly version: 1;
   readonly status: 'success';
-  /** In plan order: among nodes that could start, the first one does. */
+  /** In plan order: of several nodes that could start, the first does. */
   readonly nodes: readonly PlanNode[];
-  /** Whose result is the plan's. */
+  /** The node whose result is the result of the plan. */
   readonly final_output_node: NodeId;
 }
 
@@ -23,75 +23,75 @@ export interface Plan {
 export interface PlanNode {
   readonly id: NodeId;
   readonly tool: string;
-  /** What does the tool's work, as its file names it. Absent only in what `readPlan` reads. */
+  /** The function behind the tool, as named in the tool's file. Absent only in the result of `readPlan`. */
   readonly function?: string;
-  /** Literal JSON with references in it: `{ "$from": id, "path": …, "default": … }`, or in texts `{{STEPS.id.path}}`. */
+  /** JSON with references: `{ "$from": id, "path": …, "default": … }`, or `{{STEPS.id.path}}` in texts. */
   readonly inputs: JsonObject;
-  /** Nodes that settle before this one starts, each once, in plan order: those that were named and those that `inputs` refer to. */
+  /** The nodes that must end before this one starts, by name or reference; unique, in plan order. */
   readonly depends_on: readonly NodeId[];
-  /** How often it is tried again. Default 0. */
+  /** Number of retries. Default 0. */
   readonly retry: number;
   /** Seconds. Default 60. */
   readonly timeout: number;
   /** Default `halt`. */
   readonly on_fail: OnFail;
-  /** Says nothing to the runtime; `purpose` is for people. Default `{}`. */
+  /** Ignored by the runtime; `purpose` is for people. Default `{}`. */
   readonly metadata: JsonObject;
 }
 
-/** What one node takes from another's result. */
+/** The part of another node's result that an input takes. */
 export interface Reference {
   readonly from: NodeId;
-  /** A text is a key of an object; a number is a place in a list, or the key of that name in an object. Empty: the whole result. */
+  /** A string is a key of an object; a number is an index of a list, or the key of that name in an object. Empty: the whole result. */
   readonly path: readonly (string | number)[];
-  /** Stands in where there is no such value. Data, in which nothing is referred to. */
+  /** Used if the value does not exist. Cannot contain references. */
   readonly default?: Json;
 }
 
-/** Inputs with their references found. Only what a plan itself says becomes one: no result is ever parsed. */
+/** Inputs with parsed references. Only the plan can contain references: results are never parsed. */
 export type InputTree =
-  /** Nothing in it refers to anything. */
+  /** Contains no references. */
   | { readonly type: 'value'; readonly value: Json }
-  /** Stands for the value referred to, with its type. */
+  /** Replaced by the value, with its type. */
   | { readonly type: 'reference'; readonly reference: Reference }
   | {
       readonly type: 'text';
       readonly parts: readonly (string | Reference)[];
       /**
-       * The text is nothing but one reference, and the tool's schema does not ask for a text there: it stands for the value with its
-       * type. Otherwise what is referred to becomes text, which is compact JSON for all but texts.
+       * True if the text is a single reference and the tool's schema does not require a string: it keeps the type of the value. Otherwise
+       * the value is inserted as text: strings verbatim, others as compact JSON.
        */
       readonly keepsType: boolean;
     }
   | { readonly type: 'list'; readonly items: readonly InputTree[] }
   | { readonly type: 'object'; readonly members: readonly (readonly [string, InputTree])[] };
 
-/** One thing that is wrong with a plan, or that is worth knowing about it. */
+/** A problem or a warning about a plan. */
 export interface PlanViolation {
   readonly code: string;
-  /** Where, as in `nodes[2].inputs.city`; empty for the plan itself. Cut at 500 characters. */
+  /** The location, such as `nodes[2].inputs.city`; empty for the plan itself. At most 500 characters. */
   readonly path: string;
-  /** The node's id, where it has one that can be used. */
+  /** The node's id, if it has a valid one. */
   readonly node?: NodeId;
-  /** For people and models; cut at 1,000 characters. */
+  /** For people and models; at most 1,000 characters. */
   readonly message: string;
 }
 
 const namePattern = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 
-/** Whether `value` can name a node. A text of digits cannot: it would be hard to tell from the number. */
+/** True if `value` is a valid node id. A string of digits is not: it would look like a number. */
 export function isNodeId(value: unknown): value is NodeId {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0;
   if (typeof value !== 'string' || !namePattern.test(value)) return false;
-  // Words that mean something to JavaScript: whoever makes an object with a key for each node must never meet them.
+  // Reserved words of JavaScript are rejected, so that ids are safe as object keys.
   return findToolNameProblem(value.toLowerCase())?.code !== 'tool.name.reserved';
 }
 
-/** Nearly every bad id is the number in quotes, which a message shows like the number. */
+/** The most common mistake is a quoted number, which looks the same in a message. */
 export function adviseOnNumber(id: unknown): string {
   return typeof id === 'string' && /^\d{1,15}$/.test(id) ? ' Write the number, without quotes.' : '';
 }
 
-/** What `isNodeId` asks for, for messages. */
+/** The rule of `isNodeId`, for messages. */
 export const nodeIdRule =
-  'a whole number from 0 on, or a letter followed by up to 63 letters, digits, `_` and `-` that is no reserved word';
+  'a whole number from 0, or a letter followed by up to 63 letters, digits, `_` and `-` that is not a reserved word';

@@ -1,24 +1,24 @@
 import { parseJson } from '@holdfast/core';
 import { findTextEnd } from '@holdfast/prompt/json';
 
-/** A path into a value, parsed: keys, and places in lists. */
+/** A parsed path into a value: keys and list indexes. */
 export type ValuePath = readonly (string | number)[];
 
-/** What came of parsing: the path and where it ends in the text, or what is wrong. */
+/** The result of parsing: the path and its end in the text, or a problem. */
 export type PathReading =
   | { readonly ok: true; readonly path: ValuePath; readonly end: number }
   | { readonly ok: false; readonly problem: string };
 
 const maxSegments = 64;
-/** The last place that a list can have. */
+/** The highest possible list index. */
 const maxIndex = 4_294_967_294;
 const plainKey = /[^\s.[\]{}|"'\\]+/y;
 const wholeNumber = /^(?:0|[1-9]\d*)$/;
 const bareKey = /^[^\s.[\]{}|"'\\]+$/;
 
 /**
- * Reads `.a.b[0]["a key"]` from `start` on, as far as it goes: to the end of the text, or to the first character with which no step
- * begins. Linear in what it reads.
+ * Reads `.a.b[0]["a key"]` from `start` to the end of the text or the first character that cannot continue the path. Linear in what it
+ * reads.
  */
 export function readPath(text: string, start: number): PathReading {
   const path: (string | number)[] = [];
@@ -26,7 +26,7 @@ export function readPath(text: string, start: number): PathReading {
   while (text[at] === '.' || text[at] === '[') {
     const step = text[at] === '.' ? readKey(text, at + 1) : readBracket(text, at + 1);
     if (typeof step === 'string') return { ok: false, problem: step };
-    if (step.segment === '__proto__') return { ok: false, problem: 'no result has the key `__proto__`' };
+    if (step.segment === '__proto__') return { ok: false, problem: 'the key `__proto__` is not allowed' };
     path.push(step.segment);
     if (path.length > maxSegments) return { ok: false, problem: `a path has at most ${maxSegments} steps` };
     at = step.end;
@@ -34,13 +34,13 @@ export function readPath(text: string, start: number): PathReading {
   return { ok: true, path, end: at };
 }
 
-/** Reads all of `text` as a path that begins without a dot: `a.b[0]`. */
+/** Parses all of `text` as a path without a leading dot: `a.b[0]`. */
 export function parsePath(text: string): PathReading {
   if (text === '') return { ok: true, path: [], end: 0 };
   const dotted = text.startsWith('[') ? text : `.${text}`;
   const reading = readPath(dotted, 0);
   if (!reading.ok || reading.end === dotted.length) return reading;
-  return { ok: false, problem: 'a path is made of keys and places, as in `a.b[0]["a key"]`' };
+  return { ok: false, problem: 'a path consists of keys and indexes, as in `a.b[0]["a key"]`' };
 }
 
 interface Step {
@@ -51,7 +51,7 @@ interface Step {
 function readKey(text: string, start: number): Step | string {
   plainKey.lastIndex = start;
   const key = plainKey.exec(text)?.[0];
-  if (key === undefined) return 'a key is missing after a dot';
+  if (key === undefined) return 'expected a key after a dot';
   const place = wholeNumber.test(key) ? Number(key) : maxIndex + 1;
   return { segment: place <= maxIndex ? place : key, end: start + key.length };
 }
@@ -59,26 +59,26 @@ function readKey(text: string, start: number): Step | string {
 function readBracket(text: string, start: number): Step | string {
   if (text[start] === '"') {
     const quoted = readQuoted(text, start);
-    if (quoted === undefined || text[quoted.end] !== ']') return 'a quoted key must be a JSON text and end with `"]`';
+    if (quoted === undefined || text[quoted.end] !== ']') return 'a quoted key must be a JSON string and end with `"]`';
     return { segment: quoted.value, end: quoted.end + 1 };
   }
   plainKey.lastIndex = start;
   const digits = plainKey.exec(text)?.[0] ?? '';
   if (!wholeNumber.test(digits) || text[start + digits.length] !== ']') {
-    return 'between `[` and `]` stands a place in a list, or a key in double quotes';
+    return 'expected an index or a key in double quotes between `[` and `]`';
   }
-  if (Number(digits) > maxIndex) return 'no list is that long';
+  if (Number(digits) > maxIndex) return 'the index is too large';
   return { segment: Number(digits), end: start + digits.length + 1 };
 }
 
-/** The JSON text that begins with the quote at `start`, and where it ends; `undefined`: it does not, or is none. */
+/** The JSON string that starts with the quote at `start`, and its end; `undefined` if it is invalid. */
 function readQuoted(text: string, start: number): { readonly value: string; readonly end: number } | undefined {
   const end = findTextEnd(text, start);
   const parsed = end === undefined ? undefined : parseJson(text.slice(start, end));
   return end !== undefined && parsed?.ok === true ? { value: parsed.value as string, end } : undefined;
 }
 
-/** The path as `parsePath` reads it; always the same text for the same path. */
+/** Formats a path for `parsePath`; deterministic. */
 export function formatPath(path: ValuePath): string {
   let text = '';
   for (const segment of path) {
@@ -89,14 +89,14 @@ export function formatPath(path: ValuePath): string {
   return text;
 }
 
-/** `path` and one more key, for a message: long keys are cut. */
+/** `path` with one more key, for messages; long keys are cut. */
 export function joinKey(path: string, key: string): string {
   const short = key.length <= 64 ? key : `${key.slice(0, 63)}…`;
   if (!isBare(short)) return `${path}[${JSON.stringify(short)}]`;
   return path === '' ? short : `${path}.${short}`;
 }
 
-/** Whether the key can stand after a dot and is read as itself there. */
+/** True if the key needs no quotes after a dot. */
 function isBare(key: string): boolean {
   return bareKey.test(key) && !(wholeNumber.test(key) && Number(key) <= maxIndex);
 }

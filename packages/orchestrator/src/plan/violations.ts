@@ -2,25 +2,25 @@ import type { Json } from '@holdfast/core';
 import { shorten } from './text.ts';
 import type { NodeId, PlanViolation } from './types.ts';
 
-/** Where something is wrong. */
+/** The place of a problem. */
 export interface Place {
   readonly path: string;
   readonly node?: NodeId | undefined;
-  /** The node's place in the plan. Default: what is said stands before the nodes. */
+  /** The node's index in the plan. Default: before all nodes. */
   readonly index?: number;
 }
 
-/** Collects what is wrong. */
+/** Collects problems. */
 export interface Report {
   add(code: string, place: Place, message: string): void;
-  /** In the order of the document: the plan's own first, then node by node, each in the order in which it was found. */
+  /** In document order: first the plan's own, then by node, each in the order of discovery. */
   list(): readonly PlanViolation[];
 }
 
-/** Behind all nodes. */
+/** Sorts after all nodes. */
 export const afterNodes: number = Number.POSITIVE_INFINITY;
 
-/** Nobody reads more, and nobody's memory is filled with less than the plan's own size of them. */
+/** More would not be read, and would take memory. */
 const maxViolations = 1_000;
 const maxPath = 500;
 const maxMessage = 1_000;
@@ -48,7 +48,7 @@ export function createReport(): Report {
       );
       const listed = sorted.map(({ violation }) => violation);
       if (more > 0) {
-        const message = `${more} more are not listed.`;
+        const message = `${more} more problems are not listed.`;
         listed.push(Object.freeze({ code: 'plan.violations.more', path: '', message }));
       }
       return Object.freeze(listed);
@@ -56,7 +56,7 @@ export function createReport(): Report {
   };
 }
 
-/** A value from outside, in backticks, short and on one line. */
+/** Formats an untrusted value for a message: in backticks, short, on one line. */
 export function show(value: Json | undefined): string {
   if (typeof value === 'string') return `\`${shorten(JSON.stringify(value.slice(0, 61)).slice(1, -1), 60)}\``;
   if (Array.isArray(value)) return 'a list';
@@ -64,15 +64,15 @@ export function show(value: Json | undefined): string {
   return `\`${String(value)}\``;
 }
 
-/** Some of `names`, in backticks. */
+/** Lists some of `names` in backticks. */
 export function showList(names: readonly Json[], maxNames = 20): string {
   const shown = names.slice(0, maxNames).map(show).join(', ');
   return names.length > maxNames ? `${shown} and ${names.length - maxNames} more` : shown;
 }
 
-/** Lists some of `names`, those that begin as what was written does first: a list that is cut is to show what was meant. */
+/** Returns a function that lists some of `names`, those with the same beginning first: a cut list should show the name that was meant. */
 export function createNearestList(names: readonly string[]): (wanted: string) => string {
-  // A plan may be wrong ten thousand times, and all lists of one beginning are the same.
+  // A plan may have ten thousand mistakes, and all names with the same beginning get the same list.
   const lists = new Map<string, string>();
   return (wanted) => {
     const start = wanted.slice(0, 3).toLowerCase();

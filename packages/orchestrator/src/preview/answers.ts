@@ -4,14 +4,14 @@ import { type Answer, isCertainDenial, type PolicyQuestions, succeed, unanswered
 import { findStates } from './states.ts';
 import type { NamedCall } from './watch.ts';
 
-/** What a policy says of one call, once the calls before it in the list have succeeded. */
+/** A policy's answer about one call, assuming that all earlier calls in the list succeed. */
 export interface ForeseenAnswer {
   readonly answer: Answer;
-  /** The call is denied whatever becomes of the calls before it. */
+  /** True if the call is denied in every possible run. */
   readonly isCertain: boolean;
 }
 
-/** The answers of one policy, one for each call. `session` may be used up. */
+/** The answers of one policy, one per call. May modify `session`. */
 export async function foreseeAnswers(
   calls: readonly NamedCall[],
   questions: PolicyQuestions,
@@ -22,7 +22,7 @@ export async function foreseeAnswers(
     if (!hasState(session, slice)) return calls.map(() => ({ answer: unanswered, isCertain: false }));
     return answerByState(calls, { questions, session, slice });
   }
-  // A policy that wants to know what comes of calls, and keeps it somewhere else, may answer otherwise by then.
+  // A policy with `onResult` but no session state may answer differently later.
   const isSteady = policy.timed !== true && policy.onResult === undefined;
   const answers: ForeseenAnswer[] = [];
   for (const call of calls) {
@@ -37,7 +37,7 @@ function hasState(session: Session, slice: Slice): boolean {
     session.read(slice);
     return true;
   } catch (thrown) {
-    // The session has something else under the policy's key. Every call says so, when it is made.
+    // The session holds another kind of slice under the policy's key. Each call will report that.
     if (isHoldfastError(thrown)) return false;
     throw thrown;
   }
@@ -52,7 +52,7 @@ interface Stateful {
 async function answerByState(calls: readonly NamedCall[], stateful: Stateful): Promise<readonly ForeseenAnswer[]> {
   const { answers, isConstant, byCall } = await walk(calls, stateful);
   const isSteady = canForesee(stateful.questions.bound.policy, calls);
-  // What throws here may only be at a loss with what is not there yet.
+  // A policy may throw here only because a value is not known yet.
   const isCandidate = (answer: Answer): boolean => isSteady && isCertainDenial(answer) && !answer.threw;
   const candidates = [...answers.entries()].flatMap(([call, answer]) => (isCandidate(answer) ? [call] : []));
   const certain = isConstant
@@ -61,22 +61,22 @@ async function answerByState(calls: readonly NamedCall[], stateful: Stateful): P
   return answers.map((answer, call) => ({ answer, isCertain: certain.has(call) }));
 }
 
-/** Whether nothing but successes changes what the policy says. */
+/** True if only successful calls change the policy's answer. */
 function canForesee({ timed, reserve }: Policy, calls: readonly NamedCall[]): boolean {
   if (timed === true) return false;
-  // What it keeps of a call that may have taken effect is known when there is one.
+  // The reserve of a call that may have taken effect is known only after the call.
   return reserve === undefined || !calls.some(({ tool }) => tool.effects === 'external' && tool.repeat !== 'safe');
 }
 
 interface Walked {
   readonly answers: readonly Answer[];
-  /** No success changes the state. */
+  /** True if no success changes the state. */
   readonly isConstant: boolean;
-  /** Tools of which the success of one call does not tell what that of another does. */
+  /** Tools whose calls may change the state in different ways. */
   readonly byCall: ReadonlySet<Tool>;
 }
 
-/** Asks about each call after the ones before it have succeeded. */
+/** Asks about each call, assuming that the calls before it have succeeded. */
 async function walk(calls: readonly NamedCall[], { questions, session, slice }: Stateful): Promise<Walked> {
   const transaction = session.begin();
   const answers: Answer[] = [];
@@ -97,14 +97,14 @@ interface Denied extends Stateful {
   isCandidate(answer: Answer): boolean;
 }
 
-/** Those of `candidates` that the policy denies in every state that it can be in before them. */
+/** The `candidates` that the policy denies in every state that may precede them. */
 async function deniedInAll(
   calls: readonly NamedCall[],
   candidates: readonly number[],
   { questions, session, slice, byCall, isCandidate }: Denied,
 ): Promise<ReadonlySet<number>> {
   const certain = new Set<number>();
-  /** By state, for tools of which the policy asked nothing more than which one it is. */
+  /** By state: the answers for tools of which the policy read only the name. */
   const byTool = new Map<unknown, Map<Tool, boolean>>();
   const isDenied = async (call: NamedCall, state: unknown): Promise<boolean> => {
     const known = byTool.get(state)?.get(call.tool);

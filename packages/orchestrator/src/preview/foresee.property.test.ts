@@ -8,7 +8,7 @@ const tools = ['a', 'b', 'c'].map(
   (name): Tool => defineTool({ name, description: `Does ${name}.`, effects: 'none', execute: () => null }),
 );
 
-/** A policy whose whole state is one number: by state and tool, whether it denies, and which state a success leads to. */
+/** A policy whose state is one number: by state and tool, the decision and the state after a success. */
 interface Machine {
   readonly denies: readonly (readonly boolean[])[];
   readonly next: readonly (readonly number[])[];
@@ -42,7 +42,7 @@ const plan: fc.Arbitrary<readonly { readonly tool: number; readonly after: reado
     drawn.map(({ tool, after }, at) => ({ tool, after: at === 0 ? [] : [...new Set(after.map((one) => one % at))] })),
   );
 
-/** The states in which `node` can be asked about: every set of others that may come before it, in every order that keeps theirs. */
+/** All states in which `node` can be reached: after any subset of other nodes, in any order that keeps dependencies. */
 function statesBefore(
   nodes: readonly { readonly tool: number; readonly after: readonly number[] }[],
   node: number,
@@ -51,12 +51,12 @@ function statesBefore(
   const waitsForNode = new Set([node]);
   for (const [at, { after }] of nodes.entries()) if (after.some((one) => waitsForNode.has(one))) waitsForNode.add(at);
   const found = new Set<number>();
-  // What is not in `ended` by then has failed or has not begun; either way it has changed nothing.
+  // Nodes not in `ended` have failed or not started; neither changes the state.
   const visit = (state: number, ended: ReadonlySet<number>): void => {
     found.add(state);
     for (const [at, { tool }] of nodes.entries()) {
       if (ended.has(at) || waitsForNode.has(at)) continue;
-      // A node that it waits for may have failed: it need not be in `ended`, but must not come later.
+      // A dependency may have failed, so it need not be in `ended`, but must not come later.
       if ([...ended].some((one) => nodes[one]?.after.includes(at))) continue;
       visit(next[state]?.[tool] ?? 0, new Set([...ended, at]));
     }
@@ -65,7 +65,7 @@ function statesBefore(
   return found;
 }
 
-test('a policy of any making: what is certain is so in every order, and what is so in every state is certain', async () => {
+test('for any policy, a denial is certain exactly if it holds in every reachable state', async () => {
   let certain = 0;
   await fc.assert(
     fc.asyncProperty(plan, machine, async (nodes, drawn) => {

@@ -35,7 +35,7 @@ const tools = [build, check, deploy, edit, wipe];
 const known = (tool: Tool, ...after: readonly number[]): ExpectedCall => ({ tool, input: {}, after });
 const unknown = (tool: Tool, ...after: readonly number[]): ExpectedCall => ({ tool, after });
 
-/** Of each call: `denied` for sure, else `asks` as far as is known, else `-`. */
+/** For each call: `denied` for certain, or `asks` as far as is known, or `-`. */
 async function foretell(
   calls: readonly ExpectedCall[],
   policies: readonly Policy[],
@@ -52,16 +52,16 @@ const stateless = (answer: Check, more: object = {}): Policy =>
 const no = deny('No.');
 const hang = new Promise<never>(() => undefined);
 
-// Spelled like this because a linter takes a literal `then` for a mistake, as it mostly is.
+// Spelled like this because the linter flags a literal `then` property.
 function thenable(then: () => void): unknown {
   return Object.fromEntries([['then', then]]);
 }
 
-describe('a policy without state denies for sure', () => {
+describe('a stateless policy denies for certain', () => {
   test.each<{ what: string; answer: Check; more?: object; found: string; ofUnknown?: string }>([
     { what: 'when it allows', answer: () => allow, found: '-' },
     { what: 'when it denies', answer: () => no, found: 'denied' },
-    { what: 'when it denies later', answer: async () => no, found: 'denied' },
+    { what: 'when it denies asynchronously', answer: async () => no, found: 'denied' },
     { what: 'by the tool', answer: ({ tool }) => (tool.name === 'build' ? no : allow), found: 'denied' },
     {
       what: 'by the input',
@@ -76,34 +76,34 @@ describe('a policy without state denies for sure', () => {
       ofUnknown: '-',
     },
     {
-      what: 'by a look at the input that comes late',
+      what: 'by reading the input too late',
       answer: ({ input }) => Promise.resolve().then(() => ('x' in (input as object) ? allow : no)),
       found: 'denied',
       ofUnknown: '-',
     },
     {
-      what: 'with the input taken and not looked at',
+      what: 'with the input destructured but not read',
       answer: ({ input }) => (input === null ? allow : no),
       found: 'denied',
     },
-    { what: 'with the id taken', answer: ({ id, tool }) => (tool.name === id ? allow : no), found: 'denied' },
+    { what: 'with the id read', answer: ({ id, tool }) => (tool.name === id ? allow : no), found: 'denied' },
     {
-      what: 'after a look at the session',
+      what: 'after reading the session',
       answer: (_call, { session }) => (session.read(notes).size === 0 ? no : allow),
       found: '-',
     },
     {
-      what: 'after a look at the deadline',
+      what: 'after reading the deadline',
       answer: (_call, { deadline }) => (deadline.atMs > 0 ? no : allow),
       found: '-',
     },
     {
-      what: 'after a look at the time left',
+      what: 'after reading the remaining time',
       answer: (_call, { deadline }) => (deadline.remainingMs() > 0 ? no : allow),
       found: '-',
     },
     {
-      what: 'without a filesystem, where none will be bound',
+      what: 'without a filesystem, if none will be bound',
       answer: (_call, { filesystem }) => (filesystem === undefined ? no : allow),
       found: 'denied',
     },
@@ -115,7 +115,7 @@ describe('a policy without state denies for sure', () => {
       found: 'denied',
     },
     {
-      what: 'by throwing at the input',
+      what: 'by throwing on the input',
       answer: ({ input }) => {
         throw new Error(String((input as { x?: string }).x));
       },
@@ -123,13 +123,13 @@ describe('a policy without state denies for sure', () => {
       ofUnknown: '-',
     },
     {
-      what: 'by rejecting: who was asked may answer the next time',
+      what: 'by rejecting: a service may answer the next time',
       answer: () => Promise.reject(new Error('broke')),
       found: '-',
     },
-    { what: 'by no decision', answer: () => 'allow', found: 'denied' },
+    { what: 'with an invalid decision', answer: () => 'allow', found: 'denied' },
     {
-      what: 'by a decision with a getter',
+      what: 'with a getter in the decision',
       answer: () => ({
         get type() {
           return 'deny';
@@ -138,20 +138,20 @@ describe('a policy without state denies for sure', () => {
       found: 'denied',
     },
     { what: 'never, when it asks', answer: () => ask('Sure?'), found: 'asks' },
-    { what: 'never, when time lifts it', answer: () => no, more: { timed: true }, found: '-' },
+    { what: 'never, when it is timed', answer: () => no, more: { timed: true }, found: '-' },
     {
-      what: 'never, when it is told what comes of calls',
+      what: 'never, when it has `onResult`',
       answer: () => no,
       more: { onResult: () => undefined },
       found: '-',
     },
-    { what: 'never, when it is only tried out', answer: () => ({ type: 'allow', observed: no }), found: '-' },
+    { what: 'never, when it only observes', answer: () => ({ type: 'allow', observed: no }), found: '-' },
   ])('$what', async ({ answer, more, found, ofUnknown = found }) => {
     const policy = stateless(answer, more);
     expect(await foretell([known(build), unknown(build)], [policy])).toEqual([found, ofUnknown]);
   });
 
-  test('with a look at files: never, and not that there are none where that is not known', async () => {
+  test('never after reading files, unless it is known that none are bound', async () => {
     const looking = stateless(async (_call, { filesystem }) => {
       await filesystem?.stat('a');
       return no;
@@ -167,7 +167,7 @@ describe('a policy without state denies for sure', () => {
     expect(await foreseeCalls([known(build)], { tools, policies: [walking] })).toEqual([{ denials: [], asks: [] }]);
   });
 
-  test('and says which one it is, and why, for each of them in order', async () => {
+  test('reports each denying policy with its reason, in order', async () => {
     const named = (name: string, reason: string): Policy => definePolicy({ name, check: () => deny(reason) });
     const [first] = await foreseeCalls([known(wipe)], { tools, policies: [named('b', 'One.'), named('a', 'Two.')] });
     expect(first).toEqual({
@@ -180,8 +180,8 @@ describe('a policy without state denies for sure', () => {
   });
 });
 
-describe('what takes too long is not known', () => {
-  test('a policy has the time of one answer for all of them', async () => {
+describe('answers that take too long are unknown', () => {
+  test('a policy has the time of one answer for all answers together', async () => {
     const clock = testClock();
     let asked = 0;
     const slow = stateless(() => {
@@ -206,7 +206,7 @@ describe('what takes too long is not known', () => {
           throw new Error('broke');
         }),
     },
-    { what: 'a thenable that answers nothing', answer: () => thenable(() => undefined) },
+    { what: 'a thenable that never settles', answer: () => thenable(() => undefined) },
   ])('$what', async ({ answer }) => {
     const clock = testClock();
     let asked = 0;
@@ -227,7 +227,7 @@ interface Needing {
   readonly onResult?: Policy<KeyedState<Json>>['onResult'];
 }
 
-/** Lets `deploy` run after `check` has succeeded. */
+/** Allows `deploy` after `check` has succeeded. */
 function needsCheck({ check: checking, onResult }: Needing = {}): Policy {
   return definePolicy<Json>({
     name: 'needs-check',
@@ -247,46 +247,46 @@ const count = (decide: (used: number) => Decision, onResult?: Policy<number>['on
     onResult: onResult ?? ((_call, _result, { state }) => state + 1),
   });
 
-describe('a policy with state', () => {
+describe('a stateful policy', () => {
   test.each<{ what: string; calls: readonly ExpectedCall[]; policy?: Policy; found: readonly string[] }>([
-    { what: 'nothing lifts the denial', calls: [known(deploy)], found: ['denied'] },
+    { what: 'no call lifts the denial', calls: [known(deploy)], found: ['denied'] },
     {
-      what: 'others do nothing about it',
+      what: 'other calls do not affect it',
       calls: [known(build), known(deploy, 0), known(edit)],
       found: ['-', 'denied', '-'],
     },
-    { what: 'a call before lifts it', calls: [known(check), known(deploy, 0)], found: ['-', '-'] },
-    { what: 'one that may come before lifts it', calls: [known(deploy), known(check)], found: ['-', '-'] },
+    { what: 'an earlier call lifts it', calls: [known(check), known(deploy, 0)], found: ['-', '-'] },
+    { what: 'a call that may come earlier lifts it', calls: [known(deploy), known(check)], found: ['-', '-'] },
     {
-      what: 'only one that comes after could',
+      what: 'only a later call could lift it',
       calls: [known(deploy), known(build, 0), known(check, 1)],
       found: ['denied', '-', '-'],
     },
     {
-      what: 'one comes after, and one may come before',
+      what: 'one call comes later, and one may come earlier',
       calls: [known(deploy), known(check, 0), known(check)],
       found: ['-', '-', '-'],
     },
     {
-      what: 'the call itself does not',
+      what: 'the call itself does not lift it',
       calls: [known(deploy)],
       policy: needsCheck({ onResult: () => upsert('check', true) }),
       found: ['denied'],
     },
     {
-      what: 'another of the tool does',
+      what: 'another call of the tool lifts it',
       calls: [known(deploy), known(deploy)],
       policy: needsCheck({ onResult: () => upsert('check', true) }),
       found: ['-', '-'],
     },
     {
-      what: 'a success cannot be told without its value',
+      what: 'the effect of a success depends on its value',
       calls: [known(check), known(deploy, 0), known(deploy)],
       policy: needsCheck({ onResult: (_call, { value }) => (value === null ? undefined : upsert('check', true)) }),
       found: ['-', '-', '-'],
     },
     {
-      what: 'a success cannot be told without what it touched',
+      what: 'the effect of a success depends on what it touched',
       calls: [known(check), known(deploy, 0)],
       policy: needsCheck({
         onResult: (_call, { touched }) => (touched.size === 0 ? undefined : upsert('check', true)),
@@ -294,19 +294,19 @@ describe('a policy with state', () => {
       found: ['-', '-'],
     },
     {
-      what: 'a success cannot be told without its input',
+      what: 'the effect of a success depends on an unknown input',
       calls: [unknown(check), known(deploy, 0)],
       policy: needsCheck({ onResult: ({ input }) => ('x' in (input as object) ? upsert('check', true) : undefined) }),
       found: ['-', '-'],
     },
     {
-      what: 'a success is told by its input',
+      what: 'the effect of a success depends on a known input',
       calls: [known(edit), known(deploy, 0), { tool: check, input: { x: 1 }, after: [1] }, known(deploy, 2)],
       policy: needsCheck({ onResult: ({ input }) => ('x' in (input as object) ? upsert('check', true) : undefined) }),
       found: ['-', 'denied', '-', '-'],
     },
     {
-      what: 'a success cannot be told because it throws',
+      what: 'the effect of a success is unknown because `onResult` throws',
       calls: [known(edit), known(deploy, 0)],
       policy: needsCheck({
         onResult: () => {
@@ -316,13 +316,13 @@ describe('a policy with state', () => {
       found: ['-', '-'],
     },
     {
-      what: 'a success cannot be told because it answers late',
+      what: 'the effect of a success is unknown because `onResult` is asynchronous',
       calls: [known(edit), known(deploy, 0)],
       policy: needsCheck({ onResult: () => Promise.reject(new Error('late')) as never }),
       found: ['-', '-'],
     },
     {
-      what: 'a success cannot be told because it makes no state',
+      what: 'the effect of a success is unknown because the new state is invalid',
       calls: [known(edit), known(deploy, 0)],
       policy: needsCheck({ onResult: () => upsert('check', () => undefined) }),
       found: ['-', '-'],
@@ -338,19 +338,19 @@ describe('a policy with state', () => {
       found: ['-'],
     },
     {
-      what: 'the check looks at an unknown input',
+      what: 'the check reads an unknown input',
       calls: [unknown(deploy)],
       policy: needsCheck({ check: ({ input }) => ('x' in (input as object) ? allow : no) }),
       found: ['-'],
     },
     {
-      what: 'the check looks at the session',
+      what: 'the check reads the session',
       calls: [known(deploy)],
       policy: needsCheck({ check: (_call, { session }) => (session.read(notes).size === 0 ? no : allow) }),
       found: ['-'],
     },
     {
-      what: 'it takes its time',
+      what: 'it takes too long',
       calls: [known(deploy), known(check, 0)],
       policy: needsCheck({
         check: async ({ tool }, { state }) =>
@@ -371,7 +371,7 @@ describe('a policy with state', () => {
       found: ['-', '-', '-'],
     },
     {
-      what: 'a denial in every one of many states',
+      what: 'a denial in each of many states',
       calls: [known(build), known(build), known(build)],
       policy: count((used) => (used < 3 ? no : allow)),
       found: ['denied', 'denied', 'denied'],
@@ -383,7 +383,7 @@ describe('a policy with state', () => {
       found: ['-', '-', '-'],
     },
     {
-      what: 'a denial in every one of states without end',
+      what: 'a denial in each of infinitely many states',
       calls: [known(build), known(build)],
       policy: count(() => no),
       found: ['denied', 'denied'],
@@ -392,7 +392,7 @@ describe('a policy with state', () => {
     expect(await foretell(calls, [policy])).toEqual(found);
   });
 
-  test('a budget that is used up denies what is left, though its successes throw', async () => {
+  test('an exhausted budget denies the rest, although its `onResult` throws', async () => {
     const { session } = testSession();
     const used = count(
       (state) => (state < 1 ? allow : no),
@@ -407,7 +407,7 @@ describe('a policy with state', () => {
     expect(await foretell([known(build), known(edit)], [used], { session })).toEqual(['denied', 'denied']);
   });
 
-  test('what is kept of a call in doubt is not known ahead', async () => {
+  test('the reserve of a call in doubt is not known ahead', async () => {
     const reserving = definePolicy<Json>({
       name: 'reserving',
       stateKind: 'keyed',
@@ -425,7 +425,7 @@ describe('a policy with state', () => {
     }
   });
 
-  test('a session that has something else under its key', async () => {
+  test('a session with another slice under its key', async () => {
     const { session } = testSession();
     const first = count(() => allow);
     await executeToolCall({ name: 'build', arguments: {} }, { tools, policies: [first], session });
@@ -433,7 +433,7 @@ describe('a policy with state', () => {
     expect(await foretell([known(build)], [other, stateless(() => ask('Sure?'))], { session })).toEqual(['asks']);
   });
 
-  test('staleness: a denial that two calls lift and bring back is not sure', async () => {
+  test('staleness: a denial that two calls lift and restore is not certain', async () => {
     const fresh = definePolicy<Json>({
       name: 'fresh',
       stateKind: 'keyed',
@@ -441,12 +441,12 @@ describe('a policy with state', () => {
       onResult: ({ tool }) =>
         tool.name === 'check' ? upsert('checked', true) : tool.name === 'edit' ? upsert('checked', false) : undefined,
     });
-    // In this order it is denied, before and after; in another one it is not.
+    // This order is denied before and after; another order is not.
     expect(await foretell([known(check), known(edit), known(deploy)], [fresh])).toEqual(['-', '-', '-']);
     expect(await foretell([known(edit), known(deploy, 0), known(check, 1)], [fresh])).toEqual(['-', 'denied', '-']);
   });
 
-  test('a policy that takes every call apart', async () => {
+  test('a policy that tells all calls apart', async () => {
     const wrapped = (policy: Policy): Policy => ({
       ...policy,
       check: ({ id, tool: own, input }, context) => policy.check({ id, tool: own, input }, context),
@@ -460,7 +460,7 @@ describe('a policy with state', () => {
     expect((await foretell([...after, known(check)], [wrapped(needsCheck())]))[0]).toBe('-');
   });
 
-  test('each call has an id of its own', async () => {
+  test('each call has its own id', async () => {
     const once = definePolicy<Json>({
       name: 'once',
       stateKind: 'keyed',
@@ -470,7 +470,7 @@ describe('a policy with state', () => {
     expect(await foretell([known(build), known(build, 0), known(build, 1)], [once])).toEqual(['-', '-', '-']);
   });
 
-  test('many calls, which wait for it or for each other', async () => {
+  test('many calls that depend on it or on each other', async () => {
     const many = Array.from({ length: 70 }, () => known(check, 0));
     expect((await foretell([known(deploy), ...many], [needsCheck()]))[0]).toBe('denied');
     expect((await foretell([known(deploy), ...many, known(check)], [needsCheck()]))[0]).toBe('-');
@@ -481,7 +481,7 @@ describe('a policy with state', () => {
     expect((await foretell([known(deploy), ...chain], [needsCheck()]))[0]).toBe('denied');
   });
 
-  test('more states than can be followed', async () => {
+  test('too many states to explore', async () => {
     const sets = definePolicy<Json>({
       name: 'sets',
       stateKind: 'keyed',
@@ -499,7 +499,7 @@ describe('a policy with state', () => {
   });
 });
 
-describe('what will ask', () => {
+describe('expected questions', () => {
   const asking = (reason: string, id = reason.toLowerCase()): Policy =>
     definePolicy({ name: 'asking', id, check: ({ tool }) => (tool.name === 'edit' ? allow : ask(reason)) });
 
@@ -511,7 +511,7 @@ describe('what will ask', () => {
     expect(foreseen.map(({ asks }) => asks)).toEqual([['B', 'A', '`wipe` is marked as dangerous.'], [], ['B', 'A']]);
   });
 
-  test('not what depends on an unknown input, and nobody where another policy denies; but the gate', async () => {
+  test('not those that depend on an unknown input or come with a denial, except that of the gate', async () => {
     const byInput = stateless(({ input }) => ask(`${Object.keys(input as object).length} keys`));
     const asksOf = async (policies: readonly Policy[]): Promise<unknown> =>
       (await foreseeCalls([unknown(wipe), known(wipe)], { tools, policies })).map(({ asks }) => asks);
@@ -520,13 +520,13 @@ describe('what will ask', () => {
     expect(await asksOf([asking('A'), stateless(() => no, { timed: true })])).toEqual([[gate], [gate]]);
   });
 
-  test('by the state after what comes before: three calls are free', async () => {
+  test('by the state after earlier calls: three calls are free', async () => {
     const free = count((used) => (used < 3 ? allow : ask('More?')));
     const calls = [known(build), known(build), known(build), known(edit), known(edit, 3)];
     expect(await foretell(calls, [free])).toEqual(['-', '-', '-', 'asks', 'asks']);
   });
 
-  test('nobody is asked about what is granted, by the host or by a person for the tool as it is', async () => {
+  test('none for a grant by the host, or by a person for the same version of the tool', async () => {
     const { session } = testSession();
     const options = { tools, policies: [asking('A')], session };
     expect(await foretell([known(wipe), known(build)], [asking('A')], { session, grants: ['wipe'] })).toEqual([
@@ -549,7 +549,7 @@ describe('what will ask', () => {
     expect(await foretell([known(wipe)], [stateless(() => no)], { session })).toEqual(['denied']);
   });
 
-  test('what no grant answers is asked all the same, and only that', async () => {
+  test('only questions that no grant can answer remain', async () => {
     const each = stateless(() => ask('Each time.', { grantable: false }), { id: 'each' });
     const [foreseen] = await foreseeCalls([known(wipe)], {
       tools,
@@ -570,12 +570,12 @@ describe('the host', () => {
     await expect(foreseeCalls([], { tools, ...options })).rejects.toMatchObject({ code });
   });
 
-  test('no call, no answer', async () => {
+  test('no calls give no answers', async () => {
     expect(await foreseeCalls([], { tools, policies: [needsCheck()] })).toEqual([]);
   });
 });
 
-test('no trace is left, in the log, in the state, or in the slices that the session knows', async () => {
+test('leaves no trace in the log, the state or the known slices of the session', async () => {
   const { session, records } = testSession();
   const words = untouchable();
   const policies = [
@@ -595,7 +595,7 @@ test('no trace is left, in the log, in the state, or in the slices that the sess
   expect(records.slice(before.records.length).map(({ type }) => type)).toEqual(['later']);
 });
 
-test('under a call, the time of the call is that of the policies', async () => {
+test('within a call, the end of the call ends the time of the policies', async () => {
   const { session } = testSession();
   const asking: { readonly foretold: Promise<readonly string[]>[] } = { foretold: [] };
   const around = defineTool({

@@ -8,32 +8,32 @@ import { type AheadSurroundings, type ExpectedCall, freezeInput, type NamedCall,
 export interface ForeseeOptions
   extends Pick<CallOptions, 'tools' | 'policies' | 'grants' | 'facts' | 'clock'>,
     Partial<Pick<CallOptions, 'session'>> {
-  /** What the host will bind. Absent: that is not known, and a policy that looks at files knows nothing. */
+  /** The resources that will be bound. Default: unknown; a policy that reads files cannot deny for certain. */
   readonly resources?: CallOptions['resources'];
-  /** How long each policy may take for all that it is asked here, in milliseconds; what it has not answered is not known. Default 5,000. */
+  /** The time limit for all answers of one policy together, in milliseconds; answers that come later are unknown. Default 5,000. */
   readonly policyTimeoutMs?: number;
 }
 
-/** What is known of a call before it is made. */
+/** The expected decision about a call. */
 export interface ForeseenCall {
-  /** By which policies it is denied, whatever becomes of the calls before it; in the order of the policies, with the reasons. */
+  /** Policies that deny the call in every possible run, in policy order, with their reasons. */
   readonly denials: readonly { readonly policy: string; readonly reason: string }[];
   /**
-   * Why a person will be asked, if the calls before it in the list succeed and it comes to it: the policies' reasons, in order, then
-   * that of the dangerous gate. Empty: nobody is, as far as is known.
+   * The reasons for which a person will be asked, assuming that all earlier calls in the list succeed: those of the policies in order, then
+   * that of the dangerous gate. Empty if no approval is expected.
    */
   readonly asks: readonly string[];
 }
 
 /**
- * Asks the policies and the dangerous gate about calls that may be made later, in the order of `calls`. Nothing runs, and nothing is
- * recorded, staged or changed: policies are told of successes that have not been, in a fork of the session that nobody sees.
+ * Asks the policies and the dangerous gate about calls that may be made later, in the order of `calls`. Nothing is run, recorded, staged or
+ * changed: policies see hypothetical successes in a private fork of the session.
  *
- * A denial is reported when no way in which the calls may go lifts it. A policy without state denies so when it has looked at
- * nothing but the call; where the input is not known, not at that either. Also by throwing. A policy with state has to deny in every
- * state that successes of the calls lead to that can come before; where there are too many, or where a success cannot be told without
- * its result, nothing is reported. Policies that are `timed` deny nothing for sure, nor does one that takes too long, nor one that keeps
- * something of calls in doubt (`reserve`) where there may be such. Calls that a tool makes itself are not foreseen.
+ * A denial is reported only if it holds in every possible run. A stateless policy denies for certain if it read only the call, and not its
+ * unknown input; throwing counts as denying. A stateful policy must deny in every state that successes of earlier calls can lead to; if
+ * there are too many states, or a success cannot be predicted without its result, nothing is reported. Policies with `timed`, policies that
+ * exceed their time, and policies with `reserve` where calls may be in doubt never deny for certain. Nested calls of tools are not
+ * predicted.
  *
  * @throws HoldfastError as `executeToolCall`, for a wrong configuration.
  */
@@ -61,9 +61,9 @@ async function foresee(
   { resources, clock = systemClock, policyTimeoutMs = 5_000 }: ForeseeOptions,
 ): Promise<readonly ForeseenCall[]> {
   const { judges } = caller;
-  // Also what is read leaves a trace in a session: a slice that it has not met before.
+  // Even reading leaves a trace in a session: a slice that it has not seen before.
   const fork = caller.session.fork();
-  // What is within a call has what that call has.
+  // A nested run inherits the resources of its call.
   const knowsResources = resources !== undefined || caller.session !== caller.rootSession;
   const surroundings: AheadSurroundings = {
     ...judges.surroundings,
@@ -104,7 +104,7 @@ function isGrantable({ grantable }: Ask): boolean {
 function listAsks(answers: readonly ForeseenAnswer[], gate: Ask | undefined): readonly Ask[] {
   const last = gate === undefined ? [] : [gate];
   const decisions = answers.map(({ answer: { decision, unknown } }) => (unknown ? undefined : decision));
-  // A call that is denied asks nobody. Whether it is dangerous, a person may know all the same.
+  // A denied call needs no approval. It may be dangerous all the same, so the reasons of the gate are kept.
   if (decisions.some((decision) => decision?.type === 'deny')) return last;
   return [...decisions.flatMap((decision) => (decision?.type === 'ask' ? [decision] : [])), ...last];
 }

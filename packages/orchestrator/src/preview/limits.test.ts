@@ -49,7 +49,7 @@ const stateful = ({ check: answer, onResult }: Stateful): Policy =>
     onResult: (call, _result, context) => onResult(call, context.state, context),
   }) as Policy;
 
-describe('a policy that answers at once has no more time than one that does not', () => {
+describe('a synchronous policy has no more time than an asynchronous one', () => {
   function slowClock(): { readonly clock: Clock; readonly spend: () => void } {
     let now = 0;
     return {
@@ -72,12 +72,12 @@ describe('a policy that answers at once has no more time than one that does not'
     const calls = [known(build), known(build), known(build), known(build)];
     const options = { clock, policyTimeoutMs: 50 };
     expect(await foretell(calls, [slow], options)).toEqual(['denied', 'denied', '-', '-']);
-    // The time of others is theirs.
+    // Other policies have their own time.
     const quick = definePolicy({ name: 'quick', check: () => no });
     expect(await foretell(calls, [slow, quick], options)).toEqual(Array(4).fill('denied'));
   });
 
-  test('for what it remembers, which is then not known', async () => {
+  test('for its state changes, which are then unknown', async () => {
     const { clock, spend } = slowClock();
     let told = 0;
     const slow = stateful({
@@ -95,7 +95,7 @@ describe('a policy that answers at once has no more time than one that does not'
     expect(told).toBe(4);
   });
 
-  test('what is not known for want of time is not taken for nothing', async () => {
+  test('a state change that is unknown for lack of time does not count as none', async () => {
     const { clock, spend } = slowClock();
     const lifted = stateful({
       check: ({ tool }, state) => (tool === build && state === 0 ? no : allow),
@@ -109,7 +109,7 @@ describe('a policy that answers at once has no more time than one that does not'
     }
   });
 
-  test('a state that is large costs no more than that', async () => {
+  test('a large state costs only its size', async () => {
     const many = Array.from({ length: 300 }, (_, index) => plain(`tool_${index}`));
     const large = Array.from({ length: 20_000 }, (_, index) => index);
     let told = 0;
@@ -123,18 +123,18 @@ describe('a policy that answers at once has no more time than one that does not'
       },
     }) as Policy;
     let now = 0;
-    // Every look at the clock is a millisecond later.
+    // Each reading of the clock advances it by a millisecond.
     const clock: Clock = { now: () => (now += 1), after: () => () => undefined };
     await foreseeCalls(
       many.map((tool) => known(tool)),
       { tools: many, policies: [policy], clock, policyTimeoutMs: 1_000 },
     );
-    // Of the thousand, 300 went to the answers, 300 to successes, 300 to the answers once more; comparing states takes of it, too.
+    // Of 1,000 ms, 300 went to the answers, 300 to successes, and 300 to the second answers; comparing states takes time as well.
     expect(told).toBe(350);
   });
 });
 
-test('no timer is left, and no input can be changed', async () => {
+test('leaves no timer, and inputs cannot be changed', async () => {
   let timers = 0;
   const clock: Clock = {
     now: () => 0,
@@ -164,8 +164,8 @@ test('no timer is left, and no input can be changed', async () => {
   expect(await foretell(calls, [changing, reading])).toEqual(['-']);
 });
 
-describe('what is remembered, and what is not known of it', () => {
-  test('one call of a tool is denied in a state, and another one is not', async () => {
+describe('remembered answers', () => {
+  test('in one state, one call of a tool is denied and another is not', async () => {
     const limit = stateful({
       check: ({ tool, input }, state) => (tool === build && (input as { euros: number }).euros > state ? no : allow),
       onResult: ({ tool }, state) => (tool === check ? 10 : state),
@@ -174,10 +174,10 @@ describe('what is remembered, and what is not known of it', () => {
     expect(await foretell([pay(100), pay(5), known(check)], [limit])).toEqual(['denied', '-', '-']);
   });
 
-  test('calls of one tool do the same in one state, and not in another', async () => {
+  test('calls of one tool have the same effect in one state, but not in another', async () => {
     const policy = stateful({
       check: ({ tool }, state) => (tool === wipe && state !== 5 ? no : allow),
-      // The input is looked at in one state alone.
+      // The input is read in only one state.
       onResult: (call, state) => {
         if (call.tool === check) return 1;
         if (state !== 1) return state;
@@ -191,8 +191,8 @@ describe('what is remembered, and what is not known of it', () => {
 
   test.each<[what: string, look: (context: PolicyContext<number>) => unknown]>([
     ['the session', ({ session }) => session.read(notes)],
-    ['the time that is left', ({ deadline }) => deadline.remainingMs()],
-  ])('a success of which %s decides is not known', async (_, look) => {
+    ['the remaining time', ({ deadline }) => deadline.remainingMs()],
+  ])('the effect of a success that depends on %s is unknown', async (_, look) => {
     const looking = (looks: boolean): Policy =>
       stateful({
         check: ({ tool }) => (tool === build ? no : allow),
@@ -206,7 +206,7 @@ describe('what is remembered, and what is not known of it', () => {
     expect(await foretell(calls, [looking(true)])).toEqual(['-', '-']);
   });
 
-  test('a call that is denied because the policy fails may yet succeed, and then nothing is known', async () => {
+  test('a call denied because the policy throws may still succeed, so its effect is unknown', async () => {
     const failing = (fails: boolean): Policy =>
       stateful({
         check: ({ tool }) => {
@@ -223,7 +223,7 @@ describe('what is remembered, and what is not known of it', () => {
   });
 });
 
-test('what a person has granted for the session holds for the sessions within it', async () => {
+test('a grant by a person for the session also holds for its child sessions', async () => {
   const { session } = testSession();
   await executeToolCall(
     { name: 'wipe', arguments: {} },

@@ -3,15 +3,15 @@ import { type EndOfLife, type PolicyInForce, readDecision } from '@holdfast/exec
 import type { SessionTransaction } from '@holdfast/session';
 import { type AheadSurroundings, type Looks, type NamedCall, watch } from './watch.ts';
 
-/** What a policy says of a call that nobody has made. */
+/** A policy's answer about a hypothetical call. */
 export interface Answer extends Looks {
-  /** Absent: none that could be had. */
+  /** Absent if there is no usable answer. */
   readonly decision: Decision | undefined;
-  /** The decision is what a call would make of something thrown. */
+  /** True if the policy threw; the decision is what a call would make of that. */
   readonly threw: boolean;
 }
 
-/** Nothing is known. */
+/** The answer if nothing is known. */
 export const unanswered: Answer = Object.freeze({
   decision: undefined,
   threw: false,
@@ -20,15 +20,15 @@ export const unanswered: Answer = Object.freeze({
   around: true,
 });
 
-/** How long a policy may take. */
+/** The time limit of a policy. */
 export interface PolicyTime {
   readonly clock: Clock;
   readonly policyTimeoutMs: number;
-  /** Of the call around, if there is one. */
+  /** Listens for the end of the enclosing call, if any. */
   onEnd(listener: (end: EndOfLife) => void): () => void;
 }
 
-/** Asks one policy about many calls. For all of its answers together it has the time that it has for one answer about a real call. */
+/** Asks one policy about many calls. All answers together have the time limit of one real answer. */
 export class PolicyQuestions {
   readonly bound: PolicyInForce;
   readonly surroundings: AheadSurroundings;
@@ -44,12 +44,12 @@ export class PolicyQuestions {
     this.#time = time;
   }
 
-  /** Whether the policy has used up its time. */
+  /** True if the policy has used up its time. */
   get isOver(): boolean {
     return this.#isOver || this.#tookMs >= this.#time.policyTimeoutMs;
   }
 
-  /** Does `work` on the policy's time. A timer would not fire before all of it is done. */
+  /** Runs `work` on the policy's time. Measures with the clock, because a timer cannot interrupt synchronous work. */
   timed<Result>(work: () => Result): Result {
     const { clock } = this.#time;
     const startedMs = clock.now();
@@ -67,7 +67,7 @@ export class PolicyQuestions {
       const decision = this.timed(() => readDecision(this.bound.policy.check(watched.call, watched.context(state))));
       if (decision instanceof Promise) {
         this.#over ??= this.#startTime();
-        // Whatever was asked outside may answer the next time: a fault is not known to be one again, and the call itself meets it.
+        // An outside service that failed may answer the next time, so a rejection is not a certain denial. The real call will meet it.
         const answered = decision.catch(() => undefined);
         return { decision: await Promise.race([answered, this.#over]), threw: false, ...watched.looks() };
       }
@@ -93,26 +93,26 @@ export class PolicyQuestions {
     });
   }
 
-  /** Lets go of the timer. */
+  /** Cancels the timer. */
   close(): void {
     this.#release();
   }
 }
 
-/** Whether the policy denies, and by nothing that may be otherwise when the call is made. */
+/** True if the policy denies, based only on facts that cannot change before the call. */
 export function isCertainDenial({ decision, unknown, around }: Answer): boolean {
   return decision?.type === 'deny' && !unknown && !around;
 }
 
-/** What the success of a call does to the state of one policy. */
+/** The effect of a successful call on the state of one policy. */
 export interface Success {
-  /** `unknown`: the policy wants to know what cannot be known before the call has been made. */
+  /** `unknown`: the policy read something that is known only after the call. */
   readonly type: 'same' | 'changed' | 'unknown';
-  /** Whether another call of the tool may do otherwise. */
+  /** True if another call of the same tool may have a different effect. */
   readonly own: boolean;
 }
 
-/** Tells a policy of a success that has not been, and stages in `transaction` what comes of it, which nobody ever commits. */
+/** Reports a hypothetical success to a policy and applies the result to `transaction`, which is never committed. */
 export async function succeed(call: NamedCall, { questions, slice, transaction }: Succeeding): Promise<Success> {
   const { bound, surroundings } = questions;
   const { policy } = bound;
@@ -124,26 +124,26 @@ export async function succeed(call: NamedCall, { questions, slice, transaction }
   try {
     questions.timed(() => {
       const answer: unknown = policy.onResult?.(watched.call, watched.result(), watched.context(before));
-      // A promise fails the call it is about; its rejection, which nobody will hear, must not end the process.
+      // Returning a promise fails the call. Ignore the promise, so that its rejection cannot end the process.
       if (isThenable(answer)) void Promise.allSettled([answer]);
       else if (answer !== undefined) transaction.apply(slice, bound.toOperations(answer));
       threw = isThenable(answer);
     });
   } catch {
-    // Said by what is answered: a success that a policy refuses is none.
+    // Handled below: a success that a policy rejects does not count.
     threw = true;
   }
   const { own, unknown, around } = watched.looks();
   if (unknown || around) return { type: 'unknown', own };
   if (!threw) return { type: Object.is(before, transaction.read(slice)) ? 'same' : 'changed', own };
-  // A call that the policy denies anyway never gets there.
+  // A call that the policy denies anyway never succeeds.
   const answer = await questions.ask(call, before);
   return { type: isCertainDenial(answer) && !answer.threw ? 'same' : 'unknown', own: own || answer.own };
 }
 
 export interface Succeeding {
   readonly questions: PolicyQuestions;
-  /** Holds the policy's state. */
+  /** The slice of the policy's state. */
   readonly slice: Slice;
   readonly transaction: SessionTransaction;
 }

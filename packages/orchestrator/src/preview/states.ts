@@ -5,10 +5,10 @@ import type { NamedCall } from './watch.ts';
 
 const maxStates = 256;
 const maxSuccesses = 50_000;
-/** How many calls and edges are looked at, over all questions of one policy: about two seconds. */
+/** The limit on calls and edges visited for all questions of one policy: about two seconds. */
 const maxSteps = 500_000_000;
 
-/** Calls whose successes do the same to the state of a policy. */
+/** Calls whose successes change the policy's state in the same way. */
 interface Kind {
   readonly example: NamedCall;
   readonly members: readonly number[];
@@ -17,21 +17,21 @@ interface Kind {
 interface State {
   readonly value: unknown;
   readonly transaction: SessionTransaction;
-  /** Successes that it takes to come here, at least. */
+  /** The minimum number of successes that lead to this state. */
   readonly depth: number;
-  /** By kind, where its success leads; `undefined`: that is not known. Empty: nothing succeeds any more. */
+  /** By kind: the state after its success; `undefined` if unknown. Empty if nothing else can succeed. */
   readonly next: (State | undefined)[];
 }
 
-/** The states that a policy can be in before a call is made, whichever of the calls before it succeed, and in whatever order. */
+/** The states a policy may be in before a call, for any subset and order of successful earlier calls. */
 export interface PossibleStates {
-  /** `undefined`: they are too many, or not known. */
+  /** `undefined`: too many or unknown. */
   before(call: number): readonly unknown[] | undefined;
 }
 
 /**
- * Follows the successes of `calls`, kind by kind, from the state in `start` on. In which order they come, and which of them, is left open, so
- * there may be states in what is found that no run comes to, and none is missing. `undefined`: there are too many.
+ * Explores the successes of `calls`, kind by kind, from the state in `start`. Ignores their order and combination, so the result may
+ * include states that no run reaches, but misses none. `undefined`: there are too many.
  */
 export async function findStates(
   calls: readonly NamedCall[],
@@ -42,9 +42,9 @@ export async function findStates(
   const known = new Map<string, State>([[toText(slice, first.value), first]]);
   const states = [first];
   let successes = 0;
-  // The list grows while it is walked.
+  // The list grows during the iteration.
   for (const state of states) {
-    // All but the one that is asked about have succeeded.
+    // At most all other calls have succeeded.
     if (state.depth >= calls.length - 1) break;
     successes += kinds.length;
     if (states.length > maxStates || successes > maxSuccesses) return undefined;
@@ -71,10 +71,10 @@ export async function findStates(
 
 export interface Following {
   readonly questions: PolicyQuestions;
-  /** Holds the policy's state. */
+  /** The slice of the policy's state. */
   readonly slice: Slice;
   readonly start: SessionTransaction;
-  /** Tools of which the success of one call does not tell what that of another does. */
+  /** Tools whose calls may change the state in different ways. */
   readonly byCall: ReadonlySet<Tool>;
 }
 
@@ -90,7 +90,7 @@ function toKinds(calls: readonly NamedCall[], byCall: ReadonlySet<Tool>): readon
   return [...single, ...byTool.values()];
 }
 
-/** Leaves out, for each call, what can only happen after it. */
+/** Excludes, for each call, states that are reachable only after it. */
 function restrict(states: readonly State[], kinds: readonly Kind[], calls: readonly NamedCall[]): PossibleStates {
   const reached = new Map<string, readonly unknown[] | undefined>();
   const edges = calls.reduce((sum, { after }) => sum + 1 + after.length, 0);
@@ -108,7 +108,7 @@ function restrict(states: readonly State[], kinds: readonly Kind[], calls: reado
   };
 }
 
-/** Has 1 for the call itself and each that waits for it, directly or through others. */
+/** 1 for the call itself and for each call that depends on it, directly or indirectly. */
 function markLater(calls: readonly NamedCall[], call: number): Uint8Array {
   const isLater = new Uint8Array(calls.length);
   isLater[call] = 1;
@@ -120,7 +120,7 @@ function markLater(calls: readonly NamedCall[], call: number): Uint8Array {
 
 function reach([first]: readonly State[], kinds: readonly number[]): readonly unknown[] | undefined {
   const reached = new Set(first === undefined ? [] : [first]);
-  // The set grows while it is walked.
+  // The set grows during the iteration.
   for (const state of reached) {
     if (state.next.length === 0) continue;
     for (const kind of kinds) {
@@ -132,9 +132,9 @@ function reach([first]: readonly State[], kinds: readonly number[]): readonly un
   return [...reached].map(({ value }) => value);
 }
 
-/** Equal for equal states. */
+/** Equal texts for equal states. */
 function toText({ kind }: Slice, state: unknown): string {
-  // As the session holds it for a slice of that kind.
+  // In the form in which the session holds a slice of this kind.
   switch (kind) {
     case 'value':
       return toCanonicalJson(state as Json);

@@ -1,9 +1,9 @@
 import type { Clock } from '@holdfast/core';
 
-/** A clock that stands until it is told to go on. */
+/** A clock that advances only on request. */
 export interface TestClock extends Clock {
   advance(byMs: number): void;
-  /** How many wait for a time to come. */
+  /** The number of pending timers. */
   readonly timers: number;
 }
 

@@ -17,7 +17,7 @@ export function testSession(): { readonly session: Session; readonly records: re
   return { session: createSession({ id: 's', nonce: '', slices: [notes], store, clock: testClock() }), records };
 }
 
-/** A staged resource in which nothing may ever be staged. */
+/** A staged resource that throws if a transaction begins. */
 export function untouchable(): StagedResource & { readonly begun: () => number } {
   let begun = 0;
   return {
@@ -25,7 +25,7 @@ export function untouchable(): StagedResource & { readonly begun: () => number }
     readOnly: {},
     begin() {
       begun += 1;
-      throw new Error('Nothing is staged ahead of calls.');
+      throw new Error('A preview must not stage anything.');
     },
     begun: () => begun,
   };

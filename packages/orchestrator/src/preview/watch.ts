@@ -11,39 +11,39 @@ import {
 } from '@holdfast/core';
 import type { Judges, PolicySurroundings } from '@holdfast/executor';
 
-/** A call that nobody has made yet. */
+/** A call that may be made later. */
 export interface ExpectedCall {
   readonly tool: Tool;
-  /** As the tool's schema makes it. Absent: not known yet. */
+  /** The parsed input. Absent if not known yet. */
   readonly input?: unknown;
-  /** Places, in the list of calls, of those that end before this one begins. They come before it. */
+  /** The indexes of earlier calls in the list that end before this one starts. */
   readonly after: readonly number[];
 }
 
-/** With a name that stands for its id, which has the number of the run in it that there is not yet. No other call has the same. */
+/** A call with a unique placeholder for its id, which will contain the number of a future run. */
 export interface NamedCall extends ExpectedCall {
   readonly id: string;
 }
 
-/** What every policy sees, and what makes the facts of a call. */
+/** The surroundings that every policy sees, and the source of a call's facts. */
 export interface AheadSurroundings extends PolicySurroundings {
   readonly describe: Judges['describe'];
 }
 
-/** What a policy looked at, beside its state and the tool of the call. */
+/** The facts that a policy read, besides its state and the tool of the call. */
 export interface Looks {
-  /** At what another call of the tool has otherwise. */
+  /** Facts that differ between calls of the same tool. */
   readonly own: boolean;
-  /** At what is not known before the call is made. */
+  /** Facts that are not known before the call. */
   readonly unknown: boolean;
-  /** At what may change without any of the calls: session, files, time. */
+  /** Facts that can change independently of the calls: session, files, time. */
   readonly around: boolean;
 }
 
-/** What a policy is handed instead of the real thing, and what it has looked at so far. */
+/** Stand-ins that a policy receives, and a record of what it read. */
 export interface Watched {
   readonly call: PreparedCall;
-  /** Of its success. */
+  /** The stand-in for a successful result. */
   result(): PolicyResult;
   context(state: unknown): PolicyContext;
   looks(): Looks;
@@ -51,7 +51,7 @@ export interface Watched {
 
 const nothingTouched: PolicyResult['touched'] = new ReadOnlyMap();
 
-/** Made anew for every question, so that what a policy looks at too late is not taken for the next answer's. */
+/** Created for each question, so that a late read does not count for the next answer. */
 export function watch({ id, tool, input }: NamedCall, around: AheadSurroundings): Watched {
   let own = false;
   let unknown = false;
@@ -74,7 +74,7 @@ export function watch({ id, tool, input }: NamedCall, around: AheadSurroundings)
       get input(): Json {
         if (stand !== undefined) return stand;
         own = true;
-        // Frozen by whoever asks; what a schema makes of arguments need not be JSON, as in a call.
+        // The caller froze the input. As in a real call, a parsed input need not be JSON.
         return input as Json;
       },
       get facts(): CallFacts | undefined {
@@ -104,7 +104,7 @@ export function watch({ id, tool, input }: NamedCall, around: AheadSurroundings)
     context: (state) =>
       Object.freeze({
         state,
-        // Made when it is used: most policies look at nothing but the call and their state.
+        // Created on demand: most policies read only the call and their state.
         get session() {
           return watchUse(around.session, onLook);
         },
@@ -126,9 +126,9 @@ export function watch({ id, tool, input }: NamedCall, around: AheadSurroundings)
   };
 }
 
-/** An object of which nothing can be learned unnoticed. Taking it out of a call is no look: policies do that and never use it. */
+/** An object that reports any access. Reading it from a call does not count: some policies destructure it without using it. */
 function unknownObject(onLook: () => void): Json {
-  // A proxy asks its handler for a trap, whatever is done to it.
+  // The outer proxy supplies every trap of the inner one.
   const handler: ProxyHandler<object> = new Proxy(
     {},
     {
@@ -141,7 +141,7 @@ function unknownObject(onLook: () => void): Json {
   return new Proxy({}, handler) as Json;
 }
 
-/** The same, which tells when a method of it is called or something else of it is read. Taking out a method is no look. */
+/** Wraps an object and reports when a method is called or another property is read. Reading a method does not count. */
 function watchUse<Used extends object>(used: Used, onLook: () => void): Used {
   const stand: object = new Proxy(
     {},
@@ -165,11 +165,11 @@ function watchUse<Used extends object>(used: Used, onLook: () => void): Used {
 }
 
 const unknown = (): never => {
-  throw new Error('Which files there will be is not known yet.');
+  throw new Error('The files are not known yet.');
 };
 const unknownLater = async (): Promise<never> => unknown();
 
-/** Stands where a filesystem may be bound or not: whoever looks at it learns nothing. */
+/** Stands in for a filesystem that may or may not be bound. */
 export const unknownFilesystem: FilesystemReader = Object.freeze({
   resolve: unknownLater,
   stat: unknownLater,
@@ -179,7 +179,7 @@ export const unknownFilesystem: FilesystemReader = Object.freeze({
   walk: unknown,
 });
 
-/** As a call does it: what a schema makes of arguments is frozen as far as it is JSON. */
+/** Freezes parsed arguments as far as they are JSON, as in a real call. */
 export function freezeInput(value: unknown, met: Set<object> = new Set()): void {
   if ((!Array.isArray(value) && !isPlainObject(value)) || met.has(value)) return;
   met.add(Object.freeze(value));

@@ -2,29 +2,29 @@ import type { PolicyDecision } from '@holdfast/core';
 import { formatCount, listIds, toLine } from '../plan/text.ts';
 import type { NodeKind, NodeTrace, PlanTrace } from '../trace/trace.ts';
 
-/** What became of a node, with what a person is told of it; all of these texts are printable and of one line. */
+/** A node's trace with texts for people; each added text is one printable line. */
 export interface NodeReport extends NodeTrace {
   /** `3 (search_news)` */
   readonly name: string;
   readonly tone: Tone;
-  /** Why it is not `ok`; of one that is: whose approval it had. */
+  /** The reason why it is not `ok`; for an `ok` node, who approved it. */
   readonly why: string;
 }
 
-/** A trace with what a person is told of it. */
+/** A trace with texts for people. */
 export interface TraceReport extends PlanTrace {
   readonly nodes: readonly NodeReport[];
-  /** Those of which there is no result: all that are not `ok`, also those that have not ended. */
+  /** All nodes without a result: those that are not `ok`, including those that have not ended. */
   readonly missing: readonly NodeReport[];
   /** `partial: 5 of 7 nodes succeeded` */
   readonly summary: string;
-  /** What it waits for, where it has not come to its end; else empty. */
+  /** The reason why the run has not ended; empty if it has. */
   readonly open: string;
-  /** How long the run took, as far as it came; absent where its times say nothing. */
+  /** The duration of the run so far; absent if its times are not usable. */
   readonly durationMs: number | undefined;
 }
 
-/** What views of a trace are made of: nothing in it is cut but the texts that it adds. */
+/** Builds the data for views of a trace. Cuts only the texts that it adds. */
 export function reportTrace(trace: PlanTrace): TraceReport {
   const nodes = trace.nodes.map(
     (node): NodeReport => ({
@@ -44,7 +44,7 @@ export function reportTrace(trace: PlanTrace): TraceReport {
   };
 }
 
-/** What the kind of a node means to who reads of it. */
+/** How a view should present the kind of a node. */
 export type Tone = 'ok' | 'bad' | 'doubt' | 'skipped' | 'open';
 
 export function toneOf(kind: NodeKind): Tone {
@@ -82,7 +82,7 @@ export function missingNodes<Node extends Pick<NodeTrace, 'kind'>>({
 
 const maxReason = 300;
 
-/** What was said, its code, and because of which nodes where that was not said. */
+/** The message, the code, and the nodes at fault if the message does not name them. */
 function whyOf({ kind, code, message, because, approval }: NodeTrace): string {
   if (kind === 'ok') return describeApproval(approval);
   const reason = toLine(message, maxReason);
@@ -92,7 +92,7 @@ function whyOf({ kind, code, message, because, approval }: NodeTrace): string {
     .join(' ');
 }
 
-/** `approved by NAME`; empty where nobody was asked. */
+/** `approved by NAME`; empty if no approval was needed. */
 function describeApproval(approval: NodeTrace['approval']): string {
   if (approval === undefined) return '';
   return `${approval.type === 'approve' ? 'approved' : 'denied'} by ${toLine(approval.by, 100)}`;
@@ -112,9 +112,9 @@ function describeStatus({ status, nodes }: PlanTrace): string {
 function describeOpenEnd({ status, pending }: PlanTrace): string {
   switch (status) {
     case 'suspended':
-      return `It waits for ${formatCount(pending.length, 'answer')} of a person, and goes on when it is resumed.`;
+      return `Waiting for ${formatCount(pending.length, 'approval')}. Resume the run after answering.`;
     case 'running':
-      return 'By its log it has not ended: it still runs, or its process has ended and it can be resumed.';
+      return 'Its log has no end: it is still running, or its process ended and it can be resumed.';
     default:
       return '';
   }

@@ -5,7 +5,7 @@ import { describeDecision, type NodeReport, type TraceReport } from './report.ts
 const maxOutput = 20_000;
 const maxMissing = 50;
 
-/** The report that is made without a model. The result comes last, so that nothing of ours stands below what a tool has written. */
+/** Writes the report without a model. The result comes last, so that no text of a tool precedes ours. */
 export function writeReport(trace: TraceReport, note?: string): string {
   const { request } = trace;
   return [
@@ -19,7 +19,7 @@ export function writeReport(trace: TraceReport, note?: string): string {
   ].join('\n');
 }
 
-/** The status and what is missing, as printable lines; of many nodes the first fifty. */
+/** The status and the missing nodes as printable lines; at most fifty nodes. */
 export function statusLines({ summary, open, missing, durationMs }: TraceReport): readonly string[] {
   const more = missing.length - maxMissing;
   return [
@@ -32,17 +32,17 @@ export function statusLines({ summary, open, missing, durationMs }: TraceReport)
 
 function missingLine({ name, kind, why, purpose, attempts }: NodeReport): string {
   return [
-    // A log that something else has written may have any kind.
+    // A log written by another program may contain any kind.
     `- ${name} ${toLine(kind, 40)}`,
     attempts > 1 ? ` after ${formatCount(attempts, 'attempt')}` : '',
     why === '' ? '' : `: ${why}`,
-    purpose === undefined || purpose === '' ? '' : `; it was to: ${toLine(purpose, 200)}`,
+    purpose === undefined || purpose === '' ? '' : `; purpose: ${toLine(purpose, 200)}`,
   ].join('');
 }
 
 function resultLines({ output, plan }: TraceReport): readonly string[] {
   const name = toLine(String(plan.final_output_node), 80);
-  if (output === undefined) return [`There is no result: it would be that of node ${name}.`];
+  if (output === undefined) return [`There is no result: the final node ${name} returned none.`];
   const { text, leftOut } = cut(toBlock(output), maxOutput);
   const more = leftOut === 0 ? [] : [`(${formatCount(leftOut, 'more character')})`];
   return [`Result, of node ${name}:`, toPrintableBlock(text), ...more];
@@ -52,7 +52,7 @@ function questionLines({ pending }: TraceReport): readonly string[] {
   return pending
     .slice(0, maxMissing)
     .flatMap(({ callId, name, asks }) => [
-      `Question: may call \`${toLine(callId, 200)}\` of \`${toLine(name, 80)}\` run?`,
+      `Question: run call \`${toLine(callId, 200)}\` of \`${toLine(name, 80)}\`?`,
       ...asks.map((decision) => `  ${describeDecision(decision)}`),
     ]);
 }

@@ -8,31 +8,31 @@ import { statusLines, writeReport } from './synthesis-by-rules.ts';
 import { defaultMaxCharacters, minMaxCharacters, type PromptLimits, toSynthesisMessages } from './synthesis-prompt.ts';
 
 export interface SynthesiseOptions extends Partial<PromptLimits> {
-  /** Writes the report. Without one it is made by rules. */
+  /** The model that writes the report. Default: rules. */
   readonly model?: Model;
-  /** Ends the wait for the model. */
+  /** Aborts the request to the model. */
   readonly signal?: AbortSignal;
 }
 
-/** What came of a plan, in words. */
+/** The report of a run. */
 export interface Synthesis {
-  /** The trace's, whatever a model says. */
+  /** The status of the trace, whatever the model says. */
   readonly status: PlanTrace['status'];
-  /** For people. Unless the run succeeded, it begins with the status and what is missing, which no model wrote. */
+  /** The text for people. Unless the run succeeded, it starts with the status and the missing nodes, which never come from a model. */
   readonly text: string;
-  /** Nodes of which there is no result, in plan order. */
+  /** Nodes without a result, in plan order. */
   readonly missing: readonly NodeId[];
   readonly by: 'model' | 'rules';
-  /** Why the report was made by rules although there is a model; `text` has it, too. */
+  /** The reason why rules wrote the report although a model was given; also part of `text`. */
   readonly note?: string;
-  /** Of the model's answer, used or not. */
+  /** The tokens used by the model, even if its answer was not used. */
   readonly usage?: ModelUsage;
 }
 
 /**
- * Says what came of a run. A model is told the request, the purposes of the nodes, how each ended, and the results, as JSON, and is
- * offered no tools. Where it fails, says nothing, calls a tool or is cut off, the report is made by rules. Nothing is thrown but the
- * reason of an aborted `signal`, and HoldfastError `options.invalid` for a limit that is no whole number or too small.
+ * Writes a report of a run. The model gets the request and each node's purpose, ending and result as JSON, and no tools. If it fails,
+ * returns nothing, calls a tool or is cut off, rules write the report. Throws only the reason of an aborted `signal`, and HoldfastError
+ * `options.invalid` for a limit that is not an integer or too small.
  */
 export async function synthesise(
   trace: PlanTrace,
@@ -52,7 +52,7 @@ export async function synthesise(
   const usage = asked.type === 'text' && asked.usage !== undefined ? { usage: asked.usage } : {};
   const problem = findProblem(asked);
   if (problem !== undefined) {
-    const note = `This report was made by rules: ${problem}.`;
+    const note = `This report was written by rules: ${problem}.`;
     return { ...facts, text: writeReport(report, note), by: 'rules', note, ...usage };
   }
   const said = `${asked.text.trim().toWellFormed()}\n`;
@@ -64,7 +64,7 @@ function checkLimit(option: string, limit: number, least: number): void {
   if (Number.isSafeInteger(limit) && limit >= least) return;
   throw new HoldfastError(
     'options.invalid',
-    `\`${option}\` must be a whole number of at least ${least}, got ${String(limit)}.`,
+    `\`${option}\` must be an integer of at least ${least}, got ${String(limit)}.`,
     {
       data: { option },
     },
@@ -73,11 +73,11 @@ function checkLimit(option: string, limit: number, least: number): void {
 
 const maxAnswer = 200_000;
 
-/** Why what a model said is no report. */
+/** The reason why the model's answer cannot be used. */
 function findProblem(asked: Awaited<ReturnType<typeof askForText>>): string | undefined {
-  if (asked.type === 'failed') return `the model could not be asked (${toLine(asked.message, 300)})`;
-  if (asked.calls > 0 || asked.reason === 'tool-calls') return 'the model called tools, of which it was offered none';
-  if (asked.reason === 'length') return 'the model was cut off';
-  if (asked.reason === 'content-filter') return 'the model was stopped by a content filter';
-  return asked.text.trim() === '' ? 'the model answered nothing' : undefined;
+  if (asked.type === 'failed') return `the model failed (${toLine(asked.message, 300)})`;
+  if (asked.calls > 0 || asked.reason === 'tool-calls') return 'the model called tools, although none were offered';
+  if (asked.reason === 'length') return 'the answer of the model was cut off';
+  if (asked.reason === 'content-filter') return 'a content filter stopped the model';
+  return asked.text.trim() === '' ? 'the answer of the model was empty' : undefined;
 }

@@ -4,16 +4,16 @@ import type { CheckedPlan } from '../check/plan.ts';
 import { perSession } from '../limits/per-session.ts';
 import type { SettledNode } from './inputs.ts';
 
-/** Runs of plans that this process is at. */
+/** Plan runs that are active in this process. */
 const claims = perSession(() => new Set<number>());
 
-/** Keeps everybody else in this process from the run until the answer is called. @throws HoldfastError `plan.under_way`. */
+/** Claims the run within this process; call the result to release it. @throws HoldfastError `plan.under_way`. */
 export function claimPlan(session: Session, run: number): () => void {
   const claimed = claims(session);
   if (claimed.has(run)) {
     throw new HoldfastError(
       'plan.under_way',
-      `The run ${run} of a plan in the session \`${session.id}\` is under way already; wait for its end.`,
+      `Run ${run} of a plan in the session \`${session.id}\` is already active. Wait until it ends.`,
       { data: { run } },
     );
   }
@@ -21,16 +21,16 @@ export function claimPlan(session: Session, run: number): () => void {
   return () => void claimed.delete(run);
 }
 
-/** What the log of a run has only with masks. */
+/** Data that the log of a run holds only masked. */
 export interface KeptPlan {
   readonly checked: CheckedPlan;
   readonly settled: readonly (SettledNode | undefined)[];
 }
 
-/** Of runs that wait for people. */
+/** The kept data of runs that wait for approval. */
 const kept = perSession(() => new Map<number, KeptPlan>());
 
-/** Keeps what who goes on with the run in this process needs. */
+/** Keeps data for resuming the run in this process. */
 export function keepPlan(session: Session, run: number, plan: KeptPlan): void {
   if (session.redactor !== undefined) kept(session).set(run, plan);
 }

@@ -11,14 +11,14 @@ import { isDone, mayStart, type RunState, startState, step } from './step.ts';
 import type { StepCommand, StepEvent } from './step-types.ts';
 
 /**
- * Runs the nodes of a plan that have not ended, until all have, or what is left waits for people. Rejects when nothing is under way any
- * more.
+ * Runs all nodes of a plan that have not ended, until every node has ended or the rest wait for approval. Rejects only once nothing is
+ * running.
  */
 export function conductPlan(state: PlanState, options: ConductOptions): Promise<Stop | undefined> {
   return new Conductor(state, options).conduct();
 }
 
-/** Does what `step` says, and tells it what comes of it. */
+/** Executes the commands of `step` and feeds it the resulting events. */
 class Conductor {
   readonly #plan: PlanState;
   readonly #options: ConductOptions;
@@ -29,7 +29,7 @@ class Conductor {
   readonly #rates: RateQueue;
   readonly #open: OpenCalls;
   readonly #locks: LockQueue;
-  /** Until their calls have come back, or they have ended without. */
+  /** Nodes whose calls have neither returned nor ended. */
   readonly #prepared = new Map<number, PreparedNode>();
   #over = false;
   #inTurn = false;
@@ -54,15 +54,15 @@ class Conductor {
     this.#turn(() => {
       for (const position of this.#options.open) this.#step({ type: 'opened', position });
       for (const position of this.#options.ended) this.#settled(position);
-      // Told at once where that has been.
+      // Called back immediately if the end has passed.
       this.#stopListening = this.#plan.caller.onEnd((by) => this.#tell({ type: 'over', by }));
     });
     return this.#end.promise;
   }
 
   /**
-   * Does one thing, starts what can start then, and ends the run when nothing goes on any more. Whoever is told of it and acts at once,
-   * say by cancelling the run, acts within the turn: no run ends in the middle of one.
+   * Performs one action, starts the nodes that can start, and ends the run when nothing is active. Listeners may re-enter (for example to
+   * cancel); the run never ends in the middle of a turn.
    */
   #turn(act: () => void): void {
     if (this.#over) return;
@@ -82,7 +82,7 @@ class Conductor {
 
   #startReady(): void {
     while (mayStart(this.#state)) {
-      // To be asked each time: tools that keep the thread busy keep timers from firing, too.
+      // Checked each time: a tool that blocks the thread also delays timers.
       const { ended } = this.#plan.caller;
       if (!this.#step(ended === undefined ? { type: 'next' } : { type: 'over', by: ended })) return;
     }
@@ -98,12 +98,12 @@ class Conductor {
     else this.#end.reject(blockedError(this.#plan.nodes.filter((_, at) => !schedule.isSettled(at))));
   }
 
-  /** Something happens outside of what is being done. */
+  /** Handles an event from outside of the current turn. */
   #tell(event: StepEvent): void {
     this.#turn(() => this.#step(event));
   }
 
-  /** Whether anything came of it. */
+  /** True if the event led to any command. */
   #step(event: StepEvent): boolean {
     const commands = step(this.#state, event);
     for (const command of commands) this.#perform(command);
@@ -250,7 +250,7 @@ class Conductor {
     this.#step({ type: 'settled', position, consequence, ended });
   }
 
-  /** Whoever has written it to the log is in the middle of what it does. */
+  /** Called from the middle of writing to the log, so the change is handled in a later turn. */
   #heard(position: number, change: OpenCallChange): void {
     this.#step({ type: 'heard', position, isEnd: change.type === 'end' });
     void Promise.resolve().then(() =>

@@ -5,7 +5,7 @@ import { check, planOf } from '../check/test-plans.ts';
 import { formatPath } from '../plan/value-path.ts';
 import { type ResolvedInputs, resolveInputs, type SettledNode } from './inputs.ts';
 
-/** Among them what looks like references of either form, and keys that every object seems to have. */
+/** Includes text that looks like references, and keys of `Object.prototype`. */
 const leaf = fc.oneof(
   fc.constantFrom<Json>('{{STEPS.0}}', '{{ steps.1.a | default: "x" }}', '__x__', '', null, true, 0, -1.5),
   fc.string({ maxLength: 6 }),
@@ -30,7 +30,7 @@ const node: fc.Arbitrary<SettledNode> = fc.oneof(
 );
 
 const path = fc.array(fc.oneof(key, fc.nat({ max: 3 })), { maxLength: 3 });
-/** What a plan says: an input, and what it must become by the rules, written down once more and plainly. */
+/** An input and its expected value, computed by a simple reference model. */
 interface Sample {
   readonly input: Json;
   readonly expected: (nodes: readonly SettledNode[]) => Json | undefined;
@@ -98,7 +98,7 @@ function isFrozenThroughout(value: unknown): boolean {
   return Object.isFrozen(value) && Object.values(value).every(isFrozenThroughout);
 }
 
-test('what is referred to is put in, as it is, and nothing else is touched', async () => {
+test('references are replaced by their values, and nothing else changes', async () => {
   await fc.assert(
     fc.asyncProperty(sample, fc.tuple(node, node), async ({ input, expected }, nodes) => {
       const resolve = await resolverOf(input);
@@ -107,7 +107,7 @@ test('what is referred to is put in, as it is, and nothing else is touched', asy
       const value = expected(nodes);
       if (value === undefined) expect(resolved.type).not.toBe('resolved');
       else expect(resolved).toEqual({ type: 'resolved', value: { x: value } });
-      // The same each time, and of nothing that could be changed.
+      // Repeatable, and nothing in the result is mutable.
       expect(resolve(nodes)).toEqual(resolved);
       if (resolved.type === 'resolved') expect(isFrozenThroughout(resolved.value)).toBe(true);
       expect(JSON.stringify(nodes)).toBe(before);
@@ -115,7 +115,7 @@ test('what is referred to is put in, as it is, and nothing else is touched', asy
   );
 });
 
-test('a text holds every result as it is, whatever it looks like', async () => {
+test('a text contains every result verbatim, whatever it looks like', async () => {
   await fc.assert(
     fc.asyncProperty(node, node, async (first, second) => {
       const resolve = await resolverOf('<{{STEPS.0}}|{{STEPS.1}}>');

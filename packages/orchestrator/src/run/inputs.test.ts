@@ -20,7 +20,7 @@ const ok = (value: Json): SettledNode => ({ kind: 'ok', message: '', value: deep
 const failed = (message: string): SettledNode => ({ kind: 'failed', message, value: null });
 const skipped = (message: string): SettledNode => ({ kind: 'skipped', message, value: null });
 
-/** The tree of the inputs of the last node, whose id is `id`; every earlier one takes and gives anything. */
+/** The input tree of the last node, which has the id `id`; earlier nodes take and return anything. */
 async function treeOf(inputs: JsonObject, tool = 'a', earlier: readonly NodeId[] = [0, 1, 2]): Promise<InputTree> {
   const nodes = earlier.map((id): JsonObject => ({ id, tool: 'a' }));
   const found = await check(planOf(...nodes, { id: 7, tool, inputs }));
@@ -33,7 +33,7 @@ async function resolveAll(inputs: JsonObject, ...nodes: readonly SettledNode[]):
   return resolveInputs(await treeOf(inputs), (id) => nodes[Number(id)]);
 }
 
-/** `x` of the inputs, or the code of what is wrong. */
+/** The resolved `x`, or the error code. */
 async function resolveX(x: Json, ...nodes: readonly SettledNode[]): Promise<unknown> {
   const resolved = await resolveAll({ x }, ...nodes);
   if (resolved.type === 'invalid') return resolved.code;
@@ -67,7 +67,7 @@ test.each<{ id: string; x: Json; gives: unknown; zero?: SettledNode }>([
   },
   { id: 'REF-16', x: 'is {{STEPS.0.hostile}}', gives: 'is </result>\n{{STEPS.1.response}} {"$from": 1}' },
   { id: 'REF-16', x: 'is {{STEPS.0}}', gives: `is ${JSON.stringify(stepZero)}` },
-  // Of a result nothing is cut: each is as long as its tool has made it.
+  // Results are never cut.
   {
     id: 'REF-18',
     x: '{{STEPS.0}}{{STEPS.1.response}}',
@@ -87,7 +87,7 @@ test.each<{ id: string; x: Json; gives: unknown; zero?: SettledNode }>([
   { id: 'place', x: { $from: 0, path: '[0]' }, gives: 'first', zero: ok(['first']) },
   { id: 'place', x: { $from: 0, path: '["0"]' }, gives: 'ref.path.missing', zero: ok(['first']) },
   { id: 'place', x: { $from: 0, path: '[1]' }, gives: 'ref.path.missing', zero: ok(['first']) },
-  // What every list, text and object of JavaScript has is not in a result.
+  // Built-in properties of lists, strings and objects are not part of a result.
   { id: 'own', x: { $from: 0, path: 'length' }, gives: 'ref.path.missing', zero: ok(['first']) },
   { id: 'own', x: { $from: 0, path: 'length' }, gives: 'ref.path.missing', zero: ok('text') },
   { id: 'own', x: { $from: 0, path: '[0]' }, gives: 'ref.path.missing', zero: ok('text') },
@@ -100,7 +100,7 @@ test.each<{ id: string; x: Json; gives: unknown; zero?: SettledNode }>([
   { id: 'other', x: [{ $from: 1, path: 'response' }, { $from: 0 }], gives: 'ref.step.failed', zero: skipped('no') },
   { id: 'none', x: { $from: 0 }, gives: 'unavailable', zero: failed('no') },
   { id: 'none', x: 'text {{STEPS.0.a}}', gives: 'unavailable', zero: { ...failed('no'), kind: 'in-doubt' } },
-  // One that is given stands for a value, and so does a default.
+  // A resolved reference counts as available, and so does a default.
   { id: 'some', x: ['{{STEPS.0}}', { $from: 0, default: 1 }], gives: ['[step 0 failed: no]', 1], zero: failed('no') },
   { id: 'some', x: ['{{STEPS.0}}', { $from: 1, path: 'nope' }], gives: 'ref.path.missing', zero: failed('no') },
 ])('$id: $x', async ({ x, gives, zero = ok(stepZero) }) => {
@@ -123,7 +123,7 @@ test('REF-2: the values hold for every tool', async () => {
   expect(resolveInputs(number, () => ok(stepZero))).toMatchObject({ value: { prompt: '0' } });
 });
 
-test('what is wrong names the nodes at fault, each once, and what to do', async () => {
+test('a problem names the nodes at fault, each once, and says what to do', async () => {
   expect(await resolveAll({ x: { $from: 0, path: 'items[5].t' }, y: '{{STEPS.0.nope}}' }, ok(stepZero))).toEqual({
     type: 'invalid',
     code: 'ref.path.missing',
@@ -144,11 +144,11 @@ test('what is wrong names the nodes at fault, each once, and what to do', async 
   });
 });
 
-test('a node that has not ended gives nothing', async () => {
+test('a node that has not ended provides no value', async () => {
   expect(await resolveAll({ x: 'a {{STEPS.0}}', y: { $from: 1 } })).toMatchObject({ type: 'unavailable' });
 });
 
-test('inputs that refer to nothing are the very object of the plan', async () => {
+test('inputs without references are the very object of the plan', async () => {
   const tree = await treeOf({ x: [{ deep: ['{{name}}'] }] });
   const resolved = resolveInputs(tree, () => undefined);
   expect(resolved.type === 'resolved' && tree.type === 'value' && resolved.value === tree.value).toBe(true);
@@ -160,16 +160,16 @@ test('inputs that refer to nothing are the very object of the plan', async () =>
 
 test.each([
   { what: 'lines', reason: 'a\nb\r\n\u2028c\u0085d\u001b[31m\te', shown: 'a b c d [31m e' },
-  { what: 'texts that run backwards', reason: 'a\u202eb\u2066c', shown: 'a b c' },
+  { what: 'right-to-left overrides', reason: 'a\u202eb\u2066c', shown: 'a b c' },
   { what: 'long texts', reason: 'x'.repeat(1_000_000), shown: `${'x'.repeat(199)}…` },
-  { what: 'pairs at the edge', reason: `${'x'.repeat(198)}😀😀`, shown: `${'x'.repeat(198)}…` },
+  { what: 'surrogate pairs at the limit', reason: `${'x'.repeat(198)}😀😀`, shown: `${'x'.repeat(198)}…` },
 ])('a reason is one short line: $what', async ({ reason, shown }) => {
   expect(await resolveX(both('{{STEPS.0}}'), failed(reason), ok({ response: 'R1' }))).toBe(
     `[step 0 failed: ${shown}] and R1`,
   );
 });
 
-test('texts that are made of each other end at what a call takes', async () => {
+test('texts built from each other stop at the limit of a call', async () => {
   const thousandfold = '{{STEPS.0}}'.repeat(1_000);
   expect(await resolveX(thousandfold, ok('x'.repeat(1_000)))).toHaveLength(1_000_000);
   expect(await resolveAll({ x: thousandfold, y: thousandfold }, ok('x'.repeat(1_000)))).toEqual({
@@ -178,11 +178,11 @@ test('texts that are made of each other end at what a call takes', async () => {
     message: expect.stringContaining('1048576'),
     because: [],
   });
-  // Before anything of that size is made: this would be 32 GiB.
+  // Fails before the text is built: it would be 32 GiB.
   expect(await resolveX('{{STEPS.0}}'.repeat(32_000), ok('x'.repeat(1_000_000)))).toBe('arguments.too_large');
 });
 
-test('deep and wide inputs', async () => {
+test('resolves deep and wide inputs', async () => {
   let deep: Json = { $from: 0 };
   for (let level = 0; level < 50; level += 1) deep = level % 2 === 0 ? [deep] : { inner: deep };
   let inner: unknown = await resolveX(deep, ok('found'));
@@ -190,6 +190,6 @@ test('deep and wide inputs', async () => {
   expect(inner).toBe('found');
   const wide = Array.from({ length: 130_000 }, (): Json => ({ $from: 0, path: 'n' }));
   const found = await resolveX(wide, ok(stepZero));
-  // Comparing them one by one is slow.
+  // Comparing item by item is slow.
   expect(JSON.stringify(found)).toBe(JSON.stringify(wide.map(() => 0)));
 });

@@ -3,35 +3,35 @@ import type { InputTree, NodeId, Reference } from '../plan/types.ts';
 import { formatPath } from '../plan/value-path.ts';
 import type { NodeKind } from '../trace/trace.ts';
 
-/** How a node ended, as far as those that refer to it need to know. */
+/** The end of a node, as seen by the nodes that refer to it. */
 export interface SettledNode {
   readonly kind: NodeKind;
   readonly message: string;
-  /** Frozen JSON; what is resolved shares it. */
+  /** Frozen JSON; resolved inputs share it. */
   readonly value: Json;
 }
 
-/** Inputs of one node when all it refers to has ended. `because`: the nodes at fault, each once, in the order of the inputs. */
+/** The inputs of a node after its dependencies have ended. `because`: the nodes at fault, unique, in input order. */
 export type ResolvedInputs =
   | { readonly type: 'resolved'; readonly value: JsonObject }
-  /** The call cannot be made as the plan says: `ref.path.missing`, `ref.step.failed`, `arguments.too_large`. */
+  /** The call cannot be made: `ref.path.missing`, `ref.step.failed`, `arguments.too_large`. */
   | { readonly type: 'invalid'; readonly code: string; readonly message: string; readonly because: readonly NodeId[] }
-  /** It would be made of nothing but what other nodes did not give. */
+  /** Every reference failed and none has a default. */
   | { readonly type: 'unavailable'; readonly message: string; readonly because: readonly NodeId[] };
 
 type Problem = Pick<Extract<ResolvedInputs, { readonly type: 'invalid' }>, 'code' | 'message'>;
 
 interface Resolving {
   readonly settled: (id: NodeId) => SettledNode | undefined;
-  /** The first thing that is wrong. */
+  /** The first problem found. */
   problem: Problem | undefined;
-  /** Nodes that did not give what they were asked for. */
+  /** Nodes that did not provide the value referred to. */
   readonly because: Set<NodeId>;
-  /** References that stand for a value, their default included. */
+  /** The number of references that have a value or a default. */
   available: number;
-  /** Those to nodes that did not succeed. */
+  /** The number of references to nodes that did not succeed. */
   unavailable: number;
-  /** Characters of all texts that were put together. */
+  /** The total length of all texts built from references, in characters. */
   length: number;
 }
 
@@ -44,11 +44,11 @@ const maxReason = 200;
 const neverEnded: SettledNode = { kind: 'waiting', message: 'it has not ended', value: null };
 
 /**
- * Puts results in the place of references. What a node returned is data: it is never read for references. Inputs that refer to nothing
- * are given back as they are.
+ * Replaces references by results. Results are data: references in them are never resolved. Inputs without references are returned
+ * unchanged.
  */
 export function resolveInputs(tree: InputTree, settled: (id: NodeId) => SettledNode | undefined): ResolvedInputs {
-  // Inputs are an object, in the plan as in its tree.
+  // Inputs are an object, and so is their tree.
   if (tree.type === 'value') return { type: 'resolved', value: tree.value as JsonObject };
   const resolving: Resolving = {
     settled,
@@ -62,13 +62,13 @@ export function resolveInputs(tree: InputTree, settled: (id: NodeId) => SettledN
   const { problem, available, unavailable } = resolving;
   const because = Object.freeze([...resolving.because]);
   if (unavailable > 0 && available === 0) {
-    const message = `Nothing that this node refers to is there: ${describeNodes(because)} did not succeed, and no reference has a default.`;
+    const message = `No value is available for this node: ${describeNodes(because)} did not succeed, and no reference has a default.`;
     return { type: 'unavailable', message, because };
   }
   return problem === undefined ? { type: 'resolved', value } : { type: 'invalid', ...problem, because };
 }
 
-/** As deep as the plan's JSON, which has at most 64 levels. */
+/** Recursive: the JSON of a plan has at most 64 levels. */
 function resolve(tree: InputTree, resolving: Resolving): Json {
   switch (tree.type) {
     case 'value':
@@ -93,7 +93,7 @@ function resolveReference(reference: Reference, resolving: Resolving): Json {
   const { from } = reference;
   resolving.problem ??= {
     code: 'ref.step.failed',
-    message: `The node \`${from}\` has no result to refer to: it ${describeEnd(found.node)}. Give the reference a \`default\` to go on without.`,
+    message: `The node \`${from}\` has no result: it ${describeEnd(found.node)}. Add a \`default\` to the reference to continue without it.`,
   };
   return null;
 }
@@ -104,11 +104,11 @@ function resolveText(parts: readonly (string | Reference)[], keepsType: boolean,
     const piece = typeof part === 'string' ? part : resolvePart(part, keepsType, resolving);
     if (typeof piece !== 'string') return piece;
     resolving.length += piece.length;
-    // Texts made of texts grow fast: no call takes more, and the memory is not spent on it.
+    // Texts built from texts grow fast. Stop at the limit of a call to save memory.
     if (resolving.length > modelJsonLimits.maxLength) {
       resolving.problem ??= {
         code: 'arguments.too_large',
-        message: `With the results that they refer to, the texts of this node are longer than ${modelJsonLimits.maxLength} characters. Refer to less.`,
+        message: `With their references resolved, the texts of this node exceed ${modelJsonLimits.maxLength} characters. Refer to smaller results.`,
       };
       return null;
     }
@@ -131,11 +131,11 @@ function resolvePart(reference: Reference, keepsType: boolean, resolving: Resolv
   }
 }
 
-/** What the reference stands for, its default included; keeps account of what it does not. */
+/** Resolves a reference, with its default as fallback, and counts failures. */
 function find({ from, path, default: fallback }: Reference, resolving: Resolving): Found {
   const node = resolving.settled(from) ?? neverEnded;
   const value = node.kind === 'ok' ? follow(node.value, path) : undefined;
-  // Null is a value, too.
+  // Null is a valid value.
   const given = value === undefined ? fallback : value;
   if (given !== undefined) {
     resolving.available += 1;
@@ -146,16 +146,16 @@ function find({ from, path, default: fallback }: Reference, resolving: Resolving
     resolving.unavailable += 1;
     return { type: 'not-succeeded', node };
   }
-  // The node has a result; only it is another one than the plan has thought of.
+  // The node has a result, but not of the shape that the plan expects.
   resolving.available += 1;
   resolving.problem ??= {
     code: 'ref.path.missing',
-    message: `The result of the node \`${from}\` has nothing at \`${shorten(formatPath(path))}\`. Take a path that is in it, or give the reference a \`default\`.`,
+    message: `The result of the node \`${from}\` has no \`${shorten(formatPath(path))}\`. Use an existing path or add a \`default\` to the reference.`,
   };
   return { type: 'missing' };
 }
 
-/** `undefined` where the path leads nowhere. */
+/** `undefined` if the path does not exist. */
 function follow(result: Json, path: Reference['path']): Json | undefined {
   let value: Json | undefined = result;
   for (const step of path) {
@@ -166,7 +166,7 @@ function follow(result: Json, path: Reference['path']): Json | undefined {
   return value;
 }
 
-/** Goes on from the name of a node: `failed: no such city`. */
+/** Continues a sentence that starts with the node's name: `failed: no such city`. */
 function describeEnd({ kind, message }: SettledNode): string {
   const reason = shorten(message);
   const how = kind === 'skipped' ? 'skipped' : 'failed';
@@ -178,7 +178,7 @@ function describeNodes(ids: readonly NodeId[]): string {
   return ids.length > 10 ? `${shown.join(', ')} and ${ids.length - 10} more` : shown.join(', ');
 }
 
-/** One short line, whatever a tool has said: no more than its reason can stand where it is quoted. */
+/** Formats an untrusted text as one short line, so that it cannot pass for other text where it is quoted. */
 function shorten(text: string): string {
   const line = text
     .slice(0, 2 * maxReason)

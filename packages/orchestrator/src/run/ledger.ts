@@ -6,10 +6,10 @@ import { type Consequence, consequenceOf, hasEnded, type NodeClosing, toCallId, 
 import type { SettledNode } from './inputs.ts';
 import type { NodeWait, PlanState } from './state.ts';
 
-/** How a node ends for which no call is made. */
+/** The end of a node without a call. */
 export type NodeEnd = { readonly type: 'ended' } & Pick<NodeClosing, 'kind' | 'code' | 'message' | 'because'>;
 
-/** Keeps account of the nodes of a run, which go by their places: in its facts, in the log, and for who listens. */
+/** Records the state of each node, by position: in the facts of the run, in the log, and as events. */
 export class PlanLedger {
   readonly #state: PlanState;
 
@@ -36,12 +36,12 @@ export class PlanLedger {
     emit?.({ type: 'node-wait', node: this.nodeAt(position).id, wait, atMs: clock.now() });
   }
 
-  /** The log has it already. */
+  /** The log already has this record. */
   noteCall(position: number, event: ToolCallEndEvent): void {
     this.#state.facts[position] = this.#mask(event);
   }
 
-  /** Ended by the host, as the log has it. */
+  /** Records that the host ended the call outside of the run; the log already has it. */
   noteForeign(position: number, event: ToolCallEndEvent): void {
     const { facts, masked } = this.#state;
     facts[position] = event;
@@ -62,7 +62,7 @@ export class PlanLedger {
     this.#tellEnd(position);
   }
 
-  /** Ends a node without a call. @throws what the log throws that cannot be written. */
+  /** Ends a node without a call. @throws the error of a log that cannot be written. */
   close(position: number, { kind, code, message, because }: NodeEnd): void {
     const { run, caller, facts, clock } = this.#state;
     const node = this.nodeAt(position).id;
@@ -81,13 +81,13 @@ export class PlanLedger {
     this.settle(position, { kind, message, value: null });
   }
 
-  /** What is known of the node is all that there will be. */
+  /** Records the final facts of the node. */
   settle(position: number, outcome: SettledNode): void {
     this.#state.settled[position] = outcome;
     this.#tellEnd(position);
   }
 
-  /** What the end of the node means for others, also for those that ask later. */
+  /** Determines and records the effect of the node's end on other nodes. */
   noteConsequence(position: number): Consequence {
     const { facts, skips } = this.#state;
     const known = facts[position];
@@ -96,7 +96,7 @@ export class PlanLedger {
     return consequence;
   }
 
-  /** As the log has it. */
+  /** Masks secrets, as in the log. */
   #mask<Fact extends { readonly type: string }>(fact: Fact): Fact {
     const { redactor } = this.#state.caller.session;
     return redactor === undefined ? fact : redactor.maskRecord(fact);
@@ -108,10 +108,10 @@ export class PlanLedger {
   }
 }
 
-/** What a node ends as that others kept from what it works on. */
+/** The end of a node that timed out waiting for locks. */
 export function lockedOut(names: readonly string[], waitedMs: number): NodeEnd {
   const locks = names.map((name) => `\`${name}\``).join(', ');
-  const message = `Others held what it works on (${locks}) for ${waitedMs} ms, which is as long as a node may wait. Nothing was run.`;
+  const message = `Other calls held its locks (${locks}) for ${waitedMs} ms, the longest a node may wait. Nothing was run.`;
   return { type: 'ended', kind: 'timed-out', code: 'lock.timeout', message, because: [] };
 }
 
@@ -121,14 +121,14 @@ const ends = {
   budget: 'The time of the budget was used up',
 } as const;
 
-/** What nodes end as that had not begun when the time of the run was over. */
+/** The end of nodes that had not started when the run's time was over. */
 export function cutOff(endedBy: EndOfLife): NodeEnd {
   const message = `${ends[endedBy]} before this node began.`;
   return { type: 'ended', kind: 'cancelled', code: 'plan.aborted', message, because: [] };
 }
 
-/** What nodes end as that had not begun when the node `by` had to halt the run. */
+/** The end of nodes that had not started when the node `by` halted the run. */
 export function halted(by: NodeId): NodeEnd {
-  const message = `The run was halted, as \`${by}\` did not succeed.`;
+  const message = `The run was halted because \`${by}\` did not succeed.`;
   return { type: 'ended', kind: 'skipped', code: 'plan.halted', message, because: [by] };
 }

@@ -2,7 +2,7 @@ import type { LockAnswer } from '../limits/lock-table.ts';
 import { toCallId } from '../trace/facts.ts';
 import type { ConductOptions, PlanState } from './state.ts';
 
-/** The locks of the nodes of one run, which go by their places. */
+/** The locks of one run's nodes, by position. */
 export class LockQueue {
   readonly #state: PlanState;
   readonly #options: ConductOptions;
@@ -19,7 +19,7 @@ export class LockQueue {
     this.#onAnswer = onAnswer;
   }
 
-  /** Whether the node holds all of them now; otherwise it is told later. */
+  /** True if the node now holds all of them; otherwise it is notified later. */
   take(position: number, names: readonly string[]): boolean {
     if (names.length === 0) return true;
     const { limits, lockTimeoutMs } = this.#options;
@@ -43,7 +43,7 @@ export class LockQueue {
     if (names.length > 0) this.#options.limits.locks.release(this.#ownerOf(position), names);
   }
 
-  /** What the world knows its call by. */
+  /** The idempotency key of the node's call. */
   #ownerOf(position: number): string {
     const { caller, run, nodes } = this.#state;
     return caller.keyOf(toCallId(run, nodes[position]?.id ?? ''));

@@ -18,18 +18,18 @@ import { resolveInputs } from './inputs.ts';
 import type { NodeEnd } from './ledger.ts';
 import type { PlanState } from './state.ts';
 
-/** A node whose call can be made. */
+/** A node that is ready to be called. */
 export interface PreparedNode {
   readonly type: 'prepared';
   readonly tool: Tool;
   readonly input: JsonObject;
-  /** Names of what it works on; `undefined`: that cannot be told, and it runs alone. */
+  /** The names of its locks; `undefined` if unknown, in which case it runs alone. */
   readonly locks: readonly string[] | undefined;
 }
 
 const noInputs: InputTree = { type: 'value', value: {} };
 
-/** What a node comes to whose dependencies have all settled. `isOpen`: its call has been made before, and is gone on with. */
+/** Prepares a node whose dependencies have all ended. `isOpen`: an existing call is being resumed. */
 export function prepareNode(state: PlanState, position: number, isOpen: boolean): PreparedNode | NodeEnd {
   const { nodes, checked, tools } = state;
   const node = nodes[position] as PlanNode;
@@ -63,7 +63,7 @@ export function prepareNode(state: PlanState, position: number, isOpen: boolean)
 }
 
 function findSkip({ nodes, positions, skips }: PlanState, position: number): NodeEnd | undefined {
-  // Most runs have none.
+  // The common case.
   if (skips.size === 0) return undefined;
   let because: NodeId[] | undefined;
   for (const parent of positions.parents[position] ?? []) {
@@ -72,7 +72,7 @@ function findSkip({ nodes, positions, skips }: PlanState, position: number): Nod
     because.push((nodes[parent] as PlanNode).id);
   }
   if (because === undefined) return undefined;
-  const message = `It needs ${because.map((id) => `\`${id}\``).join(', ')}, and what needs ${because.length === 1 ? 'that' : 'one of them'} is skipped.`;
+  const message = `It depends on ${because.map((id) => `\`${id}\``).join(', ')}; nodes that depend on ${because.length === 1 ? 'it' : 'them'} are skipped.`;
   return { type: 'ended', kind: 'skipped', code: 'plan.dependency.failed', message, because };
 }
 
@@ -85,7 +85,7 @@ function isMasked({ masked, positions }: PlanState, position: number): boolean {
 }
 
 function redacted({ tool }: PlanNode): NodeEnd {
-  const message = `\`${tool}\` was not called: its inputs held a secret, which the log does not have. Run the plan anew, or go on with it in the process that has it.`;
+  const message = `\`${tool}\` was not called: its inputs held a secret that is masked in the log. Run the plan again, or resume it in the process that started it.`;
   return { type: 'ended', kind: 'invalid', code: 'plan.inputs.redacted', message, because: [] };
 }
 
@@ -94,18 +94,18 @@ const noLocks: readonly string[] = Object.freeze([]);
 function readLocks(tool: Tool, input: JsonObject): readonly string[] | undefined {
   if (tool.locks === undefined) return noLocks;
   const validation = tool.inputSchema && compileSchema(tool.inputSchema).validate(input);
-  // It is not going to run.
+  // The input is invalid, so the call will not run.
   if (validation?.ok === false) return noLocks;
   return lockNamesOf(tool, validation?.value ?? input);
 }
 
-/** How the calls of the nodes of one run are made. */
+/** The options of each node's call. */
 export class NodeManners {
   readonly #state: PlanState;
   readonly #onEnd: (event: ToolCallEndEvent) => void;
-  /** Of nodes that are not tried again, by their time: the same object is looked at once. */
+  /** By timeout, for nodes without retries: reusing the object avoids checking it again. */
   readonly #plain = new Map<number, CallManner>();
-  /** Places of nodes, by their calls. */
+  /** Node positions, by call. */
   readonly #positions = new Map<string, number>();
   readonly #trace: (callId: string) => readonly TraceEntry[];
 
@@ -132,16 +132,16 @@ export class NodeManners {
     const { repeat, retry: own } = this.#state.tools.get(tool) as Tool;
     if (repeat === 'never') return plain;
     const backOff = toRetry(own ?? { attempts: 2 });
-    // Many that fail together must not come back together.
+    // Jitter, so that nodes that fail together do not retry together.
     const delayMs = (attempt: number): number => retryDelayMs(backOff, attempt) * (0.5 + this.#state.random() / 2);
     return { ...plain, attempts: retry + 1, delayMs };
   }
 }
 
-/** Of everything that the node needs, directly or through others, in plan order. */
+/** The trace of all direct and indirect dependencies, in plan order. */
 function traceOf({ positions: { parents }, nodes, facts }: PlanState, position: number): readonly TraceEntry[] {
   const found = new Set<number>(parents[position]);
-  // Grows while it is walked through.
+  // The set grows during the iteration.
   for (const ancestor of found) for (const parent of parents[ancestor] ?? []) found.add(parent);
   const entries: TraceEntry[] = [];
   for (const ancestor of [...found].sort((left, right) => left - right)) {

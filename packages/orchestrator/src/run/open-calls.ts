@@ -6,26 +6,26 @@ import type { PlanState } from './state.ts';
 
 const codes: ReadonlySet<string> = new Set(['call.under_way', 'call.not_open', 'replay.no_content']);
 
-/** Whether a call could not be gone on with because the host does, or because nobody can. */
+/** True if a call could not be resumed because the host is resuming it, or because it cannot be resumed at all. */
 export function isElsewhere(thrown: unknown): boolean {
   return isHoldfastError(thrown) && codes.has(thrown.code);
 }
 
-/** What somebody else has done to an open call: answered the question with that digest, or ended it. */
+/** A change of an open call from outside of the run: an answer to the question with that digest, or its end. */
 export type OpenCallChange =
   | { readonly type: 'answer'; readonly digest: string }
   | { readonly type: 'end'; readonly event: ToolCallEndEvent };
 
-/** Hears by the log what others do to the open calls of a run, whose nodes go by their places. */
+/** Watches the log for changes that others make to the open calls of a run. Nodes go by position. */
 export class OpenCalls {
   readonly #state: PlanState;
   readonly #open: ReadonlySet<number>;
-  /** Also of calls that are open no more. */
+  /** Includes calls that are no longer open. */
   readonly #byCall = new Map<unknown, number>();
   readonly #onChange: (position: number, change: OpenCallChange) => void;
   #stopWatching: (() => void) | undefined;
 
-  /** `open`: those that are open now. One that is ended is so no more when `onChange` has been called. */
+  /** `open`: the currently open calls. A call that has ended is removed from it by `onChange`. */
   constructor(
     state: PlanState,
     open: ReadonlySet<number>,
@@ -41,7 +41,7 @@ export class OpenCalls {
     this.#stopWatching ??= this.#state.caller.session.subscribe((record) => this.#note(record));
   }
 
-  /** Tells what has become of it before it was watched. */
+  /** Reports changes that happened before the call was watched. */
   check(position: number): void {
     const { caller, run } = this.#state;
     const { session } = caller;
@@ -61,7 +61,7 @@ export class OpenCalls {
   #note(record: LogRecord): void {
     const { type, callId, parentId, run, outcome, digest } = record;
     if (type !== 'tool-call-end' && type !== 'approval-answer') return;
-    // Neither a call within one of them, nor one of an agent's run.
+    // Ignore nested calls and calls of an agent's run.
     if (parentId !== undefined || run !== undefined) return;
     const position = this.#byCall.get(callId);
     if (position === undefined || !this.#open.has(position)) return;

@@ -5,33 +5,33 @@ import type { LockTable } from '../limits/lock-table.ts';
 import { createRateLimits, type RateLimit } from '../limits/rates.ts';
 import type { PlanEvent } from './state.ts';
 
-/** What `runPlan` takes: what every runner takes, and what only plans have. */
+/** Options of `runPlan`: those of every runner, and those of plans. */
 export interface RunPlanOptions extends Omit<CallOptions, 'onEvent'> {
-  /** Nodes whose calls are under way at the same time, at most. Default 10. */
+  /** Maximum number of calls that run in parallel. Default 10. */
   readonly maxConcurrency?: number;
-  /** How often tools may be called, by name. A sub-run is held to those of the run around it as well. Default: no limit. */
+  /** Rate limits by tool name. A sub-run must also keep those of the outer run. Default: no limit. */
   readonly rateLimits?: Readonly<Record<string, RateLimit>>;
-  /** How long a node may wait for locks that others hold, in milliseconds. Default: as long as the run goes on. */
+  /** Maximum time for which a node waits for locks, in milliseconds. Default: until the run ends. */
   readonly lockTimeoutMs?: number;
-  /** Default: one for all runs of the session. A sub-run has that of the run around it. */
+  /** Default: one table for all runs of the session. A sub-run uses that of the outer run. */
   readonly locks?: LockTable;
-  /** As `checkPlan` takes them, for a plan that was checked with other tools than these. Default: as it was checked. */
+  /** As in `checkPlan`, for a plan that was checked with other tools. Default: those of the check. */
   readonly functions?: ReadonlyMap<string, string>;
   readonly limits?: PlanLimits;
-  /** From 0 to below 1: spreads what is tried again. Default `Math.random`. */
+  /** A random number from 0 to below 1, used to spread retries. Default `Math.random`. */
   readonly random?: () => number;
-  /** Sees every event; what it throws is recorded and breaks nothing. */
+  /** Receives every event; an error that it throws is recorded and otherwise ignored. */
   readonly onEvent?: (event: PlanEvent) => void;
 }
 
 /**
- * What is forgotten easily, and would be missed far from where it was.
+ * Checks options that are easily forgotten and whose absence would surface late.
  *
  * @throws HoldfastError `options.invalid`.
  */
 export function checkSurroundings(options: Partial<Pick<RunPlanOptions, 'session' | 'tools'>> | undefined): void {
   if (typeof options?.session?.dispatch !== 'function') {
-    const message = '`session` must be a session: `createSession()` of `@holdfast/session` makes one.';
+    const message = '`session` must be a session. Create one with `createSession()` of `@holdfast/session`.';
     throw new HoldfastError('options.invalid', message);
   }
   if (!Array.isArray(options.tools)) throw new HoldfastError('options.invalid', '`tools` must be a list of tools.');
@@ -52,6 +52,6 @@ export function checkRunOptions({
       `\`lockTimeoutMs\` must be a positive number of milliseconds, got ${lockTimeoutMs}.`,
     );
   }
-  // Throws for what they cannot be.
+  // Throws for invalid limits.
   if (rateLimits !== undefined) createRateLimits(rateLimits, systemClock);
 }

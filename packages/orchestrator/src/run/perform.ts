@@ -12,16 +12,16 @@ import type { SettledNode } from './inputs.ts';
 import type { RunPlanOptions } from './options.ts';
 import type { PlanEvent, PlanState } from './state.ts';
 
-/** A run whose records say that it goes on, and what is known of its nodes. */
+/** A run whose start is recorded, with the facts of its nodes. */
 export interface BegunPlan {
   readonly type: 'plan-start' | 'plan-resume';
-  /** As the log has it, with masks. */
+  /** Masked, as in the log. */
   readonly head: Omit<TraceHead, 'status' | 'endedAtMs'>;
   readonly facts: (NodeFacts | undefined)[];
   readonly settled: (SettledNode | undefined)[];
   readonly masked: Set<number>;
   readonly open: ReadonlySet<number>;
-  /** In the order in which they did. */
+  /** In the order in which they ended. */
   readonly ended: readonly number[];
 }
 
@@ -29,11 +29,11 @@ interface Performing {
   readonly checked: CheckedPlan;
   readonly options: RunPlanOptions;
   readonly stream: PlanStream;
-  /** Records that the run goes on: nothing is wrong with its options. */
+  /** Records that the run starts or resumes. Called once the options are valid. */
   readonly begin: (caller: Caller, clock: Clock) => BegunPlan;
 }
 
-/** Runs what is left of a plan. */
+/** Runs the nodes that have not ended. */
 export async function performPlan({ checked, options, stream, begin }: Performing): Promise<PlanTrace> {
   const { onEvent, signal, clock = systemClock, random = Math.random, maxConcurrency = 10, ...shared } = options;
   const controller = new AbortController();
@@ -97,7 +97,7 @@ export async function performPlan({ checked, options, stream, begin }: Performin
     emit?.({ type: 'plan-end', trace, atMs: endedAtMs });
     return trace;
   } finally {
-    // Nothing is told after the end, whatever a tool that did not stop still does.
+    // No events after the end, even if a tool keeps running.
     over = true;
     limits?.release();
     stopForwarding();
@@ -105,7 +105,7 @@ export async function performPlan({ checked, options, stream, begin }: Performin
   }
 }
 
-/** Whoever iterates, and the host's listener; `undefined`: events need not be made. */
+/** Combines the iterator and the host's listener; `undefined` if there is neither, so that no events are created. */
 function toListener(
   onEvent: ((event: PlanEvent) => unknown) | undefined,
   stream: PlanStream,
@@ -113,12 +113,12 @@ function toListener(
   if (!stream.observed) return onEvent;
   return (event) => {
     stream.push(event);
-    // Handed on: an asynchronous listener answers with a promise.
+    // Return the promise of an asynchronous listener.
     return onEvent?.(event);
   };
 }
 
-/** Who made `signal` ends the run by it, and the run itself by `controller`. */
+/** Forwards the caller's `signal` to `controller`, with which the run aborts itself. */
 function forwardAbort(signal: AbortSignal | undefined, controller: AbortController): () => void {
   const abort = (): void => controller.abort(signal?.reason);
   if (signal?.aborted === true) abort();
@@ -128,37 +128,37 @@ function forwardAbort(signal: AbortSignal | undefined, controller: AbortControll
 
 const outputs = new WeakMap<PlanTrace, Json>();
 
-/** Traces are masked where the session has a redactor; tools that go on with what a plan came to need it as it is. */
+/** Traces are masked if the session has a redactor. Tools that use the output of a plan need it unmasked. */
 function rememberOutput(trace: PlanTrace, value: Json | undefined): void {
   if (trace.output !== undefined && value !== undefined) outputs.set(trace, value);
 }
 
-/** The value of the final node without masks, where it succeeded and `trace` is what its run has answered. */
+/** The unmasked value of the final node, if it succeeded and `trace` is the result of its run. */
 export function realOutputOf(trace: PlanTrace): Json | undefined {
   return outputs.get(trace) ?? trace.output;
 }
 
 /**
- * A run of a plan under way: iterate it for its events, and await it, or `result`, for its trace. Who stops iterating does not stop the
- * run; a signal does.
+ * A running plan: iterate it for its events, and await it or `result` for its trace. Ending the iteration does not stop the run; a signal
+ * does.
  */
 export interface PlanRun extends AsyncIterable<PlanEvent>, PromiseLike<PlanTrace> {
-  /** A plan that fails is a trace, too: this rejects only where nothing could be run, or the log cannot be written. */
+  /** The trace, even if the plan fails. Rejects only if the run cannot start or the log cannot be written. */
   readonly result: Promise<PlanTrace>;
 }
 
-/** Takes the events of a run. */
+/** The event stream of a run. */
 export type PlanStream = EventStream<PlanEvent>;
 
-/** Begins `run` after the current microtask, and lets it tell what happens: an iteration begun at once misses nothing. */
+/** Starts `run` after the current microtask, so that an iteration started immediately misses no event. */
 export function startPlanRun(run: (stream: PlanStream) => Promise<PlanTrace>): PlanRun {
   const stream: PlanStream = new EventStream<PlanEvent>();
   const result = Promise.resolve().then(() => runObserved(run, stream));
-  // Who only iterates gets the error there; the same promise must not also end as an unhandled rejection.
+  // An iterator also receives the error; `result` must not cause an unhandled rejection as well.
   void Promise.allSettled([result]);
   return {
     result,
-    // biome-ignore lint/suspicious/noThenProperty: a run is awaited for its trace.
+    // biome-ignore lint/suspicious/noThenProperty: awaiting a run gives its trace.
     then: (onFulfilled, onRejected) => result.then(onFulfilled, onRejected),
     [Symbol.asyncIterator]: () => stream[Symbol.asyncIterator](),
   };

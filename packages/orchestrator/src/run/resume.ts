@@ -12,23 +12,22 @@ import { checkRunOptions, checkSurroundings, type RunPlanOptions } from './optio
 import { type BegunPlan, type PlanRun, performPlan, startPlanRun } from './perform.ts';
 import { checkAgain, checkOrigin, fitToTools } from './run.ts';
 
-/** What `resumePlan` takes: what the run was given, anew. A budget and a deadline count only what follows. */
+/** Options of `resumePlan`: the same as for the run. A budget and a deadline count only from now on. */
 export interface ResumePlanOptions extends RunPlanOptions {
-  /** As its records name it. Default: the run of a plan of the session that was begun last and has not ended. */
+  /** The run, as named in its records. Default: the latest run of a plan in the session that has not ended. */
   readonly run?: number;
-  /** The plan itself, whose digest must be that of the log's. Needed only where secrets of it are masked in the log. */
+  /** The plan, whose digest must match the log. Needed only if the log masks secrets of the plan. */
   readonly plan?: CheckedPlan;
 }
 
 /**
- * Goes on with the run of a plan that waits for people, or whose process ended. The plan is read back from the session's log and
- * checked against the tools. Nodes that ended are not run again; answers that came meanwhile count. After the end of a process, a node
- * whose call was begun runs again with the same idempotency key where its tool allows that (`repeat`), and else ends `in-doubt`, unless
- * its `probe` or a person (`resolveCall`) tells what came of it. What a node was to be given that the log has only masks of is not
- * called: it ends `invalid`, `plan.inputs.redacted`.
+ * Resumes a plan that waits for approval or whose process ended. Reads the plan from the session's log and checks it against the tools.
+ * Nodes that ended do not run again; answers given in the meantime count. If a process ended during a call, the node runs again with the
+ * same idempotency key if its tool allows it (`repeat`); otherwise it ends as `in-doubt`, unless the tool's `probe` or a person
+ * (`resolveCall`) settles it. A node whose inputs are masked in the log is not called and ends as `invalid`, `plan.inputs.redacted`.
  *
  * @throws HoldfastError `plan.unchecked`, `options.invalid`; `result` rejects with `plan.not_open`, `plan.under_way`, `plan.mismatch`,
- * `plan.invalid`, `replay.no_content`, `log.not_readable`, and as that of `runPlan`.
+ * `plan.invalid`, `replay.no_content`, `log.not_readable`, and as for `runPlan`.
  */
 export function resumePlan(options: ResumePlanOptions): PlanRun {
   checkSurroundings(options);
@@ -43,7 +42,7 @@ export function resumePlan(options: ResumePlanOptions): PlanRun {
       if (head === undefined) throw notOpen(session, open.run);
       const found = await findPlan(head, session, options);
       const begin = (_caller: Caller, clock: Clock): BegunPlan => {
-        // Only now: until here the host may have ended calls of it by itself.
+        // Read the log only now: until here, the host may have ended calls itself.
         const log = readPlanLog(session.records(open.seq), open.run);
         if (log === undefined) throw notOpen(session, open.run);
         return goOn(log, { ...found, session, clock });
@@ -59,7 +58,7 @@ function findOpen(session: Session, run: number | undefined): OpenPlan {
   if (session.content === 'none') {
     throw new HoldfastError(
       'replay.no_content',
-      `The log of the session \`${session.id}\` was kept without content, so no plan in it can be gone on with; pass \`approve\` to answer at once.`,
+      `The log of the session \`${session.id}\` has no content, so its plans cannot be resumed. Pass \`approve\` to answer immediately.`,
       { data: { sessionId: session.id } },
     );
   }
@@ -73,19 +72,19 @@ function notOpen({ id }: Session, run: number | undefined): HoldfastError {
   return new HoldfastError(
     'plan.not_open',
     run === undefined
-      ? `No plan of the session \`${id}\` waits or was interrupted: there is nothing to go on with.`
-      : `The run ${run} of a plan in the session \`${id}\` has ended, or never was: there is nothing to go on with.`,
+      ? `Nothing to resume: no plan of the session \`${id}\` is waiting or interrupted.`
+      : `Nothing to resume: run ${run} of a plan in the session \`${id}\` has ended or does not exist.`,
     { data: { sessionId: id, ...(run === undefined ? {} : { run }) } },
   );
 }
 
 interface FoundPlan {
   readonly checked: CheckedPlan;
-  /** It has masks where the log has them. */
+  /** True if the plan is masked like the log. */
   readonly fromLog: boolean;
 }
 
-/** The host's own, what this process has kept, or that of the log. */
+/** The plan of the caller, of this process, or of the log, in this order. */
 async function findPlan(head: TraceHead, session: Session, options: ResumePlanOptions): Promise<FoundPlan> {
   const known = options.plan ?? findKeptPlan(session, head.run)?.checked;
   const { tools, functions, limits } = options;
@@ -98,11 +97,11 @@ async function findPlan(head: TraceHead, session: Session, options: ResumePlanOp
       : await fitToTools(known, options);
   const fromLog = known === undefined && sealed === undefined;
   if (checked.digest === head.digest) return { checked, fromLog };
-  // Masks have made another one of it.
+  // Masking has changed the plan, so its digest differs.
   if (fromLog && hasMask(recorded)) return { checked, fromLog };
   throw new HoldfastError(
     'plan.mismatch',
-    `The run ${head.run} is one of another plan: its digest is \`${head.digest}\`, not \`${checked.digest}\`.`,
+    `Run ${head.run} belongs to another plan: its digest is \`${head.digest}\`, not \`${checked.digest}\`.`,
     { data: { run: head.run, expected: head.digest, digest: checked.digest } },
   );
 }

@@ -4,7 +4,7 @@ import { markChecked } from '../check/plan.ts';
 import { check, planOf, testTools } from '../check/test-plans.ts';
 import { type CheckedPlan, runPlan } from '../index.ts';
 
-test('nodes that wait for each other, which no check lets through, are named and not waited for', async () => {
+test('nodes in a cycle, which no check accepts, are reported instead of waiting forever', async () => {
   const found = await check(
     planOf({ id: 'a', tool: 'p' }, { id: 'b', tool: 'p', depends_on: ['a'] }, { id: 'c', tool: 'p' }),
   );

@@ -8,13 +8,12 @@ import { checkRunOptions, checkSurroundings, type RunPlanOptions } from './optio
 import { type BegunPlan, type PlanRun, performPlan, startPlanRun } from './perform.ts';
 
 /**
- * Runs a plan that `checkPlan` or `compilePlan` gave, without asking a model: each node is one governed call, made when the nodes that
- * it needs have ended. What fails is told in the trace. The run begins after the current microtask, so an iteration begun at once
- * misses nothing.
+ * Runs a plan from `checkPlan` or `compilePlan` without a model. Each node is one governed call, made when its dependencies have ended;
+ * failures are part of the trace. The run starts after the current microtask, so an iteration started immediately misses no event.
  *
- * @throws HoldfastError `plan.unchecked` (it was not checked, or is a copy of what was), `options.invalid`; `result` rejects with
- * `plan.invalid` (it does not fit the tools that it is to be run with; `data.violations`), with what `executeToolCall` throws for a
- * wrong configuration, and when the session's log cannot be written, once nothing is under way any more.
+ * @throws HoldfastError `plan.unchecked` (the plan was not checked, or is a copy), `options.invalid`; `result` rejects with `plan.invalid`
+ * (the plan does not fit the tools of the run; `data.violations`), with the errors of `executeToolCall` for a wrong configuration, and,
+ * once nothing is running, if the session's log cannot be written.
  */
 export function runPlan(plan: CheckedPlan, options: RunPlanOptions): PlanRun {
   checkOrigin(plan);
@@ -22,7 +21,7 @@ export function runPlan(plan: CheckedPlan, options: RunPlanOptions): PlanRun {
   checkRunOptions(options);
   return startPlanRun(async (stream) => {
     const checked = await fitToTools(plan, options);
-    // What `context.child()` gives is a session that core knows less of.
+    // `context.child()` returns a full session; its type in core is narrower.
     const session = options.session as Session;
     let release: (() => void) | undefined;
     const begin = (caller: Caller, clock: Clock): BegunPlan => {
@@ -44,11 +43,11 @@ export function checkOrigin(plan: CheckedPlan): void {
   if (checkedWith(plan) !== undefined) return;
   throw new HoldfastError(
     'plan.unchecked',
-    'Only a plan that `checkPlan` or `compilePlan` gave can be run, as it was given: check this one first.',
+    'This plan was not checked. Run the object that `checkPlan` or `compilePlan` returned, not a copy.',
   );
 }
 
-/** The plan as the tools of a run have it. @throws HoldfastError `plan.invalid`. */
+/** The plan with the functions of the run's tools. @throws HoldfastError `plan.invalid`. */
 export async function fitToTools(plan: CheckedPlan, options: RunPlanOptions): Promise<CheckedPlan> {
   const { tools, functions, limits } = options;
   const before = checkedWith(plan);
@@ -83,19 +82,19 @@ export async function checkAgain(
   const [first] = violations;
   throw new HoldfastError(
     'plan.invalid',
-    `The plan does not fit the tools that it is to be run with: ${first?.message ?? 'it says why there is none'}${violations.length > 1 ? ` And ${violations.length - 1} more, in \`data.violations\`.` : ''}`,
-    // Made of JSON; an interface does not say so to the compiler.
+    `The plan does not fit the tools of this run: ${first?.message ?? 'it declines the request'}${violations.length > 1 ? ` There are ${violations.length - 1} more problems in \`data.violations\`.` : ''}`,
+    // Built from JSON, but the interface has no index signature.
     { data: { violations: violations as unknown as Json } },
   );
 }
 
-/** The record of the plan comes before the calls, by which secrets become known otherwise. */
+/** The plan is recorded before the calls that would otherwise collect its secrets. */
 function learnInputs({ plan, inputs }: CheckedPlan, caller: Caller): void {
   if (caller.session.redactor === undefined) return;
   for (const [position, { tool }] of plan.nodes.entries()) caller.learn(tool, toLiteral(inputs[position]));
 }
 
-/** What the plan itself says, without what it refers to. */
+/** The inputs without their references. */
 function toLiteral(tree: InputTree | undefined): Json {
   switch (tree?.type) {
     case undefined:
@@ -127,7 +126,7 @@ function beginRun({ plan, digest }: CheckedPlan, { session, run, request, atMs }
     type: 'plan-start',
     sessionId: session.id,
     plan: run,
-    // A plan is JSON; its type has names where JSON's has none.
+    // A plan is JSON, but its interface has no index signature.
     document: plan as unknown as JsonObject,
     digest,
     ...(request === undefined ? {} : { request }),
@@ -155,7 +154,7 @@ function beginRun({ plan, digest }: CheckedPlan, { session, run, request, atMs }
   };
 }
 
-/** Of a plan that was compiled. */
+/** The request of a compiled plan. */
 function requestOf(plan: CheckedPlan): string | undefined {
   return 'request' in plan && typeof plan.request === 'string' ? plan.request : undefined;
 }

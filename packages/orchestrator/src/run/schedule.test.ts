@@ -5,7 +5,7 @@ import { blockedError, Schedule } from './schedule.ts';
 
 const scheduleOf = (parents: readonly (readonly number[])[]): Schedule => new Schedule(toEdges(parents));
 
-/** Hands out and settles until nothing is left; answers in which order. */
+/** Takes and settles nodes until none is left; returns their order. */
 function drain(schedule: Schedule): readonly number[] {
   const order: number[] = [];
   for (let next = schedule.next(); next !== undefined; next = schedule.next()) {
@@ -18,17 +18,17 @@ function drain(schedule: Schedule): readonly number[] {
 describe('Schedule', () => {
   test.each<[string, number[][], number[]]>([
     ['nothing', [], []],
-    ['in plan order where nothing waits', [[], [], []], [0, 1, 2]],
-    ['a chain against the order of the plan', [[1], [2], []], [2, 1, 0]],
+    ['in plan order without dependencies', [[], [], []], [0, 1, 2]],
+    ['a chain against plan order', [[1], [2], []], [2, 1, 0]],
     ['a diamond', [[], [0], [0], [1, 2]], [0, 1, 2, 3]],
-    ['what becomes free first in the plan comes first', [[3], [], [], []], [1, 2, 3, 0]],
+    ['of the nodes that can start, the first in plan order', [[3], [], [], []], [1, 2, 3, 0]],
   ])('%s', (_name, parents, expected) => {
     const schedule = scheduleOf(parents);
     expect(drain(schedule)).toEqual(expected);
     expect([schedule.unsettled, schedule.blocked]).toEqual([0, false]);
   });
 
-  test('what was handed out is handed out once, and again when it is put back', () => {
+  test('a node is returned once, and again after it is put back', () => {
     const schedule = scheduleOf([[], [], [0]]);
     expect([schedule.next(), schedule.next(), schedule.next()]).toEqual([0, 1, undefined]);
     schedule.putBack(0);
@@ -38,7 +38,7 @@ describe('Schedule', () => {
     expect([schedule.next(), schedule.isSettled(0), schedule.isSettled(1)]).toEqual([2, true, false]);
   });
 
-  test('what settles before it is handed out is never', () => {
+  test('a node that settles early is never returned', () => {
     const schedule = scheduleOf([[], [0], [1]]);
     schedule.settle(0);
     schedule.settle(1);
@@ -46,16 +46,16 @@ describe('Schedule', () => {
   });
 
   test.each<[string, number[][], number[], number]>([
-    ['two that wait for each other', [[1], [0], []], [2], 2],
-    ['one that waits for itself', [[0]], [], 1],
-    ['what needs a cycle', [[], [2], [1], [2]], [0], 3],
+    ['two nodes in a cycle', [[1], [0], []], [2], 2],
+    ['a node that depends on itself', [[0]], [], 1],
+    ['a node that depends on a cycle', [[], [2], [1], [2]], [0], 3],
   ])('%s: blocked', (_name, parents, expected, left) => {
     const schedule = scheduleOf(parents);
     expect(drain(schedule)).toEqual(expected);
     expect([schedule.blocked, schedule.unsettled]).toEqual([true, left]);
   });
 
-  test('nothing is blocked while something is under way', () => {
+  test('not blocked while a node is running', () => {
     const schedule = scheduleOf([[], [2], [1]]);
     schedule.next();
     expect(schedule.blocked).toBe(false);
@@ -63,7 +63,7 @@ describe('Schedule', () => {
     expect(schedule.blocked).toBe(true);
   });
 
-  test('random graphs, settled in random order: each node once, after all that it waits for, the first that could be', () => {
+  test('random graphs in random order: each node once, after its dependencies, and in plan order', () => {
     const graph = fc
       .array(fc.array(fc.nat({ max: 30 }), { maxLength: 4 }), { maxLength: 30 })
       .map((list) =>
@@ -98,15 +98,15 @@ describe('Schedule', () => {
     );
   });
 
-  test('the error names what is blocked, and not all of very many', () => {
+  test('the error names the blocked nodes, but not all of a long list', () => {
     const error = blockedError([{ id: 'a' }, { id: 7 }]);
     expect(error).toMatchObject({ code: 'plan.blocked', data: { nodes: ['a', 7] } });
-    expect(error.message).toContain('`a`, `7` wait for each other');
+    expect(error.message).toContain('`a`, `7` depend on each other');
     expect(blockedError(Array.from({ length: 50 }, (_, id) => ({ id }))).message).toContain('and 30 more');
   });
 });
 
-test('a queue gives what was put in, smallest first', () => {
+test('the queue returns its items in ascending order', () => {
   fc.assert(
     fc.property(fc.array(fc.option(fc.nat({ max: 50 }))), (steps) => {
       const queue = new PositionQueue();

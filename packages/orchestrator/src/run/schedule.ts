@@ -7,8 +7,7 @@ const underWay = 1;
 const settled = 2;
 
 /**
- * Which node of a plan is next. Nodes go by their places. One that has been handed out counts as under way until it is settled or put
- * back.
+ * Decides which node of a plan is next. Nodes go by position. A node returned by `next` counts as running until it is settled or put back.
  */
 export class Schedule {
   readonly #edges: Edges;
@@ -24,7 +23,7 @@ export class Schedule {
     this.#waitsFor = waitsFor.slice();
     this.#states = new Uint8Array(waitsFor.length);
     this.#unsettled = waitsFor.length;
-    // The last ones first, which costs a queue the least; below, too.
+    // Descending, which is the cheapest order for the queue; the same below.
     for (let position = waitsFor.length - 1; position >= 0; position -= 1) {
       if (waitsFor[position] === 0) this.#ready.push(position);
     }
@@ -34,7 +33,7 @@ export class Schedule {
     return this.#unsettled;
   }
 
-  /** Something is left, of which nothing is under way and nothing can start. */
+  /** True if nodes are left, but none is running and none can start. */
   get blocked(): boolean {
     return this.#underWay === 0 && this.#ready.size === 0 && this.#unsettled > 0;
   }
@@ -52,7 +51,7 @@ export class Schedule {
     return Array.from(this.#states.keys()).filter((position) => !this.isSettled(position));
   }
 
-  /** The first node in plan order all of whose parents have settled and that is not under way. */
+  /** The first node in plan order that is not running and whose dependencies have all ended. */
   next(): number | undefined {
     for (;;) {
       const position = this.#ready.pop();
@@ -64,7 +63,7 @@ export class Schedule {
     }
   }
 
-  /** Has the node at `position`, which was handed out, be handed out again, unless it has settled meanwhile. */
+  /** Makes a node returned by `next` available again, unless it has ended. */
   putBack(position: number): void {
     if (this.isSettled(position)) return;
     this.#states[position] = waits;
@@ -72,7 +71,7 @@ export class Schedule {
     this.#ready.push(position);
   }
 
-  /** To be called once for a node that has ended, handed out or not: what waits for nothing else can start. */
+  /** Marks a node as ended, whether `next` returned it or not, and makes its dependents available. Call once per node. */
   settle(position: number): void {
     if (this.#states[position] === underWay) this.#underWay -= 1;
     this.#states[position] = settled;
@@ -88,14 +87,14 @@ export class Schedule {
   }
 }
 
-/** `nodes`: those that nothing can start. */
+/** `nodes`: those that cannot start. */
 export function blockedError(nodes: readonly { readonly id: NodeId }[]): HoldfastError {
   const ids = nodes.map(({ id }) => id);
   const shown = ids.slice(0, 20).map((id) => `\`${id}\``);
   const more = ids.length > shown.length ? ` and ${ids.length - shown.length} more` : '';
   return new HoldfastError(
     'plan.blocked',
-    `The plan cannot go on: ${shown.join(', ')}${more} wait for each other. Check it by \`checkPlan\` before it runs.`,
+    `The plan cannot continue: ${shown.join(', ')}${more} depend on each other. Check plans with \`checkPlan\` before running them.`,
     { data: { nodes: ids.slice(0, 1_000) } },
   );
 }

@@ -8,29 +8,29 @@ import type { NodeFacts } from '../trace/facts.ts';
 import type { NodeTrace, PlanTrace } from '../trace/trace.ts';
 import type { SettledNode } from './inputs.ts';
 
-/** A run of a plan and what is known of its nodes, which go by their places in it. */
+/** The state of a run and its nodes. Nodes go by position. */
 export interface PlanState {
   readonly run: number;
   readonly checked: CheckedPlan;
   readonly nodes: readonly PlanNode[];
-  /** With masks, as the log has them. */
+  /** Masked, as in the log. */
   readonly shown: readonly PlanNode[];
   readonly positions: NodePositions;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly caller: Caller;
   readonly clock: Clock;
-  /** From 0 to below 1. */
+  /** A random number from 0 to below 1. */
   readonly random: () => number;
-  /** With masks, as the log has them. */
+  /** Masked, as in the log. */
   readonly facts: (NodeFacts | undefined)[];
-  /** As others refer to it: without masks, as far as this process knows. */
+  /** The ends of nodes for references: unmasked, as far as this process knows the values. */
   readonly settled: (SettledNode | undefined)[];
   readonly settledOf: (id: NodeId) => SettledNode | undefined;
-  /** Places of nodes that have ended and whose dependants are skipped. */
+  /** Positions of ended nodes whose dependents are skipped. */
   readonly skips: Set<number>;
-  /** Places of nodes whose inputs are masked in the log, or whose results are: nothing else is known of them here. */
+  /** Positions of nodes whose inputs or results are known only masked. */
   readonly masked: Set<number>;
-  /** Absent when nobody listens. */
+  /** Absent if there is no listener. */
   readonly emit: ((event: PlanEvent) => void) | undefined;
 }
 
@@ -38,39 +38,39 @@ export interface ConductOptions {
   readonly maxConcurrency: number;
   readonly lockTimeoutMs: number | undefined;
   readonly limits: SharedLimits;
-  /** Has the calls under way stop. */
+  /** Aborts the running calls. */
   readonly cancel: () => void;
-  /** Places of nodes whose calls were begun, or wait for a person, since before. */
+  /** Positions of nodes with a call from before: started, or waiting for approval. */
   readonly open: ReadonlySet<number>;
-  /** Those of nodes that have ended before, in the order in which they did. */
+  /** Positions of nodes that ended before, in the order of ending. */
   readonly ended: readonly number[];
 }
 
-/** Why a run came to its end before all nodes had ended. */
+/** The reason why a run ended before all of its nodes. */
 export type Stop =
   | { readonly type: 'halted'; readonly by: number }
   | { readonly type: 'aborted'; readonly by: EndOfLife };
 
-/** What a node that could start waits for: names of locks, or the rate limit of its tool. */
+/** The reason why a node that could start has to wait: locks, or the rate limit of its tool. */
 export type NodeWait =
   | { readonly type: 'locks'; readonly names: readonly string[] }
   | { readonly type: 'rate'; readonly untilMs: number };
 
-/** What observers of a plan's run see, in order; live, so nodes that run beside each other interleave. Times are milliseconds since 1970. */
+/** Events of a plan's run, in order. Events of parallel nodes interleave. Times are milliseconds since 1970. */
 export type PlanEvent =
   | {
       readonly type: 'plan-start' | 'plan-resume';
       readonly sessionId: string;
       readonly run: number;
       readonly digest: string;
-      /** How all nodes stand, in plan order. */
+      /** The state of all nodes, in plan order. */
       readonly nodes: readonly NodeTrace[];
       readonly atMs: number;
     }
   | { readonly type: 'node-wait'; readonly node: NodeId; readonly wait: NodeWait; readonly atMs: number }
   | { readonly type: 'node-start'; readonly node: NodeId; readonly callId: string; readonly atMs: number }
-  /** Exactly one for every node that ends; one with the kind `suspended` has not ended, and gets another when it is gone on with. */
+  /** Exactly one per ended node. A node with the kind `suspended` has not ended; it gets another event after it is resumed. */
   | { readonly type: 'node-end'; readonly node: NodeTrace; readonly atMs: number }
   | { readonly type: 'plan-end'; readonly trace: PlanTrace; readonly atMs: number }
-  /** Of the calls: `tool-call-start`, `approval-request`, ... */
+  /** Events of the calls: `tool-call-start`, `approval-request`, ... */
   | RunEvent;

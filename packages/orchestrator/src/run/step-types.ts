@@ -4,20 +4,20 @@ import type { LockAnswer } from '../limits/lock-table.ts';
 import type { Consequence } from '../trace/facts.ts';
 import type { Stop } from './state.ts';
 
-/** What happens in a run. Nodes go by their places. */
+/** An event of a run. Nodes go by position. */
 export type StepEvent =
-  /** Its call was begun, or waits for a person, since before. */
+  /** Its call exists from before: started, or waiting for approval. */
   | { readonly type: 'opened'; readonly position: number }
-  /** It has ended, and is noted. `ended`: why the time of all calls was over when it had to halt the run. */
+  /** It has ended, and the end is recorded. `ended`: if it halts the run, the reason why the run's time was already over, if so. */
   | {
       readonly type: 'settled';
       readonly position: number;
       readonly consequence: Consequence;
       readonly ended: EndOfLife | undefined;
     }
-  /** One more may start. To be told while `mayStart` says so. */
+  /** Another node may start. Sent while `mayStart` is true. */
   | { readonly type: 'next' }
-  /** A call of it could be made, `delayMs` from now by the rate of its tool. Locks `undefined`: it runs alone. */
+  /** It is ready for its call, which must wait `delayMs` for the rate limit. `locks: undefined`: it must run alone. */
   | {
       readonly type: 'prepared';
       readonly position: number;
@@ -32,62 +32,62 @@ export type StepEvent =
       readonly locks: readonly string[];
       readonly answer: LockAnswer;
     }
-  /** It holds its locks, and has waited for them: how things are with it now. */
+  /** It holds its locks after a wait: the current state. */
   | {
       readonly type: 'looked';
       readonly position: number;
       readonly delayMs: number;
       readonly ended: EndOfLife | undefined;
     }
-  /** It has waited for the rate of its tool, and may ask again. */
+  /** It has waited for the rate limit and may try again. */
   | { readonly type: 'woken'; readonly position: number }
   | { readonly type: 'returned'; readonly position: number; readonly outcome: Outcome | Suspended }
-  /** Its call could not be made or gone on with. `elsewhere`: as the host does, or nobody can. */
+  /** Its call could not be made or resumed. `elsewhere`: the host is resuming it, or it cannot be resumed. */
   | { readonly type: 'lost'; readonly position: number; readonly thrown: unknown; readonly elsewhere: boolean }
-  /** That its call waits has been noted. */
+  /** Its suspended call has been recorded. */
   | { readonly type: 'suspended'; readonly position: number }
-  /** Somebody has changed an open call; what is to be done about it comes in a turn of its own, as `answered` or `ended-elsewhere`. */
+  /** An open call was changed from outside; `answered` or `ended-elsewhere` follows in a later turn. */
   | { readonly type: 'heard'; readonly position: number; readonly isEnd: boolean }
   | { readonly type: 'answered'; readonly position: number }
   | { readonly type: 'ended-elsewhere' }
   /** The time of all calls is over. */
   | { readonly type: 'over'; readonly by: EndOfLife }
-  /** The log cannot be written, say. */
+  /** A failure that ends the run, such as a log that cannot be written. */
   | { readonly type: 'broken'; readonly thrown: unknown }
-  /** Nothing else can be done now. */
+  /** There is nothing else to do now. */
   | { readonly type: 'rest' };
 
-/** Others have held these for as long as a node may wait. */
+/** The locks that other calls held for the maximum wait. */
 export interface LockedOut {
   readonly type: 'locked-out';
   readonly locks: readonly string[];
 }
 
-/** What has to be done, in order; each may have events come of it, at once or later. */
+/** A command to carry out, in order; its events may follow immediately or later. */
 export type StepCommand =
-  /** Comes to `prepared`, or as `close` does. */
+  /** Results in `prepared`, or the same as `close`. */
   | { readonly type: 'prepare'; readonly position: number }
-  /** Comes to `lock-taken`, or to `lock-awaited` and later `lock-answered`. */
+  /** Results in `lock-taken`, or in `lock-awaited` and later `lock-answered`. */
   | { readonly type: 'lock'; readonly position: number; readonly locks: readonly string[] }
   | { readonly type: 'release'; readonly position: number; readonly locks: readonly string[] }
-  /** Comes to `looked`. */
+  /** Results in `looked`. */
   | { readonly type: 'look'; readonly position: number }
-  /** Comes to `woken`, unless the rates are cleared before. */
+  /** Results in `woken`, unless the rates are cleared first. */
   | { readonly type: 'wait-rate'; readonly position: number; readonly delayMs: number }
   | { readonly type: 'clear-rates' }
-  /** Comes to `returned` or `lost`. `isOpen`: it is resumed. */
+  /** Results in `returned` or `lost`. `isOpen`: the call is resumed. */
   | { readonly type: 'call'; readonly position: number; readonly isOpen: boolean }
-  /** Resumes an open call whose time is over, so that it ends. Comes to `returned` or `lost`. */
+  /** Resumes an open call whose time is over, so that it ends. Results in `returned` or `lost`. */
   | { readonly type: 'end-open'; readonly position: number }
-  /** Comes to `settled`. */
+  /** Results in `settled`. */
   | { readonly type: 'settle'; readonly position: number; readonly outcome: Outcome }
-  /** Ends it without a call. Comes to `settled`. */
+  /** Ends it without a call. Results in `settled`. */
   | { readonly type: 'close'; readonly position: number; readonly why: Stop | LockedOut }
-  /** Hears from now on what others do to its open call. */
+  /** Watches its open call for changes from outside. */
   | { readonly type: 'watch'; readonly position: number }
-  /** Comes to `suspended`. */
+  /** Results in `suspended`. */
   | { readonly type: 'note-open'; readonly position: number; readonly suspended: Suspended }
-  /** Hears what has been done to its open call until now. */
+  /** Checks what has happened to its open call so far. */
   | { readonly type: 'check-open'; readonly position: number }
-  /** What is under way is told to stop. */
+  /** Aborts all running calls. */
   | { readonly type: 'cancel' };

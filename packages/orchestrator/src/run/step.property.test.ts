@@ -6,8 +6,8 @@ import { follow, nodesOf, outcome } from './test-world.ts';
 
 const draws = fc.array(fc.nat({ max: 10_000 }), { maxLength: 200 });
 
-describe('a run of a plan, step by step', () => {
-  test('any plan in any order of events: no more at once than may be, nothing before what it needs, nothing twice, and an end', () => {
+describe('a run of a plan', () => {
+  test('any plan in any order of events keeps the limits and dependencies, runs each node once, and ends', () => {
     fc.assert(
       fc.property(nodesOf({ eventful: true }), fc.integer({ min: 1, max: 4 }), draws, (nodes, max, drawn) => {
         const { world, count } = follow(nodes, max, drawn);
@@ -15,7 +15,7 @@ describe('a run of a plan, step by step', () => {
         const { state, settled } = world;
         expect(world.wrong).toEqual([]);
         expect([isDone(state), state.running, world.idle, state.schedule.blocked]).toEqual([true, 0, true, false]);
-        // Without a stop only what waits for a person, and what needs it, is left.
+        // Without a stop, only nodes that wait for approval and their dependents are left.
         if (state.stop !== undefined || state.open.size === 0) expect(settled.size).toBe(nodes.length);
         for (const position of state.open) expect(settled).not.toContain(position);
       }),
@@ -23,7 +23,7 @@ describe('a run of a plan, step by step', () => {
     );
   });
 
-  test('one at a time, where nothing is in the way: always the first in plan order that is ready', () => {
+  test('with a concurrency of one and no waits, the first ready node in plan order runs', () => {
     fc.assert(
       fc.property(nodesOf({ eventful: false }), (nodes) => {
         const { world } = follow(nodes, 1, []);
@@ -46,7 +46,7 @@ const plain = (parents: readonly (readonly number[])[], maxConcurrency = 10): Ru
   startState(toEdges(parents), maxConcurrency);
 
 describe('single steps', () => {
-  test('a run that breaks starts nothing, cancels what is under way, and is done when that has come back', () => {
+  test('a broken run starts nothing, cancels running calls, and is done when they return', () => {
     const state = plain([[], []]);
     step(state, { type: 'next' });
     expect(step(state, { type: 'prepared', position: 0, locks: [], delayMs: 0 })).toEqual([
@@ -59,7 +59,7 @@ describe('single steps', () => {
     expect([isDone(state), step(state, { type: 'rest' }), state.broken]).toEqual([true, [], { thrown: 'disk' }]);
   });
 
-  test('a node that halts the run ends what waits for people; one that failed for want of time aborts it', () => {
+  test('a node that halts the run ends the open calls; one that failed for lack of time aborts it', () => {
     const halted = plain([[], [], [0]]);
     step(halted, { type: 'opened', position: 1 });
     const end = { type: 'settled', position: 0, consequence: 'halt' } as const;
@@ -76,7 +76,7 @@ describe('single steps', () => {
     ]);
   });
 
-  test('one that runs alone waits until nothing runs, and lets nothing later go before it', () => {
+  test('a node that runs alone waits until nothing runs, and no later node overtakes it', () => {
     const state = plain([[], [], []]);
     step(state, { type: 'next' });
     step(state, { type: 'prepared', position: 0, locks: [], delayMs: 0 });
@@ -89,7 +89,7 @@ describe('single steps', () => {
     expect([state.alone, mayStart(state)]).toEqual([true, false]);
   });
 
-  test('locks that come when nothing may start are let go of, and those of a node that ended meanwhile are nobody’s', () => {
+  test('locks granted when nothing may start are released, and so are those of a node that has ended', () => {
     const state = plain([[], []], 1);
     step(state, { type: 'next' });
     step(state, { type: 'prepared', position: 0, locks: ['x'], delayMs: 0 });
@@ -103,7 +103,7 @@ describe('single steps', () => {
     expect(step(state, { type: 'next' })).toEqual([{ type: 'prepare', position: 0 }]);
   });
 
-  test('locks that come after the host has ended the call are let go of, and the node is not begun', () => {
+  test('locks granted after the host ended the call are released, and the node does not start', () => {
     const state = plain([[]]);
     step(state, { type: 'opened', position: 0 });
     step(state, { type: 'next' });
@@ -116,7 +116,7 @@ describe('single steps', () => {
     expect(step(state, { type: 'next' })).toEqual([]);
   });
 
-  test('a call that the host goes on with by itself stays open, unless the run has stopped', () => {
+  test('a call that the host resumes itself stays open, unless the run has stopped', () => {
     const state = plain([[]]);
     step(state, { type: 'next' });
     step(state, { type: 'prepared', position: 0, locks: ['x'], delayMs: 0 });

@@ -3,26 +3,26 @@ import { Schedule } from './schedule.ts';
 import type { Stop } from './state.ts';
 import type { StepCommand, StepEvent } from './step-types.ts';
 
-/** How a run stands. Only `step` changes it. */
+/** The state of a run. Only `step` changes it. */
 export interface RunState {
   readonly schedule: Schedule;
   readonly maxConcurrency: number;
-  /** Calls that have not ended and are not under way here: they wait for people, or for being gone on with. */
+  /** Calls that have not ended and are not running here: they wait for approval, or to be resumed. */
   readonly open: Set<number>;
-  /** Those of them that somebody else has ended, which has not been noted yet. */
+  /** Open calls that were ended from outside, which has not been recorded yet. */
   readonly leaving: Set<number>;
-  /** Ready nodes that wait for their locks or for the rate of their tool, with their locks. */
+  /** Ready nodes that wait for their locks or the rate limit of their tool, with their locks. */
   readonly waiting: Map<number, readonly string[] | undefined>;
-  /** Locks of calls that are under way. */
+  /** The locks of running calls. */
   readonly held: Map<number, readonly string[]>;
   running: number;
-  /** One beside which nothing else may run has it. */
+  /** True while a node runs that must run alone. */
   alone: boolean;
-  /** The first of those that are ready runs alone, and waits until nothing else does. */
+  /** True while the first ready node waits to run alone. */
   clearing: boolean;
-  /** What comes back in a turn of its own: calls, locks, what was heard. */
+  /** The number of events that are due in a later turn: ends of calls, locks, changes from outside. */
   awaited: number;
-  /** Nodes that wait for a rate. */
+  /** The number of nodes that wait for a rate limit. */
   rated: number;
   stop: Stop | undefined;
   broken: { readonly thrown: unknown } | undefined;
@@ -50,7 +50,7 @@ export function mayStart({ running, maxConcurrency, alone, clearing, stop, broke
   return running < maxConcurrency && !alone && !clearing && stop === undefined && broken === undefined;
 }
 
-/** Nothing will happen any more. */
+/** True if no further event can occur. */
 export function isDone({ awaited, rated }: RunState): boolean {
   return awaited === 0 && rated === 0;
 }
@@ -58,8 +58,8 @@ export function isDone({ awaited, rated }: RunState): boolean {
 const nothing: readonly StepCommand[] = Object.freeze([]);
 
 /**
- * What follows from an event. Reads nothing but the state, and changes nothing else: a node takes its place, its locks and its slot of the rate
- * at one instant, and holds none of them while it waits for another.
+ * Returns the commands for an event. Reads and changes only the state. A node acquires its slot, its locks and its rate limit together, and
+ * holds none of them while it waits for another.
  */
 export function step(state: RunState, event: StepEvent): readonly StepCommand[] {
   const { schedule, open } = state;
@@ -105,7 +105,7 @@ export function step(state: RunState, event: StepEvent): readonly StepCommand[] 
       return nothing;
     case 'answered':
       state.awaited -= 1;
-      // A call that has not been gone on with finds the answer by itself.
+      // A call that is not resumed yet will find the answer itself.
       if (open.has(event.position) && schedule.isUnderWay(event.position) && !state.waiting.has(event.position))
         schedule.putBack(event.position);
       return nothing;
@@ -128,7 +128,7 @@ function settle(state: RunState, { position, consequence, ended }: EventOf<'sett
   state.waiting.delete(position);
   state.schedule.settle(position);
   if (consequence !== 'halt') return nothing;
-  // It failed when its time was over, which a tool that keeps the thread busy keeps timers from telling.
+  // The node failed because the run's time was over. A tool that blocked the thread delayed the timer.
   if (ended !== undefined) return stopBy(state, { type: 'aborted', by: ended }, nothing);
   return stopBy(state, { type: 'halted', by: position }, [{ type: 'cancel' }]);
 }
@@ -139,7 +139,7 @@ function admit(state: RunState, { position, locks, delayMs }: EventOf<'prepared'
     state.clearing = true;
     return nothing;
   }
-  // Most nodes wait for nothing.
+  // The common case: nothing to wait for.
   if (delayMs === 0 && (locks === undefined || locks.length === 0)) return call(state, position, locks);
   state.waiting.set(position, locks);
   if (delayMs === 0) return [{ type: 'lock', position, locks: locks ?? [] }];
@@ -147,7 +147,7 @@ function admit(state: RunState, { position, locks, delayMs }: EventOf<'prepared'
   return [{ type: 'wait-rate', position, delayMs }];
 }
 
-/** `locks`: it holds them. */
+/** `locks`: the locks it holds. */
 function call(state: RunState, position: number, locks: readonly string[] | undefined): readonly StepCommand[] {
   if (state.waiting.size > 0) state.waiting.delete(position);
   if (locks !== undefined && locks.length > 0) state.held.set(position, locks);
@@ -159,7 +159,7 @@ function call(state: RunState, position: number, locks: readonly string[] | unde
 
 function lockAnswered(state: RunState, { position, locks, answer }: EventOf<'lock-answered'>): readonly StepCommand[] {
   if (answer === 'ended') return nothing;
-  // It has been ended meanwhile, by the host or with the run.
+  // The node has ended in the meantime, by the host or with the run.
   if (!state.waiting.has(position) || state.leaving.has(position))
     return answer === 'granted' ? [{ type: 'release', position, locks }] : nothing;
   if (answer === 'timed-out') {
@@ -168,14 +168,14 @@ function lockAnswered(state: RunState, { position, locks, answer }: EventOf<'loc
   return mayStart(state) ? [{ type: 'look', position }] : letGo(state, position);
 }
 
-/** It holds its locks. */
+/** The node now holds its locks. */
 function startLate(state: RunState, { position, delayMs, ended }: EventOf<'looked'>): readonly StepCommand[] {
   const commands = ended === undefined ? nothing : stopBy(state, { type: 'aborted', by: ended }, nothing);
   if (mayStart(state) && delayMs === 0) return call(state, position, state.waiting.get(position));
   return [...commands, ...letGo(state, position)];
 }
 
-/** Others can go on with its locks meanwhile. */
+/** Releases its locks, so that others can use them. */
 function letGo({ schedule, waiting }: RunState, position: number): readonly StepCommand[] {
   schedule.putBack(position);
   return [{ type: 'release', position, locks: waiting.get(position) ?? [] }];
@@ -209,7 +209,7 @@ function releaseOf({ held }: RunState, position: number): readonly StepCommand[]
   return [{ type: 'release', position, locks }];
 }
 
-/** Nothing new starts. */
+/** Prevents further nodes from starting. */
 function stopBy(state: RunState, stop: Stop, first: readonly StepCommand[]): readonly StepCommand[] {
   if (state.stop !== undefined || state.broken !== undefined) return nothing;
   state.stop = stop;
@@ -217,7 +217,7 @@ function stopBy(state: RunState, stop: Stop, first: readonly StepCommand[]): rea
   return [{ type: 'clear-rates' }, ...first, ...endOpen(state)];
 }
 
-/** What is under way is waited for, and nothing else can be told. */
+/** Waits for running calls; no other error can be reported after this one. */
 function breakOff(state: RunState, thrown: unknown): readonly StepCommand[] {
   if (state.broken !== undefined) return nothing;
   state.broken = { thrown };
@@ -225,7 +225,7 @@ function breakOff(state: RunState, thrown: unknown): readonly StepCommand[] {
   return [{ type: 'clear-rates' }, { type: 'cancel' }];
 }
 
-/** Ends the calls that wait for people, or were begun by a process that has ended: their time is over, too. */
+/** Ends the open calls, because their time is over as well. */
 function endOpen(state: RunState): readonly StepCommand[] {
   const commands = [...state.open].map((position): StepCommand => ({ type: 'end-open', position }));
   state.open.clear();

@@ -5,10 +5,10 @@ import { toEdges } from '../plan/positions.ts';
 import { isDone, mayStart, type RunState, startState, step } from './step.ts';
 import type { StepCommand, StepEvent } from './step-types.ts';
 
-/** What a node of the test's world does. Whatever else is left open is drawn while it goes on. */
+/** The behavior of a node. Everything else is drawn at random during the run. */
 export interface Node {
   readonly parents: readonly number[];
-  /** It comes to nothing that can be called. */
+  /** Preparing it results in no call. */
   readonly closes: boolean;
   readonly locks: readonly string[] | undefined;
   readonly halts: boolean;
@@ -49,10 +49,10 @@ export const nodesOf = (rest: { readonly eventful: boolean }): fc.Arbitrary<read
   );
 };
 
-/** A world without time: what is under way comes back in any order, as `draw` says. */
+/** A world without time: pending events occur in the order that `draw` picks. */
 export class World {
   readonly state: RunState;
-  /** What must never be. */
+  /** Violated invariants. */
   readonly wrong: string[] = [];
   readonly started: number[] = [];
   readonly settled: Set<number> = new Set();
@@ -60,7 +60,7 @@ export class World {
   readonly #nodes: readonly Node[];
   readonly #draw: (below: number) => number;
   readonly #owners = new Map<string, number>();
-  /** What may happen next, each once. */
+  /** Events that may occur next, each once. */
   readonly #pending: (() => void)[] = [];
   readonly #rated = new Set<number>();
 
@@ -86,7 +86,7 @@ export class World {
     this.tell({ type: 'rest' });
   }
 
-  /** Has one of the things happen that can. Answers false when there are none. */
+  /** Performs one pending event; false if there are none. */
   happen(): boolean {
     const [act] = this.#pending.splice(this.#draw(this.#pending.length), 1);
     if (act !== undefined) this.turn(act);
@@ -118,7 +118,7 @@ export class World {
         const { position } = command;
         this.#rated.add(position);
         this.#pending.push(() => {
-          // The timers are gone with the rates.
+          // Clearing the rates removes its timer.
           if (this.#rated.delete(position)) this.tell({ type: 'woken', position });
         });
         return;
@@ -192,7 +192,7 @@ export class World {
 
   #release(position: number, locks: readonly string[]): void {
     for (const name of locks) {
-      this.#check(this.#owners.get(name) === position, `${position} releases what it does not hold`);
+      this.#check(this.#owners.get(name) === position, `${position} releases a lock that it does not hold`);
       this.#owners.delete(name);
     }
   }
@@ -201,14 +201,14 @@ export class World {
     const { parents, locks } = this.#nodeAt(position);
     const { stop, broken, maxConcurrency } = this.state;
     const others = [...this.underWay].map((other) => this.#nodeAt(other).locks);
-    this.#check(stop === undefined && broken === undefined, `${position} begins when nothing may`);
-    this.#check(!this.settled.has(position) && !this.underWay.has(position), `${position} begins twice`);
+    this.#check(stop === undefined && broken === undefined, `${position} starts after a stop`);
+    this.#check(!this.settled.has(position) && !this.underWay.has(position), `${position} starts twice`);
     this.#check(
       parents.every((parent) => this.settled.has(parent)),
-      `${position} begins before what it needs`,
+      `${position} starts before its dependencies`,
     );
-    this.#check(others.length < maxConcurrency, `${position} is one too many`);
-    this.#check(!others.includes(undefined), `${position} begins beside one that runs alone`);
+    this.#check(others.length < maxConcurrency, `${position} exceeds the concurrency limit`);
+    this.#check(!others.includes(undefined), `${position} starts beside a node that runs alone`);
     this.#check(locks !== undefined || others.length === 0, `${position} does not run alone`);
     this.started.push(position);
     this.#come(position, this.#draw(5) === 4 && this.#nodes.some(({ isOpen }) => isOpen) ? suspended : outcome);
@@ -222,7 +222,7 @@ export class World {
     });
   }
 
-  /** Somebody answers the question, or ends the call. */
+  /** Answers or ends an open call, at random. */
   #maybeChange(position: number): void {
     if (!this.state.open.has(position)) return;
     const isEnd = this.#draw(3) === 2;
@@ -246,13 +246,13 @@ export class World {
 
 export interface Course {
   readonly world: World;
-  /** Things that happened. */
+  /** The number of events that occurred. */
   readonly count: number;
 }
 
 export function follow(nodes: readonly Node[], maxConcurrency: number, draws: readonly number[]): Course {
   let drawn = 0;
-  // Nothing out of the ordinary happens any more when the draws are used up.
+  // When the draws are used up, everything else takes its normal course.
   const draw = (below: number): number => (draws[drawn++] ?? 0) % Math.max(1, below);
   const world = new World(nodes, maxConcurrency, draw);
   world.begin();

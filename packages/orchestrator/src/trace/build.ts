@@ -3,7 +3,7 @@ import type { NodeId, Plan, PlanNode } from '../plan/types.ts';
 import { hasEnded, type NodeClosing, type NodeFacts } from './facts.ts';
 import type { NodeKind, NodeTrace, PlanStatus, PlanTrace } from './trace.ts';
 
-/** A run of a plan, but for its nodes. */
+/** A run of a plan without its nodes. */
 export interface TraceHead {
   readonly sessionId: string;
   readonly run: number;
@@ -15,7 +15,7 @@ export interface TraceHead {
   readonly endedAtMs: number | undefined;
 }
 
-/** What became of a plan, by what is known of its nodes: the same from a run as from its log. `facts`: in plan order. */
+/** Builds the trace of a plan from the facts of its nodes; the result is the same from a run as from its log. `facts`: in plan order. */
 export function buildTrace(head: TraceHead, facts: readonly (NodeFacts | undefined)[]): PlanTrace {
   const { plan } = head;
   const final = plan.nodes.findIndex(({ id }) => id === plan.final_output_node);
@@ -87,7 +87,7 @@ function traceCall(node: PlanNode, event: ToolCallEndEvent): NodeTrace {
   };
 }
 
-// Every field is always there, in one order: objects of one shape are cheaper.
+// All fields in a fixed order: objects of one shape are cheaper.
 function traceWaiting(node: PlanNode, kind: NodeKind): NodeTrace {
   return {
     node: node.id,
@@ -116,13 +116,13 @@ function purposeOf({ metadata }: PlanNode): string | undefined {
   return typeof purpose === 'string' ? purpose : undefined;
 }
 
-/** What never got as far as its tool has no input, was denied, or has nothing to run. */
+/** Calls that never reached their tool have no input, were denied, or have no tool to run. */
 function countAttempts({ input, outcome: { kind, code, attempts } }: ToolCallEndEvent): number {
   if (attempts !== undefined) return attempts;
   return input === undefined || kind === 'denied' || code === 'tool.not_executable' ? 0 : 1;
 }
 
-/** What tools of later nodes see of one that has ended. */
+/** The entry of an ended node that tools of later nodes see. */
 export function toTraceEntry(node: PlanNode, facts: ToolCallEndEvent | NodeClosing): TraceEntry {
   const { tool, id } = node;
   if (facts.type === 'plan-node') {
@@ -133,7 +133,7 @@ export function toTraceEntry(node: PlanNode, facts: ToolCallEndEvent | NodeClosi
   return Object.freeze({ node: id, tool, kind, code, message, value: kind === 'ok' ? value : null });
 }
 
-/** `facts`: of all nodes, in plan order, when nothing is under way any more. */
+/** `facts`: of all nodes, in plan order, once nothing is running. */
 export function statusOf(
   plan: Plan,
   facts: readonly (NodeFacts | undefined)[],
@@ -145,7 +145,7 @@ export function statusOf(
     const known = facts[position];
     if (known?.type !== 'tool-call-end' || known.outcome.kind !== 'ok') failed.add(id);
   });
-  // The end came when nothing was left to stop.
+  // The end came after everything had succeeded.
   if (failed.size === 0) return 'succeeded';
   if (stopped === 'aborted') return 'aborted';
   return stopped === 'halted' || failed.has(plan.final_output_node) ? 'failed' : 'partial';

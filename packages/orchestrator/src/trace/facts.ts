@@ -2,52 +2,52 @@ import type { OutcomeKind, PendingApproval, ToolCallEndEvent } from '@holdfast/c
 import type { LogEntry } from '@holdfast/session';
 import type { NodeId, OnFail } from '../plan/types.ts';
 
-/** How a node ended for which no call was made, as the log has it. */
+/** The end of a node without a call, as in the log. */
 export interface NodeClosing {
   readonly type: 'plan-node';
-  /** The run, as all its records name it. */
+  /** The run, as named in all of its records. */
   readonly plan: number;
   readonly node: NodeId;
   readonly kind: Exclude<OutcomeKind, 'ok'> | 'skipped';
   readonly code: string;
   readonly message: string;
-  /** Nodes because of which it did, in plan order. */
+  /** The nodes at fault, in plan order. */
   readonly because: readonly NodeId[];
   readonly atMs: number;
 }
 
-/** What is known of a node, with masks where the log has them; `undefined`: it waits. */
+/** The facts of a node, masked as in the log; `undefined`: it has not started. */
 export type NodeFacts =
-  /** It ended as its call did. */
+  /** It ended like its call. */
   | ToolCallEndEvent
   | NodeClosing
-  /** Its call waits for a person, or to be gone on with after an answer. */
+  /** Its call waits for approval, or to be resumed after an answer. */
   | { readonly type: 'suspended'; readonly pending: PendingApproval; readonly answered: boolean }
   | { readonly type: 'running'; readonly callId: string; readonly startedAtMs: number };
 
-/** Made of JSON; an interface does not say so to the compiler. */
+/** Built from JSON, but the interface has no index signature. */
 export function toLogEntry(closing: NodeClosing): LogEntry {
   return closing as unknown as LogEntry;
 }
 
-/** The call of a node: a direct one, whose id no other call of the session has. */
+/** The id of a node's direct call, unique in the session. */
 export function toCallId(run: number, node: NodeId): string {
   return `plan_${run}_${node}`;
 }
 
-/** Whether the node has ended, with its call or without. */
+/** True if the node has ended, with or without a call. */
 export function hasEnded(facts: NodeFacts | undefined): facts is ToolCallEndEvent | NodeClosing {
   return facts?.type === 'tool-call-end' || facts?.type === 'plan-node';
 }
 
-/** What the end of a node means for others: all goes on; what needs it is skipped; nothing new starts. */
+/** The effect of a node's end on others: none; dependents are skipped; nothing else starts. */
 export type Consequence = 'go-on' | 'skip-dependents' | 'halt';
 
 const byWord = { continue: 'go-on', skip_dependents: 'skip-dependents', halt: 'halt' } as const;
 
 /**
- * `on_fail` holds for what failed itself. What was skipped because of others halts nothing: what needs it is skipped, too, unless it
- * had only no inputs and says `continue`.
+ * `on_fail` applies to nodes that failed themselves. A skipped node never halts the run: its dependents are skipped too, unless it was
+ * skipped only for lack of inputs and has `continue`.
  */
 export function consequenceOf(facts: ToolCallEndEvent | NodeClosing, onFail: OnFail): Consequence {
   if (facts.type === 'tool-call-end') return facts.outcome.kind === 'ok' ? 'go-on' : byWord[onFail];

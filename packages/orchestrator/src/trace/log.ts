@@ -12,16 +12,16 @@ import { buildTrace, type TraceHead } from './build.ts';
 import { hasEnded, type NodeClosing, type NodeFacts, toCallId } from './facts.ts';
 import type { PlanStatus, PlanTrace } from './trace.ts';
 
-/** What a log says of one run of a plan. */
+/** A run of a plan, as recorded in a log. */
 export interface PlanLog {
   readonly head: TraceHead;
   /** In plan order. */
   readonly facts: readonly (NodeFacts | undefined)[];
-  /** Places of the nodes that have ended, in the order in which they did. */
+  /** Positions of the nodes that have ended, in the order of ending. */
   readonly ended: readonly number[];
 }
 
-/** The run named `run`, by default the one that was begun last; `undefined`: there is none. */
+/** The run named `run`, by default the latest; `undefined` if there is none. */
 export function readPlanLog(records: Iterable<LogRecord>, run: number | undefined): PlanLog | undefined {
   let reader: PlanLogReader | undefined;
   for (const record of records) {
@@ -32,7 +32,7 @@ export function readPlanLog(records: Iterable<LogRecord>, run: number | undefine
   return reader?.read();
 }
 
-/** What the log says of how the run was begun. */
+/** The start of the run, as recorded in the log. */
 export function readPlanHead(records: Iterable<LogRecord>, run: number): TraceHead | undefined {
   for (const record of records) {
     if (record.type === 'plan-start' && record['plan'] === run) return new PlanLogReader(record).read().head;
@@ -51,10 +51,7 @@ class PlanLogReader {
   constructor({ plan: run, document, digest, request, sessionId, atMs }: LogRecord) {
     const reading = readPlan(document);
     if (typeof run !== 'number' || reading.type !== 'plan') {
-      throw new HoldfastError(
-        'plan.not_found',
-        'The log has a run of a plan that cannot be read: it was written by something else.',
-      );
+      throw new HoldfastError('plan.not_found', 'Cannot read a run of a plan in this log: another program wrote it.');
     }
     const { plan } = reading;
     this.#run = run;
@@ -84,7 +81,7 @@ class PlanLogReader {
         return;
       case 'plan-node':
         if (record['plan'] !== this.#run) return;
-        // Written by a run; it has the fields that it should.
+        // Written by a run, so it has these fields.
         this.#end(this.#byNode.get(record['node']), record as unknown as NodeClosing);
         return;
       case 'tool-call-end':
@@ -120,7 +117,7 @@ class PlanLogReader {
     return { head: this.#head, facts: this.#facts, ended: this.#ended };
   }
 
-  /** Of a node's own call: neither one nested in it, nor one of an agent's run. */
+  /** Finds the node of a direct call; ignores nested calls and calls of an agent's run. */
   #placeOf({ callId, parentId, run }: Readonly<Record<string, unknown>>): number | undefined {
     return parentId === undefined && run === undefined ? this.#byCall.get(String(callId)) : undefined;
   }
@@ -135,7 +132,7 @@ class PlanLogReader {
     this.#ended.push(position);
   }
 
-  /** Its record says that it is done, and what it staged could not be applied. */
+  /** The record says that the call is done, but its staged changes could not be applied. */
   #doubt(position: number | undefined, message: string): void {
     const known = this.#facts[position ?? -1];
     if (position === undefined || known?.type !== 'tool-call-end') return;
@@ -155,8 +152,8 @@ class PlanLogReader {
 }
 
 /**
- * The trace of a plan by the log of its session: what the run itself answered, and of one that has not ended, what is known so far. A
- * log without content has no inputs and no values. `run`: as the records name it, default the one that was begun last.
+ * Reads the trace of a plan from the log of its session. It equals the trace that the run returned; for a run that has not ended, it has
+ * the facts so far. A log without content has no inputs and no values. `run`: as named in the records, by default the latest.
  *
  * @throws HoldfastError `plan.not_found`.
  */
@@ -166,8 +163,8 @@ export function readTrace(records: Iterable<LogRecord>, run?: number): PlanTrace
   throw new HoldfastError(
     'plan.not_found',
     run === undefined
-      ? 'No plan was run, as far as these records tell.'
-      : `No run ${run} of a plan is in these records; \`plan-start\` records name them by \`plan\`.`,
+      ? 'These records contain no run of a plan.'
+      : `These records contain no run ${run} of a plan. The field \`plan\` of \`plan-start\` records names the runs.`,
     { data: run === undefined ? {} : { run } },
   );
 }

@@ -2,59 +2,60 @@ import type { Json, OutcomeKind, PendingApproval, PolicyDecision, ToolCallEndEve
 import type { NodeId, Plan } from '../plan/types.ts';
 
 /**
- * How a run of a plan ended. `succeeded`: every node did. `partial`: the final node did, and others did not. `failed`: the final node
- * did not, or a node that had to halt the run failed. `aborted`: by the caller's signal, the deadline or the budget. `suspended`: calls wait for a person.
+ * How a run of a plan ended. `succeeded`: all nodes succeeded. `partial`: the final node succeeded, others did not. `failed`: the final
+ * node did not succeed, or a failed node halted the run. `aborted`: by the caller's signal, the deadline or the budget. `suspended`: calls
+ * wait for approval.
  */
 export type PlanStatus = 'succeeded' | 'partial' | 'failed' | 'aborted' | 'suspended';
 
 /**
- * How a node ended: as its call did; `skipped` without one. A node that has not ended is `suspended` (its call waits for a person),
+ * How a node ended: like its call, or `skipped` without one. A node that has not ended is `suspended` (its call waits for approval),
  * `running`, or `waiting` for others.
  */
 export type NodeKind = OutcomeKind | 'skipped' | 'suspended' | 'running' | 'waiting';
 
-/** What became of one node. Secrets are masked where the session has a redactor. */
+/** The trace of one node. Secrets are masked if the session has a redactor. */
 export interface NodeTrace extends TraceEntry {
   readonly node: NodeId;
   readonly kind: NodeKind;
   /** `metadata.purpose` of the node. */
   readonly purpose: string | undefined;
   readonly dependsOn: readonly NodeId[];
-  /** Nodes because of which it was skipped or not called, in plan order. */
+  /** The nodes because of which it was skipped or not called, in plan order. */
   readonly because: readonly NodeId[];
-  /** Absent when no call was made. */
+  /** Absent if no call was made. */
   readonly callId: string | undefined;
-  /** With references resolved, as the call was made. */
+  /** The input of the call, with references resolved. */
   readonly input: Json | undefined;
   /** How often the tool was run. */
   readonly attempts: number;
-  /** Of the attempts that failed before the last one. */
+  /** The failed attempts before the last one. */
   readonly retries: NonNullable<ToolCallEndEvent['retries']>;
   readonly decisions: readonly PolicyDecision[];
   readonly approval: ToolCallEndEvent['approval'];
-  /** Milliseconds since 1970; absent where no call was made. */
+  /** Milliseconds since 1970; absent if no call was made. */
   readonly startedAtMs: number | undefined;
   readonly endedAtMs: number | undefined;
-  /** Without the time that a person took to answer. */
+  /** Milliseconds, excluding the wait for approval. */
   readonly durationMs: number | undefined;
 }
 
-/** What became of a plan: JSON throughout, but for fields that are `undefined`. */
+/** The trace of a plan's run. JSON, except for fields that are `undefined`. */
 export interface PlanTrace {
   readonly sessionId: string;
-  /** The run as its records name it: how many records the session had before it. */
+  /** The run as named in its records: the number of records in the session before it. */
   readonly run: number;
-  /** What was asked for, where the plan was compiled from a request. */
+  /** The request, if the plan was compiled. */
   readonly request: string | undefined;
   readonly plan: Plan;
   readonly digest: string;
-  /** `running`: by its log it has not ended; its process did, or it goes on. */
+  /** `running`: the log has no end, because the run is active or its process ended. */
   readonly status: PlanStatus | 'running';
   /** In plan order. */
   readonly nodes: readonly NodeTrace[];
-  /** The value of the final node, where it succeeded; masked as all of this. */
+  /** The value of the final node if it succeeded; masked like the rest. */
   readonly output: Json | undefined;
-  /** Questions that wait for a person, in plan order. */
+  /** Calls that wait for approval, in plan order. */
   readonly pending: readonly PendingApproval[];
   readonly startedAtMs: number;
   /** Absent while it runs. */

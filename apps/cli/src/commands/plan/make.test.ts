@@ -56,7 +56,7 @@ test('a model that never gives a good plan: everything that is wrong is listed, 
 
 test.each([
   { text: '{"status":"error","error":"No tool sends mail."}', code: 'plan.declined', says: 'No tool sends mail.' },
-  { text: 'I cannot do that.', code: 'planner.no_json', says: 'without any JSON' },
+  { text: 'I cannot do that.', code: 'planner.no_json', says: 'returned no JSON' },
 ])('a model that answers $text: $code', async ({ text, code, says }) => {
   await using folder = await createFolder(answers(text));
   const made = await inFolder(folder)('plan', 'Send a mail', ...byModel, '--run');
@@ -80,7 +80,7 @@ test('what the rules cannot plan is said, and is a plan in JSON that says why th
   expect(checked).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('declined  The plan says why') });
   expect(JSON.parse((await holdfast('plan', 'check', 'none.json', '--json')).stdout)).toMatchObject({
     valid: false,
-    error: expect.stringContaining('no plan'),
+    error: expect.stringContaining('declined the request'),
   });
   expect(await holdfast('plan', 'run', 'none.json')).toMatchObject({
     exitCode: 1,

@@ -98,7 +98,7 @@ test('a plan whose process is killed goes on: what had ended is not run again, a
   const pending = await holdfast('pending');
   expect(pending.stdout).toContain('was interrupted: its process has ended');
   expect(pending.stdout).toContain('whether it took effect is not known');
-  expect((await holdfast('trace')).stdout).toContain('By its log it has not ended');
+  expect((await holdfast('trace')).stdout).toContain('Its log has no end');
   const ended = await holdfast('resume', '--json');
   expect(ended).toMatchObject({ exitCode: 1, stderr: '' });
   const events = ended.stdout
