@@ -85,7 +85,7 @@ function describeAsker({ message, parentId, sessionId, end }: CallUse): string {
   return end?.turn === undefined ? `the host${session}` : `the model in turn ${end.turn}${session}`;
 }
 
-/** What the schema made of the arguments, where that says more. */
+/** The parsed input, where it differs from the arguments. */
 function listInput({ end, start }: CallUse): readonly string[] {
   const input = end?.input ?? start?.input;
   if (input === undefined) return end?.outcome.kind === 'ok' ? [] : ['never parsed: it did not get that far'];
@@ -115,7 +115,7 @@ function describeApproval({ atMs, asks, answer }: CallUse['approvals'][number]):
   return `${asked}, ${said} after ${formatDuration(Math.max(0, answer.atMs - atMs))}${reason}`;
 }
 
-/** What a person has said of its effect. */
+/** A person's statement about its effect. */
 function listResolution({ resolution: said }: CallUse): readonly string[] {
   if (said === undefined) return [];
   const { resolution, by, atMs } = said;

@@ -123,7 +123,7 @@ test.each([
     says: ['approved by anna, and granted for the session', 'it was answered, and waits for `holdfast resume`'],
   },
   {
-    what: 'of which somebody has said what came of it',
+    what: 'resolved by a person',
     entries: [
       start,
       { type: 'call-resolution', callId: 'c1', resolution: { type: 'done', value: 7, message: 'I looked.' }, by: 'bo' },
@@ -234,7 +234,7 @@ test.each([
   { call: 'c', code: 'usage.call_ambiguous', says: 'may be 2 calls of session `one`: `c1`, `c2`. Type more' },
   { call: 'one', code: 'usage.call_unknown', says: '`one` is a session: `holdfast why one CALL`' },
   { call: 'c1', id: 'empty', code: 'usage.call_unknown', says: 'Its log has no calls.' },
-  { call: 'c1', id: 'gone', code: 'usage.session_unknown', says: 'There is no session `gone`' },
+  { call: 'c1', id: 'gone', code: 'usage.session_unknown', says: 'Unknown session `gone`' },
 ])('$call of $id is an error that helps: $says', async ({ call, id, code, says }) => {
   await using folder = await createFolder();
   await writeLog(folder.path, 'empty', []);
@@ -256,7 +256,7 @@ test('as JSON; and a damaged log is said to be one', async () => {
   });
   const { exitCode, text } = await why(folder.path, 'c1');
   expect(exitCode).toBe(1);
-  expect(text).toContain('The 2 whole records are searched.');
+  expect(text).toContain('The 2 complete records are searched.');
 });
 
 test('arguments and results of megabytes are shown within bounds', async () => {
