@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineTool, toolOk } from '@holdfast/core';
 import { resumeRun, runAgent } from '@holdfast/executor';
-import { createPrompt, markdownSection } from '@holdfast/prompt';
-import { createSession, replay } from '@holdfast/session';
-import { jsonlStore, openJsonlLog } from '@holdfast/session/jsonl';
+import { createPrompt, section } from '@holdfast/prompt';
+import { openSession } from '@holdfast/session';
+import { jsonlStore } from '@holdfast/session/jsonl';
 import { scriptedModel } from '@holdfast/testing';
 import * as v from 'valibot';
 
@@ -40,11 +40,11 @@ const deploy = defineTool({
   },
 });
 const release = { title: 'Release', template: 'Deploy what you are asked to.', tools: [deploy] };
-const prompt = createPrompt({ ns: 'examples', key: 'deploy', sections: [markdownSection(release)] });
+const prompt = createPrompt({ key: 'deploy', sections: [section(release)] });
 
 if (role === 'worker') {
   const model = scriptedModel([{ calls: [{ name: 'deploy', arguments: { version: '1.2.0' } }] }]);
-  const session = createSession({ store: jsonlStore(log) });
+  const session = await openSession(jsonlStore(log));
   const approve = () => ({ type: 'approve' }) as const;
   await runAgent({ model, prompt, session, approve, input: 'Deploy 1.2.0 and tell me.' }).result;
   throw new Error('The worker was not killed.');
@@ -57,8 +57,7 @@ worker.kill('SIGKILL');
 assert.deepEqual(await ended, [null, 'SIGKILL']);
 
 // What the other process had done is in its log; its lock is taken over.
-const { records, store } = openJsonlLog(log);
-const session = replay(records, { store });
+const session = await openSession(jsonlStore(log));
 const { runs, calls } = session.openWork();
 assert.equal(runs.length, 1);
 assert.deepEqual(

@@ -8,18 +8,15 @@ import { join } from 'node:path';
 import { type ApprovalAnswer, defineTool, isPlainObject, type PendingApproval, toolOk } from '@holdfast/core';
 import { answerApproval, pendingApprovals, resumeRun, runAgent } from '@holdfast/executor';
 import { createPrompt, markdownSection } from '@holdfast/prompt';
-import { createSession, replay, type Session } from '@holdfast/session';
-import { jsonlStore, openJsonlLog } from '@holdfast/session/jsonl';
+import { openSession, type Session } from '@holdfast/session';
+import { jsonlStore } from '@holdfast/session/jsonl';
 import { scriptedModel } from '@holdfast/testing';
 import * as v from 'valibot';
 
 const [role = 'office', folder = mkdtempSync(join(tmpdir(), 'holdfast-'))] = process.argv.slice(2);
 const log = join(folder, 'session.jsonl');
 
-function reopen(): Session {
-  const { records, store } = openJsonlLog(log);
-  return replay(records, { store });
-}
+const open = (): Promise<Session> => openSession(jsonlStore(log));
 
 const customerOf = ({ input }: PendingApproval): unknown => isPlainObject(input) && input['customer'];
 
@@ -31,7 +28,7 @@ async function answer(session: Session, customer: string, said: ApprovalAnswer):
 
 // The other process needs the log, and neither the tools nor the model.
 if (role === 'elsewhere') {
-  const session = reopen();
+  const session = await open();
   assert.deepEqual(pendingApprovals(session).map(customerOf), ['Ada', 'Ben', 'Cleo', 'Dan', 'Eve']);
   await answer(session, 'Cleo', { type: 'approve' });
   await answer(session, 'Eve', { type: 'deny', reason: 'Eve has paid.' });
@@ -53,14 +50,14 @@ const prompt = createPrompt({ ns: 'examples', key: 'invoices', sections: [sectio
 const calls = ['Ada', 'Ben', 'Cleo', 'Dan', 'Eve'].map((customer) => ({ name: send.name, arguments: { customer } }));
 const model = scriptedModel([{ calls }, { text: 'Eve got none.' }]);
 
-const first = createSession({ store: jsonlStore(log) });
+const first = await open();
 const asked = await runAgent({ model, prompt, session: first, input: 'Send the invoices.' }).result;
 assert.equal(asked.status, 'suspended');
 await first.close();
 assert.deepEqual(await once(fork(import.meta.filename, ['elsewhere', folder]), 'exit'), [0, null]);
 
 // Calls run in the order of the message: Cleo's is approved and waits, because Ben's before it does.
-const session = reopen();
+const session = await open();
 const waiting = await resumeRun({ model, prompt, session }).result;
 assert.equal(waiting.status, 'suspended');
 assert.deepEqual([waiting.pending.map(customerOf), sent], [['Ben', 'Dan'], ['Ada']]);

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineTool, toolOk } from '@holdfast/core';
 import { executeToolCall, recoverSession, resolveCall } from '@holdfast/executor';
-import { createSession, replay, type Session } from '@holdfast/session';
-import { jsonlStore, openJsonlLog } from '@holdfast/session/jsonl';
+import { openSession, type Session } from '@holdfast/session';
+import { jsonlStore } from '@holdfast/session/jsonl';
 import * as v from 'valibot';
 
 const [folder = mkdtempSync(join(tmpdir(), 'holdfast-')), dying] = process.argv.slice(2);
@@ -35,29 +35,28 @@ const transfer = defineTool({
 const bank = { open: false };
 
 if (dying !== undefined) {
-  const session = createSession({ id: dying, store: jsonlStore(logOf(dying)) });
+  const session = await openSession(jsonlStore(logOf(dying)), { id: dying });
   const rent = { id: 'rent', name: 'transfer', arguments: { to: 'landlord', euros: 900 } };
   await executeToolCall(rent, { tools: [transfer], session });
   throw new Error('The process was not killed.');
 }
 
 /** Lets a process die in the middle of its transfer; answers its session, opened again. */
-function dieAndReopen(name: string): Session {
+async function dieAndReopen(name: string): Promise<Session> {
   const { signal } = spawnSync(process.execPath, [...process.execArgv, import.meta.filename, folder, name]);
   assert.equal(signal, 'SIGKILL');
-  const { records, store } = openJsonlLog(logOf(name));
-  return replay(records, { store });
+  return openSession(jsonlStore(logOf(name)), { id: name });
 }
 
 // Nobody knows: in doubt, and that is said once. It is not run again, now or later.
-const first = dieAndReopen('first');
+const first = await dieAndReopen('first');
 const [doubt, ...others] = (await recoverSession({ tools: [transfer], session: first })).outcomes;
 assert.deepEqual([doubt?.kind, doubt?.code, others], ['in-doubt', 'call.interrupted', []]);
 assert.match(doubt?.text ?? '', /Find out before calling it again. The bank is closed./);
 assert.deepEqual((await recoverSession({ tools: [transfer], session: first })).outcomes, []);
 
 // A person knows, and says so before the session is recovered.
-const second = dieAndReopen('second');
+const second = await dieAndReopen('second');
 const [interrupted] = second.openWork().calls;
 assert.deepEqual([interrupted?.callId, interrupted?.start?.input], ['rent', { to: 'landlord', euros: 900 }]);
 await resolveCall(second, 'rent', { type: 'done', value: { euros: 900 } }, { by: 'Ada' });
@@ -66,7 +65,7 @@ assert.deepEqual([told?.kind, told?.value], ['ok', { euros: 900 }]);
 
 // The bank knows: the tool's own `probe` asks it by the key of the call.
 bank.open = true;
-const third = dieAndReopen('third');
+const third = await dieAndReopen('third');
 const [probed] = (await recoverSession({ tools: [transfer], session: third })).outcomes;
 assert.deepEqual([probed?.kind, probed?.value], ['ok', { euros: 900 }]);
 

@@ -10,8 +10,8 @@ import { offlinePlanner } from '@holdfast/adapter-offline';
 import { hostFilesystem } from '@holdfast/filesystem/node';
 import { loadTools } from '@holdfast/loader';
 import { compilePlan, readTrace, resumePlan, runPlan, synthesise } from '@holdfast/orchestrator';
-import { createSession, replay } from '@holdfast/session';
-import { jsonlStore, openJsonlLog } from '@holdfast/session/jsonl';
+import { openSession } from '@holdfast/session';
+import { jsonlStore } from '@holdfast/session/jsonl';
 
 const [role = 'main', folder = mkdtempSync(join(tmpdir(), 'holdfast-')), origin = ''] = process.argv.slice(2);
 const log = join(folder, '.holdfast', 'plan.jsonl');
@@ -21,7 +21,7 @@ const resources = { filesystem: hostFilesystem(folder) };
 if (role === 'worker') {
   const request = `Fetch ${origin}/report.txt and read notes.txt, count the words of both, then write the comparison to summary.md`;
   const plan = await compilePlan({ request, tools, planner: offlinePlanner() });
-  const run = runPlan(plan, { tools, session: createSession({ store: jsonlStore(log) }), resources });
+  const run = runPlan(plan, { tools, session: await openSession(jsonlStore(log)), resources });
   for await (const event of run) {
     if (event.type === 'node-end') process.send?.([event.node.tool, event.node.kind]);
   }
@@ -52,10 +52,9 @@ assert.deepEqual(await ended, [null, 'SIGKILL']);
 assert.equal(done.join(), 'read_text,ok,count_words,ok');
 
 // Its log has the plan and what became of it. What had ended is not run again; the report, which may be asked for twice, is.
-const { records, store } = openJsonlLog(log);
-const session = replay(records, { store });
+const session = await openSession(jsonlStore(log));
 assert.equal(session.openWork().plans.length, 1);
-const readAtMs = readTrace(records).nodes[1]?.endedAtMs;
+const readAtMs = readTrace(session.records()).nodes[1]?.endedAtMs;
 const trace = await resumePlan({ tools, session, resources });
 await session.close();
 const { text } = await synthesise(trace);

@@ -1,8 +1,8 @@
-// One rule for a shell, an editor's tool and an MCP server: nobody reads `.env`, however the call is written.
+// One rule for a shell, an editor's tool and an MCP server: nobody reads `.env`, however the call is written, or split over two calls.
 import assert from 'node:assert/strict';
-import { allow, ask, type Decision, definePolicy, defineTool, deny, type Json, jsonSchema } from '@holdfast/core';
+import { allow, ask, definePolicy, defineTool, deny, type Json, jsonSchema } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
-import { fileFacts, findWithin, mcpFacts, memoryDisk, shellFacts } from '@holdfast/facts';
+import { createFacts, fileFacts, findWithin, mcpFacts, memoryDisk, shellFacts } from '@holdfast/facts';
 import { createSession } from '@holdfast/session';
 
 const disk = memoryDisk({
@@ -10,34 +10,33 @@ const disk = memoryDisk({
   '/project/.gitignore': '.env\n',
   '/project/src/a.ts': 'export {};\n',
   '/project/key': { link: '.env' },
+  '/project/x.sh': 'cat .env\n',
 });
-const view = { folder: '/project', workspace: '/project', disk };
-const describers = [shellFacts(), fileFacts(), mcpFacts({ server: 'files' })];
+const facts = createFacts({
+  describers: [shellFacts(), fileFacts(), mcpFacts({ server: 'files' })],
+  view: { folder: '/project', workspace: '/project', disk },
+});
 const isSecret = (path: string): boolean => path.endsWith('/.env');
 
 const secrets = definePolicy({
   name: 'secrets',
-  check({ tool, input }): Decision {
-    for (const describer of describers) {
-      const facts = describer.describe({ tool: tool.name, input }, view);
-      if (facts === undefined) continue;
-      for (const place of facts.reads) {
-        const found = isSecret(place.path) || findWithin(place, view, { matches: isSecret }).type !== 'none';
-        if (found) return deny(`\`${place.path}\` holds secrets.`);
-      }
-      // What runs code of the workspace is a developer's day; what is not known is a question.
-      const unknown = facts.unclear.find(({ kind }) => kind !== 'project');
-      if (unknown !== undefined) return ask(`${unknown.reason}.`);
+  check(call, { place }) {
+    if (call.facts === undefined || place === undefined) return deny('It is not known what the call does.');
+    for (const read of call.facts.reads) {
+      const found = isSecret(read.path) || findWithin(read, place, { matches: isSecret }).type !== 'none';
+      if (found) return deny(`\`${read.path}\` holds secrets.`);
     }
-    return allow;
+    // What runs code of the workspace is a developer's day; what is not known is a question.
+    const unknown = call.facts.unclear.find(({ kind }) => kind !== 'project');
+    return unknown === undefined ? allow : ask(`${unknown.reason}.`);
   },
 });
 
 const inputSchema = jsonSchema({ type: 'object', additionalProperties: true });
-const tools = ['bash', 'read_file', 'mcp__files__read_file'].map((name) =>
-  defineTool({ name, description: 'Does nothing.', inputSchema, effects: 'none', execute: () => null }),
+const tools = ['bash', 'read_file', 'write_file', 'mcp__files__read_file'].map((name) =>
+  defineTool({ name, description: 'Does nothing.', inputSchema, execute: () => null }),
 );
-const options = { tools, session: createSession(), policies: [secrets], unattended: true };
+const options = { tools, session: createSession(), policies: [secrets], facts, unattended: true };
 
 async function decide(name: string, input: Json): Promise<string> {
   const { kind } = await executeToolCall({ name, arguments: input }, options);
@@ -60,4 +59,9 @@ for (const command of ['ls -a', 'rg TODO', 'git status && git diff', 'npm test',
 assert.equal(await decide('read_file', { path: './key' }), 'denied');
 assert.equal(await decide('mcp__files__read_file', { path: '/project/.env' }), 'denied');
 assert.equal(await decide('read_file', { path: 'src/a.ts' }), 'ok');
+
+// A script of the workspace runs; once the session has written it, what it holds counts.
+assert.equal(await decide('bash', { command: 'sh x.sh' }), 'ok');
+assert.equal(await decide('write_file', { path: 'x.sh', content: 'cat .env' }), 'ok');
+assert.equal(await decide('bash', { command: 'sh x.sh' }), 'denied');
 console.log('`.env` is read by no tool, however it is asked');

@@ -12,8 +12,8 @@ import {
   upsert,
 } from '@holdfast/core';
 import { createSession, memoryStore, type OpenedLog, replay, type Session } from '@holdfast/session';
-import { jsonlStore, openJsonlLog } from '@holdfast/session/jsonl';
-import { openSqliteLog, sqliteStore } from '@holdfast/session/sqlite';
+import { createJsonlLog, openJsonlLog } from '@holdfast/session/jsonl';
+import { createSqliteLog, openSqliteLog } from '@holdfast/session/sqlite';
 import * as v from 'valibot';
 import { shortKey } from '../logs/short-key.ts';
 
@@ -93,10 +93,12 @@ export function makeHome(kind: StoreKind): Home {
   const openStore = (): OpenedLog => {
     if (kind === 'memory') return { records: memory.records, store: memory };
     if (kind.startsWith('jsonl')) {
-      return session === undefined ? { records: [], store: jsonlStore(path, options) } : openJsonlLog(path, options);
+      return session === undefined
+        ? { records: [], store: createJsonlLog(path, options) }
+        : openJsonlLog(path, options);
     }
     const place = { sessionId: 's', ...options };
-    return session === undefined ? { records: [], store: sqliteStore(path, place) } : openSqliteLog(path, place);
+    return session === undefined ? { records: [], store: createSqliteLog(path, place) } : openSqliteLog(path, place);
   };
   return {
     async open() {

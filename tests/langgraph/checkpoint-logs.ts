@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSession, memoryStore, type OpenedLog, replay, type Session, type SessionStore } from '@holdfast/session';
-import { jsonlStore, openJsonlLog, type SnapshotOptions } from '@holdfast/session/jsonl';
-import { openSqliteLog, type SqliteLogOptions, sqliteStore } from '@holdfast/session/sqlite';
+import { createJsonlLog, openJsonlLog, type SnapshotOptions } from '@holdfast/session/jsonl';
+import { createSqliteLog, openSqliteLog, type SqliteLogOptions } from '@holdfast/session/sqlite';
 import { checkpoints, pendingWrites } from './checkpoint-slices.ts';
 
 /** A place for one log: it is begun once, then opened as often as it was closed. */
@@ -25,11 +25,11 @@ export function reopenSession(place: LogPlace): Session {
 }
 
 export function jsonlPlace(path: string, options: SnapshotOptions = {}): LogPlace {
-  return { begin: () => jsonlStore(path, options), open: () => openJsonlLog(path, options) };
+  return { begin: () => createJsonlLog(path, options), open: () => openJsonlLog(path, options) };
 }
 
 export function sqlitePlace(path: string, options: SqliteLogOptions): LogPlace {
-  return { begin: () => sqliteStore(path, options), open: () => openSqliteLog(path, options) };
+  return { begin: () => createSqliteLog(path, options), open: () => openSqliteLog(path, options) };
 }
 
 function memoryPlace(): LogPlace {
@@ -43,7 +43,7 @@ export class LogPlaces implements Disposable {
   // One for all: what one session does shows in no other.
   readonly #database = join(this.#folder, 'sessions.db');
   // Keeps the database open, as a program with many sessions does: closing it whole is a matter of the disk, each time.
-  readonly #keeper = sqliteStore(this.#database, { sessionId: 'keeper' });
+  readonly #keeper = createSqliteLog(this.#database, { sessionId: 'keeper' });
   #count = 0;
 
   /** By the name of the store. */

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { append, clear, defineSlice } from '@holdfast/core';
 import { createSession, type LogRecord } from '@holdfast/session';
-import { jsonlStore, readLog } from '@holdfast/session/jsonl';
+import { createJsonlLog, readLog } from '@holdfast/session/jsonl';
 import { expect } from 'vitest';
 import { ticking } from './log-damage.ts';
 
@@ -31,7 +31,7 @@ const notes = defineSlice<string>({
 
 /** Writes a log with `snapshots` snapshots and some records between them. `word`: in every one of them. */
 export function writeSegments(path: string, snapshots: number, word = 'note'): SegmentedLog {
-  const store = jsonlStore(path, { snapshotAfterBytes: 800 });
+  const store = createJsonlLog(path, { snapshotAfterBytes: 800 });
   const session = createSession({ id: 's', store, slices: [notes], clock: ticking() });
   for (
     let number = 0;

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
 import { isHoldfastError } from '@holdfast/core';
 import type { LogEntry, LogRecord } from '@holdfast/session';
-import { openSqliteLog, readSqliteLog, type SqliteLogReading, sqliteStore } from '@holdfast/session/sqlite';
+import { createSqliteLog, openSqliteLog, readSqliteLog, type SqliteLogReading } from '@holdfast/session/sqlite';
 import { makeFolder, writeLog } from './log-damage.ts';
 
 /** Of the one session in a database that is damaged. */
@@ -35,7 +35,7 @@ export function sqliteLogOf(records: readonly LogRecord[]): SqliteLog {
   const folder = makeFolder();
   const path = join(folder.path, 's.db');
   for (const id of [sessionId, 'other']) {
-    const store = sqliteStore(path, { sessionId: id });
+    const store = createSqliteLog(path, { sessionId: id });
     for (const { seq, atMs, ...entry } of records) store.append(entry as LogEntry, seq, atMs);
     store.close();
   }
@@ -132,8 +132,8 @@ function attempt<Result>(use: () => Result): Result | string {
 }
 
 function writeSmallDatabase(path: string): { readonly records: readonly LogRecord[]; readonly bytes: Buffer } {
-  sqliteStore(path, { sessionId: 'empty' }).close();
-  const store = sqliteStore(path, { sessionId });
+  createSqliteLog(path, { sessionId: 'empty' }).close();
+  const store = createSqliteLog(path, { sessionId });
   for (let seq = 0; seq < 7; seq += 1) store.append({ type: 'note', text: `größe ${seq}` }, seq, 1);
   store.close();
   const { records } = readSqliteLog(path, { sessionId });

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { append, defineSlice, type Json, type Slice, upsert } from '@holdfast/core';
 import { createSession, type ExportedSlice, type LogRecord, replay, type Session } from '@holdfast/session';
-import { jsonlStore, type LogReading, readLog } from '@holdfast/session/jsonl';
+import { createJsonlLog, type LogReading, readLog } from '@holdfast/session/jsonl';
 import * as v from 'valibot';
 import { expect } from 'vitest';
 
@@ -67,12 +67,12 @@ const late = defineSlice<string>({
 
 /** Writes a log of `count` records, at least 2, with every way in which a session changes. */
 export function writeLog(path: string, count: number): WrittenLog {
-  const session = createSession({ id: 's', store: jsonlStore(path), slices: [notes, tasks, diary], clock: ticking() });
+  let slices: readonly Slice[] = [notes, tasks, diary];
+  const session = createSession({ id: 's', store: createJsonlLog(path), slices, clock: ticking() });
   const moments: Moment[] = [];
   const remember = (slices: readonly Slice[]): void => {
     moments[session.snapshot().seq] = { slices, states: session.export().slices };
   };
-  let slices: readonly Slice[] = [notes, tasks, diary];
   remember(slices);
   let kept = session.snapshot();
   for (let number = 1; session.snapshot().seq < count; number += 1) {

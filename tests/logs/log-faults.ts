@@ -11,7 +11,7 @@ import {
   type Session,
   type SessionStore,
 } from '@holdfast/session';
-import { jsonlStore, openJsonlLog, readLog } from '@holdfast/session/jsonl';
+import { createJsonlLog, openJsonlLog, readLog } from '@holdfast/session/jsonl';
 import { manualClock } from '@holdfast/testing';
 import { expect } from 'vitest';
 import { type Fault, FaultyDisk } from './log-faults-disk.ts';
@@ -137,7 +137,7 @@ function openSession({ path, ...options }: Place, watch: (store: SessionStore) =
   const clock = manualClock();
   const { records, store } = existsSync(path)
     ? openJsonlLog(path, options)
-    : { records: [], store: jsonlStore(path, options) };
+    : { records: [], store: createJsonlLog(path, options) };
   try {
     // Without a record when the process ended before the first one was written.
     return records.length === 0

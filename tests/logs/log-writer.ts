@@ -5,7 +5,7 @@ import { existsSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { isHoldfastError } from '@holdfast/core';
 import { createSession, replay, type Session } from '@holdfast/session';
-import { jsonlStore, openJsonlLog } from '@holdfast/session/jsonl';
+import { createJsonlLog, openJsonlLog } from '@holdfast/session/jsonl';
 
 const path = process.argv[2] ?? '';
 const options = process.argv[3] === undefined ? {} : { snapshotAfterBytes: Number(process.argv[3]) };
@@ -22,7 +22,7 @@ function open(): string {
       // A process that was killed before the first record leaves an empty file.
       session = records.length === 0 ? createSession({ id: 's', store }) : replay(records, { store });
     } else {
-      session = createSession({ id: 's', store: jsonlStore(path, options) });
+      session = createSession({ id: 's', store: createJsonlLog(path, options) });
     }
     return 'opened';
   } catch (error) {

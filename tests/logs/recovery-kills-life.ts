@@ -28,8 +28,8 @@ import {
 import { hostFilesystem } from '@holdfast/filesystem/node';
 import { callBudget, readBeforeWrite, requireApproval } from '@holdfast/policy';
 import { createSession, type OpenedLog, replay, type Session } from '@holdfast/session';
-import { jsonlStore, openJsonlLog } from '@holdfast/session/jsonl';
-import { openSqliteLog, sqliteStore } from '@holdfast/session/sqlite';
+import { createJsonlLog, openJsonlLog } from '@holdfast/session/jsonl';
+import { createSqliteLog, openSqliteLog } from '@holdfast/session/sqlite';
 import * as v from 'valibot';
 import { doubts, readEffects } from './recovery-kills-check.ts';
 import { shortKey } from './short-key.ts';
@@ -95,14 +95,14 @@ function openStore({ store, bytes, sync }: Home, path: string): OpenedLog {
   // A snapshot every few dozens of records, which is a new file of a log in files.
   const options = { sync, snapshotAfterBytes: 15_000 + 10 * bytes };
   if (store === 'jsonl') {
-    return existsSync(path) ? openJsonlLog(path, options) : { records: [], store: jsonlStore(path, options) };
+    return existsSync(path) ? openJsonlLog(path, options) : { records: [], store: createJsonlLog(path, options) };
   }
   try {
     return openSqliteLog(path, { sessionId, ...options });
   } catch (error) {
     // Neither the database nor the session in it may be there yet.
     if (!(error instanceof Error) || !('code' in error) || error.code !== 'log.missing') throw error;
-    return { records: [], store: sqliteStore(path, { sessionId, ...options }) };
+    return { records: [], store: createSqliteLog(path, { sessionId, ...options }) };
   }
 }
 

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type LogEntry, type LogRecord, memoryStore, type OpenedLog, type SessionStore } from '@holdfast/session';
-import { type JsonlOptions, type JsonlStore, jsonlStore, openJsonlLog, readLog } from '@holdfast/session/jsonl';
-import { openSqliteLog, readSqliteLog, type SqliteStore, sqliteStore } from '@holdfast/session/sqlite';
+import { createJsonlLog, type JsonlLog, type JsonlOptions, openJsonlLog, readLog } from '@holdfast/session/jsonl';
+import { createSqliteLog, openSqliteLog, readSqliteLog, type SqliteLog } from '@holdfast/session/sqlite';
 import { type ConformanceCheck, type StoreConformanceOptions, storeConformance } from '@holdfast/testing';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
 
@@ -16,19 +16,19 @@ const place = (): string => {
   return String(places);
 };
 
-function jsonl(options: JsonlOptions): StoreConformanceOptions<JsonlStore> {
+function jsonl(options: JsonlOptions): StoreConformanceOptions<JsonlLog> {
   return {
-    create: () => jsonlStore(join(folder, `${place()}.jsonl`), options),
+    create: () => createJsonlLog(join(folder, `${place()}.jsonl`), options),
     read: ({ path }) => readLog(path).records,
     reopen: ({ path }) => openJsonlLog(path, options),
     without: options.sync === 'disk' ? [] : ['sync'],
   };
 }
 
-function sqlite(options: JsonlOptions): StoreConformanceOptions<SqliteStore> {
+function sqlite(options: JsonlOptions): StoreConformanceOptions<SqliteLog> {
   return {
     // One database for all: what one session does shows in no other.
-    create: () => sqliteStore(join(folder, 'sessions.db'), { ...options, sessionId: place() }),
+    create: () => createSqliteLog(join(folder, 'sessions.db'), { ...options, sessionId: place() }),
     read: ({ path, sessionId }) => readSqliteLog(path, { sessionId }).records,
     reopen: ({ path, sessionId }) => openSqliteLog(path, { ...options, sessionId }),
     without: options.sync === 'disk' ? [] : ['sync'],
@@ -107,9 +107,9 @@ test.each(['read', 'sync', 'snapshotDue'] as const)(
 interface Broken {
   /** What is found is what it throws itself. */
   readonly throws?: string;
-  readonly create?: (store: JsonlStore) => Partial<SessionStore>;
+  readonly create?: (store: JsonlLog) => Partial<SessionStore>;
   readonly read?: (records: readonly LogRecord[]) => readonly LogRecord[];
-  readonly reopen?: (open: () => Promise<OpenedLog>, before: JsonlStore) => Promise<OpenedLog>;
+  readonly reopen?: (open: () => Promise<OpenedLog>, before: JsonlLog) => Promise<OpenedLog>;
 }
 
 type Append = SessionStore['append'];
@@ -408,7 +408,7 @@ function dropping(append: Append, close: () => void): Partial<SessionStore> {
 }
 
 /** Counts what is left to be read, which becomes more. */
-function fromTheEnd(read: JsonlStore['read']): JsonlStore['read'] {
+function fromTheEnd(read: JsonlLog['read']): JsonlLog['read'] {
   return function* readBackwards(from = 0) {
     for (let left = [...read(from)].length; left > 0; left -= 1) {
       const record = [...read(from)].at(-left);
@@ -431,13 +431,13 @@ function dueAfter({ append }: SessionStore, bytes: number): Partial<SessionStore
   };
 }
 
-function breaking({ create, read, reopen }: Broken): StoreConformanceOptions<JsonlStore> {
+function breaking({ create, read, reopen }: Broken): StoreConformanceOptions<JsonlLog> {
   const options: JsonlOptions = { sync: 'disk', snapshotAfterBytes: 100_000 };
   const sound = jsonl(options);
   return {
     create: async () => {
       const store = await sound.create();
-      return Object.create(store, Object.getOwnPropertyDescriptors(create?.(store) ?? {})) as JsonlStore;
+      return Object.create(store, Object.getOwnPropertyDescriptors(create?.(store) ?? {})) as JsonlLog;
     },
     read: async (store) => {
       const records = await sound.read(store);

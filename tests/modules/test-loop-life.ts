@@ -6,7 +6,7 @@ import { defineTool, type JsonObject, type Tool } from '@holdfast/core';
 import { wrapTools } from '@holdfast/modules';
 import { requireApproval } from '@holdfast/policy';
 import { createSession, replay, type Session } from '@holdfast/session';
-import { jsonlStore, openJsonlLog } from '@holdfast/session/jsonl';
+import { createJsonlLog, openJsonlLog } from '@holdfast/session/jsonl';
 
 const [folder = '', life] = process.argv.slice(2);
 const log = join(folder, 's.jsonl');
@@ -26,7 +26,7 @@ const tools = ['look', 'pay', 'ship'].map(
 );
 
 function open(): Session {
-  if (!existsSync(log)) return createSession({ id: 's', store: jsonlStore(log) });
+  if (!existsSync(log)) return createSession({ id: 's', store: createJsonlLog(log) });
   const { records, store } = openJsonlLog(log);
   return replay(records, { store });
 }

@@ -6,7 +6,7 @@ import { answerApproval, pendingApprovals, resumeToolCall } from '@holdfast/exec
 import { createToolCatalog, type ToolLoopResult, wrapTools } from '@holdfast/modules';
 import { requireApproval } from '@holdfast/policy';
 import { createSession, memoryStore, replay, type Session } from '@holdfast/session';
-import { jsonlStore, openJsonlLog } from '@holdfast/session/jsonl';
+import { createJsonlLog, openJsonlLog } from '@holdfast/session/jsonl';
 import { manualClock } from '@holdfast/testing';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -81,7 +81,7 @@ test('another process goes on from the state and the log, and runs nothing twice
   folders.push(folder);
   const path = join(folder, 's.jsonl');
   const { tools, runs, keys } = world();
-  const first = createSession({ id: 's', store: jsonlStore(path) });
+  const first = createSession({ id: 's', store: createJsonlLog(path) });
   const result = await loopOf({ tools, session: first, answers: [calls('a', 'pay', 'c')] }).loop.invoke({
     context: 'Late.',
   });

@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { createProject, type Project, readCatalogVersion } from './stranger.ts';
 
-const packages = ['adapter-offline', 'core', 'executor', 'policy'].map((name) => `@holdfast/${name}`);
+const packages = ['@holdfast/adapter-offline', '@holdfast/kit'];
 const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
 
 let project: Project;
 
 beforeAll(async () => {
-  const others = await Promise.all(['tsx', 'valibot'].map(async (name) => `${name}@${await readCatalogVersion(name)}`));
+  const others = await Promise.all(['tsx', 'zod'].map(async (name) => `${name}@${await readCatalogVersion(name)}`));
   project = await createProject(inject('registry'), [...packages, ...others]);
   const [, program = ''] = /## In a program\n\n```ts\n([\s\S]+?)```/.exec(readme) ?? [];
   await project.write('agent.ts', program);

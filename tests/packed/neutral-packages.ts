@@ -8,6 +8,7 @@ const names = [
   'executor',
   'facts',
   'filesystem',
+  'kit',
   'modules',
   'orchestrator',
   'pack-approvals',
@@ -48,5 +49,6 @@ export const neutralResult: object = {
   read: ['/project/.env'],
   imported: 'refused',
   offline: 'completed',
+  kit: true,
   sdk: 'Hello',
 };

@@ -6,6 +6,7 @@ import { importDspy } from '@holdfast/dspy';
 import { executeToolCall, runAgent } from '@holdfast/executor';
 import { describeCommand, memoryDisk } from '@holdfast/facts';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
+import { runAgent as runAgentOfKit } from '@holdfast/kit';
 import { createModuleEngine, defineSignature, memoryModules } from '@holdfast/modules';
 import { checkPlan, compilePlan, readTrace, reportTrace, runPlan } from '@holdfast/orchestrator';
 import { approvals } from '@holdfast/pack-approvals';
@@ -173,6 +174,8 @@ export async function runEverything(): Promise<object> {
     read: facts.reads.map(({ path }) => path),
     imported: (await importDspy('{}', { signature: asking })).type,
     offline: (await ask(offlineModel())).status,
+    // One copy of the code, whichever way it is imported.
+    kit: runAgentOfKit === runAgent,
     sdk: (await ask(sdkModel)).text,
   };
 }

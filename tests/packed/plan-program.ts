@@ -14,8 +14,8 @@ import {
   runPlan,
   synthesise,
 } from '@holdfast/orchestrator';
-import { createSession, replay } from '@holdfast/session';
-import { jsonlStore, openJsonlLog, readLog } from '@holdfast/session/jsonl';
+import { openSession } from '@holdfast/session';
+import { jsonlStore, readLog } from '@holdfast/session/jsonl';
 
 const pages: ReadonlyMap<string, string> = new Map([
   ['tulips.txt', 'Tulips flower in May'],
@@ -63,7 +63,7 @@ const compiled: CompiledPlan = await compilePlan({
   tools,
   planner: offlinePlanner(),
 });
-const session = createSession({ store: jsonlStore('plan.jsonl') });
+const session = await openSession(jsonlStore('plan.jsonl'));
 const events: PlanEvent['type'][] = [];
 const trace: PlanTrace = await runPlan(compiled, { tools, session, onEvent: ({ type }) => void events.push(type) });
 await session.close();
@@ -76,11 +76,10 @@ const byHand = {
   final_output_node: 'send',
 };
 const handmade = await compilePlan({ request: 'As it is written', tools, planner: planFrom(byHand) });
-const first = createSession({ store: jsonlStore('asked.jsonl') });
+const first = await openSession(jsonlStore('asked.jsonl'));
 const asked = await runPlan(handmade, { tools, session: first });
 await first.close();
-const { records, store } = openJsonlLog('asked.jsonl');
-const again = replay(records, { store });
+const again = await openSession(jsonlStore('asked.jsonl'));
 const resumed = await resumePlan({ tools, session: again, approve: async () => ({ type: 'approve' }) });
 await again.close();
 

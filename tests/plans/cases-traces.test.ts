@@ -5,7 +5,7 @@ import type { Tool } from '@holdfast/core';
 import { answerApproval } from '@holdfast/executor';
 import { type PlanTrace, readTrace, reportTrace, resumePlan, runPlan, synthesise } from '@holdfast/orchestrator';
 import { createSession, replay } from '@holdfast/session';
-import { jsonlStore, openJsonlLog, readLog } from '@holdfast/session/jsonl';
+import { createJsonlLog, openJsonlLog, readLog } from '@holdfast/session/jsonl';
 import { manualClock } from '@holdfast/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -148,7 +148,7 @@ describe('what there is to read', () => {
     const controller = new AbortController();
     if (abortAtMs !== undefined) clock.after(abortAtMs, () => controller.abort());
     const tools = everyEnd(clock);
-    const session = createSession({ store: jsonlStore(path), clock });
+    const session = createSession({ store: createJsonlLog(path), clock });
     const plan = await checkedOf(nodes, { tools });
     const running = runPlan(plan, { tools, session, clock, random: () => 1, signal: controller.signal });
     const trace = await passTime(clock, running.result);

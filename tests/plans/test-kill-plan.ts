@@ -5,7 +5,7 @@ import { defineTool, type Json, type JsonObject, jsonSchema, type Tool, type Too
 import { hostFilesystem } from '@holdfast/filesystem/node';
 import { type CheckedPlan, checkPlan, type RunPlanOptions } from '@holdfast/orchestrator';
 import { createSession, type OpenedLog, replay, type Session } from '@holdfast/session';
-import { jsonlStore, openJsonlLog } from '@holdfast/session/jsonl';
+import { createJsonlLog, openJsonlLog } from '@holdfast/session/jsonl';
 
 /** What tools have done to the world of a folder, in order: the name of the tool and the key of its call. */
 export function readEffects(folder: string): readonly string[] {
@@ -39,7 +39,7 @@ export async function openLife(folder: string): Promise<Life> {
 function openLog(path: string): OpenedLog {
   // A few records, and the log goes on in another file.
   const options = { snapshotAfterBytes: 6_000 };
-  return existsSync(path) ? openJsonlLog(path, options) : { records: [], store: jsonlStore(path, options) };
+  return existsSync(path) ? openJsonlLog(path, options) : { records: [], store: createJsonlLog(path, options) };
 }
 
 const on = { on_fail: 'continue' };

@@ -6,7 +6,7 @@ import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import { filesystemGuard } from '@holdfast/pack-filesystem';
 import { denyTools, packPolicies, pathScope, readBeforeWrite } from '@holdfast/policy';
 import { createSession, type LogRecord, memoryStore } from '@holdfast/session';
-import { jsonlStore, readLog } from '@holdfast/session/jsonl';
+import { createJsonlLog, readLog } from '@holdfast/session/jsonl';
 import { type ComparedCall, comparePolicies } from '@holdfast/testing';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
@@ -34,7 +34,7 @@ let files = 0;
 async function recordToFile(session: RandomSession): Promise<readonly LogRecord[]> {
   files += 1;
   const path = join(folder, `${files}.jsonl`);
-  await playSession(session, jsonlStore(path));
+  await playSession(session, createJsonlLog(path));
   return readLog(path).records;
 }
 

@@ -1,6 +1,6 @@
 import { defineSlice, type JsonObject, replace } from '@holdfast/core';
 import { createSession } from '@holdfast/session';
-import { jsonlStore } from '@holdfast/session/jsonl';
+import { createJsonlLog } from '@holdfast/session/jsonl';
 import { expect, test } from 'vitest';
 import { runProgram } from './program.ts';
 import { createFolder } from './testing/test-folder.ts';
@@ -89,7 +89,7 @@ test('events and log records of a run match the schemas', async () => {
   const events = await checkLines('run', stdout());
   expect([...events, ...nestedEvents, 'feedback'].sort()).toEqual(await listTypes('run'));
   const records = await checkLines('show', await print(['show', '--json'], folder.path));
-  const rare = [...rareRecords, ...laterRecords, ...planRecords, 'child-record', 'event', 'tool-call-late'];
+  const rare = [...rareRecords, ...laterRecords, ...planRecords, 'child-record', 'tool-call-late'];
   expect([...records, ...rare].sort()).toEqual(await listTypes('show'));
 });
 
@@ -171,7 +171,7 @@ test('nested calls, heartbeats, late results and child runs match the schemas, a
 
 test('records that only other programs write', async () => {
   await using folder = await createFolder();
-  const session = createSession({ id: 'one', store: jsonlStore(await prepareLogPath(folder.path, 'one')) });
+  const session = createSession({ id: 'one', store: createJsonlLog(await prepareLogPath(folder.path, 'one')) });
   session.register(
     defineSlice<number>({ id: 'count', kind: 'value', initial: 0, reducers: { counted: () => replace(1) } }),
   );

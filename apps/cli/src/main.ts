@@ -23,7 +23,7 @@ const host: Host = {
   clock: systemClock,
   createSuffix: () =>
     Array.from({ length: 4 }, () => suffixLetters[Math.floor(Math.random() * suffixLetters.length)]).join(''),
-  openLog: async (path) => (await import('@holdfast/session/jsonl')).jsonlStore(path),
+  openLog: async (path) => (await import('@holdfast/session/jsonl')).createJsonlLog(path),
   fetch: (url, options) => fetch(url, options),
   onInterrupt(listener) {
     listeners.add(listener);

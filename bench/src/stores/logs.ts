@@ -1,8 +1,8 @@
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { type LogEntry, memoryStore, type SessionStore } from '@holdfast/session';
-import { jsonlStore } from '@holdfast/session/jsonl';
-import { sqliteStore } from '@holdfast/session/sqlite';
+import { createJsonlLog } from '@holdfast/session/jsonl';
+import { createSqliteLog } from '@holdfast/session/sqlite';
 
 /** What takes entries, one after the other. */
 export interface Log {
@@ -83,10 +83,10 @@ function inserting(
 }
 
 export const memory: OpenLog = () => toLog(memoryStore());
-export const jsonl: OpenLog = (path) => toLog(jsonlStore(path));
-export const jsonlOnDisk: OpenLog = (path) => toLog(jsonlStore(path, { sync: 'disk' }));
-export const sqlite: OpenLog = (path) => toLog(sqliteStore(path, { sessionId: 's' }));
-export const sqliteOnDisk: OpenLog = (path) => toLog(sqliteStore(path, { sessionId: 's', sync: 'disk' }));
+export const jsonl: OpenLog = (path) => toLog(createJsonlLog(path));
+export const jsonlOnDisk: OpenLog = (path) => toLog(createJsonlLog(path, { sync: 'disk' }));
+export const sqlite: OpenLog = (path) => toLog(createSqliteLog(path, { sessionId: 's' }));
+export const sqliteOnDisk: OpenLog = (path) => toLog(createSqliteLog(path, { sessionId: 's', sync: 'disk' }));
 
 function toLog(store: SessionStore): Log {
   let seq = 0;

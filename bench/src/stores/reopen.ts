@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { defineSlice, type Json, type Slice, upsert } from '@holdfast/core';
 import { createSession, type OpenedLog, replay, type SessionStore } from '@holdfast/session';
-import { jsonlStore, openJsonlLog } from '@holdfast/session/jsonl';
-import { openSqliteLog, sqliteStore } from '@holdfast/session/sqlite';
+import { createJsonlLog, openJsonlLog } from '@holdfast/session/jsonl';
+import { createSqliteLog, openSqliteLog } from '@holdfast/session/sqlite';
 import { compare, type Extent, everything, limitRounds, type Subject } from '../compare.ts';
 import type { TimeReport } from '../report.ts';
 import { callEntry, fileRead } from './entries.ts';
@@ -25,10 +25,10 @@ export async function measureReopening(extent: Extent = everything): Promise<Tim
   const database = join(folder, 'sessions.db');
   const never = { snapshotAfterBytes: Number.POSITIVE_INFINITY };
   try {
-    writeLog(records, jsonlStore(whole, never));
-    writeLog(records, jsonlStore(parts));
-    writeLog(records, sqliteStore(database, { sessionId: 'whole', ...never }));
-    writeLog(records, sqliteStore(database, { sessionId: 'parts' }));
+    writeLog(records, createJsonlLog(whole, never));
+    writeLog(records, createJsonlLog(parts));
+    writeLog(records, createSqliteLog(database, { sessionId: 'whole', ...never }));
+    writeLog(records, createSqliteLog(database, { sessionId: 'parts' }));
     const rows = await compare(
       [
         reading('lines', records, () => parseLines(whole)),

@@ -56,9 +56,11 @@ export type {
   Host,
   Place,
   PlaceView,
+  RecordedFacts,
   Recursion,
   Unclear,
 } from './call/facts.ts';
+export type { FactsSource } from './call/facts-source.ts';
 export type {
   Completion,
   CompletionChecker,

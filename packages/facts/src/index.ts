@@ -1,3 +1,4 @@
+export { createFacts, type FactsOptions } from './describe/create.ts';
 export { type FetchFactsOptions, type FetchUse, fetchFacts } from './describe/fetch.ts';
 export { type FileFactsOptions, type FileUse, fileFacts } from './describe/files.ts';
 export { type McpFactsOptions, mcpFacts } from './describe/mcp.ts';

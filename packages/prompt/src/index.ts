@@ -36,6 +36,7 @@ export {
   type InputOf,
   type InputOfAll,
   markdownSection,
+  markdownSection as section,
   type OutputOf,
   type Section,
   type SectionDefinition,

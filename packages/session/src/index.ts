@@ -2,6 +2,7 @@ export { type CallExplanation, type CallUse, explainCall } from './explain/expla
 export { checkRedactor } from './live/check-options.ts';
 export type { ExportedSlice, SessionExport } from './live/export.ts';
 export { createSession } from './live/live-session.ts';
+export { type OpenSessionOptions, openSession } from './live/open-session.ts';
 export { type ReplayOptions, replay } from './live/replay.ts';
 export { openSealed, type SealedPlace, sealContent } from './live/sealed.ts';
 export type { Session, SessionOptions, SessionSnapshot } from './live/session.ts';
@@ -13,6 +14,7 @@ export {
   type MemoryStore,
   memoryStore,
   type OpenedLog,
+  type SessionLogs,
   type SessionStore,
 } from './log/log.ts';
 export type { CallPlace, OpenApproval, OpenCall, OpenStart } from './log/open-call.ts';

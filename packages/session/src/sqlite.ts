@@ -1,6 +1,6 @@
 export type { ChainProblem } from './log/chain.ts';
 export type { SnapshotOptions } from './log/snapshot-gauge.ts';
-export { type OpenSqliteLogOptions, openSqliteLog, sqliteStore } from './stores/sqlite/open.ts';
+export { createSqliteLog, type OpenSqliteLogOptions, openSqliteLog, sqliteStore } from './stores/sqlite/open.ts';
 export {
   listSqliteSessions,
   readSqliteLog,
@@ -8,4 +8,4 @@ export {
   type SqliteSession,
 } from './stores/sqlite/reading.ts';
 export type { SqliteLogProblem } from './stores/sqlite/rows.ts';
-export type { SqliteLogOptions, SqliteStore } from './stores/sqlite/store.ts';
+export type { SqliteLog, SqliteLogOptions } from './stores/sqlite/store.ts';

@@ -6,7 +6,7 @@ const layers = [
   ['schema', 'model-*'],
   ['session', 'policy', 'prompt', 'facts', 'adapter-*'],
   ['executor', 'filesystem', 'planning', 'loader', 'registry', 'pack-*'],
-  ['loader-python', 'orchestrator', 'modules', 'mcp', 'testing'],
+  ['kit', 'loader-python', 'orchestrator', 'modules', 'mcp', 'testing'],
   ['dspy'],
 ];
 

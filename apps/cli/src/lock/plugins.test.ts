@@ -66,9 +66,7 @@ test('a changed plugin is shown, and left out until it is accepted', async () =>
   expect(checked.exitCode).toBe(1);
   expect(checked.stdout).toMatch(/^changed {2}plugin:git {2}file, tool:status dangerous, tool:status description\n/);
   const run = await runScript(folder, ...later);
-  expect(run.stderr).toMatch(
-    /^left out: The plugin `\.\/git2\.mjs` .+ \(plugin\.lock\.changed\)\n$/,
-  );
+  expect(run.stderr).toMatch(/^left out: The plugin `\.\/git2\.mjs` .+ \(plugin\.lock\.changed\)\n$/);
   expect(run.stdout).toMatch(/^script:\S+ · 7 file tools [^·]+ · guards: guard [\s\S]+unknown.+ status/);
 
   const shown = await type(folder, ['lock', '--check', '--accept', 'plugin:git', ...later]);

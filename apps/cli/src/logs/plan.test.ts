@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { planSlice } from '@holdfast/planning';
 import { createSession, type Session } from '@holdfast/session';
-import { jsonlStore } from '@holdfast/session/jsonl';
+import { createJsonlLog } from '@holdfast/session/jsonl';
 import { expect, test } from 'vitest';
 import { replaySession } from '../commands/look/replay.ts';
 import { showSession } from '../commands/look/show.ts';
@@ -12,7 +12,7 @@ import { prepareLogPath } from '../workspace/session-logs.ts';
 
 /** Writes a log as a planning program leaves it. */
 async function writePlan(workspace: string, write: (session: Session) => void): Promise<void> {
-  const session = createSession({ id: 'one', store: jsonlStore(await prepareLogPath(workspace, 'one')) });
+  const session = createSession({ id: 'one', store: createJsonlLog(await prepareLogPath(workspace, 'one')) });
   session.read(planSlice);
   write(session);
   await session.close();

@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import {
+  type FactsSource,
   type Filesystem,
   type FilesystemReader,
   HoldfastError,
@@ -25,6 +26,7 @@ import { toPrintable } from '../terminal/text.ts';
 import { userFolder } from '../user/folder.ts';
 import { findProtectedPaths, shortenPath } from '../workspace/folder.ts';
 import { defaultFolder } from '../workspace/toolset.ts';
+import { createRunFacts } from './facts.ts';
 import { createRunPrompt } from './prompt.ts';
 import type { RunTerms } from './terms.ts';
 
@@ -41,6 +43,8 @@ export interface CallSetup {
   readonly files: StagedResource<Filesystem, FilesystemReader>;
   /** By name. Resources of plugins are created on first use. */
   readonly resources: Readonly<Record<string, unknown>>;
+  /** The facts about calls in the workspace. */
+  readonly facts: FactsSource;
   /** One line about tools and workspace. */
   readonly description: string;
 }
@@ -111,6 +115,7 @@ export async function setUpCalls(
     slices,
     files,
     resources: { filesystem: files },
+    facts: createRunFacts(workspace),
     description: toPrintable(`${describeTools(equipment)} · in ${place}`),
   };
 }

@@ -30,7 +30,16 @@ export interface Conduct<Setup extends CallSetup = CallSetup> {
 /** The options that runs and plans share. */
 export type WorkOptions = Pick<
   RunPlanOptions,
-  'session' | 'resources' | 'grants' | 'unattended' | 'signal' | 'clock' | 'timeoutMs' | 'approvalTimeoutMs' | 'approve'
+  | 'session'
+  | 'resources'
+  | 'facts'
+  | 'grants'
+  | 'unattended'
+  | 'signal'
+  | 'clock'
+  | 'timeoutMs'
+  | 'approvalTimeoutMs'
+  | 'approve'
 > & { readonly budget?: Budget; readonly onEvent: (event: PlanEvent) => void };
 
 /** The part of the result that runs and plans share. */
@@ -79,7 +88,7 @@ export async function conductWork<Result extends WorkResult>(
   { setup, terms, session, json, quiet = false, stdinTaken }: Conduct,
   host: Host,
 ): Promise<ExitCode> {
-  const { workspace, files, tools, slices, resources } = setup;
+  const { workspace, files, tools, slices, resources, facts } = setup;
   const { clock } = host;
   const style = describeStyle(host);
   const print = (lines: readonly string[]): void => {
@@ -109,6 +118,7 @@ export async function conductWork<Result extends WorkResult>(
   const toOptions = (): WorkOptions => ({
     session,
     resources,
+    facts,
     // Granted by the host, not answered for a person: the log must tell them apart.
     grants: terms.approval === 'yes' ? tools.map(({ name }) => name) : terms.allow,
     unattended: approver.unattended,

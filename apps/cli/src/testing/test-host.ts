@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { systemClock } from '@holdfast/core';
-import { jsonlStore } from '@holdfast/session/jsonl';
+import { createJsonlLog } from '@holdfast/session/jsonl';
 import type { Host, Interruption } from '../terminal/host.ts';
 import { toUserFolder } from './test-folder.ts';
 
@@ -30,7 +30,7 @@ export function createTestHost({
   environment = {},
   terminals = [],
   clock = systemClock,
-  openLog = jsonlStore,
+  openLog = createJsonlLog,
   fetch = () => Promise.reject(new TypeError('fetch failed')),
   columns = 80,
 }: TestHostOptions = {}): TestHost {

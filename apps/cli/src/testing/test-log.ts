@@ -1,5 +1,5 @@
 import type { Json } from '@holdfast/core';
-import { jsonlStore } from '@holdfast/session/jsonl';
+import { createJsonlLog } from '@holdfast/session/jsonl';
 import { prepareLogPath } from '../workspace/session-logs.ts';
 
 /** Writes a log with a start record and `entries`, valid or not. Returns its path. */
@@ -10,7 +10,7 @@ export async function writeLog(
   slices: readonly object[] = [],
 ): Promise<string> {
   const path = await prepareLogPath(workspace, id);
-  const store = jsonlStore(path);
+  const store = createJsonlLog(path);
   for (const [seq, entry] of [{ type: 'session-start', sessionId: id, slices }, ...entries].entries()) {
     // Test events are JSON except for undefined members, which JSON omits.
     store.append(entry as { type: string; [field: string]: Json }, seq, Date.UTC(2026, 4, 17) + seq);

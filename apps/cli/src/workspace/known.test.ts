@@ -43,7 +43,7 @@ test('a session is found by id from another folder, and resumes in its own', asy
   // A session without calls, in a folder without sessions.
   expect(await elsewhere('why', id)).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringContaining(`\`${id}\` is a session: \`holdfast why ${id} CALL\``),
+    stderr: expect.stringContaining(`\`${id}\` is a session: use \`holdfast why ${id} CALL\``),
   });
   // Without an id: the newest session of the current folder. A named folder is searched alone.
   expect((await elsewhere('show')).stderr).toContain('usage.session_unknown');

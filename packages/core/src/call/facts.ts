@@ -16,6 +16,12 @@ export interface CallFacts {
   readonly unclear: readonly Unclear[];
 }
 
+/** Facts as a record keeps them: the beginning of long texts and of long lists. */
+export interface RecordedFacts extends CallFacts {
+  /** Something was left out. */
+  readonly cut?: true;
+}
+
 /** A program that a call starts. */
 export interface Command {
   /** As it is written, without the folders of system programs: `git`, `./build.sh`. */

@@ -7,7 +7,7 @@ import type { FilesystemReader } from '../state/filesystem.ts';
 import type { Touched } from '../state/resource.ts';
 import type { KeyedState, ListState, Operation, SessionReader, SliceKind } from '../state/slice.ts';
 import type { Decision } from './decision.ts';
-import type { CallFacts } from './facts.ts';
+import type { CallFacts, PlaceView } from './facts.ts';
 import type { Tool } from './tool.ts';
 
 /** A call whose arguments have been parsed and validated. `input` is frozen. */
@@ -15,7 +15,7 @@ export interface PreparedCall {
   readonly id: string;
   readonly tool: Tool;
   readonly input: Json;
-  /** What the call would do; absent where the host makes no facts. Made when it is first looked at. */
+  /** What the call would do; absent where the host makes no facts. Made when it is first looked at. Frozen. */
   readonly facts?: CallFacts;
 }
 
@@ -28,6 +28,10 @@ export interface PolicyContext<State = unknown> {
   /** The resource `filesystem`, when the host bound one, with the content that `session` has. */
   readonly filesystem: FilesystemReader | undefined;
   readonly deadline: Deadline;
+  /** What the user wrote: the `input` of a run, or what the host says. Never what a model wrote for a run within a call. */
+  readonly request?: string | undefined;
+  /** Where the call runs, as its facts were made from it; absent where the host makes no facts. */
+  readonly place?: PlaceView | undefined;
 }
 
 /** A success, as `onResult` sees it, before it is committed. */

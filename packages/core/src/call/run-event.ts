@@ -2,6 +2,7 @@ import type { Json } from '../basics/json.ts';
 import type { CutReason, FinishReason, ModelUsage } from '../model/model.ts';
 import type { SessionEvent } from '../state/slice.ts';
 import type { PolicyDecision } from './decision.ts';
+import type { RecordedFacts } from './facts.ts';
 import type { ApprovalAnswer, Outcome, PendingApproval, RunStatus } from './outcome.ts';
 
 /** What was thrown, for observers. The log leaves the stack out, and a model sees the message only. */
@@ -94,6 +95,8 @@ export interface ToolCallEndEvent {
   /** Parsed and validated; absent when it never got that far. */
   readonly input?: Json | undefined;
   readonly decisions: readonly PolicyDecision[];
+  /** What the call would do, where the host makes facts: of calls that may change something, and where a policy looked. */
+  readonly facts?: RecordedFacts | undefined;
   /** How an ask was answered, and by whom: whom `answerApproval` names, else `person`; `host` where asking failed, which is a no. */
   readonly approval?: { readonly type: 'approve' | 'deny'; readonly by: string } | undefined;
   /** A record has of its long texts only what does not follow from the value: `readOutcome` gives all of it. */

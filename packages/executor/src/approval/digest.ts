@@ -45,7 +45,7 @@ interface DigestedCall {
 
 /** SHA-256 of everything that an answer about a call is about. */
 export async function digestCall(
-  { id, tool }: PreparedCall,
+  { id, tool, facts }: PreparedCall,
   { rawArguments, toolDigest, scope }: DigestedCall,
 ): Promise<string> {
   const { session, run } = scope;
@@ -58,6 +58,8 @@ export async function digestCall(
     input: digestible(input, session),
     tool: toolDigest,
     policies: policiesFor(scope, tool.name).map(({ key }) => key),
+    // Made of JSON; an interface does not say so to the compiler.
+    ...(facts === undefined ? {} : { facts: digestible(facts as unknown as Json, session) }),
   });
 }
 

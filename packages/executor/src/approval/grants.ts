@@ -1,5 +1,6 @@
 import {
   type Ask,
+  type CallFacts,
   defineSlice,
   type JsonObject,
   type KeyedState,
@@ -93,16 +94,26 @@ export interface Judges {
   readonly policies: readonly PolicyInForce[];
   /** What each of them sees beside its own state. */
   readonly surroundings: PolicySurroundings;
+  /** What a call would do; `undefined` where the host makes no facts. */
+  describe(call: PreparedCall): CallFacts | undefined;
   /** What the dangerous gate asks about a call of the tool. */
   gate(tool: Tool): Ask | undefined;
   /** Whether asks about the tool as it is now are answered by a grant, of the host or of a person. Leaves the session as it is. */
   isGranted(tool: Tool): Promise<boolean>;
 }
 
-export function judgesOf({ hostPolicies, surroundings, grants: granted, rootSession, toolset }: CallScope): Judges {
+export function judgesOf({
+  hostPolicies,
+  surroundings,
+  grants: granted,
+  rootSession,
+  toolset,
+  facts,
+}: CallScope): Judges {
   return {
     policies: hostPolicies,
     surroundings,
+    describe: (call) => facts?.attach(call).facts,
     gate: (tool) => (tool.dangerous ? askForDangerous(tool) : undefined),
     isGranted: async ({ name }) => {
       if (granted.has(name)) return true;

@@ -81,6 +81,11 @@ export async function permitWithApproval(first: Verdict | Promise<Verdict>, runn
     await scope.rootSession.sync();
     running.approval = { type: answer.type, by };
     if (answer.type === 'deny') return refusedApproval(deniedBecause(answer.reason), verdict, call);
+    // While a person thought about it, a link may have changed: the answer was about something else.
+    if (scope.facts?.renew(call) === true) {
+      approved.clear();
+      continue;
+    }
     if (answer.grant === true) grantTool(scope.rootSession, pending);
     for (const { policy } of pending.asks) approved.add(policy);
   }

@@ -25,7 +25,7 @@ import {
   toolOk,
 } from '@holdfast/core';
 import { createSession, type LogRecord, replay, type Session } from '@holdfast/session';
-import { jsonlStore, readLog } from '@holdfast/session/jsonl';
+import { createJsonlLog, readLog } from '@holdfast/session/jsonl';
 import { createRedactor } from '@holdfast/session/redact';
 import * as v from 'valibot';
 import { afterEach, expect, test } from 'vitest';
@@ -237,7 +237,7 @@ function setUp(options: Partial<CallOptions> = {}, snapshotAfterBytes = Number.P
   const redactor = createRedactor({ key });
   const session = createSession({
     slices: [seen, diary],
-    store: jsonlStore(join(folder, 's.jsonl'), { snapshotAfterBytes }),
+    store: createJsonlLog(join(folder, 's.jsonl'), { snapshotAfterBytes }),
     redactor,
     clock: testClock(),
   });

@@ -51,9 +51,9 @@ export class PolicyBinding implements PolicyInForce {
     const state: unknown = this.slice === undefined ? undefined : reader.read(this.slice);
     // Made again only when something in it is another: most policies change their state rarely, if at all.
     if (this.#context === undefined || this.#surroundings !== surroundings || !Object.is(this.#context.state, state)) {
-      const { session, filesystem, deadline } = surroundings;
+      const { session, filesystem, deadline, request, place } = surroundings;
       this.#surroundings = surroundings;
-      this.#context = Object.freeze({ state, session, filesystem, deadline });
+      this.#context = Object.freeze({ state, session, filesystem, deadline, request, place });
     }
     return this.#context;
   }

@@ -1,4 +1,4 @@
-import type { Budget, BudgetLimits, Clock, Deadline, Tool } from '@holdfast/core';
+import { type Budget, type BudgetLimits, type Clock, type Deadline, HoldfastError, type Tool } from '@holdfast/core';
 import type { RunningCall } from './running-call.ts';
 import type { Answer, CheckedManner, EndOfLife, Invoked, StopReason } from './types.ts';
 
@@ -287,5 +287,12 @@ class LimitedLifetime implements Lifetime {
     this.#stopTimer?.();
     this.#stopOuter?.();
     this.#options.signal?.removeEventListener('abort', this.#abort);
+  }
+}
+
+/** @throws HoldfastError `options.invalid`. */
+export function checkMilliseconds(name: string, value: number | undefined): void {
+  if (value !== undefined && !(Number.isFinite(value) && value > 0)) {
+    throw new HoldfastError('options.invalid', `\`${name}\` must be a positive number of milliseconds, got ${value}.`);
   }
 }

@@ -1,4 +1,5 @@
 import {
+  type CallFacts,
   copyJson,
   deepFreeze,
   describeThrown,
@@ -8,16 +9,35 @@ import {
   type JsonObject,
   modelJsonLimits,
   type ParsedJson,
+  type PlaceView,
+  type PreparedCall,
   type Problem,
   parseJson,
+  type RecordedFacts,
   type Redactor,
   type Tool,
   type ToolCall,
 } from '@holdfast/core';
 import { checkToolExamples, compileSchema, describeIssues } from '@holdfast/schema';
 import { failure, thrownCode, unknownTool } from './ending.ts';
+import type { CallRecord } from './running-call.ts';
 import type { CallScope } from './scope.ts';
 import type { CompiledTool, CompiledTools, Ended, IdentifiedCall, Prepared } from './types.ts';
+
+/** What calls would do, for policies and the record. Brought by the host's option `facts`. */
+export interface ScopeFacts {
+  /** As describers and policies see it: it knows which files the session wrote. */
+  readonly place: PlaceView;
+  /** The same call, whose facts are made when they are first looked at. */
+  attach(call: PreparedCall): PreparedCall;
+  /** The facts of a call, as far as anybody has looked at them. */
+  madeOf(call: PreparedCall): CallFacts | undefined;
+  /** Makes the facts of a call again. Whether they are others than before. */
+  renew(call: PreparedCall): boolean;
+  /** A call begins: notes which files it writes, however it ends. */
+  begin(call: PreparedCall): void;
+  recorded(call: CallRecord): RecordedFacts | undefined;
+}
 
 /** Takes a call over from a model, a tool or a host. Each property of its arguments is read once. `fallbackId` is asked only without an id. */
 export function identifyCall({ id, name, arguments: raw }: ToolCall, fallbackId: () => string): IdentifiedCall {
@@ -70,7 +90,7 @@ export function learnArguments(
 }
 
 /** Look-up and parse. */
-export function prepare(source: IdentifiedCall, { toolset, session, prompt }: CallScope): Prepared | Ended {
+export function prepare(source: IdentifiedCall, { toolset, session, prompt, facts }: CallScope): Prepared | Ended {
   const compiled = toolset.byName.get(source.name);
   if (compiled === undefined) {
     const closed = prompt?.toolNames?.has(source.name) === true;
@@ -82,7 +102,12 @@ export function prepare(source: IdentifiedCall, { toolset, session, prompt }: Ca
     // Also what the schema has filled in or made of them.
     if (session.redactor !== undefined) learnArguments(session.redactor, compiled, parsed.input);
     const call = Object.freeze({ id: source.id, tool: compiled.tool, input: parsed.input });
-    return { type: 'prepared', compiled, recorded: parsed.recorded, call };
+    return {
+      type: 'prepared',
+      compiled,
+      recorded: parsed.recorded,
+      call: facts === undefined ? call : facts.attach(call),
+    };
   } catch (thrown) {
     // A schema whose own check throws.
     const problem = {

@@ -140,6 +140,7 @@ export function enter(call: RunningCall): Ended | undefined {
   const unpaid = scope.budgets.length === 0 ? undefined : takeCall(tool, scope);
   if (unpaid !== undefined) return unpaid;
   try {
+    if (scope.facts !== undefined) scope.facts.begin(call.call);
     if (tool.effects === 'external') {
       const unreserved = tool.repeat === 'safe' ? undefined : scope.features.reserve(call);
       if (unreserved !== undefined) return unreserved;

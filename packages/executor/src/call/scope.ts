@@ -2,6 +2,7 @@ import {
   type Budget,
   type ChildSession,
   type Clock,
+  type FactsSource,
   type FilesystemReader,
   HoldfastError,
   isMaxResultChars,
@@ -19,8 +20,8 @@ import {
 } from '@holdfast/core';
 import type { Session, SessionTransaction } from '@holdfast/session';
 import { bindHostPolicies, checkPolicies, observersOf, type PolicyBinding } from './authorize.ts';
-import { accountOf, type BudgetAccount, type Lifetime, startLifetime } from './execute.ts';
-import { compileTools } from './prepare.ts';
+import { accountOf, type BudgetAccount, checkMilliseconds, type Lifetime, startLifetime } from './execute.ts';
+import { compileTools, type ScopeFacts } from './prepare.ts';
 import type { RunningCall } from './running-call.ts';
 import type {
   Approve,
@@ -46,6 +47,10 @@ export interface CallOptions {
    * under the name of a declared resource takes its place.
    */
   readonly resources?: Readonly<Record<string, unknown>>;
+  /** What calls would do, for policies that look at `call.facts`: made by `createFacts` of `@holdfast/facts`. Default: that of the call around, or none. */
+  readonly facts?: FactsSource;
+  /** What the user wrote, for policies (`context.request`). Within a call it is that of the call around. */
+  readonly request?: string;
   /** Tools for which nobody has to be asked. Denials still hold. */
   readonly grants?: readonly string[];
   /**
@@ -99,6 +104,7 @@ export interface CallScope {
   readonly observers: readonly PolicyBinding[];
   readonly resources: ReadonlyMap<string, unknown>;
   readonly surroundings: PolicySurroundings;
+  readonly facts: ScopeFacts | undefined;
   readonly grants: ReadonlySet<string>;
   /** Above all child sessions: where grants and resources for the session are. */
   readonly rootSession: Session;
@@ -233,6 +239,10 @@ export function createCallScope(
   const budgets = account === undefined ? noBudgets : [account];
   const lifetime = startLifetime({ clock, signal, timeoutMs, budgets, outer: parent?.lifetime });
   const { moves, reader } = companionOf(session);
+  const filesystem = readOnlyFilesystem(all);
+  const { request } = outer?.surroundings ?? options;
+  const rootSession = outer?.rootSession ?? session;
+  const facts = options.facts === undefined ? outer?.facts : features.openFacts(options.facts, rootSession);
   return {
     features,
     toolset,
@@ -247,9 +257,10 @@ export function createCallScope(
     moves,
     observers: observersOf(policies),
     resources: all,
-    surroundings: { session: reader, filesystem: readOnlyFilesystem(all), deadline: lifetime.deadline },
+    surroundings: { session: reader, filesystem, deadline: lifetime.deadline, request, place: facts?.place },
+    facts,
     grants: grants === undefined ? (outer?.grants ?? noGrants) : new Set([...(outer?.grants ?? noGrants), ...grants]),
-    rootSession: outer?.rootSession ?? session,
+    rootSession,
     approve: options.approve ?? outer?.approve,
     unattended: options.unattended ?? outer?.unattended ?? false,
     resuming: undefined,
@@ -283,10 +294,4 @@ function passUp(parent: RunningCall, sessionId: string, own: CallScope['emit']):
     own?.(event);
     emit({ type: 'child-event', callId, sessionId, event });
   };
-}
-
-function checkMilliseconds(name: string, value: number | undefined): void {
-  if (value !== undefined && !(Number.isFinite(value) && value > 0)) {
-    throw new HoldfastError('options.invalid', `\`${name}\` must be a positive number of milliseconds, got ${value}.`);
-  }
 }

@@ -257,6 +257,7 @@ export function toEndEvent(ending: Ending, call: CallRecord, committed: Committe
     rawArguments: source.arguments,
     input: call.input,
     decisions: call.decisions,
+    facts: scope.facts === undefined ? undefined : scope.facts.recorded(call),
     approval: call.approval,
     outcome,
     events: committed.events,

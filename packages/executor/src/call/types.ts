@@ -2,20 +2,19 @@ import type {
   ApprovalAnswer,
   BoundPolicy,
   ChildSession,
-  Deadline,
   Decision,
-  FilesystemReader,
+  FactsSource,
   Json,
   JsonObject,
   Operation,
   Outcome,
   OutcomeKind,
   PendingApproval,
+  PolicyContext,
   PolicyDecision,
   PreparedCall,
   Problem,
   ResourceTransaction,
-  SessionReader,
   Slice,
   ThrownError,
   Tool,
@@ -26,7 +25,9 @@ import type {
   TraceEntry,
 } from '@holdfast/core';
 import type { CompiledSchema } from '@holdfast/schema';
+import type { Session } from '@holdfast/session';
 import type { Lifetime } from './execute.ts';
+import type { ScopeFacts } from './prepare.ts';
 import type { CallRecord, RunningCall } from './running-call.ts';
 import type { CallScope } from './scope.ts';
 
@@ -141,11 +142,7 @@ export type EndOfLife = 'deadline' | 'aborted' | 'budget';
 export type StopReason = 'attempt' | 'timeout' | EndOfLife;
 
 /** What every policy of one call sees beside its own state. */
-export interface PolicySurroundings {
-  readonly session: SessionReader;
-  readonly filesystem: FilesystemReader | undefined;
-  readonly deadline: Deadline;
-}
+export type PolicySurroundings = Required<Omit<PolicyContext, 'state'>>;
 
 /** A policy where it is in force. */
 export interface PolicyInForce extends BoundPolicy {
@@ -253,6 +250,8 @@ export interface Resuming {
 
 /** What rare calls need of other rooms. A plain call passes each by with one comparison. */
 export interface CallFeatures {
+  /** @throws HoldfastError `options.invalid`. */
+  openFacts(source: FactsSource, session: Session): ScopeFacts;
   /** A policy needs time, or a person has to be asked. */
   permit(first: Verdict | Promise<Verdict>, call: RunningCall): Promise<Permitted>;
   /** Waives the asks about a tool that was granted for the session. */

@@ -65,6 +65,8 @@ function isMadeOf(scope: CallScope, before: CallOptions, now: CallOptions, calle
     before.policyTimeoutMs === now.policyTimeoutMs &&
     before.approvalTimeoutMs === now.approvalTimeoutMs &&
     before.maxResultChars === now.maxResultChars &&
+    before.facts === now.facts &&
+    before.request === now.request &&
     before.tools === now.tools &&
     isListed(scope, now, called) &&
     isBoundTo(scope, now)

@@ -6,6 +6,7 @@ import { keepCalls, sealCall } from '../approval/masked-calls.ts';
 import { permitWithApproval } from '../approval/permit.ts';
 import { type CallOptions, type CallScope, createCallScope } from '../call/scope.ts';
 import type { CallFeatures } from '../call/types.ts';
+import { openFacts } from '../facts/scope-facts.ts';
 import { Nested, NestedLifetime, nestedResources, ownTouched, refuseNested } from '../nested/calls.ts';
 import { parentCallOf } from '../nested/child-session.ts';
 import { askReservations, endReserved, joinReserved, recordReserved } from '../nested/reservations.ts';
@@ -19,6 +20,7 @@ import { retry } from './retry.ts';
 
 /** The rooms that calls pass by unless they need them. */
 const features: CallFeatures = {
+  openFacts,
   permit: permitWithApproval,
   waiveGranted,
   keepWaiting: (call, { session }) => keepCalls(session, { callId: call.id }, [call]),

@@ -8,6 +8,8 @@ const rules: OptionRules = {
   policies: 'list',
   resources: 'object',
   grants: 'list',
+  facts: 'object',
+  request: 'text',
   approve: 'function',
   unattended: 'boolean',
   approvalTimeoutMs: 'number',

@@ -159,7 +159,12 @@ function nestedScope(parent: RunningCall, resources: Opened['resources']): CallS
     manner: undefined,
     state: transaction,
     resources,
-    surroundings: { session, filesystem: readOnlyFilesystem(resources), deadline: lifetime.deadline },
+    surroundings: {
+      ...scope.surroundings,
+      session,
+      filesystem: readOnlyFilesystem(resources),
+      deadline: lifetime.deadline,
+    },
     lifetime,
   };
 }

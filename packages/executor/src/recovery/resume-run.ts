@@ -61,10 +61,11 @@ async function resume(options: Checked<RunParts> & { readonly run?: number }, st
   const open = findRun(session, options.run);
   const release = claimRun(session, open.run);
   try {
-    const { page, scope } = openRunScope(options, stream);
+    const transcript = readTranscript(session, open);
+    const request = transcript.messages[0]?.text ?? '';
+    const { page, scope } = openRunScope({ ...options, request }, stream);
     try {
       await recoverResources(scope);
-      const transcript = readTranscript(session, open);
       const position = { startSeq: open.run, turn: transcript.turns };
       note(scope, { type: 'run-resume', run: open.run, turn: position.turn, atMs: scope.clock.now() });
       const started = { ...scope, run: position, prompt, model };

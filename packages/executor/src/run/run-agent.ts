@@ -21,7 +21,7 @@ import { note, type RunResult } from './result.ts';
 import { newTranscript } from './transcript.ts';
 
 /** What `runAgent` takes: either `prompt`, or `instructions` and `tools`. */
-export interface RunAgentOptions<Output = unknown> extends Omit<CallOptions, 'tools' | 'session'> {
+export interface RunAgentOptions<Output = unknown> extends Omit<CallOptions, 'tools' | 'session' | 'request'> {
   readonly model: Model;
   /** What the model is told, where there is no prompt object. */
   readonly instructions?: string;
@@ -31,7 +31,7 @@ export interface RunAgentOptions<Output = unknown> extends Omit<CallOptions, 'to
   readonly prompt?: Prompt<Output>;
   /** Where the run is recorded. Default: a new session in memory, which is also `run.session`. */
   readonly session?: CallOptions['session'];
-  /** What the user asks. */
+  /** What the user asks; policies see it as `context.request`. */
   readonly input: string;
   /** Messages that the model may send. Integer, default 32. */
   readonly maxRounds?: number;
@@ -81,6 +81,7 @@ const none: readonly never[] = Object.freeze([]);
 export type RunParts = Omit<RunAgentOptions, 'input' | 'session' | 'prompt' | 'tools'> & {
   readonly session: Session;
   readonly prompt: Prompt;
+  readonly request?: string;
 };
 
 /** Takes the events of a run. */
@@ -163,7 +164,7 @@ export function openRunScope(options: RunParts, stream: RunStream): { readonly p
 
 async function run(options: Checked<RunParts> & { readonly input: string }, stream: RunStream): Promise<RunResult> {
   const { model, prompt, input, maxRounds } = options;
-  const { page, scope } = openRunScope(options, stream);
+  const { page, scope } = openRunScope({ ...options, request: input }, stream);
   const { session } = scope;
   let release: () => void = () => undefined;
   try {

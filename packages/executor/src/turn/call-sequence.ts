@@ -133,7 +133,8 @@ export class CallSequence {
       // Meanwhile its turn may have come.
       if (walk !== this.#walk || verdict.type === 'ask') return;
       // What a policy decides by may be what an earlier call is about to change.
-      if (decided && (verdict.type === 'deny' || watched?.looked() === true)) return;
+      const looked = watched?.looked() === true || scope.facts?.madeOf(prepared.call) !== undefined;
+      if (decided && (verdict.type === 'deny' || looked)) return;
       if (verdict.type === 'deny') continue;
       slot.early = EarlyCall.begin(slot.call, prepared, { scope, verdict, decided });
       if (slot.early === undefined) return;

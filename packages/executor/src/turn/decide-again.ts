@@ -1,4 +1,11 @@
-import type { FilesystemReader, PolicyDecision, PreparedCall, SessionReader, ToolCallEndEvent } from '@holdfast/core';
+import type {
+  FilesystemReader,
+  PlaceView,
+  PolicyDecision,
+  PreparedCall,
+  SessionReader,
+  ToolCallEndEvent,
+} from '@holdfast/core';
 import type { SessionTransaction } from '@holdfast/session';
 import { authorize, type PolicyBinding, policiesFor } from '../call/authorize.ts';
 import { endOfLife, failure } from '../call/ending.ts';
@@ -130,7 +137,7 @@ function merge(before: readonly PolicyDecision[], now: readonly PolicyDecision[]
 }
 
 /** Surroundings that know whether a policy has looked at anything which other calls may change. */
-export function watchSurroundings({ session, filesystem, deadline }: PolicySurroundings): {
+export function watchSurroundings({ session, filesystem, place, ...others }: PolicySurroundings): {
   readonly surroundings: PolicySurroundings;
   looked(): boolean;
 } {
@@ -155,8 +162,21 @@ export function watchSurroundings({ session, filesystem, deadline }: PolicySurro
           list: noticing((path: string) => filesystem.list(path)),
           walk: noticing((path?: string) => filesystem.walk(path)),
         });
+  const disk = place?.disk;
+  const watchedPlace: PlaceView | undefined =
+    place === undefined || disk === undefined
+      ? place
+      : Object.freeze({
+          ...place,
+          disk: Object.freeze({
+            folds: disk.folds,
+            look: noticing((path: string) => disk.look(path)),
+            list: noticing((path: string) => disk.list(path)),
+            readText: noticing((path: string, maxBytes: number) => disk.readText(path, maxBytes)),
+          }),
+        });
   return {
-    surroundings: { session: watchedSession, filesystem: watchedFilesystem, deadline },
+    surroundings: { ...others, session: watchedSession, filesystem: watchedFilesystem, place: watchedPlace },
     looked: () => looked,
   };
 }

@@ -82,7 +82,8 @@ export function applyShape(shape: Shape, call: Call, runner: Runner): Result | u
     for (const { field } of assigned) replaceFile(field, { call: from, runner, recursion, keeps });
   }
   writeNames(assigned, given, { call: from, runner, recursion });
-  const hasFile = assigned.some(({ role }) => role !== 'text');
+  // A pattern may stand for the text to look for alone.
+  const hasFile = assigned.some(({ role, field }) => role !== 'text' && field.matched !== true);
   if (recursion !== undefined && shape.default !== undefined && !hasFile) {
     applyRole('read', known(shape.default), { call: from, runner, recursion, name: '' });
   }

@@ -610,3 +610,46 @@ test('under a call, the time of the call is that of the policies', async () => {
   await executeToolCall({ name: 'around', arguments: {} }, { tools: [around], session, timeoutMs: 60_000 });
   expect(await Promise.all(asking.foretold)).toEqual([['-']]);
 });
+
+describe('a policy that looks at facts', () => {
+  const none = { runs: [], reads: [], writes: [], deletes: [], hosts: [], untrusted: false, unclear: [] };
+  const facts = {
+    view: { folder: '/w', workspace: '/w' },
+    describe: ({ tool }: PreparedCall) => ({
+      ...none,
+      reads: tool.name === 'build' ? [{ path: '/etc/passwd', inside: false }] : [],
+    }),
+  };
+  const isOutside: Check = ({ facts: made }) => made?.reads.some(({ inside }) => !inside);
+  test.each<{ what: string; answer: Check; without?: boolean; found: readonly string[] }>([
+    {
+      what: 'asks by them',
+      answer: (...call) => (isOutside(...call) ? ask('Outside?') : allow),
+      found: ['asks', '-', '-'],
+    },
+    {
+      what: 'denies nothing for sure, as a link may lead elsewhere by then',
+      answer: (...call) => (isOutside(...call) ? no : allow),
+      found: ['-', '-', '-'],
+    },
+    {
+      what: 'has none where the host makes none',
+      answer: ({ facts: made }) => (made ? allow : no),
+      without: true,
+      found: ['denied', 'denied', 'denied'],
+    },
+    {
+      what: 'sees where calls run',
+      answer: (_call, { place }) => (place?.folder === '/w' ? ask('Here?') : allow),
+      found: ['asks', 'asks', 'asks'],
+    },
+    {
+      what: 'does not know the request',
+      answer: (_call, { request }) => (request === undefined ? no : allow),
+      found: ['-', '-', '-'],
+    },
+  ])('$what: $found', async ({ answer, without = false, found }) => {
+    const calls = [known(build), known(check), unknown(build)];
+    expect(await foretell(calls, [stateless(answer)], without ? {} : { facts })).toEqual(found);
+  });
+});

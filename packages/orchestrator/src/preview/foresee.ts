@@ -1,12 +1,12 @@
 import { type Ask, systemClock, type Tool } from '@holdfast/core';
-import { type Caller, type CallOptions, openCaller, type PolicySurroundings } from '@holdfast/executor';
+import { type Caller, type CallOptions, openCaller } from '@holdfast/executor';
 import { createSession } from '@holdfast/session';
 import { type ForeseenAnswer, foreseeAnswers } from './answers.ts';
 import { PolicyQuestions } from './questions.ts';
-import { type ExpectedCall, freezeInput, type NamedCall, unknownFilesystem } from './watch.ts';
+import { type AheadSurroundings, type ExpectedCall, freezeInput, type NamedCall, unknownFilesystem } from './watch.ts';
 
 export interface ForeseeOptions
-  extends Pick<CallOptions, 'tools' | 'policies' | 'grants' | 'clock'>,
+  extends Pick<CallOptions, 'tools' | 'policies' | 'grants' | 'facts' | 'clock'>,
     Partial<Pick<CallOptions, 'session'>> {
   /** What the host will bind. Absent: that is not known, and a policy that looks at files knows nothing. */
   readonly resources?: CallOptions['resources'];
@@ -65,8 +65,9 @@ async function foresee(
   const fork = caller.session.fork();
   // What is within a call has what that call has.
   const knowsResources = resources !== undefined || caller.session !== caller.rootSession;
-  const surroundings: PolicySurroundings = {
+  const surroundings: AheadSurroundings = {
     ...judges.surroundings,
+    describe: judges.describe,
     session: Object.freeze({ read: fork.read.bind(fork) }),
     ...(knowsResources ? {} : { filesystem: unknownFilesystem }),
   };

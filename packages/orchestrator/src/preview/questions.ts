@@ -1,7 +1,7 @@
 import { type Clock, type Decision, deny, describeThrown, type Slice } from '@holdfast/core';
-import { type EndOfLife, type PolicyInForce, type PolicySurroundings, readDecision } from '@holdfast/executor';
+import { type EndOfLife, type PolicyInForce, readDecision } from '@holdfast/executor';
 import type { SessionTransaction } from '@holdfast/session';
-import { type Looks, type NamedCall, watch } from './watch.ts';
+import { type AheadSurroundings, type Looks, type NamedCall, watch } from './watch.ts';
 
 /** What a policy says of a call that nobody has made. */
 export interface Answer extends Looks {
@@ -31,14 +31,14 @@ export interface PolicyTime {
 /** Asks one policy about many calls. For all of its answers together it has the time that it has for one answer about a real call. */
 export class PolicyQuestions {
   readonly bound: PolicyInForce;
-  readonly surroundings: PolicySurroundings;
+  readonly surroundings: AheadSurroundings;
   readonly #time: PolicyTime;
   #over: Promise<undefined> | undefined;
   #isOver = false;
   #tookMs = 0;
   #release: () => void = () => undefined;
 
-  constructor(bound: PolicyInForce, surroundings: PolicySurroundings, time: PolicyTime) {
+  constructor(bound: PolicyInForce, surroundings: AheadSurroundings, time: PolicyTime) {
     this.bound = bound;
     this.surroundings = surroundings;
     this.#time = time;

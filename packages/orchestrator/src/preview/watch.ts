@@ -1,4 +1,5 @@
 import {
+  type CallFacts,
   type FilesystemReader,
   isPlainObject,
   type Json,
@@ -8,7 +9,7 @@ import {
   ReadOnlyMap,
   type Tool,
 } from '@holdfast/core';
-import type { PolicySurroundings } from '@holdfast/executor';
+import type { Judges, PolicySurroundings } from '@holdfast/executor';
 
 /** A call that nobody has made yet. */
 export interface ExpectedCall {
@@ -22,6 +23,11 @@ export interface ExpectedCall {
 /** With a name that stands for its id, which has the number of the run in it that there is not yet. No other call has the same. */
 export interface NamedCall extends ExpectedCall {
   readonly id: string;
+}
+
+/** What every policy sees, and what makes the facts of a call. */
+export interface AheadSurroundings extends PolicySurroundings {
+  readonly describe: Judges['describe'];
 }
 
 /** What a policy looked at, beside its state and the tool of the call. */
@@ -46,7 +52,7 @@ export interface Watched {
 const nothingTouched: PolicyResult['touched'] = new ReadOnlyMap();
 
 /** Made anew for every question, so that what a policy looks at too late is not taken for the next answer's. */
-export function watch({ id, tool, input }: NamedCall, around: PolicySurroundings): Watched {
+export function watch({ id, tool, input }: NamedCall, around: AheadSurroundings): Watched {
   let own = false;
   let unknown = false;
   let looked = false;
@@ -71,7 +77,15 @@ export function watch({ id, tool, input }: NamedCall, around: PolicySurroundings
         // Frozen by whoever asks; what a schema makes of arguments need not be JSON, as in a call.
         return input as Json;
       },
-    }),
+      get facts(): CallFacts | undefined {
+        if (around.place === undefined) return undefined;
+        // By then a link may lead elsewhere.
+        onLook();
+        if (stand !== undefined) return stand as unknown as CallFacts;
+        own = true;
+        return around.describe({ id, tool, input: input as Json });
+      },
+    } as PreparedCall),
     result: () =>
       Object.freeze({
         get value(): Json {
@@ -99,6 +113,13 @@ export function watch({ id, tool, input }: NamedCall, around: PolicySurroundings
         },
         get deadline() {
           return watchUse(around.deadline, onLook);
+        },
+        get request() {
+          onLook();
+          return around.request;
+        },
+        get place() {
+          return around.place && watchUse(around.place, onLook);
         },
       }),
     looks: () => ({ own, unknown, around: looked }),

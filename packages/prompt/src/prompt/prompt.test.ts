@@ -191,6 +191,11 @@ describe('a rule that throws is section.rule.failed, with the path of its sectio
   });
 });
 
+test('without `ns` a prompt is one of `prompts`', () => {
+  const prompt = createPrompt({ key: 'greeting', sections: [] });
+  expect([prompt.ns, prompt.id, prompt.name]).toEqual(['prompts', 'prompts/greeting', 'prompts/greeting']);
+});
+
 test.each(['', 'a//b', '/a', 'a/', 'a b', '../a', '-a', 'a'.repeat(65)])('ns %j is prompt.ns.invalid', (ns) => {
   expect(() => createPrompt({ ns, key: 'k', sections: [] })).toThrow(
     expect.objectContaining({ code: 'prompt.ns.invalid' }),

@@ -21,8 +21,8 @@ import { toCompletionRule } from './completion.ts';
 import { takeFeedback } from './feedback.ts';
 
 export interface PromptDefinition<Sections extends readonly Section[], Output = unknown> {
-  /** Segments joined by `/`, each matching `^[a-z0-9][a-z0-9._-]{0,63}$`; trimmed and lower-cased. */
-  readonly ns: string;
+  /** Segments joined by `/`, each matching `^[a-z0-9][a-z0-9._-]{0,63}$`; trimmed and lower-cased. Default `prompts`. */
+  readonly ns?: string;
   /** One such segment. */
   readonly key: string;
   /** For people and logs: one line of at most 200 characters. Default `<ns>/<key>`. */
@@ -60,7 +60,7 @@ export function createPrompt<const Sections extends readonly Section[], Output =
   checkUse('maxCorrections', maxCorrections, { output });
   checkUse('maxReturns', maxReturns, { completion });
   // Whatever a host without types has given.
-  const ns = String(definition.ns ?? '')
+  const ns = String(definition.ns ?? 'prompts')
     .trim()
     .toLowerCase();
   const key = String(definition.key ?? '')

@@ -21,7 +21,7 @@ const section = markdownSection({ title: 'A', template: 'a', summary: 's' });
 const provider = staticFeedback({ name: 'p', text: 'p', triggers: [everyCalls(1)] });
 
 test.each<[string, string, () => unknown]>([
-  ['no ns', 'prompt.ns.invalid', () => untyped.createPrompt({ ...base, ns: undefined })],
+  ['an ns that is no text', 'prompt.ns.invalid', () => untyped.createPrompt({ ...base, ns: {} })],
   ['no key', 'prompt.key.invalid', () => untyped.createPrompt({ ...base, key: undefined })],
   ['no sections', 'options.invalid', () => untyped.createPrompt({ ...base, sections: undefined })],
   ['one section in place of a list', 'options.invalid', () => untyped.createPrompt({ ...base, sections: section })],

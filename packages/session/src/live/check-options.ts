@@ -1,22 +1,38 @@
 import { checkOptions, HoldfastError, type OptionRules, type Redactor } from '@holdfast/core';
+import type { SessionLogs, SessionStore } from '../log/log.ts';
 import type { SessionOptions } from './session.ts';
 
-const rules: OptionRules = {
+const openingRules: OptionRules = {
   id: 'text',
   nonce: 'any',
   slices: 'list',
-  store: 'object',
   clock: 'object',
   redactor: 'object',
   vault: 'object',
   content: 'any',
 };
+const rules: OptionRules = { ...openingRules, store: 'object' };
 const storeRules: OptionRules = { append: 'function!', close: 'function!' };
 
 /** @throws HoldfastError `options.invalid`. */
 export function checkSessionOptions(options: SessionOptions): void {
   checkOptions('createSession', options, rules);
-  if (options.store !== undefined) checkOptions('store', options.store, storeRules, { strays: 'misspelled' });
+  if (options.store === undefined) return;
+  if (typeof options.store === 'object' && 'open' in options.store && !('append' in options.store)) {
+    throw new HoldfastError(
+      'options.invalid',
+      '`store` keeps the logs of sessions: open one by `await openSession(store, { id })`.',
+      { data: { option: 'store', reason: 'kind' } },
+    );
+  }
+  checkOptions('store', options.store, storeRules, { strays: 'misspelled' });
+}
+
+/** @throws HoldfastError `options.invalid`. */
+export function checkOpening(store: SessionLogs | SessionStore, options: Omit<SessionOptions, 'store'>): void {
+  checkOptions('openSession', options, openingRules);
+  const isStore = typeof store === 'object' && store !== null && 'append' in store;
+  checkOptions('store', store, isStore ? storeRules : { open: 'function!' }, { strays: 'misspelled' });
 }
 
 const redactorMethods = [

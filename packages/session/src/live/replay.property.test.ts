@@ -27,7 +27,7 @@ import {
   type SessionStore,
   type SessionTransaction,
 } from '../index.ts';
-import { type JsonlStore, jsonlStore, openJsonlLog, readLog, type SnapshotOptions } from '../jsonl.ts';
+import { createJsonlLog, type JsonlLog, openJsonlLog, readLog, type SnapshotOptions } from '../jsonl.ts';
 
 const total: Slice<number> = defineSlice<number>({
   id: 'total',
@@ -365,7 +365,7 @@ test.each([
     count += 1;
     const path = join(folder, `${count}.jsonl`);
     return {
-      store: jsonlStore(path, { snapshotAfterBytes }),
+      store: createJsonlLog(path, { snapshotAfterBytes }),
       records: (upTo) => {
         const { records, problem, torn } = readLog(path);
         expect([problem, torn]).toEqual([undefined, undefined]);
@@ -395,7 +395,7 @@ test.each([
 
 /** The session as opening its file gives it. */
 function openAgain(line: Line, options: SnapshotOptions): Line {
-  const { path } = line.kept.store as JsonlStore;
+  const { path } = line.kept.store as JsonlLog;
   const { records, store, torn, earlier } = openJsonlLog(path, options);
   expect([torn, earlier]).toEqual([undefined, undefined]);
   const given = { slices: [...definitions, ...lateDefinitions], store };

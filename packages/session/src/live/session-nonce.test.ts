@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { createSession, type LogRecord, memoryStore, type OpenedLog, replay, type SessionStore } from '../index.ts';
-import { jsonlStore, openJsonlLog } from '../jsonl.ts';
-import { openSqliteLog, sqliteStore } from '../sqlite.ts';
+import { createJsonlLog, openJsonlLog } from '../jsonl.ts';
+import { createSqliteLog, openSqliteLog } from '../sqlite.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-nonce-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -27,16 +27,16 @@ test('an import leaves the nonce as it is: it is the log that has it, not the st
 const own = { sessionId: 's' };
 const often = { snapshotAfterBytes: 1 };
 const stores: readonly [string, () => SessionStore, () => OpenedLog][] = [
-  ['jsonl', () => jsonlStore(join(folder, 'a.jsonl')), () => openJsonlLog(join(folder, 'a.jsonl'))],
+  ['jsonl', () => createJsonlLog(join(folder, 'a.jsonl')), () => openJsonlLog(join(folder, 'a.jsonl'))],
   [
     'jsonl with snapshots',
-    () => jsonlStore(join(folder, 'b.jsonl'), often),
+    () => createJsonlLog(join(folder, 'b.jsonl'), often),
     () => openJsonlLog(join(folder, 'b.jsonl')),
   ],
-  ['sqlite', () => sqliteStore(join(folder, 'a.db'), own), () => openSqliteLog(join(folder, 'a.db'), own)],
+  ['sqlite', () => createSqliteLog(join(folder, 'a.db'), own), () => openSqliteLog(join(folder, 'a.db'), own)],
   [
     'sqlite with snapshots',
-    () => sqliteStore(join(folder, 'b.db'), { ...own, ...often }),
+    () => createSqliteLog(join(folder, 'b.db'), { ...own, ...often }),
     () => openSqliteLog(join(folder, 'b.db'), own),
   ],
 ];

@@ -39,6 +39,12 @@ export interface OpenedLog {
   readonly store: SessionStore;
 }
 
+/** Where the logs of sessions are kept, as `openSession` takes it: a file, a database. */
+export interface SessionLogs {
+  /** Opens the log of the session `id`, or begins one: then there are no records. */
+  open(id: string): OpenedLog | Promise<OpenedLog>;
+}
+
 /** A store that keeps records in memory for as long as it lives itself. `append` throws HoldfastError `log.sequence` to a second writer. */
 export interface MemoryStore extends SessionStore {
   /** Made anew at every look. */

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { planSlice } from '@holdfast/planning';
 import { visibilitySlice } from '@holdfast/prompt';
 import { createSession, type LogEntry } from '@holdfast/session';
-import { jsonlStore, openJsonlLog, readLog } from '@holdfast/session/jsonl';
+import { createJsonlLog, openJsonlLog, readLog } from '@holdfast/session/jsonl';
 import { expect, test } from 'vitest';
 import { pendingApproval } from '../../testing/test-events.ts';
 import { createFolder, type TestFolder } from '../../testing/test-folder.ts';
@@ -68,7 +68,7 @@ test.each([
 test("calls of another program's session with a plan and opened sections can be answered here", async () => {
   await using folder = await createFolder();
   const path = await prepareLogPath(folder.path, 'one');
-  const session = createSession({ id: 'one', slices: [planSlice, visibilitySlice], store: jsonlStore(path) });
+  const session = createSession({ id: 'one', slices: [planSlice, visibilitySlice], store: createJsonlLog(path) });
   const shown = { prompt: 'a/b', keys: ['guide'], visibility: 'full' };
   session.dispatch({ type: 'sections-shown', payload: shown });
   for (const entry of entries) session.record(entry as unknown as LogEntry);
@@ -189,7 +189,7 @@ test('a world-writable log, and one whose beginning is missing: a warning', asyn
     stderr: 'warning: other users could have changed the log: every user can write to it\n',
   });
   const path = await prepareLogPath(folder.path, 'rotated');
-  const session = createSession({ id: 'rotated', store: jsonlStore(path, { snapshotAfterBytes: 1 }) });
+  const session = createSession({ id: 'rotated', store: createJsonlLog(path, { snapshotAfterBytes: 1 }) });
   for (const entry of [...entries, ...entries]) session.record(JSON.parse(JSON.stringify(entry)));
   await session.close();
   const older = (await readdir(dirname(path))).filter((name) => name.startsWith('rotated.jsonl.before-'));

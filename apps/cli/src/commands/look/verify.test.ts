@@ -4,7 +4,7 @@ import { append, defineSlice, type Json, replace, type SessionEvent, type Slice 
 import { planSlice } from '@holdfast/planning';
 import { visibilitySlice } from '@holdfast/prompt';
 import { createSession } from '@holdfast/session';
-import { jsonlStore } from '@holdfast/session/jsonl';
+import { createJsonlLog } from '@holdfast/session/jsonl';
 import { expect, test } from 'vitest';
 import { runProgram } from '../../program.ts';
 import { createFolder } from '../../testing/test-folder.ts';
@@ -88,7 +88,7 @@ const policy = defineSlice<Json>({ id: 'policy', kind: 'value', initial: 0, redu
 /** Writes a log of several files. Returns its path. */
 async function writeSnapshots(workspace: string, slices: readonly Slice[] = []): Promise<string> {
   const path = await prepareLogPath(workspace, 'one');
-  const session = createSession({ id: 'one', slices, store: jsonlStore(path, { snapshotAfterBytes: 1 }) });
+  const session = createSession({ id: 'one', slices, store: createJsonlLog(path, { snapshotAfterBytes: 1 }) });
   for (let number = 0; number < 20; number += 1) {
     const transaction = session.begin();
     transaction.apply(policy, [replace(number)]);
@@ -136,7 +136,7 @@ test('opened sections and plans are compared, too', async () => {
   const session = createSession({
     id: 'known',
     slices: [planSlice, visibilitySlice],
-    store: jsonlStore(path, { snapshotAfterBytes: 1 }),
+    store: createJsonlLog(path, { snapshotAfterBytes: 1 }),
   });
   for (const event of shown) session.dispatch(event);
   await session.close();

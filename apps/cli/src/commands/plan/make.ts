@@ -73,7 +73,7 @@ async function compile(
   { equipment, setup }: PlanWorkshop,
   host: Host,
 ): Promise<CompiledPlan | ExitCode> {
-  const { tools, functions, policies, resources } = setup;
+  const { tools, functions, policies, resources, facts } = setup;
   await using planner = await openPlanner({ equipment }, host);
   const timeoutMs = equipment.settings.effective.limits.timeoutMs?.value;
   using stop = new Interruptions(host);
@@ -87,6 +87,7 @@ async function compile(
       functions,
       policies,
       resources,
+      facts,
       grants: toGrants({ approval, allow }, setup),
       signal: AbortSignal.any([stop.signal, late.signal]),
       clock: host.clock,

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { createSession } from '@holdfast/session';
-import { jsonlStore } from '@holdfast/session/jsonl';
+import { createJsonlLog } from '@holdfast/session/jsonl';
 import { expect, test, vi } from 'vitest';
 import { runProgram } from '../../program.ts';
 import { createFolder, type TestFolder } from '../../testing/test-folder.ts';
@@ -167,7 +167,7 @@ test('changed tools: nothing runs, and the mismatch is reported', async () => {
 
 test('a plan started by another program must be resumed there', async () => {
   await using folder = await createFolder();
-  const session = createSession({ id: 'one', store: jsonlStore(await prepareLogPath(folder.path, 'one')) });
+  const session = createSession({ id: 'one', store: createJsonlLog(await prepareLogPath(folder.path, 'one')) });
   const document = { version: 1, status: 'success', nodes: [], final_output_node: 0 };
   session.record({ type: 'plan-start', sessionId: 'one', plan: 1, document, digest: 'd', atMs: 0 });
   await session.close();

@@ -51,8 +51,8 @@ export function checkFor(
   { setup }: Pick<PlanWorkshop, 'setup'>,
   grants: readonly string[],
 ): Promise<PlanCheck> {
-  const { tools, functions, policies, resources } = setup;
-  return checkPlan(text, { tools, functions, policies, resources, grants });
+  const { tools, functions, policies, resources, facts } = setup;
+  return checkPlan(text, { tools, functions, policies, resources, facts, grants });
 }
 
 /** Tools that need no approval. */

@@ -3,7 +3,7 @@ import { defineTool, jsonSchema, type Policy } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
 import { callBudget, denyTools, observe, requireApproval } from '@holdfast/policy';
 import { createSession } from '@holdfast/session';
-import { jsonlStore } from '@holdfast/session/jsonl';
+import { createJsonlLog } from '@holdfast/session/jsonl';
 import { createRedactor } from '@holdfast/session/redact';
 import { expect, test } from 'vitest';
 import { createFolder } from '../../testing/test-folder.ts';
@@ -34,7 +34,7 @@ async function record(
 ): Promise<string> {
   const path = await prepareLogPath(folder, id);
   const redactor = createRedactor({ key: 'k'.repeat(32), secrets: ['hunter2-hunter2'] });
-  const session = createSession({ id, store: jsonlStore(path), redactor });
+  const session = createSession({ id, store: createJsonlLog(path), redactor });
   for (const [index, [name, input = {}]] of steps.entries()) {
     await executeToolCall({ id: `c${index}`, name, arguments: input }, { tools, session, policies, unattended: true });
   }

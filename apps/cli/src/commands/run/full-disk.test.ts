@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
 import type { SessionStore } from '@holdfast/session';
-import { jsonlStore, type LogReading, readLog } from '@holdfast/session/jsonl';
+import { createJsonlLog, type LogReading, readLog } from '@holdfast/session/jsonl';
 import { expect, test } from 'vitest';
 import { runProgram } from '../../program.ts';
 import { createFolder } from '../../testing/test-folder.ts';
@@ -17,7 +17,7 @@ const argv = ['run', 'Write them.', '--model', 'script:script.json'];
 
 /** A log on a disk that is full at record `at`, once or from then on. */
 function openFullLog(path: string, at: number, forEver: boolean): SessionStore {
-  const store = jsonlStore(path);
+  const store = createJsonlLog(path);
   let count = 0;
   return {
     append(entry, seq, atMs) {
@@ -49,8 +49,8 @@ async function listMade(folder: string): Promise<readonly string[]> {
   return (await readdir(folder)).filter((name) => !['.holdfast', 'plugins', 'script.json'].includes(name)).sort();
 }
 
-// session-start, options, run-start, four messages, a policy's slice, three calls, run-end.
-const recordsOfRun = 12;
+// session-start, options, run-start, four messages, the slices of a policy and of written files, three calls with their writes, run-end.
+const recordsOfRun = 16;
 
 test('with free space the run has the records that the tests below rely on', async () => {
   await using folder = await createFolder(files);

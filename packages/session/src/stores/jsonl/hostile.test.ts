@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, inject, test } from 'vitest';
 import { nodeFiles } from '../../disk/files.ts';
-import { jsonlStore, type OpenJsonlOptions, openJsonlLog, readLog } from '../../jsonl.ts';
+import { createJsonlLog, type OpenJsonlOptions, openJsonlLog, readLog } from '../../jsonl.ts';
 import { LineReader, maxLineBytes } from './lines.ts';
 import { goOnWithLog } from './open.ts';
 
@@ -13,7 +13,7 @@ const newPath = (): string => join(mkdtempSync(join(root, 'f-')), 's.jsonl');
 
 function writeLog(): string {
   const path = newPath();
-  const store = jsonlStore(path);
+  const store = createJsonlLog(path);
   store.append({ type: 'note' }, 0, 1);
   store.close();
   return path;
@@ -77,7 +77,7 @@ test('F11: a file of a gigabyte without a line needs no more memory than the lon
 
 test('F11: a record of many megabytes is kept, one of more than the longest line is refused and leaves nothing', () => {
   const path = newPath();
-  const store = jsonlStore(path);
+  const store = createJsonlLog(path);
   const text = 'x'.repeat(inject('long') > 0 ? 100_000_000 : 5_000_000);
   store.append({ type: 'note', text }, 0, 1);
   expect(() => store.append({ type: 'note', text: 'x'.repeat(maxLineBytes) }, 1, 1)).toThrow(

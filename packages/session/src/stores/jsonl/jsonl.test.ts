@@ -6,8 +6,8 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { nodeFiles } from '../../disk/files.ts';
 import { createSession } from '../../index.ts';
-import { jsonlStore, readLog } from '../../jsonl.ts';
-import { createJsonlLog } from './store.ts';
+import { createJsonlLog, readLog } from '../../jsonl.ts';
+import { beginJsonlLog } from './store.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-log-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -19,7 +19,7 @@ const newPath = (): string => {
 
 function writeLog(count: number): string {
   const path = newPath();
-  const session = createSession({ id: 's', store: jsonlStore(path) });
+  const session = createSession({ id: 's', store: createJsonlLog(path) });
   for (let index = 1; index < count; index += 1)
     session.record({ type: 'note', text: `größe ${index}`, list: [index] });
   void session.close();
@@ -109,8 +109,8 @@ test('an empty log has no records', () => {
 
 test('log.exists, log.unwritable, log.missing, log.unreadable', () => {
   const path = writeLog(1);
-  expect(() => jsonlStore(path)).toThrow(expect.objectContaining({ code: 'log.exists' }));
-  expect(() => jsonlStore(join(path, 'below.jsonl'))).toThrow(expect.objectContaining({ code: 'log.unwritable' }));
+  expect(() => createJsonlLog(path)).toThrow(expect.objectContaining({ code: 'log.exists' }));
+  expect(() => createJsonlLog(join(path, 'below.jsonl'))).toThrow(expect.objectContaining({ code: 'log.unwritable' }));
   expect(() => readLog(join(folder, 'none.jsonl'))).toThrow(expect.objectContaining({ code: 'log.missing' }));
   expect(() => readLog(folder)).toThrow(expect.objectContaining({ code: 'log.unreadable' }));
 });
@@ -124,7 +124,7 @@ test.each([
     // The lock is written, too.
     let capacity = Number.POSITIVE_INFINITY;
     const path = newPath();
-    const store = createJsonlLog(path, {
+    const store = beginJsonlLog(path, {
       ...nodeFiles,
       write(descriptor, bytes, start) {
         // Short writes, then a full disk.

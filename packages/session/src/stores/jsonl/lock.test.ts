@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { isPlainObject } from '@holdfast/core';
 import { afterAll, expect, test } from 'vitest';
 import { createSession } from '../../index.ts';
-import { jsonlStore, openJsonlLog, readLog } from '../../jsonl.ts';
+import { createJsonlLog, openJsonlLog, readLog } from '../../jsonl.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'holdfast-lock-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -23,7 +23,7 @@ async function writeLog(): Promise<Place> {
   const folder = mkdtempSync(join(root, 'f-'));
   const path = join(folder, 's.jsonl');
   const lock = `${path}.lock`;
-  const session = createSession({ id: 's', store: jsonlStore(path) });
+  const session = createSession({ id: 's', store: createJsonlLog(path) });
   const mine: unknown = JSON.parse(readFileSync(lock, 'utf8'));
   await session.close();
   return { folder, path, lock, mine: isPlainObject(mine) ? mine : {} };
@@ -51,9 +51,9 @@ test('a log has one writer at a time, and any number of readers', async () => {
 
 test('a log that was just made has a writer; one that exists is refused as such', async () => {
   const path = join(mkdtempSync(join(root, 'f-')), 's.jsonl');
-  const store = jsonlStore(path);
+  const store = createJsonlLog(path);
   expect(() => openJsonlLog(path)).toThrow(isLocked);
-  expect(() => jsonlStore(path)).toThrow(expect.objectContaining({ code: 'log.exists' }));
+  expect(() => createJsonlLog(path)).toThrow(expect.objectContaining({ code: 'log.exists' }));
   store.close();
   expect(existsSync(`${path}.lock`)).toBe(false);
 });
@@ -62,7 +62,7 @@ test('a lock keeps a file from being made, too', async () => {
   const { path, lock, mine } = await writeLog();
   rmSync(path);
   writeFileSync(lock, JSON.stringify(mine));
-  expect(() => jsonlStore(path)).toThrow(isLocked);
+  expect(() => createJsonlLog(path)).toThrow(isLocked);
   expect(existsSync(path)).toBe(false);
 });
 

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { append, defineSlice } from '@holdfast/core';
 import { afterAll, expect, inject, test } from 'vitest';
 import { createSession, replay } from '../../index.ts';
-import { jsonlStore, openJsonlLog, readLog } from '../../jsonl.ts';
+import { createJsonlLog, openJsonlLog, readLog } from '../../jsonl.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'holdfast-open-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -28,7 +28,7 @@ const notes = defineSlice<string>({
 });
 
 async function writeLog(count: number, path = newPath()): Promise<string> {
-  const session = createSession({ id: 's', store: jsonlStore(path), slices: [notes] });
+  const session = createSession({ id: 's', store: createJsonlLog(path), slices: [notes] });
   for (let index = 1; index < count; index += 1) session.dispatch({ type: 'note-added', payload: `größe ${index}` });
   await session.close();
   return path;
@@ -54,7 +54,7 @@ test('every prefix of a log opens with exactly its whole records, and goes on as
   const long = inject('long');
   const count = long > 0 ? Math.ceil(60 * long) : 4;
   const original = newPath();
-  const first = jsonlStore(original);
+  const first = createJsonlLog(original);
   for (let seq = 0; seq < count; seq += 1) first.append({ type: `ö${seq}` }, seq, 1);
   first.close();
   const bytes = readFileSync(original);

@@ -1,7 +1,8 @@
 import { describeThrown, HoldfastError } from '@holdfast/core';
 import { type FileStatus, hasCode, type LogFiles, nodeFiles, writeAll } from '../../disk/files.ts';
 import type { ChainPlace } from '../../log/chain.ts';
-import type { LogRecord, OpenedLog } from '../../log/log.ts';
+import type { LogRecord, OpenedLog, SessionLogs } from '../../log/log.ts';
+import { openOrBegin } from '../../log/open-or-begin.ts';
 import { SnapshotGauge } from '../../log/snapshot-gauge.ts';
 import { AppendFile } from './append.ts';
 import { ChainReader } from './chain.ts';
@@ -9,13 +10,13 @@ import { lockLog } from './lock.ts';
 import { type LogProblem, type TornTail, toDamaged, toMissingLog } from './read.ts';
 import { clearUp } from './rotate.ts';
 import { findBelow, readLastLink, segmentBefore } from './segments.ts';
-import { appendRecords, giveUp, isOnDisk, type JsonlOptions, type JsonlStore } from './store.ts';
+import { appendRecords, createJsonlLog, giveUp, isOnDisk, type JsonlLog, type JsonlOptions } from './store.ts';
 
 /** A log file that is gone on with. */
 export interface OpenedJsonlLog extends OpenedLog {
   /** From the snapshot on with which the file begins, or else all. */
   readonly records: readonly LogRecord[];
-  readonly store: JsonlStore;
+  readonly store: JsonlLog;
   /** A last record that was not written to its end, and so never acknowledged; `keptAt` has its bytes. */
   readonly torn?: TornTail & { readonly keptAt: string };
   /**
@@ -36,6 +37,20 @@ export interface OpenJsonlOptions extends JsonlOptions {
 }
 
 /**
+ * Keeps one session in a file of JSON lines, for `openSession`: `createJsonlLog` where there is no file, else `openJsonlLog`, with their
+ * errors.
+ */
+export function jsonlStore(path: string, options: OpenJsonlOptions = {}): SessionLogs {
+  return {
+    open: () =>
+      openOrBegin(
+        () => openJsonlLog(path, options),
+        () => createJsonlLog(path, options),
+      ),
+  };
+}
+
+/**
  * Opens a log file that is there, verifies it, and appends after its last whole record; `replay` makes its session again. No other
  * writer can open it until the store is closed or the process ends. A torn last record is moved to a file of its own beside the
  * log, `<path>.torn-<offset>`. Where the file begins with a snapshot, what is before is neither read nor needed.
@@ -43,7 +58,7 @@ export interface OpenJsonlOptions extends JsonlOptions {
  * @throws HoldfastError `log.missing`, `log.unreadable`, `log.unwritable`; `log.locked`; `log.record.invalid`, `log.sequence`,
  * `log.chain` with `seq` and `offset` in `data` for a log that was changed or damaged, which is left as it is; `log.exposed`,
  * `options.invalid`.
- * `append` as in `jsonlStore`.
+ * `append` as in `createJsonlLog`.
  */
 export function openJsonlLog(path: string, options: OpenJsonlOptions = {}): OpenedJsonlLog {
   return goOnWithLog(path, nodeFiles, options);

@@ -17,9 +17,9 @@ import { append, defineSlice, isHoldfastError } from '@holdfast/core';
 import { afterAll, expect, inject, test } from 'vitest';
 import { type LogFiles, nodeFiles } from '../../disk/files.ts';
 import { createSession, type LogRecord, replay, type Session } from '../../index.ts';
-import { type JsonlStore, jsonlStore, openJsonlLog, readLog } from '../../jsonl.ts';
+import { createJsonlLog, type JsonlLog, openJsonlLog, readLog } from '../../jsonl.ts';
 import { goOnWithLog } from './open.ts';
-import { createJsonlLog } from './store.ts';
+import { beginJsonlLog } from './store.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'holdfast-rotate-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -38,7 +38,7 @@ function write(session: Session, from: number, to: number): void {
 }
 
 async function writeLog(count: number, path = join(newFolder(), 's.jsonl')): Promise<string> {
-  const session = createSession({ id: 's', store: jsonlStore(path, often), slices });
+  const session = createSession({ id: 's', store: createJsonlLog(path, often), slices });
   write(session, 0, count);
   await session.close();
   return path;
@@ -55,7 +55,7 @@ function olderOf(path: string): readonly string[] {
 
 test('a snapshot begins a new file under the name of the log, and what is before it keeps its bytes under another', async () => {
   const path = join(newFolder(), 's.jsonl');
-  const store = jsonlStore(path, { snapshotAfterBytes: 600 });
+  const store = createJsonlLog(path, { snapshotAfterBytes: 600 });
   const session = createSession({ id: 's', store, slices });
   let bytes = Buffer.alloc(0);
   while (olderOf(path).length === 0) {
@@ -255,7 +255,7 @@ test('opening tells when the file before does not end in what the snapshot follo
 
 test('the end of the file before is found in a line of any length', () => {
   const path = join(newFolder(), 's.jsonl');
-  const store = jsonlStore(path);
+  const store = createJsonlLog(path);
   store.append({ type: 'note' }, 0, 1);
   store.append({ type: 'note', text: 'x'.repeat(300_000) }, 1, 1);
   store.append({ type: 'snapshot' }, 2, 1);
@@ -315,8 +315,8 @@ interface Told {
 /** What a program does that goes on after errors as a careful one does. */
 function work(path: string, files: LogFiles): Told {
   const told: Told = { acknowledged: 0, refused: 0, unclosed: false };
-  let open: { readonly session: Session; readonly store: JsonlStore } | undefined;
-  const close = (store: JsonlStore | undefined): void => {
+  let open: { readonly session: Session; readonly store: JsonlLog } | undefined;
+  const close = (store: JsonlLog | undefined): void => {
     open = undefined;
     try {
       store?.close();
@@ -324,10 +324,10 @@ function work(path: string, files: LogFiles): Told {
       told.unclosed = true;
     }
   };
-  const begin = (): { readonly session: Session; readonly store: JsonlStore } => {
+  const begin = (): { readonly session: Session; readonly store: JsonlLog } => {
     const isNew = !existsSync(path);
     const opened = isNew ? undefined : goOnWithLog(path, files, often);
-    const store = opened?.store ?? createJsonlLog(path, files, often);
+    const store = opened?.store ?? beginJsonlLog(path, files, often);
     const records = opened?.records ?? [];
     try {
       return {
@@ -427,7 +427,7 @@ test.each<[string, Partial<LogFiles>]>([
   ],
 ])('on a disk with %s snapshots stand where the other records do', async (_what, change) => {
   const path = join(newFolder(), 's.jsonl');
-  const session = createSession({ id: 's', slices, store: createJsonlLog(path, { ...nodeFiles, ...change }, often) });
+  const session = createSession({ id: 's', slices, store: beginJsonlLog(path, { ...nodeFiles, ...change }, often) });
   write(session, 0, 60);
   await session.close();
   expect(readdirSync(join(path, '..'))).toEqual(['s.jsonl']);
@@ -452,7 +452,7 @@ function fail(code: string): never {
 
 test('a file of another log that has the name already is not replaced, and not read as a part of this one', async () => {
   const path = join(newFolder(), 's.jsonl');
-  const store = jsonlStore(path);
+  const store = createJsonlLog(path);
   store.append({ type: 'note' }, 0, 1);
   writeFileSync(`${path}.before-1`, 'mine\n');
   store.append({ type: 'snapshot' }, 1, 1);
@@ -467,7 +467,7 @@ test('a file of another log that has the name already is not replaced, and not r
 
 test('what a process left that ended while it began a new file is removed', () => {
   const path = join(newFolder(), 's.jsonl');
-  const store: JsonlStore = jsonlStore(path);
+  const store: JsonlLog = createJsonlLog(path);
   store.append({ type: 'note' }, 0, 1);
   store.close();
   writeFileSync(`${path}.next`, '{"seq":1');

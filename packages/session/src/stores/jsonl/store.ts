@@ -10,7 +10,7 @@ import { lockLog } from './lock.ts';
 import { type ReadingState, readFiles, toDamaged, toMissingLog } from './read.ts';
 
 /** A store that appends one line of JSON a record. */
-export interface JsonlStore extends SessionStore {
+export interface JsonlLog extends SessionStore {
   readonly path: string;
   read(fromSeq?: number): Iterable<LogRecord>;
   readonly snapshotDue: boolean;
@@ -36,12 +36,12 @@ export interface JsonlOptions extends SnapshotOptions {
  * `log.record.too_long` for one of more than 256 MiB, `log.sequence` for one that does not follow the last one, `session.closed`
  * after `close`; from `sync` and `close` `log.sync_failed`, after which every append throws `log.broken`.
  */
-export function jsonlStore(path: string, options: JsonlOptions = {}): JsonlStore {
-  return createJsonlLog(path, nodeFiles, options);
+export function createJsonlLog(path: string, options: JsonlOptions = {}): JsonlLog {
+  return beginJsonlLog(path, nodeFiles, options);
 }
 
-/** As `jsonlStore`, on other files. */
-export function createJsonlLog(path: string, files: LogFiles, options: JsonlOptions = {}): JsonlStore {
+/** As `createJsonlLog`, on other files. */
+export function beginJsonlLog(path: string, files: LogFiles, options: JsonlOptions = {}): JsonlLog {
   const gauge = new SnapshotGauge(options);
   const disk = isOnDisk(options);
   const realPath = resolve(path);
@@ -66,7 +66,7 @@ export interface OpenLog {
   readonly gauge: SnapshotGauge;
 }
 
-export function appendRecords({ path, realPath, files, file, place: end, gauge }: OpenLog): JsonlStore {
+export function appendRecords({ path, realPath, files, file, place: end, gauge }: OpenLog): JsonlLog {
   let place = end;
   let closed = false;
   const checkOpen = (): void => {

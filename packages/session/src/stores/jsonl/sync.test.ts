@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { type LogFiles, nodeFiles } from '../../disk/files.ts';
-import { type JsonlOptions, jsonlStore, openJsonlLog, readLog } from '../../jsonl.ts';
+import { createJsonlLog, type JsonlOptions, openJsonlLog, readLog } from '../../jsonl.ts';
 import { goOnWithLog } from './open.ts';
-import { createJsonlLog } from './store.ts';
+import { beginJsonlLog } from './store.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'holdfast-sync-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -68,19 +68,19 @@ function watch(promises: readonly (Promise<void> | undefined)[]): readonly strin
 
 test('without the option there is nothing to wait for; another value is refused', () => {
   const path = newPath();
-  const store = jsonlStore(path);
+  const store = createJsonlLog(path);
   expect('sync' in store).toBe(false);
   store.close();
   expect('sync' in openJsonlLog(path).store).toBe(false);
   // Of a program without types.
   const options = { sync: 'disc' } as unknown as JsonlOptions;
-  expect(() => jsonlStore(newPath(), options)).toThrow(expect.objectContaining({ code: 'options.invalid' }));
+  expect(() => createJsonlLog(newPath(), options)).toThrow(expect.objectContaining({ code: 'options.invalid' }));
   expect(() => openJsonlLog(path, options)).toThrow(expect.objectContaining({ code: 'options.invalid' }));
 });
 
 test('a record is on a real disk when its sync has ended', async () => {
   const path = newPath();
-  const store = jsonlStore(path, disk);
+  const store = createJsonlLog(path, disk);
   store.append({ type: 'one' }, 0, 1);
   await store.sync?.();
   store.close();
@@ -93,7 +93,7 @@ test('a record is on a real disk when its sync has ended', async () => {
 
 test('who asks while a sync is under way shares the next one', async () => {
   const { files, done, end } = slowDisk();
-  const store = createJsonlLog(newPath(), files, disk);
+  const store = beginJsonlLog(newPath(), files, disk);
   done.length = 0;
   store.append({ type: 'one' }, 0, 1);
   const ends = watch([store.sync?.(), store.sync?.(), store.sync?.()]);
@@ -124,7 +124,7 @@ test('who asks while a sync is under way shares the next one', async () => {
 test('log.sync_failed is final: nobody learns from asking again, and nothing more is appended', async () => {
   const { files, done, end } = slowDisk();
   const path = newPath();
-  const store = createJsonlLog(path, files, disk);
+  const store = beginJsonlLog(path, files, disk);
   store.append({ type: 'one' }, 0, 1);
   const ends = watch([store.sync?.(), store.sync?.()]);
   end(new Error('EIO'));
@@ -141,7 +141,7 @@ test('log.sync_failed is final: nobody learns from asking again, and nothing mor
 test('closing syncs what was appended, and says so when that fails', async () => {
   const { files, done } = slowDisk();
   const path = newPath();
-  const store = createJsonlLog(path, files, disk);
+  const store = beginJsonlLog(path, files, disk);
   store.append({ type: 'one' }, 0, 1);
   done.length = 0;
   store.close();
@@ -165,7 +165,7 @@ test('closing syncs what was appended, and says so when that fails', async () =>
 test('a file is not closed under a sync, and a closed log is free for others at once', async () => {
   const { files, done, end } = slowDisk();
   const path = newPath();
-  const store = createJsonlLog(path, files, disk);
+  const store = beginJsonlLog(path, files, disk);
   store.append({ type: 'one' }, 0, 1);
   const ends = watch([store.sync?.(), store.sync?.()]);
   done.length = 0;
@@ -184,7 +184,7 @@ test('the names of a new file and of its new folders are synced, once', () => {
   const { files, done } = slowDisk();
   const folder = mkdtempSync(join(root, 'f-'));
   const at = folder.slice(root.length);
-  const store = createJsonlLog(join(folder, 'a', 'b', 's.jsonl'), files, disk);
+  const store = beginJsonlLog(join(folder, 'a', 'b', 's.jsonl'), files, disk);
   expect(done.filter((what) => what.startsWith('sync'))).toEqual([
     `sync folder ${at}/a`,
     `sync folder ${at}`,
@@ -204,14 +204,14 @@ test('log.unwritable: the name of a new file cannot be synced', () => {
       throw new Error('EIO');
     },
   };
-  expect(() => createJsonlLog(path, files, disk)).toThrow(expect.objectContaining({ code: 'log.unwritable' }));
+  expect(() => beginJsonlLog(path, files, disk)).toThrow(expect.objectContaining({ code: 'log.unwritable' }));
   expect(existsSync(`${path}.lock`)).toBe(false);
 });
 
 test('with a snapshot the file before, the new one and its name are synced', async () => {
   const { files, done } = slowDisk();
   const path = newPath();
-  const store = createJsonlLog(path, files, disk);
+  const store = beginJsonlLog(path, files, disk);
   store.append({ type: 'one' }, 0, 1);
   done.length = 0;
   store.append({ type: 'snapshot' }, 1, 1);
@@ -229,7 +229,7 @@ test('a file that a sync is under way for is closed after it, also when a new on
   const { files, done, end } = slowDisk();
   const closed: number[] = [];
   const path = newPath();
-  const store = createJsonlLog(
+  const store = beginJsonlLog(
     path,
     {
       ...files,
@@ -279,7 +279,7 @@ test.each([
       files.close(descriptor);
     },
   };
-  const store = createJsonlLog(path, failingFiles, disk);
+  const store = beginJsonlLog(path, failingFiles, disk);
   store.append({ type: 'one' }, 0, 1);
   const snapshot = (): void => store.append({ type: 'snapshot' }, 1, 1);
   // The snapshot itself may have been written.
@@ -302,7 +302,7 @@ test('a new file that cannot be synced is not begun: the snapshot stands where t
       throw new Error('EIO');
     },
   };
-  const store = createJsonlLog(path, files);
+  const store = beginJsonlLog(path, files);
   store.append({ type: 'one' }, 0, 1);
   store.append({ type: 'snapshot' }, 1, 1);
   store.append({ type: 'two' }, 2, 1);

@@ -16,10 +16,10 @@ const long = inject('long');
 // Begins a session or goes on with it, and says the number of every record that the store has acknowledged.
 const writer = `
   import { writeSync } from 'node:fs';
-  import { openSqliteLog, sqliteStore } from ${JSON.stringify(new URL('../../sqlite.ts', import.meta.url).href)};
+  import { openSqliteLog, createSqliteLog } from ${JSON.stringify(new URL('../../sqlite.ts', import.meta.url).href)};
   const [path, sessionId, begins, count, characters, snapshotEvery] = process.argv.slice(1);
   const { records, store } = begins === 'begin'
-    ? { records: [], store: sqliteStore(path, { sessionId }) }
+    ? { records: [], store: createSqliteLog(path, { sessionId }) }
     : openSqliteLog(path, { sessionId });
   const text = 'x'.repeat(Number(characters));
   const first = (records.at(-1)?.seq ?? -1) + 1;

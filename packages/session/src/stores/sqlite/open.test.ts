@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { isHoldfastError } from '@holdfast/core';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { LogRecord } from '../../log/log.ts';
-import { openSqliteLog, readSqliteLog, type SqliteStore, sqliteStore } from '../../sqlite.ts';
+import { createSqliteLog, openSqliteLog, readSqliteLog, type SqliteLog } from '../../sqlite.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-sqlite-open-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -19,12 +19,12 @@ const code = (name: string): unknown => expect.objectContaining({ code: name });
 const numbers = (records: Iterable<LogRecord>): readonly number[] => [...records].map(({ seq }) => seq);
 
 /** Appends a record for each type, after what is there. */
-function appendAll(store: SqliteStore, types: readonly string[], from = 0): void {
+function appendAll(store: SqliteLog, types: readonly string[], from = 0): void {
   for (const [index, type] of types.entries()) store.append({ type, text: `größe ${from + index}` }, from + index, 1);
 }
 
 function writeLog(types: readonly string[], path = newPath()): string {
-  const store = sqliteStore(path, { sessionId });
+  const store = createSqliteLog(path, { sessionId });
   appendAll(store, types);
   store.close();
   return path;
@@ -86,7 +86,7 @@ describe('snapshots', () => {
 
   test('what only looks like a snapshot is none', () => {
     const path = newPath();
-    const store = sqliteStore(path, { sessionId });
+    const store = createSqliteLog(path, { sessionId });
     store.append({ type: 'snapshot' }, 0, 1);
     store.append({ type: 'note', events: [{ type: 'snapshot' }] }, 1, 1);
     store.append({ type: 'note', text: '"type":"snapshot"' }, 2, 1);
@@ -133,7 +133,7 @@ describe('snapshots', () => {
     const path = newPath();
     const options = { sessionId, snapshotAfterBytes: 1_000 };
     const text = 'ß'.repeat(250);
-    let store = sqliteStore(path, options);
+    let store = createSqliteLog(path, options);
     expect(store.snapshotDue).toBe(false);
     store.append({ type: 'note', text }, 0, 1);
     expect(store.snapshotDue).toBe(false);
@@ -158,7 +158,7 @@ describe('snapshots', () => {
 
   test('one that could not be written is not asked for again at once', () => {
     const path = newPath();
-    const store = sqliteStore(path, { sessionId, snapshotAfterBytes: 10 });
+    const store = createSqliteLog(path, { sessionId, snapshotAfterBytes: 10 });
     store.append({ type: 'note' }, 0, 1);
     change(
       path,
@@ -173,13 +173,13 @@ describe('snapshots', () => {
   });
 
   test('options.invalid', () => {
-    expect(() => sqliteStore(newPath(), { sessionId, snapshotAfterBytes: -1 })).toThrow(code('options.invalid'));
+    expect(() => createSqliteLog(newPath(), { sessionId, snapshotAfterBytes: -1 })).toThrow(code('options.invalid'));
   });
 });
 
 describe('reading a store', () => {
   test('gives what is there when it gets there, a few records at a time', () => {
-    const store = sqliteStore(newPath(), { sessionId });
+    const store = createSqliteLog(newPath(), { sessionId });
     const text = 'x'.repeat(100_000);
     for (let seq = 0; seq < 10; seq += 1) store.append({ type: 'note', text }, seq, 1);
     const seen: number[] = [];
@@ -196,7 +196,7 @@ describe('reading a store', () => {
   });
 
   test('session.closed, also halfway', () => {
-    const store = sqliteStore(newPath(), { sessionId });
+    const store = createSqliteLog(newPath(), { sessionId });
     for (let seq = 0; seq < 10; seq += 1) store.append({ type: 'note', text: 'x'.repeat(100_000) }, seq, 1);
     const halfway = store.read()[Symbol.iterator]();
     expect(halfway.next().value?.seq).toBe(0);
@@ -214,7 +214,7 @@ describe('reading a store', () => {
     ['the last rows', 'DELETE FROM holdfast_records WHERE seq > 2', 0, 3],
   ])('log.sequence: %s was deleted behind its back', (_what, statement, from, seq) => {
     const path = newPath();
-    const store = sqliteStore(path, { sessionId });
+    const store = createSqliteLog(path, { sessionId });
     appendAll(store, withSnapshots);
     change(path, statement);
     expect(() => [...store.read(from)]).toThrow(
@@ -225,7 +225,7 @@ describe('reading a store', () => {
 
   test('log.unreadable: its table is gone', () => {
     const path = newPath();
-    const store = sqliteStore(path, { sessionId });
+    const store = createSqliteLog(path, { sessionId });
     appendAll(store, ['note']);
     change(path, 'DROP TABLE holdfast_records');
     expect(() => [...store.read()]).toThrow(code('log.unreadable'));
@@ -236,7 +236,7 @@ describe('reading a store', () => {
 describe('a writer that did not close the session', () => {
   const left = (path: string, sql: string): void => change(path, `UPDATE holdfast_sessions SET writer = ${sql}`);
   const mine = (path: string): string => {
-    const store = sqliteStore(path, { sessionId });
+    const store = createSqliteLog(path, { sessionId });
     const database = new DatabaseSync(path);
     const row = database.prepare('SELECT writer FROM holdfast_sessions').get();
     database.close();
@@ -293,7 +293,7 @@ describe('a writer that did not close the session', () => {
     const path = writeLog(withSnapshots);
     change(path, 'DELETE FROM holdfast_records WHERE seq = 4');
     expect(codeOf(() => openSqliteLog(path, { sessionId }))).toBe('log.sequence');
-    const other = sqliteStore(path, { sessionId: 'other' });
+    const other = createSqliteLog(path, { sessionId: 'other' });
     expect(codeOf(() => openSqliteLog(path, { sessionId }))).toBe('log.sequence');
     other.append({ type: 'note' }, 0, 1);
     other.close();
@@ -302,7 +302,7 @@ describe('a writer that did not close the session', () => {
 
 test.each(["x'ff'", "x'f09f98'", "x'efbfbdff'"])('a replacement character that was %s is found', (bytes) => {
   const path = newPath();
-  const store = sqliteStore(path, { sessionId });
+  const store = createSqliteLog(path, { sessionId });
   for (const seq of [0, 1, 2]) store.append({ type: 'note', text: 'odd \ufffd sign' }, seq, 1);
   store.close();
   expect(readSqliteLog(path, { sessionId }).problem).toBeUndefined();

@@ -2,7 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { HoldfastError } from '@holdfast/core';
 import { type LogFiles, nodeFiles } from '../../disk/files.ts';
 import { beginning } from '../../log/chain.ts';
-import type { OpenedLog } from '../../log/log.ts';
+import type { OpenedLog, SessionLogs } from '../../log/log.ts';
+import { openOrBegin } from '../../log/open-or-begin.ts';
 import { SnapshotGauge } from '../../log/snapshot-gauge.ts';
 import { isOnDisk } from '../jsonl/store.ts';
 import {
@@ -23,7 +24,7 @@ import {
   readTail,
   type SessionRow,
 } from './rows.ts';
-import { appendRows, type OpenDatabase, type SqliteLogOptions, type SqliteStore } from './store.ts';
+import { appendRows, type OpenDatabase, type SqliteLog, type SqliteLogOptions } from './store.ts';
 import { lockedSession, newWriter, readWriter } from './writer.ts';
 
 export interface OpenSqliteLogOptions extends SqliteLogOptions {
@@ -35,6 +36,20 @@ export interface OpenSqliteLogOptions extends SqliteLogOptions {
 }
 
 /**
+ * Keeps sessions in a database, for `openSession`: `createSqliteLog` for an id that the database does not have, else `openSqliteLog`,
+ * with their errors.
+ */
+export function sqliteStore(path: string, options: Omit<OpenSqliteLogOptions, 'sessionId'> = {}): SessionLogs {
+  return {
+    open: (sessionId) =>
+      openOrBegin(
+        () => openSqliteLog(path, { ...options, sessionId }),
+        () => createSqliteLog(path, { ...options, sessionId }),
+      ),
+  };
+}
+
+/**
  * Begins a session's log in a database, making the file and its folder where there is none. `append` returns when the operating
  * system has the row: it survives the end of the process. Each row holds the SHA-256 of the row before it, so that an edit
  * anywhere but at the end shows. One process at a time writes a session; many may write other sessions of the database.
@@ -43,12 +58,12 @@ export interface OpenSqliteLogOptions extends SqliteLogOptions {
  * the record is left, `log.record.too_long` for one of more than 256 MiB, `log.locked` when another process has taken the session
  * over, `log.sequence` for a record that does not follow the last one, `session.closed`; from `close` `log.write_failed`; from `sync` and `close` `log.sync_failed`, after which every append throws `log.broken`.
  */
-export function sqliteStore(path: string, options: SqliteLogOptions): SqliteStore {
-  return createSqliteLog(path, options, nodeFiles);
+export function createSqliteLog(path: string, options: SqliteLogOptions): SqliteLog {
+  return beginSqliteLog(path, options, nodeFiles);
 }
 
-/** As `sqliteStore`, with other files for the syncs. */
-export function createSqliteLog(path: string, options: SqliteLogOptions, files: LogFiles): SqliteStore {
+/** As `createSqliteLog`, with other files for the syncs. */
+export function beginSqliteLog(path: string, options: SqliteLogOptions, files: LogFiles): SqliteLog {
   const { sessionId } = options;
   if (typeof sessionId !== 'string' || sessionId === '' || !sessionId.isWellFormed()) {
     throw new HoldfastError(
@@ -75,7 +90,7 @@ export function createSqliteLog(path: string, options: SqliteLogOptions, files: 
 export function openSqliteLog(
   path: string,
   { takeOver = false, ...options }: OpenSqliteLogOptions,
-): OpenedLog & { readonly store: SqliteStore } {
+): OpenedLog & { readonly store: SqliteLog } {
   const gauge = new SnapshotGauge(options);
   const disk = isOnDisk(options);
   const writer = newWriter();

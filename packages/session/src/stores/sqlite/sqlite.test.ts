@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { append, defineSlice } from '@holdfast/core';
 import { afterAll, expect, test, vi } from 'vitest';
 import { createSession, replay } from '../../index.ts';
-import { jsonlStore, readLog } from '../../jsonl.ts';
-import { listSqliteSessions, openSqliteLog, readSqliteLog, sqliteStore } from '../../sqlite.ts';
+import { createJsonlLog, readLog } from '../../jsonl.ts';
+import { createSqliteLog, listSqliteSessions, openSqliteLog, readSqliteLog } from '../../sqlite.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-sqlite-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -20,7 +20,7 @@ const code = (name: string): unknown => expect.objectContaining({ code: name });
 
 /** A closed session of `count` records. */
 function writeLog(count: number, path = newPath(), id = sessionId): string {
-  const session = createSession({ id, store: sqliteStore(path, { sessionId: id }) });
+  const session = createSession({ id, store: createSqliteLog(path, { sessionId: id }) });
   for (let index = 1; index < count; index += 1) session.record({ type: 'note', text: `größe ${index}` });
   void session.close();
   return path;
@@ -41,7 +41,7 @@ test('a session is gone on with, and one file holds many', async () => {
     reducers: { 'note-added': (_state, payload) => append(payload) },
   });
   writeLog(3, path, 'other');
-  const first = createSession({ id: 's', slices: [notes], store: sqliteStore(path, { sessionId }) });
+  const first = createSession({ id: 's', slices: [notes], store: createSqliteLog(path, { sessionId }) });
   first.dispatch({ type: 'note-added', payload: 'one' });
   await first.close();
 
@@ -65,7 +65,7 @@ test('a session is gone on with, and one file holds many', async () => {
 
 test('the same records have the same head as in a file of lines', () => {
   const path = newPath();
-  const stores = [sqliteStore(path, { sessionId }), jsonlStore(`${path}.jsonl`)];
+  const stores = [createSqliteLog(path, { sessionId }), createJsonlLog(`${path}.jsonl`)];
   for (const store of stores) {
     store.append({ type: 'note', text: 'größe' }, 0, 5);
     store.append({ type: 'note', text: '\ud800' }, 1, 6);
@@ -77,7 +77,7 @@ test('the same records have the same head as in a file of lines', () => {
 test('only its owner reads what is made', () => {
   const path = writeLog(1);
   expect(statSync(path).mode & 0o777).toBe(0o600);
-  const store = sqliteStore(path, { sessionId: 'open' });
+  const store = createSqliteLog(path, { sessionId: 'open' });
   expect(statSync(`${path}-wal`).mode & 0o777).toBe(0o600);
   store.close();
 });
@@ -162,16 +162,16 @@ test.each([
 });
 
 test('log.exists: a session starts a log of its own', () => {
-  expect(() => sqliteStore(writeLog(1), { sessionId })).toThrow(code('log.exists'));
+  expect(() => createSqliteLog(writeLog(1), { sessionId })).toThrow(code('log.exists'));
 });
 
 test('log.unreadable, log.unwritable', () => {
   const path = join(folder, 'text.db');
   writeFileSync(path, 'no database '.repeat(1_000));
   expect(() => readSqliteLog(path, { sessionId })).toThrow(code('log.unreadable'));
-  expect(() => sqliteStore(path, { sessionId })).toThrow(code('log.unwritable'));
-  expect(() => sqliteStore(join(path, 'below.db'), { sessionId })).toThrow(code('log.unwritable'));
-  expect(() => sqliteStore(folder, { sessionId })).toThrow(code('log.unwritable'));
+  expect(() => createSqliteLog(path, { sessionId })).toThrow(code('log.unwritable'));
+  expect(() => createSqliteLog(join(path, 'below.db'), { sessionId })).toThrow(code('log.unwritable'));
+  expect(() => createSqliteLog(folder, { sessionId })).toThrow(code('log.unwritable'));
 });
 
 /** A new database that somebody is writing in this instant; `meet` is called when it refuses to be made ready. */
@@ -217,18 +217,18 @@ test('log.unwritable: a database that another one is making for too long', () =>
   using busy = makeBusy(() => {
     nowMs += 4_000;
   });
-  expect(() => sqliteStore(busy.path, { sessionId })).toThrow(code('log.unwritable'));
+  expect(() => createSqliteLog(busy.path, { sessionId })).toThrow(code('log.unwritable'));
   expect(busy.met()).toBe(3);
   now.mockRestore();
 });
 
 test.each(['', '\ud800'])('options.invalid: the id %j', (id) => {
-  expect(() => sqliteStore(newPath(), { sessionId: id })).toThrow(code('options.invalid'));
+  expect(() => createSqliteLog(newPath(), { sessionId: id })).toThrow(code('options.invalid'));
 });
 
 test('log.locked: a session that is open is not opened again', () => {
   const path = newPath();
-  const store = sqliteStore(path, { sessionId });
+  const store = createSqliteLog(path, { sessionId });
   store.append({ type: 'note' }, 0, 1);
   expect(() => openSqliteLog(path, { sessionId })).toThrow(
     expect.objectContaining({ code: 'log.locked', data: { path, sessionId, pid: process.pid, host: hostname() } }),
@@ -242,7 +242,7 @@ test('log.locked: a session that is open is not opened again', () => {
 
 test.skipIf(process.platform !== 'linux')('a process that only has the number of the one before is no writer', () => {
   const path = newPath();
-  const before = sqliteStore(path, { sessionId });
+  const before = createSqliteLog(path, { sessionId });
   before.append({ type: 'note' }, 0, 1);
   change(path, `UPDATE holdfast_sessions SET writer = json_set(writer, '$.startedAt', 'another boot:1')`);
   const after = openSqliteLog(path, { sessionId }).store;
@@ -257,7 +257,7 @@ test.skipIf(process.platform !== 'linux')('a process that only has the number of
 
 test('log.write_failed leaves nothing of the record behind; session.closed', () => {
   const path = newPath();
-  const store = sqliteStore(path, { sessionId });
+  const store = createSqliteLog(path, { sessionId });
   change(
     path,
     `CREATE TRIGGER full BEFORE INSERT ON holdfast_records WHEN NEW.text LIKE '%refused%' BEGIN SELECT RAISE(ABORT, 'disk full'); END`,

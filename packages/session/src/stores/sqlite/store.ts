@@ -11,7 +11,7 @@ import { damagedLog, findPlace, missingRow, readRows } from './rows.ts';
 import { lockedSession } from './writer.ts';
 
 /** A store that inserts one row a record. */
-export interface SqliteStore extends SessionStore {
+export interface SqliteLog extends SessionStore {
   readonly path: string;
   readonly sessionId: string;
   /** A few records at a time. @throws HoldfastError `session.closed`; `log.record.invalid`, `log.sequence`, `log.chain`, `log.unreadable`. */
@@ -50,7 +50,7 @@ export interface HeldSession extends OpenDatabase {
   readonly gauge: SnapshotGauge;
 }
 
-export function appendRows(held: HeldSession): SqliteStore {
+export function appendRows(held: HeldSession): SqliteLog {
   const { database, path, key, writer, gauge, files, syncing } = held;
   const { sessionId } = held.options;
   const insert = database.prepare('INSERT INTO holdfast_records (session, seq, text) VALUES (?, ?, ?)');

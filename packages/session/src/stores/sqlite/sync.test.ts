@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { type LogFiles, nodeFiles } from '../../disk/files.ts';
-import { openSqliteLog, readSqliteLog, type SqliteLogOptions, sqliteStore } from '../../sqlite.ts';
-import { createSqliteLog } from './open.ts';
+import { createSqliteLog, openSqliteLog, readSqliteLog, type SqliteLogOptions } from '../../sqlite.ts';
+import { beginSqliteLog } from './open.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'holdfast-sqlite-sync-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -50,18 +50,18 @@ function slowDisk(): {
 
 test('without the option there is nothing to wait for; another value is refused', () => {
   const path = newPath();
-  const store = sqliteStore(path, { sessionId });
+  const store = createSqliteLog(path, { sessionId });
   expect('sync' in store).toBe(false);
   store.close();
   // Of a program without types.
   const options = { sessionId, sync: 'disc' } as unknown as SqliteLogOptions;
-  expect(() => sqliteStore(newPath(), options)).toThrow(code('options.invalid'));
+  expect(() => createSqliteLog(newPath(), options)).toThrow(code('options.invalid'));
   expect(() => openSqliteLog(path, options)).toThrow(code('options.invalid'));
 });
 
 test('a record is on a real disk when its sync has ended', async () => {
   const path = newPath();
-  const store = sqliteStore(path, disk);
+  const store = createSqliteLog(path, disk);
   store.append({ type: 'one' }, 0, 1);
   await store.sync?.();
   // More than the write-ahead log holds before it begins anew.
@@ -79,7 +79,7 @@ test('a record is on a real disk when its sync has ended', async () => {
 
 test('who asks at the same time shares a sync of the write-ahead log', async () => {
   const { files, done, end } = slowDisk();
-  const store = createSqliteLog(newPath(), disk, files);
+  const store = beginSqliteLog(newPath(), disk, files);
   expect(done.at(-1)).toBe('open s.db-wal');
   done.length = 0;
   const asked: Promise<void>[] = [];
@@ -108,7 +108,7 @@ test('who asks at the same time shares a sync of the write-ahead log', async () 
 
 test('callers that go on after a sync share the next one, all of them', async () => {
   const { files, done, end } = slowDisk();
-  const store = createSqliteLog(newPath(), disk, files);
+  const store = beginSqliteLog(newPath(), disk, files);
   let seq = 0;
   const call = async (): Promise<void> => {
     for (let round = 0; round < 4; round += 1) {
@@ -132,7 +132,7 @@ test('callers that go on after a sync share the next one, all of them', async ()
 test('log.sync_failed is final: nobody learns from asking again, and nothing more is appended', async () => {
   const { files, done, end } = slowDisk();
   const path = newPath();
-  const store = createSqliteLog(path, disk, files);
+  const store = beginSqliteLog(path, disk, files);
   store.append({ type: 'one' }, 0, 1);
   const asked = store.sync?.();
   await turn();
@@ -148,7 +148,7 @@ test('log.sync_failed is final: nobody learns from asking again, and nothing mor
 test('closing syncs what was appended, and says so when that fails; the session is free all the same', async () => {
   const { files, done } = slowDisk();
   const path = newPath();
-  const store = createSqliteLog(path, disk, files);
+  const store = beginSqliteLog(path, disk, files);
   store.append({ type: 'one' }, 0, 1);
   done.length = 0;
   store.close();
@@ -161,7 +161,7 @@ test('closing syncs what was appended, and says so when that fails; the session 
       throw new Error('EIO');
     },
   };
-  const failing = createSqliteLog(path, { ...disk, sessionId: 'failing' }, fails);
+  const failing = beginSqliteLog(path, { ...disk, sessionId: 'failing' }, fails);
   failing.append({ type: 'two' }, 0, 1);
   expect(() => failing.close()).toThrow(code('log.sync_failed'));
   openSqliteLog(path, { sessionId: 'failing' }).store.close();
@@ -170,7 +170,7 @@ test('closing syncs what was appended, and says so when that fails; the session 
 test('the log is not closed under a sync, and the session is free for others at once', async () => {
   const { files, done, end } = slowDisk();
   const path = newPath();
-  const store = createSqliteLog(path, disk, files);
+  const store = beginSqliteLog(path, disk, files);
   store.append({ type: 'one' }, 0, 1);
   const asked = store.sync?.();
   await turn();
@@ -188,7 +188,7 @@ test('the names of the files and of new folders are synced', () => {
   const { files, done } = slowDisk();
   const folder = mkdtempSync(join(root, 'f-'));
   const at = folder.slice(root.length);
-  const store = createSqliteLog(join(folder, 'a', 'b', 's.db'), disk, files);
+  const store = beginSqliteLog(join(folder, 'a', 'b', 's.db'), disk, files);
   expect(done.slice(0, 3).toSorted()).toEqual([`sync folder ${at}`, `sync folder ${at}/a`, `sync folder ${at}/a/b`]);
   store.close();
 });
@@ -201,7 +201,7 @@ test('log.unwritable: the names cannot be synced; nothing is begun', () => {
       throw new Error('EIO');
     },
   };
-  expect(() => createSqliteLog(path, disk, files)).toThrow(code('log.unwritable'));
-  const store = sqliteStore(path, { sessionId });
+  expect(() => beginSqliteLog(path, disk, files)).toThrow(code('log.unwritable'));
+  const store = createSqliteLog(path, { sessionId });
   store.close();
 });

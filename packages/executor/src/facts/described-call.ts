@@ -1,0 +1,75 @@
+import {
+  type CallFacts,
+  copyJson,
+  describeThrown,
+  type FactsSource,
+  type Json,
+  type PlaceView,
+  type PreparedCall,
+  type Tool,
+} from '@holdfast/core';
+
+/** A call whose facts are made when somebody first looks at them, and kept. */
+export class DescribedCall implements PreparedCall {
+  readonly id: string;
+  readonly tool: Tool;
+  readonly input: Json;
+  readonly #source: FactsSource;
+  readonly #place: PlaceView;
+  #facts: CallFacts | undefined;
+
+  constructor({ id, tool, input }: PreparedCall, source: FactsSource, place: PlaceView) {
+    this.id = id;
+    this.tool = tool;
+    this.input = input;
+    this.#source = source;
+    this.#place = place;
+    // What is private stays writable.
+    Object.freeze(this);
+  }
+
+  get facts(): CallFacts {
+    this.#facts ??= this.#make();
+    return this.#facts;
+  }
+
+  /** `undefined`: nobody has looked at them, or the call is none of these. */
+  static madeOf(call: PreparedCall): CallFacts | undefined {
+    return #facts in call ? call.#facts : undefined;
+  }
+
+  /** The next look makes them again. Answers with what they were. */
+  static forget(call: PreparedCall): CallFacts | undefined {
+    if (!(#facts in call)) return undefined;
+    const before = call.#facts;
+    call.#facts = undefined;
+    return before;
+  }
+
+  #make(): CallFacts {
+    let why: string;
+    try {
+      const copied = copyJson(this.#source.describe(this, this.#place));
+      // The source says that they are facts.
+      if (copied.ok) return copied.value as unknown as CallFacts;
+      why = copied.problem;
+    } catch (thrown) {
+      why = describeThrown(thrown);
+    }
+    return unclear(`what \`${this.tool.name}\` would do could not be read: ${why}`);
+  }
+}
+
+const none: readonly never[] = Object.freeze([]);
+
+function unclear(reason: string): CallFacts {
+  return Object.freeze({
+    runs: none,
+    reads: none,
+    writes: none,
+    deletes: none,
+    hosts: none,
+    untrusted: false,
+    unclear: Object.freeze([Object.freeze({ kind: 'program' as const, reason })]),
+  });
+}

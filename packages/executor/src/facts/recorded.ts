@@ -1,0 +1,27 @@
+import { type CallFacts, isPlainObject, type Json, type RecordedFacts } from '@holdfast/core';
+
+const maxItems = 50;
+const maxText = 500;
+
+/** Facts as a record keeps them: at most 50 items of a list and 500 characters of a text. */
+export function toRecordedFacts(facts: CallFacts): RecordedFacts {
+  let cut = false;
+  const bound = (json: Json): Json => {
+    if (typeof json === 'string') {
+      if (json.length <= maxText) return json;
+      cut = true;
+      return `${json.slice(0, maxText)}…`;
+    }
+    if (Array.isArray(json)) {
+      cut ||= json.length > maxItems;
+      return Object.freeze(json.slice(0, maxItems).map(bound));
+    }
+    if (!isPlainObject(json)) return json;
+    return Object.freeze(
+      Object.fromEntries(Object.entries(json).map(([field, value]) => [field, bound(value as Json)])),
+    );
+  };
+  // Made of JSON; an interface does not say so to the compiler.
+  const bounded = bound(facts as unknown as Json) as unknown as CallFacts;
+  return cut ? Object.freeze({ ...bounded, cut }) : bounded;
+}

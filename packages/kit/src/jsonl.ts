@@ -1,0 +1,1 @@
+export { jsonlStore, readLog } from '@holdfast/session/jsonl';

@@ -1,0 +1,1 @@
+export { listSqliteSessions, readSqliteLog, sqliteStore } from '@holdfast/session/sqlite';
