@@ -51,7 +51,7 @@ async function settleModel(
   return { ...settings, effective: { ...effective, model: { value: model, origin: { layer: 'command line' } } } };
 }
 
-/** Prints what takes part, and at a terminal a notice about the model. */
+/** Prints the setup of the run and, at a terminal, a notice about the model. */
 function describeSetup({ about, description }: RunSetup, host: Host): void {
   const { colors, columns } = describeStyle(host);
   if (about !== undefined && host.stdout.isTTY === true) {
