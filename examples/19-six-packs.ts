@@ -1,6 +1,6 @@
 // Six packs in force at once: what each of them is against is denied, with its reason, and everything else goes on.
 import assert from 'node:assert/strict';
-import { defineTool, jsonSchema, type Tool } from '@holdfast/core';
+import { defineTool, type Tool } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import { approvals } from '@holdfast/pack-approvals';
@@ -10,6 +10,7 @@ import { networkEgress } from '@holdfast/pack-network';
 import { releaseOrder } from '@holdfast/pack-release';
 import { shellGuard } from '@holdfast/pack-shell';
 import { createRegistry } from '@holdfast/registry';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession } from '@holdfast/session';
 
 // They only say that they were called: what is shown here is who may call them.

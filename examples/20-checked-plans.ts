@@ -1,7 +1,8 @@
 // Plans are checked as a whole before anything runs: a good one is frozen and has a digest, a bad one gets all its faults at once.
 import assert from 'node:assert/strict';
-import { defineTool, jsonSchema } from '@holdfast/core';
+import { defineTool } from '@holdfast/core';
 import { checkPlan } from '@holdfast/orchestrator';
+import { jsonSchema } from '@holdfast/schema/json';
 
 const search = defineTool({
   name: 'search_news',

@@ -1,8 +1,9 @@
 // One rule for a shell, an editor's tool and an MCP server: nobody reads `.env`, however the call is written, or split over two calls.
 import assert from 'node:assert/strict';
-import { allow, ask, definePolicy, defineTool, deny, type Json, jsonSchema } from '@holdfast/core';
+import { allow, ask, definePolicy, defineTool, deny, type Json } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
 import { createFacts, fileFacts, findWithin, mcpFacts, memoryDisk, shellFacts } from '@holdfast/facts';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession } from '@holdfast/session';
 
 const disk = memoryDisk({

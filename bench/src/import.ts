@@ -6,7 +6,7 @@ import type { TimeReport } from './report.ts';
 const emptyProcess = 'empty process';
 const packages = ['core', 'session', 'policy', 'executor'].map((name) => `@holdfast/${name}`);
 // What smallest-program.ts imports, the user's schema library among it.
-const program = ['@holdfast/core', '@holdfast/executor', '@holdfast/prompt', '@holdfast/session', 'valibot'];
+const program = ['@holdfast/core', '@holdfast/executor', 'valibot'];
 
 /** What it costs a fresh process to import the runtime. */
 export async function measureImport(): Promise<TimeReport> {

@@ -103,6 +103,32 @@ test('a link that changes while the host asks is asked about again', async () =>
   expect(reasons).toEqual(['May it read that?', 'May it read `/etc/passwd`?']);
 });
 
+test('a yes that was given to a host with facts does not hold for one without', async () => {
+  await using here = await workspace();
+  const options = { tools, policies: [insideOnly], session: createSession() };
+  const call = { id: 'c', name: 'bash', arguments: { command: 'cat notes' } };
+  expect(await executeToolCall(call, { ...options, facts: here.facts })).toMatchObject({ kind: 'suspended' });
+  await answerApproval(options.session, 'c', { type: 'approve' });
+  expect((await resumeToolCall('c', options)).kind).toBe('suspended');
+});
+
+test('without the option a call has no facts, and its record none', async () => {
+  const store = memoryStore();
+  const seen: unknown[] = [];
+  const seeing = definePolicy({
+    name: 'seeing',
+    check: (call, { place }) => {
+      seen.push('facts' in call, place);
+      return allow;
+    },
+  });
+  const options = { tools, policies: [seeing], session: createSession({ store }) };
+  await executeToolCall({ name: 'bash', arguments: { command: 'ls' } }, options);
+  expect(seen).toEqual([false, undefined]);
+  expect(store.records.at(-1)).toMatchObject({ type: 'tool-call-end' });
+  expect(store.records.at(-1)?.['facts']).toBeUndefined();
+});
+
 const noSecrets: Policy = definePolicy({
   name: 'no-secrets',
   check: ({ facts }, { place }) => {

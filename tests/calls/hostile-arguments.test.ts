@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { runInNewContext } from 'node:vm';
-import { definePolicy, defineTool, jsonSchema, type Tool } from '@holdfast/core';
+import { definePolicy, defineTool, type Tool } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import { byModel, directly, expectOneEnd, makeWorld, makeWriter } from './call-fixtures.ts';

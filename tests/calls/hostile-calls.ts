@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { defineTool, type Json, jsonSchema, type Outcome, type Schema, type Tool } from '@holdfast/core';
+import { defineTool, type Json, type Outcome, type Schema, type Tool } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession, type LogEntry, type Session } from '@holdfast/session';
 import fc from 'fast-check';
 import * as v from 'valibot';

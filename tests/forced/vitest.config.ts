@@ -35,7 +35,7 @@ const config: ViteUserConfig = defineConfig({
     setupFiles: ['./tests/setup/seed.ts'],
     provide: { long: 0 },
     isolate: false,
-    include: ['packages/executor/src/**/*.test.ts'],
+    include: ['packages/executor/src/**/*.test.ts', 'tests/guidance/**/*.test.ts'],
     // As in the configuration of all tests.
     maxWorkers: '100%',
     testTimeout: 120_000,

@@ -6,7 +6,6 @@ import {
   isPlainObject,
   type Json,
   type JsonObject,
-  jsonSchema,
   type Policy,
   type Tool,
   type ToolContext,
@@ -23,6 +22,7 @@ import {
 } from '@holdfast/executor';
 import { callBudget, denyTools, requireApproval, sequentialDependency } from '@holdfast/policy';
 import { createPrompt, markdownSection } from '@holdfast/prompt';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession, type LogRecord, type Session, type SessionStore } from '@holdfast/session';
 import { scriptedModel } from '@holdfast/testing';
 import fc from 'fast-check';

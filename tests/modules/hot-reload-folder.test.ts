@@ -38,7 +38,7 @@ test('a watched folder keeps the process alive until the watch is closed, and no
   const script = `
     const { createModuleEngine, defineSignature } = await import('@holdfast/modules');
     const { folderModules } = await import('@holdfast/modules/node');
-    const { jsonSchema } = await import('@holdfast/core');
+    const { jsonSchema } = await import('@holdfast/schema/json');
     const text = (name) => jsonSchema({ type: 'object', properties: { [name]: { type: 'string' } } });
     const question = defineSignature({ name: 'question', inputSchema: text('question'), outputSchema: text('answer') });
     const engine = await createModuleEngine({ source: folderModules(process.argv[1]), signatures: [question], model: { id: 'none:none' } });

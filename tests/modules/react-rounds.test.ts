@@ -1,6 +1,7 @@
-import { ask, definePolicy, defineTool, type JsonObject, jsonSchema, type ToolCall } from '@holdfast/core';
+import { ask, definePolicy, defineTool, type JsonObject, type ToolCall } from '@holdfast/core';
 import { answerApproval, createBudget } from '@holdfast/executor';
 import { createToolCatalog, defineSignature, type ReactOptions, react } from '@holdfast/modules';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession } from '@holdfast/session';
 import { manualClock, type ScriptStep, scriptedModel } from '@holdfast/testing';
 import { describe, expect, test } from 'vitest';

@@ -1,13 +1,6 @@
-import {
-  defineTool,
-  HoldfastError,
-  jsonSchema,
-  type Message,
-  type ModelRequest,
-  type Tool,
-  type ToolCall,
-} from '@holdfast/core';
+import { defineTool, HoldfastError, type Message, type ModelRequest, type Tool, type ToolCall } from '@holdfast/core';
 import { defineSignature, type Signature } from '@holdfast/modules';
+import { jsonSchema } from '@holdfast/schema/json';
 import * as v from 'valibot';
 
 /** `gold` gives as much as it is asked for, and says with what it was called. */

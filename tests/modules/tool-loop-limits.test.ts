@@ -1,7 +1,8 @@
-import { type Clock, type Deadline, HoldfastError, type JsonObject, jsonSchema, toolError } from '@holdfast/core';
+import { type Clock, type Deadline, HoldfastError, type JsonObject, toolError } from '@holdfast/core';
 import { answerApproval, createBudget } from '@holdfast/executor';
 import { predict as ask, createToolCatalog, defineSignature, wrapTools } from '@holdfast/modules';
 import { requireApproval } from '@holdfast/policy';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession } from '@holdfast/session';
 import { manualClock, type ScriptStep, scriptedModel } from '@holdfast/testing';
 import { expect, test } from 'vitest';

@@ -5,7 +5,6 @@ import {
   defineSlice,
   defineTool,
   deny,
-  jsonSchema,
   type OutcomeKind,
   type Policy,
   type Tool,
@@ -15,6 +14,7 @@ import { createBudget } from '@holdfast/executor';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import { predict as ask, createToolCatalog, defineSignature, wrapTools } from '@holdfast/modules';
 import { callBudget, requireApproval, sequentialDependency } from '@holdfast/policy';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession, memoryStore } from '@holdfast/session';
 import { manualClock, type ScriptStep, scriptedModel } from '@holdfast/testing';
 import { describe, expect, test } from 'vitest';

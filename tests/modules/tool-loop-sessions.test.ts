@@ -1,7 +1,8 @@
-import { defineTool, type JsonObject, jsonSchema } from '@holdfast/core';
+import { defineTool, type JsonObject } from '@holdfast/core';
 import { answerApproval } from '@holdfast/executor';
 import { createToolCatalog, defineSignature, predict, type ToolLoopResult, wrapTools } from '@holdfast/modules';
 import { requireApproval } from '@holdfast/policy';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession, memoryStore, replay } from '@holdfast/session';
 import { createRedactor } from '@holdfast/session/redact';
 import { manualClock, scriptedModel } from '@holdfast/testing';

@@ -1,7 +1,7 @@
 // What every runtime has to run: a tool, a policy and a model over files in memory, by way of every neutral root.
 import { aiSdkModel } from '@holdfast/adapter-ai-sdk';
 import { offlineModel, offlinePlanner } from '@holdfast/adapter-offline';
-import { append, defineSlice, defineTool, jsonSchema, type Model, toolOk } from '@holdfast/core';
+import { append, defineSlice, defineTool, type Model, toolOk } from '@holdfast/core';
 import { importDspy } from '@holdfast/dspy';
 import { executeToolCall, runAgent } from '@holdfast/executor';
 import { describeCommand, memoryDisk } from '@holdfast/facts';
@@ -20,6 +20,7 @@ import { callBudget } from '@holdfast/policy';
 import { createPrompt, markdownSection } from '@holdfast/prompt';
 import { createRegistry } from '@holdfast/registry';
 import { compileSchema } from '@holdfast/schema';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession } from '@holdfast/session';
 import { scriptedModel } from '@holdfast/testing';
 import * as v from 'valibot';

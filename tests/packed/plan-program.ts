@@ -1,6 +1,6 @@
 // What a stranger writes: tools, a plan for a request without a model or a network, a run of it, and its trace in the log.
 import { offlinePlanner } from '@holdfast/adapter-offline';
-import { defineTool, isHoldfastError, jsonSchema, type Tool } from '@holdfast/core';
+import { defineTool, isHoldfastError, type Tool } from '@holdfast/core';
 import {
   type CompiledPlan,
   checkPlan,
@@ -14,6 +14,7 @@ import {
   runPlan,
   synthesise,
 } from '@holdfast/orchestrator';
+import { jsonSchema } from '@holdfast/schema/json';
 import { openSession } from '@holdfast/session';
 import { jsonlStore, readLog } from '@holdfast/session/jsonl';
 

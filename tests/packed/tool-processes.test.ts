@@ -14,7 +14,8 @@ ${metadata('typed')}
 interface Input { readonly word: string }
 export const work = ({ word }: Input): readonly [string, number] => [loud(word), process.pid];
 `,
-  'plugins/defined.mjs': `import { defineTool, jsonSchema, toolOk } from '@holdfast/core';
+  'plugins/defined.mjs': `import { defineTool, toolOk } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 export default defineTool({
   name: 'defined', description: 'Tell where it runs.', effects: 'none',
   inputSchema: jsonSchema({ type: 'object', properties: { word: { type: 'string' } }, required: ['word'] }),

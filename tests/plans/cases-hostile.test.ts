@@ -1,6 +1,7 @@
-import { type Json, type JsonObject, jsonSchema } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
 import { answerApproval } from '@holdfast/executor';
 import { checkPlan, readTrace, resumePlan, runPlan, synthesise } from '@holdfast/orchestrator';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession, type LogRecord, memoryStore, replay, type Session } from '@holdfast/session';
 import { manualClock } from '@holdfast/testing';
 import { describe, expect, test } from 'vitest';

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
-import { jsonSchema } from '@holdfast/core';
 import { answerApproval, createBudget, resumeToolCall } from '@holdfast/executor';
 import { createLockTable, type PlanEvent, readTrace, resumePlan, runPlan } from '@holdfast/orchestrator';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession, type LogRecord, memoryStore, replay } from '@holdfast/session';
 import { createRedactor } from '@holdfast/session/redact';
 import { manualClock } from '@holdfast/testing';

@@ -7,7 +7,6 @@ import {
   deny,
   isHoldfastError,
   type JsonObject,
-  jsonSchema,
   type Policy,
   type Tool,
 } from '@holdfast/core';
@@ -18,6 +17,7 @@ import {
   compilePlan,
   runPlan,
 } from '@holdfast/orchestrator';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession } from '@holdfast/session';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

@@ -1,6 +1,7 @@
-import { type Json, type JsonObject, jsonSchema } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
 import { readTrace, runPlan } from '@holdfast/orchestrator';
 import { denyTools, sequentialDependency } from '@holdfast/policy';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession } from '@holdfast/session';
 import { manualClock } from '@holdfast/testing';
 import { describe, expect, test } from 'vitest';

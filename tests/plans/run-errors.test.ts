@@ -10,6 +10,7 @@ import {
   resumePlan,
   runPlan,
 } from '@holdfast/orchestrator';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession, memoryStore, type Session, type SessionStore } from '@holdfast/session';
 import { manualClock } from '@holdfast/testing';
 import { describe, expect, test } from 'vitest';
@@ -77,7 +78,7 @@ describe('what cannot be run', () => {
     const fits = tool('good', ok('other'));
     expect((await runPlan(plan, { tools: [fits], session: createSession() })).output).toBe('other');
     const misfit = tool('good', ok(), {
-      inputSchema: { type: 'json-schema', schema: { type: 'object', properties: { x: { type: 'string' } } } } as never,
+      inputSchema: jsonSchema({ type: 'object', properties: { x: { type: 'string' } } }),
     });
     await expect(runPlan(plan, { tools: [misfit], session: createSession() })).rejects.toMatchObject({
       code: 'plan.invalid',

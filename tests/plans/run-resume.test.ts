@@ -1,6 +1,7 @@
-import { type Json, type JsonObject, jsonSchema, type Tool, type TraceEntry, type Vault } from '@holdfast/core';
+import type { Json, JsonObject, Tool, TraceEntry, Vault } from '@holdfast/core';
 import { answerApproval, pendingApprovals, recoverSession, resumeToolCall } from '@holdfast/executor';
 import { type PlanEvent, type PlanTrace, readTrace, resumePlan, runPlan } from '@holdfast/orchestrator';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession, type LogRecord, type MemoryStore, memoryStore, replay, type Session } from '@holdfast/session';
 import { createRedactor } from '@holdfast/session/redact';
 import { manualClock } from '@holdfast/testing';

@@ -1,5 +1,6 @@
-import { defineTool, type JsonObject, jsonSchema, type Planner, type Tool } from '@holdfast/core';
+import { defineTool, type JsonObject, type Planner, type Tool } from '@holdfast/core';
 import { fanOutTool, type PlanTrace, planTool, type RateLimit, runPlan } from '@holdfast/orchestrator';
+import { jsonSchema } from '@holdfast/schema/json';
 import { type ManualClock, manualClock } from '@holdfast/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

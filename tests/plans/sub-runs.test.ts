@@ -1,4 +1,4 @@
-import { ask, definePolicy, defineTool, deny, jsonSchema, type Planner, type Tool } from '@holdfast/core';
+import { ask, definePolicy, defineTool, deny, type Planner, type Tool } from '@holdfast/core';
 import { createBudget } from '@holdfast/executor';
 import {
   childRecords,
@@ -9,6 +9,7 @@ import {
   readTrace,
   runPlan,
 } from '@holdfast/orchestrator';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession, memoryStore } from '@holdfast/session';
 import { createRedactor } from '@holdfast/session/redact';
 import { manualClock, scriptedModel } from '@holdfast/testing';

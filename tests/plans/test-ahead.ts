@@ -1,6 +1,7 @@
-import { defineTool, type Json, type JsonObject, jsonSchema, type Policy, type Tool } from '@holdfast/core';
+import { defineTool, type Json, type JsonObject, type Policy, type Tool } from '@holdfast/core';
 import { fileTools } from '@holdfast/filesystem';
 import { type CheckPlanOptions, checkPlan } from '@holdfast/orchestrator';
+import { jsonSchema } from '@holdfast/schema/json';
 
 const working = (name: string, more: Partial<Pick<Tool, 'dangerous'>> = {}): Tool =>
   defineTool({ name, description: `Does ${name}.`, effects: 'none', ...more, execute: () => 7 });

@@ -4,7 +4,6 @@ import {
   type HoldfastError,
   isHoldfastError,
   type Json,
-  jsonSchema,
   type ModelRequest,
   type Tool,
 } from '@holdfast/core';
@@ -16,6 +15,7 @@ import {
   modelPlanner,
   type PlanViolation,
 } from '@holdfast/orchestrator';
+import { jsonSchema } from '@holdfast/schema/json';
 import { manualClock, type ScriptStep, scriptedModel } from '@holdfast/testing';
 
 export const find: Tool = defineTool({

@@ -1,9 +1,10 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { defineTool, type Json, type JsonObject, jsonSchema, type Tool, type ToolContext } from '@holdfast/core';
+import { defineTool, type Json, type JsonObject, type Tool, type ToolContext } from '@holdfast/core';
 import { hostFilesystem } from '@holdfast/filesystem/node';
 import { type CheckedPlan, checkPlan, type RunPlanOptions } from '@holdfast/orchestrator';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession, type OpenedLog, replay, type Session } from '@holdfast/session';
 import { createJsonlLog, openJsonlLog } from '@holdfast/session/jsonl';
 

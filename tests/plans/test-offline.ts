@@ -1,4 +1,5 @@
-import { defineTool, type Json, type JsonObject, jsonSchema, type Tool } from '@holdfast/core';
+import { defineTool, type Json, type JsonObject, type Tool } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 
 interface Shape {
   readonly [name: string]: JsonObject;

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { defineTool, type JsonObject, jsonSchema, type Tool } from '@holdfast/core';
+import { defineTool, type JsonObject, type Tool } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import type { Doing } from './test-run.ts';
 
 /** A tool of a registry in the older format: what is known of it without its code. */

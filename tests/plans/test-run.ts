@@ -2,7 +2,6 @@ import {
   defineTool,
   type Json,
   type JsonObject,
-  jsonSchema,
   type Tool,
   type ToolContext,
   type ToolDefinition,
@@ -18,6 +17,7 @@ import {
   readTrace,
   runPlan,
 } from '@holdfast/orchestrator';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession, type Session } from '@holdfast/session';
 import { type ManualClock, manualClock } from '@holdfast/testing';
 import { expect } from 'vitest';

@@ -4,7 +4,6 @@ import {
   type FilesystemReader,
   type Json,
   type JsonObject,
-  jsonSchema,
   type ModelUsage,
   type Planner,
   type StagedResource,
@@ -13,6 +12,7 @@ import {
 import { type CallOptions, executeToolCall } from '@holdfast/executor';
 import { memoryFilesystem } from '@holdfast/filesystem';
 import { type CheckedPlan, checkPlan } from '@holdfast/orchestrator';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession, type MemoryStore, memoryStore, type Session } from '@holdfast/session';
 
 /** Nodes of a plan, whose last one is the final one. */

@@ -5,7 +5,6 @@ import {
   definePlugin,
   definePolicy,
   defineTool,
-  jsonSchema,
   type Policy,
   remove,
   replace,
@@ -17,6 +16,7 @@ import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import { readBeforeWrite } from '@holdfast/policy';
 import { createPrompt, markdownSection } from '@holdfast/prompt';
 import { createRegistry, type Registry } from '@holdfast/registry';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession, replay, type Session } from '@holdfast/session';
 import { scriptedModel } from '@holdfast/testing';
 import fc from 'fast-check';

@@ -6,7 +6,6 @@ import {
   definePolicy,
   defineTool,
   isHoldfastError,
-  jsonSchema,
   type Pack,
   type Plugin,
   type Policy,
@@ -15,6 +14,7 @@ import {
 import { executeToolCall } from '@holdfast/executor';
 import { callBudget, denyTools, sequentialDependency } from '@holdfast/policy';
 import { createRegistry, foldName, type Registry, renameTools, type Toolset } from '@holdfast/registry';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession } from '@holdfast/session';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -3,7 +3,6 @@ import {
   definePlugin,
   defineTool,
   deny,
-  jsonSchema,
   type Outcome,
   type PluginContributions,
   type Tool,
@@ -21,6 +20,7 @@ import {
   renameTools,
   type Toolset,
 } from '@holdfast/registry';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession, type Session } from '@holdfast/session';
 import { scriptedModel } from '@holdfast/testing';
 import { expect, test } from 'vitest';

@@ -1,7 +1,8 @@
-import { defineTool, jsonSchema, type Tool } from '@holdfast/core';
+import { defineTool, type Tool } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
 import { memoryFilesystem } from '@holdfast/filesystem';
 import { packPolicies } from '@holdfast/policy';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession, memoryStore } from '@holdfast/session';
 import { comparePolicies, type PresetCases } from '@holdfast/testing';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-import { defineTool, jsonSchema } from '@holdfast/core';
+import { defineTool } from '@holdfast/core';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import {
   allowTools,
@@ -15,6 +15,7 @@ import {
   some,
   unless,
 } from '@holdfast/policy';
+import { jsonSchema } from '@holdfast/schema/json';
 import { type PolicyCall, type PolicyTesterOptions, policyTester } from '@holdfast/testing';
 import { expect, test } from 'vitest';
 

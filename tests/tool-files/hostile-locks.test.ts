@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { definePlugin, defineTool, isHoldfastError, type Json, jsonSchema, toCanonicalJson } from '@holdfast/core';
+import { definePlugin, defineTool, isHoldfastError, type Json, toCanonicalJson } from '@holdfast/core';
 import {
   compareDefinitions,
   compareLock,
@@ -12,6 +12,7 @@ import {
   loadTools,
   type PluginDefinitions,
 } from '@holdfast/loader';
+import { jsonSchema } from '@holdfast/schema/json';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { metadataFile } from './hostile-tool-files.ts';

@@ -182,13 +182,16 @@ test.each([
 ])('$commands of holdfast run nothing of them', async ({ commands, status }) => {
   const files = [...refused, ...harmfulWhenRun];
   write(join(base, 'tools'), files);
-  const core = join(base, 'node_modules/@holdfast/core');
-  mkdirSync(core, { recursive: true });
-  writeFileSync(
-    join(core, 'package.json'),
-    JSON.stringify({ name: '@holdfast/core', version: '1.0.0', type: 'module', exports: './index.mjs' }),
-  );
-  writeFileSync(join(core, 'index.mjs'), `${canaries.trip};\n`);
+  for (const [name, entry] of [
+    ['@holdfast/core', '.'],
+    ['@holdfast/schema', './json'],
+  ] as const) {
+    const folder = join(base, 'node_modules', name);
+    mkdirSync(folder, { recursive: true });
+    const manifest = { name, version: '1.0.0', type: 'module', exports: { [entry]: './index.mjs' } };
+    writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+    writeFileSync(join(folder, 'index.mjs'), `${canaries.trip};\n`);
+  }
   for (const words of commands) {
     const ended = await runNode(['--conditions=holdfast-source', bin, ...words], { cwd: base });
     expect(ended.status, ended.output.slice(0, 2000)).toBe(status);

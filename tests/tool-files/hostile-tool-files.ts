@@ -35,7 +35,7 @@ export function definitionFile(tool: string, changes: Readonly<Record<string, st
     execute: '({ city }) => city',
     ...changes,
   };
-  return `import { defineTool, jsonSchema } from '@holdfast/core';\nlet slot;\nexport default defineTool({ ${write(members)} });\n`;
+  return `import { defineTool } from '@holdfast/core'; import { jsonSchema } from '@holdfast/schema/json';\nlet slot;\nexport default defineTool({ ${write(members)} });\n`;
 }
 
 function write(members: Readonly<Record<string, string>>): string {

@@ -1,5 +1,6 @@
-import { defineTool, digestJson, type JsonObject, jsonSchema } from '@holdfast/core';
+import { defineTool, digestJson, type JsonObject } from '@holdfast/core';
 import { checkPlan } from '@holdfast/orchestrator';
+import { jsonSchema } from '@holdfast/schema/json';
 import { compare, type Extent, everything, limitRounds, type Subject } from '../compare.ts';
 import type { Report } from '../report.ts';
 import { measurePlanRuns } from './run.ts';

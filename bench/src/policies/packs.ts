@@ -1,4 +1,4 @@
-import { defineTool, type JsonObject, jsonSchema, type Pack } from '@holdfast/core';
+import { defineTool, type JsonObject, type Pack } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import { approvals } from '@holdfast/pack-approvals';
@@ -8,6 +8,7 @@ import { networkEgress } from '@holdfast/pack-network';
 import { releaseOrder } from '@holdfast/pack-release';
 import { shellGuard } from '@holdfast/pack-shell';
 import { packPolicies } from '@holdfast/policy';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession } from '@holdfast/session';
 import type { Subject } from '../compare.ts';
 

@@ -1,4 +1,5 @@
-import { defineTool, jsonSchema, type Outcome, type ToolCall } from '@holdfast/core';
+import { defineTool, type Outcome, type ToolCall } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import { expect, test } from 'vitest';
 import { toAiSdkTools } from './to-ai-sdk-tools.ts';
 

@@ -1,6 +1,7 @@
-import { describeThrown, jsonSchema, type ToolDeclaration } from '@holdfast/core';
+import { describeThrown, type ToolDeclaration } from '@holdfast/core';
 import { tinyFormat } from '@holdfast/model-tiny';
 import { compileSchema } from '@holdfast/schema';
+import { jsonSchema } from '@holdfast/schema/json';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { ask, callsOf, endOf, light, loadTiny, objectOf, textOf, user, weather } from './fixtures.ts';

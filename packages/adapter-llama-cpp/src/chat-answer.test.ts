@@ -1,9 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { jsonSchema, type ToolDeclaration } from '@holdfast/core';
+import type { ToolDeclaration } from '@holdfast/core';
 import { tinyModelUrl } from '@holdfast/model-tiny';
 import { compileSchema } from '@holdfast/schema';
+import { jsonSchema } from '@holdfast/schema/json';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ask, callsOf, endOf, importStarted, objectOf, textOf, user } from './fixtures.ts';
 import { type LlamaModel, loadLlamaModel } from './llama-model.ts';

@@ -1,5 +1,6 @@
-import { type JsonObject, jsonSchema } from '@holdfast/core';
+import type { JsonObject } from '@holdfast/core';
 import { compileSchema } from '@holdfast/schema';
+import { jsonSchema } from '@holdfast/schema/json';
 import { afterAll, expect, inject, test } from 'vitest';
 import { ask, endOf, loadTiny, objectOf, textOf, user } from './fixtures.ts';
 import { toGrammar } from './grammar.ts';

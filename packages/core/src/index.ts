@@ -24,13 +24,15 @@ export { nearestNames } from './basics/nearest-names.ts';
 export { modelJsonLimits, type ParsedJson, parseJson, type TextLimits } from './basics/parse-json.ts';
 export { toPrintable, toPrintableBlock, unprintable } from './basics/printable.ts';
 export { ReadOnlyMap, ReadOnlySet } from './basics/read-only.ts';
-export {
-  type JsonSchemaDefinition,
-  jsonSchema,
-  type Schema,
-  type StandardIssue,
-  type StandardResult,
-  type StandardSchema,
+export type {
+  CompiledSchema,
+  JsonSchemaDefinition,
+  Schema,
+  SchemaIssue,
+  StandardIssue,
+  StandardResult,
+  StandardSchema,
+  Validation,
 } from './basics/schema.ts';
 export { sha256 } from './basics/sha256.ts';
 export type { Budget, BudgetLimits } from './call/budget.ts';
@@ -62,6 +64,7 @@ export type {
 } from './call/facts.ts';
 export type { FactsSource } from './call/facts-source.ts';
 export type {
+  AnswerVerdict,
   Completion,
   CompletionChecker,
   CompletionContext,
@@ -69,6 +72,10 @@ export type {
   FeedbackProvider,
   FeedbackTrigger,
   GuidanceContext,
+  Guide,
+  GuidedRun,
+  ModelAnswer,
+  Speaker,
 } from './call/guidance.ts';
 export type { ApprovalAnswer, Outcome, OutcomeKind, PendingApproval, RunStatus } from './call/outcome.ts';
 export type {
@@ -93,7 +100,7 @@ export {
   type PreparedCall,
   type ReserveContext,
 } from './call/policy.ts';
-export type { Prompt, PromptView, RenderedPrompt } from './call/prompt.ts';
+export type { Prompt, PromptView, RenderedPrompt, SectionOpening } from './call/prompt.ts';
 export {
   cutMiddle,
   isMaxResultChars,

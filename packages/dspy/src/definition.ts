@@ -1,4 +1,4 @@
-import { isPlainObject, type Json, type JsonObject, jsonSchema, type Tool } from '@holdfast/core';
+import { isPlainObject, type Json, type JsonObject, type Tool } from '@holdfast/core';
 import type {
   Demo,
   ModuleDefinition,
@@ -10,6 +10,7 @@ import type {
   ToolCatalog,
 } from '@holdfast/modules';
 import { compileSchema, describeIssues } from '@holdfast/schema';
+import { jsonSchema } from '@holdfast/schema/json';
 import {
   compareDspyFields,
   type DspyField,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { jsonSchema } from '@holdfast/core';
 import { defineSignature, loadModules, memoryModules, stringifyModule } from '@holdfast/modules';
+import { jsonSchema } from '@holdfast/schema/json';
 import { describe, expect, test } from 'vitest';
 import { placeholder } from './fields.ts';
 import { importDspy } from './import.ts';

@@ -1,5 +1,6 @@
-import { type Json, type JsonObject, jsonSchema, type Tool } from '@holdfast/core';
+import type { Json, JsonObject, Tool } from '@holdfast/core';
 import { defineSignature, type PredictorType, type Signature } from '@holdfast/modules';
+import { jsonSchema } from '@holdfast/schema/json';
 import fc from 'fast-check';
 import { type DspyPredictorKind, inferDspyPrefix, listDspyFields, placeholder } from './fields.ts';
 import { joinPath } from './findings.ts';

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { defineTool, type JsonObject, jsonSchema, type Schema, type Tool } from '@holdfast/core';
+import { defineTool, type JsonObject, type Schema, type Tool } from '@holdfast/core';
 import { defineSignature, type Signature } from '@holdfast/modules';
+import { jsonSchema } from '@holdfast/schema/json';
 import { inferDspyPrefix } from './fields.ts';
 import { type DspyImport, type ImportDspyOptions, importDspy } from './import.ts';
 

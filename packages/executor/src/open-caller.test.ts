@@ -5,12 +5,12 @@ import {
   definePolicy,
   defineTool,
   isHoldfastError,
-  jsonSchema,
   type PendingApproval,
   type RunEvent,
   type Tool,
   type ToolContext,
 } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession, memoryStore, replay } from '@holdfast/session';
 import { expect, test } from 'vitest';
 import { notes, shortKey, testClock, testSession, wordsResource } from './fixtures.ts';

@@ -10,7 +10,7 @@ import { openScope } from './direct/features.ts';
 import { checkManner } from './direct/options.ts';
 import { resumeIn } from './recovery/resume-tool-call.ts';
 import { recoverResources } from './resources/recover.ts';
-import { isExhausted, spendTokens } from './run/budget.ts';
+import { isExhausted, spendTokens } from './run/transcript.ts';
 
 /** Makes direct calls that share what a runner is given: tools, policies, resources, one deadline, one signal. */
 export interface Caller {

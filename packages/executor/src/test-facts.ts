@@ -2,11 +2,11 @@ import {
   type CallFacts,
   defineTool,
   type FactsSource,
-  jsonSchema,
   type PlaceView,
   type PreparedCall,
   type Tool,
 } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import { type CallOptions, executeToolCall } from './index.ts';
 
 export const nothing: CallFacts = {

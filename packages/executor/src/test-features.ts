@@ -1,15 +1,34 @@
+import type { FactsSource } from '@holdfast/core';
 import { accountOf } from './call/execute.ts';
 import type { CallOptions, CallScope } from './call/scope.ts';
 // The module that the configuration leaves alone.
 import { openScope as openPlainScope } from './direct/features.ts?plain';
+import { openFacts } from './facts/scope-facts.ts';
 import { createBudget } from './run/budget.ts';
 
-/** As the executor opens it, with what a call may be given in use: a manner, a budget that is never used up, a listener. */
+const none: readonly never[] = Object.freeze([]);
+const unread: FactsSource = {
+  view: { folder: '/', workspace: '/' },
+  describe: () => ({
+    runs: none,
+    reads: none,
+    writes: none,
+    deletes: none,
+    hosts: none,
+    untrusted: false,
+    unclear: none,
+  }),
+};
+
+/** As the executor opens it, with what a call may be given in use: facts, a manner, a budget that is never used up, a listener. */
 export function openScope(options: CallOptions, toolNames?: ReadonlySet<string>): CallScope {
   const scope = openPlainScope(options, toolNames);
+  const facts = scope.facts ?? openFacts(unread, scope.rootSession);
   const unlimited = accountOf(createBudget({}));
   return {
     ...scope,
+    facts,
+    surroundings: { ...scope.surroundings, place: facts.place },
     manner: scope.manner ?? { delaysMs: undefined },
     budgets: unlimited === undefined ? scope.budgets : [...scope.budgets, unlimited],
     emit: scope.emit ?? (() => undefined),

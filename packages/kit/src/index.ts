@@ -14,7 +14,6 @@ export {
   HoldfastError,
   isHoldfastError,
   type Json,
-  jsonSchema,
   type Message,
   type Model,
   type Outcome,
@@ -83,6 +82,7 @@ export {
   section,
   staticFeedback,
 } from '@holdfast/prompt';
+export { jsonSchema } from '@holdfast/schema/json';
 export {
   createSession,
   explainCall,

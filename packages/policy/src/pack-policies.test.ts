@@ -1,4 +1,5 @@
-import { definePack, type JsonObject, jsonSchema, type Policy } from '@holdfast/core';
+import { definePack, type JsonObject, type Policy } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import { expect, test } from 'vitest';
 import { callBudget } from './call-budget.ts';
 import { callOf, runPolicy } from './fixtures.ts';

@@ -35,6 +35,16 @@ test('anything but false asks', async () => {
   }
 });
 
+test('`when` sees the facts of the call', async () => {
+  const policy = requireApproval({ tools: ['pay'], when: (_input, { facts }) => facts?.untrusted !== false });
+  const none = { runs: [], reads: [], writes: [], deletes: [], hosts: [], unclear: [] };
+  for (const untrusted of [true, false]) {
+    const call = { ...callOf('pay'), facts: { ...none, untrusted } };
+    expect(await runPolicy(policy).check(call)).toMatchObject({ type: untrusted ? 'ask' : 'allow' });
+  }
+  expect(await runPolicy(policy).check(callOf('pay'))).toMatchObject({ type: 'ask' });
+});
+
 test('says the reason it was given', async () => {
   expect(await runPolicy(requireApproval({ tools: ['pay'] })).check(callOf('pay'))).toMatchObject({
     reason: '`pay` needs approval.',

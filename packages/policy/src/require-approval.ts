@@ -7,14 +7,15 @@ import {
   HoldfastError,
   type Json,
   type Policy,
+  type PreparedCall,
 } from '@holdfast/core';
 import { checkReason } from './options.ts';
 
 export interface RequireApprovalOptions {
   /** Names of the tools that need a person's approval. */
   readonly tools: readonly string[];
-  /** Which inputs need it; default all. Anything but `false` asks, throwing denies. */
-  readonly when?: (input: Json) => boolean;
+  /** Which calls need it, by their input or by `call.facts`; default all. Anything but `false` asks, throwing denies. */
+  readonly when?: (input: Json, call: PreparedCall) => boolean;
   /** Shown to the person; default says which tool it is. */
   readonly reason?: string;
   /** Default `require-approval`; needed when one place has two. */
@@ -42,10 +43,11 @@ export function requireApproval(options: RequireApprovalOptions): Policy<undefin
     name: 'require-approval',
     ...(id === undefined ? {} : { id }),
     tools: [...names],
-    check({ tool, input }) {
+    check(call) {
+      const { tool, input } = call;
       if (!names.has(tool.name)) return allow;
       // Compared with `false`, so that a promise or a forgotten return asks.
-      if (when !== undefined && when(input) === false) return allow;
+      if (when !== undefined && when(input, call) === false) return allow;
       return ask(reason ?? `\`${tool.name}\` needs approval.`);
     },
   });

@@ -1,4 +1,5 @@
-import { defineTool, jsonSchema } from '@holdfast/core';
+import { defineTool } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import { expect, expectTypeOf, test } from 'vitest';
 import { callOf, runPolicy } from './fixtures.ts';
 import { requireArguments } from './require-arguments.ts';

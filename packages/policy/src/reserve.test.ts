@@ -1,15 +1,5 @@
-import {
-  allow,
-  clear,
-  definePack,
-  definePolicy,
-  deny,
-  jsonSchema,
-  type Policy,
-  remove,
-  replace,
-  upsert,
-} from '@holdfast/core';
+import { allow, clear, definePack, definePolicy, deny, type Policy, remove, replace, upsert } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import { expect, test } from 'vitest';
 import { every, some } from './combinators.ts';
 import { callOf, runPolicy } from './fixtures.ts';

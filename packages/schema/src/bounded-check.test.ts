@@ -1,9 +1,9 @@
 import { type Schema, Validator } from '@cfworker/json-schema';
-import { type JsonObject, jsonSchema } from '@holdfast/core';
+import type { JsonObject } from '@holdfast/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createBoundedCheck } from './bounded-check.ts';
-import { compileJsonSchema } from './json.ts';
+import { compileJsonSchema, jsonSchema } from './json.ts';
 
 const expression = { $ref: '#/$defs/expression' };
 const binary = (op: string): JsonObject => ({

@@ -1,7 +1,8 @@
-import { jsonSchema, type Schema } from '@holdfast/core';
+import type { Schema } from '@holdfast/core';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import { compileSchema, describeIssues } from './index.ts';
+import { jsonSchema } from './json.ts';
 
 const list = (items: v.GenericSchema): Schema => v.object({ list: v.array(items) });
 const numbers = { list: Array.from({ length: 400_000 }, () => 1) };

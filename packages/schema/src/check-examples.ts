@@ -1,8 +1,6 @@
-import { copyJson, HoldfastError, jsonSchema, type Schema, type Tool } from '@holdfast/core';
+import { copyJson, HoldfastError, isPlainObject, type Schema, type Tool } from '@holdfast/core';
 import { compileSchema } from './compile-schema.ts';
 import { describeIssues } from './compiled.ts';
-
-const noArguments: Schema = jsonSchema({ type: 'object', properties: {}, additionalProperties: false });
 
 /**
  * Checks the examples of a tool against its schemas: what a model is shown must be what a call would accept.
@@ -27,9 +25,15 @@ export function findExampleProblem(
   tool: Pick<Tool, 'inputSchema' | 'outputSchema'>,
   { input, output }: { readonly input: unknown; readonly output: unknown },
 ): string | undefined {
-  return (
-    findProblem(tool.inputSchema ?? noArguments, input, 'input') ?? findProblem(tool.outputSchema, output, 'output')
-  );
+  return findInputProblem(tool.inputSchema, input) ?? findProblem(tool.outputSchema, output, 'output');
+}
+
+function findInputProblem(schema: Schema | undefined, input: unknown): string | undefined {
+  if (schema !== undefined) return findProblem(schema, input, 'input');
+  // A tool without a schema takes no arguments.
+  const [extra] = isPlainObject(input) ? Object.keys(input) : [''];
+  if (extra === undefined) return undefined;
+  return extra === '' ? 'its input: it must be an object' : `its input: \`${extra}\`: Unknown key`;
 }
 
 function findProblem(schema: Schema | undefined, value: unknown, what: string): string | undefined {

@@ -1,15 +1,9 @@
-import {
-  defineTool,
-  isHoldfastError,
-  type JsonObject,
-  jsonSchema,
-  type Schema,
-  type StandardSchema,
-} from '@holdfast/core';
+import { defineTool, isHoldfastError, type JsonObject, type Schema, type StandardSchema } from '@holdfast/core';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import { checkToolExamples, compileSchema, describeIssues } from './index.ts';
+import { jsonSchema } from './json.ts';
 
 const search = v.object({
   q: v.pipe(v.string(), v.minLength(2), v.description('Query text')),
@@ -338,4 +332,18 @@ test('an object given as a default stays its owner’s to change', () => {
   fallback.tags.push('b');
   expect(fallback).toEqual({ tags: ['a', 'b'] });
   expect(jsonSchema).toMatchObject({ properties: { meta: { default: { tags: ['a'] } } } });
+});
+
+test('a plain JSON Schema is kept as it was given', () => {
+  const given = { type: 'object', properties: { a: { type: 'string' } } };
+  const schema = jsonSchema(given);
+  given.type = 'array';
+  expect(schema.schema['type']).toBe('object');
+});
+
+test('a plain JSON Schema without the code that checks it is not compiled', () => {
+  const bare = { type: 'json-schema', schema: { type: 'object' } } as unknown as Schema;
+  expect(() => compileSchema(bare)).toThrow(
+    expect.objectContaining({ code: 'feature.missing', message: expect.stringContaining('`@holdfast/schema/json`') }),
+  );
 });

@@ -3,6 +3,7 @@ import {
   HoldfastError,
   isPlainObject,
   type JsonObject,
+  type JsonSchemaDefinition,
   type Schema,
   type StandardIssue,
   type StandardResult,
@@ -13,7 +14,6 @@ import type { GenericSchema } from 'valibot';
 import { cutIssues, maxIssues } from './bounded-issues.ts';
 import { closeObjects } from './close-objects.ts';
 import type { CompiledSchema, SchemaIssue } from './compiled.ts';
-import { compileJsonSchema } from './json.ts';
 import { createUndeclaredCheck, placeOf } from './undeclared.ts';
 import { createValidation, validateBounded } from './validate.ts';
 
@@ -27,10 +27,10 @@ const compiledForHosts = new WeakMap<object, CompiledSchema>();
 
 /**
  * Makes a schema ready, once for each schema object: a valibot schema, any Standard Schema that gives JSON Schema, or a plain
- * JSON Schema wrapped by `jsonSchema`.
+ * JSON Schema of `jsonSchema`.
  *
  * @throws HoldfastError `schema.invalid`, `schema.async`, `schema.unsupported` (no JSON Schema can be made of it), and for plain
- * JSON Schemas what `compileJsonSchema` throws. `validate` throws `schema.async` when the schema answers with a promise.
+ * JSON Schemas `feature.missing` and what `compileJsonSchema` throws. `validate` throws `schema.async` when the schema answers with a promise.
  */
 export function compileSchema<Output>(schema: Schema<Output>): CompiledSchema<Output> {
   return compileOnce(schema, { cache: compiled, unspoken: 'throw' });
@@ -66,7 +66,11 @@ function compile(schema: Schema, unspoken: Compiling['unspoken']): CompiledSchem
   // Where types are not checked it may be missing. Those of some libraries are functions.
   const given: unknown = schema;
   if ((typeof given !== 'object' && typeof given !== 'function') || given === null) throw noSchema();
-  if ('type' in schema && schema.type === 'json-schema' && 'schema' in schema) return compileJsonSchema(schema);
+  if ('type' in schema && schema.type === 'json-schema') {
+    const missing = findMissingCompiler(schema);
+    if (missing !== undefined) throw missing;
+    return schema.compile();
+  }
   if (!('~standard' in schema)) throw noSchema();
   const raw = readJsonSchema(schema, unspoken);
   const { validate: validateAll, vendor } = schema['~standard'];
@@ -88,6 +92,17 @@ function compile(schema: Schema, unspoken: Compiling['unspoken']): CompiledSchem
     },
   });
   return { jsonSchema: deepFreeze(closeObjects(raw)), ...validation };
+}
+
+/** What is wrong with a plain JSON Schema that came without the code that checks values against it. */
+export function findMissingCompiler(schema: Schema | undefined): HoldfastError | undefined {
+  const given = schema as Partial<JsonSchemaDefinition> | undefined;
+  if (given?.type !== 'json-schema' || typeof given.compile === 'function') return undefined;
+  return new HoldfastError(
+    'feature.missing',
+    'A plain JSON Schema came without the code that checks it: make it by `jsonSchema` of `@holdfast/schema/json`.',
+    { data: { feature: 'json-schema' } },
+  );
 }
 
 function now(result: StandardResult<unknown> | Promise<StandardResult<unknown>>): StandardResult<unknown> {

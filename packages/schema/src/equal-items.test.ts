@@ -1,8 +1,8 @@
-import { type JsonObject, jsonSchema } from '@holdfast/core';
+import type { JsonObject } from '@holdfast/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { hasEqualItems } from './equal-items.ts';
-import { compileJsonSchema } from './json.ts';
+import { compileJsonSchema, jsonSchema } from './json.ts';
 
 const tags: JsonObject = {
   type: 'object',

@@ -1,6 +1,6 @@
-import { type JsonObject, jsonSchema } from '@holdfast/core';
+import type { JsonObject } from '@holdfast/core';
 import { expect, test } from 'vitest';
-import { compileJsonSchema } from './json.ts';
+import { compileJsonSchema, jsonSchema } from './json.ts';
 
 test('the format `url` is checked as a URI, wherever it stands, and no text makes that take for ever', () => {
   const url = { type: 'string', format: 'url' } as const;

@@ -11,7 +11,7 @@ import { createBoundedCheck } from './bounded-check.ts';
 import { cutIssues } from './bounded-issues.ts';
 import { closeObjects } from './close-objects.ts';
 import type { CompiledSchema, SchemaIssue } from './compiled.ts';
-import { hasLongList, literals, maps, withoutUniqueItems } from './equal-items.ts';
+import { hasEqualItems, hasLongList, literals, maps, withoutUniqueItems } from './equal-items.ts';
 import { createUndeclaredCheck, resolvePointer } from './undeclared.ts';
 
 export { type CompiledSchema, describeIssues, type SchemaIssue, type Validation } from './compiled.ts';
@@ -23,12 +23,33 @@ const drafts: ReadonlyMap<string, SchemaDraft> = new Map([
   ['https://json-schema.org/draft/2020-12/schema', '2020-12'],
 ]);
 
+/** Wraps a plain JSON Schema, with the code that checks values against it, so that it can stand where a schema library's schema can. */
+export function jsonSchema<Value = unknown>(schema: JsonObject): JsonSchemaDefinition<Value> {
+  return new PlainSchema<Value>(schema);
+}
+
+class PlainSchema<Value> implements JsonSchemaDefinition<Value> {
+  readonly type = 'json-schema';
+  readonly schema: JsonObject;
+
+  constructor(schema: JsonObject) {
+    this.schema = deepFreeze(structuredClone(schema));
+    Object.freeze(this);
+  }
+
+  compile(): CompiledSchema<Value> {
+    return compileJsonSchema<Value>(this);
+  }
+}
+
 /**
  * Compiles a plain JSON Schema (drafts 4, 7, 2019-09, 2020-12; without `$schema` 2020-12). References must be local.
  *
  * @throws HoldfastError `schema.ref.remote`, `schema.ref.unknown`, `schema.pattern.invalid`, `schema.draft.unknown`.
  */
-export function compileJsonSchema<Output = unknown>({ schema }: JsonSchemaDefinition<Output>): CompiledSchema<Output> {
+export function compileJsonSchema<Output = unknown>({
+  schema,
+}: Pick<JsonSchemaDefinition<Output>, 'schema'>): CompiledSchema<Output> {
   checkNode(schema, schema);
   const createCheck = (checked: JsonObject): ReturnType<typeof createBoundedCheck> =>
     // It writes notes into the schema that it is given.
@@ -43,7 +64,7 @@ export function compileJsonSchema<Output = unknown>({ schema }: JsonSchemaDefini
     validate(value) {
       const filled = fillDefaults(schema, value);
       const uniqueItems = findOtherErrors !== undefined && hasLongList(filled);
-      const undeclared = findUndeclared(filled, { uniqueItems });
+      const undeclared = findUndeclared(filled, uniqueItems ? hasEqualItems : undefined);
       const errors = (uniqueItems ? findOtherErrors : findErrors)(filled);
       if (errors.length === 0 && undeclared.length === 0) {
         // The schema's author says what it describes; the validator has just agreed.

@@ -1,7 +1,6 @@
 import { isPlainObject } from '@holdfast/core';
 import { maxIssues } from './bounded-issues.ts';
 import type { SchemaIssue } from './compiled.ts';
-import { hasEqualItems } from './equal-items.ts';
 
 export type Node = Readonly<Record<string, unknown>>;
 
@@ -41,9 +40,9 @@ export interface Shape {
 export function createUndeclaredCheck(
   root: Node,
   { dropped = new Set() }: { readonly dropped?: ReadonlySet<string> } = {},
-): (value: unknown, options?: { readonly uniqueItems?: boolean }) => readonly SchemaIssue[] {
+): (value: unknown, hasEqualItems?: ItemsTest) => readonly SchemaIssue[] {
   const start = placeOf([root]);
-  let comparesItems = false;
+  let hasEqual: ItemsTest | undefined;
 
   const walk = (value: unknown, place: Place, path: string, issues: SchemaIssue[]): void => {
     if (typeof value !== 'object' || value === null || place.nodes.length === 0 || issues.length >= maxIssues) return;
@@ -52,7 +51,7 @@ export function createUndeclaredCheck(
     if (Array.isArray(value)) {
       // Validators that only ask for `typeof value === 'object'` take a list for one.
       if (shape.objectsOnly) issues.push({ path, message: 'Must be an object, got a list.' });
-      if (comparesItems && shape.unique && hasEqualItems(value)) issues.push({ path, message: 'Holds equal items.' });
+      if (shape.unique && hasEqual?.(value) === true) issues.push({ path, message: 'Holds equal items.' });
       if (shape.leaf) return;
       for (let index = 0; index < value.length; index += 1) {
         walk(value[index], shape.prefix[index] ?? shape.items, `${path}[${index}]`, issues);
@@ -80,13 +79,15 @@ export function createUndeclaredCheck(
     }
   };
 
-  return (value, { uniqueItems = false } = {}) => {
+  return (value, hasEqualItems) => {
     const issues: SchemaIssue[] = [];
-    comparesItems = uniqueItems;
+    hasEqual = hasEqualItems;
     walk(value, start, '', issues);
     return issues;
   };
 }
+
+type ItemsTest = (items: readonly unknown[]) => boolean;
 
 export function placeOf(nodes: readonly Node[]): Place {
   return { nodes, shape: undefined };

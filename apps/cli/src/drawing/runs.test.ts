@@ -1,6 +1,7 @@
-import { defineTool, type Json, type JsonObject, jsonSchema, type Tool, toolError } from '@holdfast/core';
+import { defineTool, type Json, type JsonObject, type Tool, toolError } from '@holdfast/core';
 import { answerApproval } from '@holdfast/executor';
 import { checkPlan, type PlanTrace, readTrace, resumePlan, runPlan, synthesise } from '@holdfast/orchestrator';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession, type Session } from '@holdfast/session';
 import { manualClock, scriptedModel } from '@holdfast/testing';
 import { expect, test } from 'vitest';

@@ -1,5 +1,6 @@
-import { defineTool, jsonSchema } from '@holdfast/core';
+import { defineTool } from '@holdfast/core';
 import { type CheckedPlan, checkPlan } from '@holdfast/orchestrator';
+import { jsonSchema } from '@holdfast/schema/json';
 import { expect, test } from 'vitest';
 import { createColors } from '../terminal/colors.ts';
 import { measureColumns } from '../terminal/text.ts';

@@ -1,4 +1,5 @@
-import { defineTool, jsonSchema, type Tool } from '@holdfast/core';
+import { defineTool, type Tool } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import { expect, test } from 'vitest';
 import { createFolder } from '../testing/test-folder.ts';
 import { createRunFacts } from './facts.ts';

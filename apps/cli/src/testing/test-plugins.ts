@@ -5,13 +5,15 @@ import { createFolder, type TestFolder } from './test-folder.ts';
 import { type Ended, type RunHereOptions, runHere } from './test-program.ts';
 
 const core = import.meta.resolve('@holdfast/core');
+const schemas = import.meta.resolve('@holdfast/schema/json');
 const prompt = import.meta.resolve('@holdfast/prompt');
 
 /** A plugin `git`: two state tools, a policy for them, a slice, a section, a model, a resource, commands and a pack. */
 export const git: string = `import * as core from '${core}';
+import { jsonSchema } from '${schemas}';
 import { markdownSection } from '${prompt}';
 const { allow, append, ask, definePack, definePlugin, definePolicy, defineResource, defineSlice, defineTool, deny } = core;
-const { jsonSchema, toolOk } = core;
+const { toolOk } = core;
 const branch = jsonSchema({ type: 'object', properties: { branch: { type: 'string' } }, required: ['branch'] });
 const pushed = defineSlice({ id: 'git/pushed', kind: 'list', reducers: { pushed: (_, branch) => append(branch) } });
 const client = defineResource({ name: 'git-client', lifetime: 'session', create: () => ({ url: 'https://git.example' }) });
@@ -77,10 +79,11 @@ export function toPlugin(definition: string): string {
 /** A module that exports a pack of one policy `guard` with the check `check`. */
 export function toPack(name: string, check: string, { version = '1.0.0' }: { readonly version?: string } = {}): string {
   return `import * as core from '${core}';
+import { jsonSchema } from '${schemas}';
 const preset = { description: 'As it is.', config: {} };
 export default core.definePack({
   name: '${name}', version: '${version}', description: 'Guards.',
-  configSchema: core.jsonSchema({ type: 'object', properties: {} }), presets: { recommended: preset, strict: preset },
+  configSchema: jsonSchema({ type: 'object', properties: {} }), presets: { recommended: preset, strict: preset },
   policies: () => [core.definePolicy({ name: 'guard', check: ${check} })],
 });
 `;

@@ -9,7 +9,7 @@ export async function readSchema(name: string): Promise<JsonObject> {
 
 /** Why `value` does not match `schema`; undeclared keys count too, so that no new field is forgotten in the schema. */
 export function findIssues(schema: JsonObject, value: unknown): readonly SchemaIssue[] {
-  const checked = compileJsonSchema({ type: 'json-schema', schema }).validate(value);
+  const checked = compileJsonSchema({ schema }).validate(value);
   return checked.ok ? [] : checked.issues;
 }
 

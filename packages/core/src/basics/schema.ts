@@ -1,5 +1,4 @@
 import type { JsonObject } from './json.ts';
-import { deepFreeze } from './json.ts';
 
 /**
  * The part of a Standard Schema that Holdfast uses; valibot, zod and others implement it.
@@ -25,17 +24,38 @@ export interface StandardIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** A plain JSON Schema, made by `jsonSchema`. `Value` is the author's word for what it describes. */
+/** A schema made ready once. */
+export interface CompiledSchema<Output = unknown> {
+  /** Synchronous. Undeclared keys are refused, defaults are filled in; the value given is not changed. */
+  validate(value: unknown): Validation<Output>;
+  /**
+   * Parses and validates text in one walk, where everything in it is plainly right. `undefined`: it has to be parsed and validated
+   * with care, which may still find nothing wrong. `decoded`: as the text has it.
+   */
+  readonly read?: ((text: string) => { readonly value: Output; readonly decoded: unknown } | undefined) | undefined;
+  /** What a model is shown: closed objects say `additionalProperties: false`. Frozen. */
+  readonly jsonSchema: JsonObject;
+}
+
+export type Validation<Output = unknown> =
+  | { readonly ok: true; readonly value: Output }
+  | { readonly ok: false; readonly issues: readonly SchemaIssue[] };
+
+export interface SchemaIssue {
+  /** `a.b[0]`; empty for the value itself. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/**
+ * A plain JSON Schema with the code that checks values against it. `jsonSchema` of `@holdfast/schema/json` makes one. `Value` is the
+ * author's word for what it describes.
+ */
 export interface JsonSchemaDefinition<Value = unknown> {
   readonly type: 'json-schema';
   readonly schema: JsonObject;
-  readonly '~value'?: Value;
+  compile(): CompiledSchema<Value>;
 }
 
 /** What may stand wherever a tool, a slice or a section takes a schema: `Input` as it comes, `Output` as it is after defaults. */
 export type Schema<Output = unknown, Input = unknown> = StandardSchema<Input, Output> | JsonSchemaDefinition<Output>;
-
-/** Wraps a plain JSON Schema so that it can stand where a schema library's schema can. It is only stored here. */
-export function jsonSchema<Value = unknown>(schema: JsonObject): JsonSchemaDefinition<Value> {
-  return Object.freeze({ type: 'json-schema', schema: deepFreeze(structuredClone(schema)) });
-}

@@ -1,7 +1,10 @@
-import type { Deadline } from '../basics/clock.ts';
+import type { Clock, Deadline } from '../basics/clock.ts';
+import type { Json, JsonObject } from '../basics/json.ts';
 import type { FilesystemReader } from '../state/filesystem.ts';
-import type { SessionReader } from '../state/slice.ts';
+import type { Operation, SessionReader, Slice } from '../state/slice.ts';
 import type { Budget } from './budget.ts';
+import type { Prompt, RenderedPrompt } from './prompt.ts';
+import type { FeedbackEvent, ThrownError } from './run-event.ts';
 
 /**
  * When a feedback provider is asked, judged when the calls of a turn have ended. `calls`: that many calls of the prompt have ended
@@ -56,4 +59,66 @@ export interface CompletionRule {
   readonly checker: CompletionChecker;
   /** How many times in a run the model is sent back to work. */
   readonly maxReturns: number;
+}
+
+/** What a guide uses of a run. */
+export interface GuidedRun {
+  readonly session: SessionReader & {
+    begin(): {
+      readonly changes: readonly Json[];
+      apply(slice: Slice, operations: readonly Operation[]): void;
+      commit(entry: JsonObject & { readonly type: string }): void;
+      discard(): void;
+    };
+  };
+  readonly surroundings: Pick<GuidanceContext, 'session' | 'filesystem' | 'deadline'>;
+  readonly budget: Budget | undefined;
+  readonly clock: Clock;
+  /** `ended` says why it is over. `onEnd` calls back once it is, and returns what cancels that. */
+  readonly lifetime: { readonly ended: string | undefined; onEnd(listener: () => void): () => void };
+  /** How long a provider may take. */
+  readonly policyTimeoutMs: number;
+  readonly run: { readonly startSeq: number; readonly turn: number } | undefined;
+  /** Absent when nobody listens. */
+  readonly emit: ((event: FeedbackEvent) => void) | undefined;
+}
+
+/** A run, its prompt, and the page that the model sees. */
+export interface Speaker {
+  readonly scope: GuidedRun;
+  readonly prompt: Prompt;
+  readonly rendered: RenderedPrompt;
+}
+
+/** The model's message without calls. */
+export interface ModelAnswer {
+  readonly text: string;
+  /** How often the run has sent the model back to work, and told it what its output lacked. */
+  readonly returns: number;
+  readonly corrections: number;
+  /** Whether it was read back from the log, which has masks where secrets were. */
+  readonly recorded: boolean;
+  /** Whether time, budget and rounds remain for another message. */
+  canGoOn(): boolean;
+  /** Whether calls remain to be spent as well. */
+  canWork(): boolean;
+}
+
+/** What a guide makes of an answer. `unfinished` is what the completion checker misses. */
+export type AnswerVerdict =
+  | { readonly type: 'done'; readonly output?: unknown; readonly unfinished?: string }
+  /** The model is told `text`; the run continues. */
+  | { readonly type: 'again'; readonly source: 'completion' | 'output'; readonly text: string }
+  /** The model would have to continue, and cannot. */
+  | { readonly type: 'stuck'; readonly error?: ThrownError; readonly unfinished?: string }
+  | { readonly type: 'wrong'; readonly error: ThrownError; readonly unfinished?: string };
+
+/** The code behind `feedback`, `completion` and `output` of a page. `createPrompt` brings it; a program without it has none. */
+export interface Guide {
+  /** Counts the `ended` calls of a turn and asks the feedback providers that are due. Returns what to tell the model, `''` for nothing. */
+  giveFeedback(speaker: Speaker, turn: { readonly ended: number; readonly startedAtMs: number }): Promise<string>;
+  /** Counts the calls of a run's last turn. */
+  countLast(speaker: Speaker, ended: number): void;
+  /** Decides whether a run is over: first whether the work is done, then whether the text is the output that is wanted. */
+  judgeAnswer(answer: ModelAnswer, speaker: Speaker): Promise<AnswerVerdict>;
 }

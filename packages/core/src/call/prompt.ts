@@ -1,7 +1,7 @@
 import type { ToolDeclaration } from '../model/model.ts';
 import type { OutputFormat } from '../model/output-format.ts';
 import type { SessionReader, Slice } from '../state/slice.ts';
-import type { CompletionRule, FeedbackProvider } from './guidance.ts';
+import type { CompletionRule, FeedbackProvider, Guide } from './guidance.ts';
 import type { BoundPolicy } from './policy.ts';
 import type { Tool } from './tool.ts';
 import type { ToolSession } from './tool-context.ts';
@@ -19,13 +19,24 @@ export interface Prompt<Output = unknown> {
   /** @throws HoldfastError when required parameters are not bound. */
   render(view: PromptView): RenderedPrompt<Output>;
   /**
-   * Opens summarised sections for good: dispatches what does so and answers what the model is told. For a tool that threw
-   * `visibilityExpansionRequired`; absent: nothing can be opened.
-   *
-   * @throws HoldfastError `section.unknown`, `section.hidden`.
+   * For what a tool threw: what opens the sections that it asks for by `visibilityExpansionRequired`; `undefined` for anything else.
+   * Absent: nothing can be opened.
    */
-  expand?(keys: readonly string[], session: Pick<ToolSession, 'read' | 'dispatch'>): string;
+  opening?(thrown: unknown): SectionOpening | undefined;
 }
+
+/**
+ * Opens summarised sections for good: dispatches what does so and returns what the model is told.
+ *
+ * @throws HoldfastError `section.unknown`, `section.hidden`, `section.open`.
+ */
+export type SectionOpening = (call: {
+  /** Of the tool that asked. */
+  readonly toolName: string;
+  readonly session: Pick<ToolSession, 'read' | 'dispatch'>;
+  /** What the model saw when it made the call. */
+  readonly shown: RenderedPrompt | undefined;
+}) => string;
 
 /** What rendering may depend on. */
 export interface PromptView {
@@ -49,4 +60,6 @@ export interface RenderedPrompt<Output = unknown> {
   readonly feedback?: readonly FeedbackProvider[];
   /** Whether the model may stop. Absent: whenever it likes. */
   readonly completion?: CompletionRule;
+  /** Required with `output`, `feedback` or `completion`: the code that acts on them. */
+  readonly guide?: Guide;
 }

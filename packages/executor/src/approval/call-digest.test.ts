@@ -1,4 +1,5 @@
-import { ask, definePolicy, defineTool, jsonSchema, type PendingApproval, type Tool } from '@holdfast/core';
+import { ask, definePolicy, defineTool, type PendingApproval, type Tool } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession } from '@holdfast/session';
 import { expect, test } from 'vitest';
 import { call, playing, stop, testClock, toolsPrompt } from '../fixtures.ts';

@@ -25,15 +25,6 @@ test.each([
   expect((await resumeToolCall('c', { ...options, session: reopened })).kind).toBe('ok');
 });
 
-test('a yes that was given to a host with facts does not hold for one without', async () => {
-  const { session, clock } = life();
-  const policies = [definePolicy({ name: 'asking', check: () => ask('May it?') })];
-  const options = { tools, policies, session, clock };
-  expect(await kindOf('act', {}, { ...options, facts: source() })).toBe('suspended');
-  await answerApproval(session, 'c', { type: 'approve' }, { clock });
-  expect((await resumeToolCall('c', options)).kind).toBe('suspended');
-});
-
 test('what changes while a host answers is asked about again, and a grant of the first answer does not count', async () => {
   let path = '/w/a';
   const asked: string[] = [];

@@ -1,7 +1,6 @@
 import {
   defineTool,
   HoldfastError,
-  jsonSchema,
   type Outcome,
   type RunEvent,
   type Tool,
@@ -9,6 +8,7 @@ import {
   toolError,
   toolOk,
 } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import { replay, type Session } from '@holdfast/session';
 import fc from 'fast-check';
 import * as v from 'valibot';

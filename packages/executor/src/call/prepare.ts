@@ -18,7 +18,7 @@ import {
   type Tool,
   type ToolCall,
 } from '@holdfast/core';
-import { checkToolExamples, compileSchema, describeIssues } from '@holdfast/schema';
+import { checkToolExamples, compileSchema, describeIssues, findMissingCompiler } from '@holdfast/schema';
 import { failure, thrownCode, unknownTool } from './ending.ts';
 import type { CallRecord } from './running-call.ts';
 import type { CallScope } from './scope.ts';
@@ -96,6 +96,7 @@ export function prepare(source: IdentifiedCall, { toolset, session, prompt, fact
     const closed = prompt?.toolNames?.has(source.name) === true;
     return { type: 'ended', ending: unknownTool(source.name, closed ? undefined : toolset.byName.keys()) };
   }
+  if (compiled.missing !== undefined) return { type: 'ended', ending: failure('denied', compiled.missing) };
   try {
     const parsed = parseArguments(source, compiled);
     if ('code' in parsed) return { type: 'ended', ending: failure('invalid', parsed) };
@@ -251,7 +252,8 @@ export function compileTools(tools: readonly Tool[]): CompiledTools {
   }
   // Every request has the same list, whoever gets it.
   const declarations = Object.freeze([...byName.values()].map(({ declaration }) => declaration));
-  const toolset: CompiledTools = { byName, places, declarations };
+  const missing = [...byName.values()].find((compiled) => compiled.missing !== undefined)?.missing;
+  const toolset: CompiledTools = { byName, places, declarations, missing };
   toolsets.set(tools, { tools: [...tools], toolset });
   return toolset;
 }
@@ -259,6 +261,8 @@ export function compileTools(tools: readonly Tool[]): CompiledTools {
 function compileTool(tool: Tool): CompiledTool {
   const known = compiledTools.get(tool);
   if (known !== undefined) return known;
+  const missing = findMissingCompiler(tool.inputSchema) ?? findMissingCompiler(tool.outputSchema);
+  if (missing !== undefined) return withoutSchemas(tool, missing);
   const input = tool.inputSchema === undefined ? undefined : compileSchema(tool.inputSchema);
   const inputSchema = input?.jsonSchema ?? noArguments;
   if (!describesObject(inputSchema)) {
@@ -272,9 +276,18 @@ function compileTool(tool: Tool): CompiledTool {
     input,
     output: tool.outputSchema === undefined ? undefined : compileSchema(tool.outputSchema),
     declaration: Object.freeze({ name: tool.name, description: tool.description, inputSchema }),
+    missing: undefined,
   };
   compiledTools.set(tool, compiled);
   return compiled;
+}
+
+/** Offered and never run. */
+function withoutSchemas(tool: Tool, { code, message }: HoldfastError): CompiledTool {
+  const { name, description } = tool;
+  const declaration = Object.freeze({ name, description, inputSchema: noArguments });
+  const problem = { code, message: `\`${name}\` cannot be run. ${message}` };
+  return { tool, input: undefined, output: undefined, declaration, missing: problem };
 }
 
 function isTool(value: unknown): boolean {

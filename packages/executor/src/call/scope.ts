@@ -228,6 +228,8 @@ export function createCallScope(
   const session = options.session as Session;
   const outer = parent?.scope;
   const toolset = compileTools(options.tools);
+  const { missing } = toolset;
+  if (missing !== undefined) throw new HoldfastError('options.invalid', missing.message);
   const bound = bindHostPolicies(options.policies);
   checkPolicies(bound, toolNames ?? toolset.byName);
   const policies = bound.map((policy) => policy.forScope());

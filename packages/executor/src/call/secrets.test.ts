@@ -1,4 +1,5 @@
-import { defineTool, type JsonObject, jsonSchema, type Redactor, type Schema, toolError, toolOk } from '@holdfast/core';
+import { defineTool, type JsonObject, type Redactor, type Schema, toolError, toolOk } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import { toRedactor } from '@holdfast/session/redact';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';

@@ -49,14 +49,17 @@ export interface CompiledTool {
   readonly output: CompiledSchema | undefined;
   /** What a model is offered. */
   readonly declaration: ToolDeclaration;
+  /** A schema came without its code: no call can be checked. */
+  readonly missing: Problem | undefined;
 }
 
-/** Tools by name. */
+/** Tools by name. `missing` is that of the first tool that has one. */
 export interface CompiledTools {
   readonly byName: ReadonlyMap<string, CompiledTool>;
   /** Where each stands in the list. */
   readonly places: ReadonlyMap<string, number>;
   readonly declarations: readonly ToolDeclaration[];
+  readonly missing: Problem | undefined;
 }
 
 /** A call that has been looked up and parsed. */
@@ -165,11 +168,10 @@ export interface PolicyMoves {
 /** Changes of policies' states that count unless what was done is counted itself: by the id of the call, and of those nested in it. */
 export type Reservations = Map<string, readonly Json[]>;
 
-/** Where a run is. */
+/** Where a run is. Turns are counted from 1. */
 export interface RunPosition {
   /** Records that its session's log had before it: no other run of the session has the same. */
   readonly startSeq: number;
-  /** Counted from 1. */
   turn: number;
 }
 

@@ -1,5 +1,4 @@
-import { describeThrown, readExpansion, type ToolCallEndEvent } from '@holdfast/core';
-import type { SessionTransaction } from '@holdfast/session';
+import { describeThrown, type SectionOpening, type ToolCallEndEvent } from '@holdfast/core';
 import { failure, thrownCode } from '../call/ending.ts';
 import type { RunningCall } from '../call/running-call.ts';
 import type { CallScope } from '../call/scope.ts';
@@ -10,23 +9,33 @@ import { discardResources, disposeResources, refuse } from '../resources/staged.
 
 /** Opens the sections that a tool needs and ends its call. `undefined`: it threw something else, or nothing can be opened for it. */
 export function expand(invoked: Invoked, call: RunningCall): Promise<ToolCallEndEvent> | undefined {
-  const expansion = invoked.type === 'threw' ? readExpansion(invoked.thrown) : undefined;
   // What is nested would open sections for a call that may yet fail; and one that was begun before its process ended may have done
   // something then, so it is in doubt like any that does not succeed.
-  const { scope } = call;
-  if (expansion === undefined || scope.nested || call.begunBefore || scope.prompt?.expand === undefined)
-    return undefined;
-  return openSections(expansion.keys, call);
+  if (invoked.type !== 'threw' || call.scope.nested || call.begunBefore) return undefined;
+  const opening = openingOf(invoked.thrown, call.scope);
+  return opening && openSections(opening, call);
+}
+
+/** What throws here has to fail the call. */
+function openingOf(thrown: unknown, { prompt }: CallScope): SectionOpening | undefined {
+  try {
+    return prompt?.opening?.(thrown);
+  } catch (problem) {
+    return () => {
+      throw problem;
+    };
+  }
 }
 
 /** The tool has done nothing that counts, so no policy hears of a success. */
-async function openSections(keys: readonly string[], call: RunningCall): Promise<ToolCallEndEvent> {
+async function openSections(open: SectionOpening, call: RunningCall): Promise<ToolCallEndEvent> {
   const { scope } = call;
   call.seal();
   call.written?.discard();
   const opening = scope.state.begin();
+  const { tool } = call.call;
   try {
-    const text = open(keys, opening, call);
+    const text = open({ toolName: tool.name, session: opening, shown: scope.renderedPrompt });
     const opened = { kind: 'ok', code: undefined, message: text, value: null, rendered: '', text } as const;
     const ending = await discardResources(opened, call);
     await disposeResources(call);
@@ -48,21 +57,4 @@ async function openSections(keys: readonly string[], call: RunningCall): Promise
   } finally {
     opening.discard();
   }
-}
-
-/** @throws what `expand` of the prompt throws. */
-function open(keys: readonly string[], opening: SessionTransaction, { scope, call }: RunningCall): string {
-  try {
-    return scope.prompt?.expand?.(keys, opening) ?? '';
-  } catch (thrown) {
-    // Opened by a call before this one: the tool saw the prompt as it was before that, and was right to ask.
-    if (thrownCode(thrown, '') !== 'section.open' || !hasChanged(scope)) throw thrown;
-    return `What \`${call.tool.name}\` needs has been opened in the meantime: call it again.`;
-  }
-}
-
-/** Whether the prompt shows something else by now than the model was given. */
-function hasChanged({ prompt, renderedPrompt, session }: CallScope): boolean {
-  // Not whether it is the same object: a prompt that another session renders in between makes a new one.
-  return prompt !== undefined && prompt.render({ session }).text !== renderedPrompt?.text;
 }

@@ -49,7 +49,7 @@ export function checkRunOptions(runner: string, options: unknown, { input }: { r
   checkOptions('model', model, { stream: 'function!' }, { strays: 'misspelled' });
   if (prompt === undefined && instructions !== undefined) return;
   if (prompt !== undefined && instructions === undefined) {
-    checkOptions('prompt', prompt, { render: 'function!' }, { strays: 'misspelled' });
+    checkOptions('prompt', prompt, { render: 'function!', opening: 'function' }, { strays: 'misspelled' });
     return;
   }
   const both = prompt === undefined ? 'neither' : 'both';

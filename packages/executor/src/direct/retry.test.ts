@@ -5,13 +5,13 @@ import {
   defineResource,
   defineTool,
   HoldfastError,
-  jsonSchema,
   type RunEvent,
   type ToolContext,
   toolError,
   toolOk,
   visibilityExpansionRequired,
 } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession, replay } from '@holdfast/session';
 import { createRedactor } from '@holdfast/session/redact';
 import { expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-import { readExpansion, retryDelayMs, type ToolCallEndEvent, toRetry } from '@holdfast/core';
-import { learnReturned, saysFailed, withDoubt } from '../call/ending.ts';
+import { retryDelayMs, type ToolCallEndEvent, toRetry } from '@holdfast/core';
+import { learnReturned, saysFailed, thrownCode, withDoubt } from '../call/ending.ts';
 import { answerOf, concludeAttempt, execute } from '../call/run-call.ts';
 import type { RunningCall } from '../call/running-call.ts';
 import type { CallScope } from '../call/scope.ts';
@@ -83,7 +83,7 @@ function findFailure(invoked: Invoked, call: RunningCall, { afterTimeout }: Atte
   const outOfTime = invoked.type === 'stopped' && invoked.by === 'attempt';
   if (outOfTime ? !afterTimeout : !saysFailed(invoked)) return undefined;
   // Sections have to be opened for it.
-  if (invoked.type === 'threw' && readExpansion(invoked.thrown) !== undefined) return undefined;
+  if (invoked.type === 'threw' && thrownCode(invoked.thrown, '') === 'visibility.expansion_required') return undefined;
   const { compiled, scope } = call;
   if (invoked.type === 'returned') learnReturned(scope.session.redactor, compiled, invoked.value);
   const doubted = withDoubt(readAnswer(invoked, compiled), compiled.tool, call);

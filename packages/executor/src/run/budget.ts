@@ -1,12 +1,4 @@
-import {
-  type Budget,
-  type BudgetLimits,
-  type Clock,
-  checkOptions,
-  HoldfastError,
-  type ModelUsage,
-  systemClock,
-} from '@holdfast/core';
+import { type Budget, type BudgetLimits, type Clock, checkOptions, HoldfastError, systemClock } from '@holdfast/core';
 import { type BudgetAccount, registerBudget } from '../call/execute.ts';
 
 /**
@@ -30,17 +22,6 @@ export function createBudget(limits: BudgetLimits, { clock = systemClock }: { re
   const budget = new View(account);
   registerBudget(budget, account);
   return budget;
-}
-
-/** Whether nothing remains of what a model request needs. */
-export function isExhausted(budgets: readonly BudgetAccount[]): boolean {
-  return budgets.some(({ exhausted }) => exhausted);
-}
-
-/** Spends what a message took. Whether that was more than there was. */
-export function spendTokens(usage: ModelUsage | undefined, budgets: readonly BudgetAccount[]): boolean {
-  if (usage !== undefined) for (const budget of budgets) budget.addTokens(usage.inputTokens + usage.outputTokens);
-  return budgets.some(({ overspent }) => overspent);
 }
 
 class Account implements BudgetAccount {

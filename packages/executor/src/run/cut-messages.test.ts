@@ -86,17 +86,6 @@ test('a cut text that used up the budget is told as cut', async () => {
   expect(result).toMatchObject({ status: 'budget', text: 'The answer is', cut: 'length' });
 });
 
-test('what the completion checker misses and that the text was cut are told together', async () => {
-  const completion = {
-    checker: { name: 'all-done', check: () => ({ complete: false as const, feedback: 'Sign it.' }) },
-    maxReturns: 0,
-  };
-  const guided = { ...prompt, render: () => ({ ...prompt.render({ session: undefined }), completion }) };
-  const { result } = await run(playing([text, finish('length')]), { prompt: guided });
-  expect(result).toMatchObject({ status: 'completed', cut: 'length' });
-  expect(result.unfinished).toMatch(/^Sign it\. The last message was cut off.*\(`length`\)\.$/);
-});
-
 test.each(['length', 'content-filter', 'no-finish'])(
   'a process that ended behind a message cut by %s: the resumed run runs no call, and says when its text was cut',
   async (reason) => {

@@ -7,6 +7,7 @@ import {
   HoldfastError,
   type KeyedState,
   type Prompt,
+  readExpansion,
   type Slice,
   type Tool,
   upsert,
@@ -16,7 +17,9 @@ import { replay } from '@holdfast/session';
 import { expect, test } from 'vitest';
 import {
   call,
+  collect,
   diary,
+  echo,
   notes,
   playing,
   say,
@@ -26,7 +29,7 @@ import {
   wordsResource,
   writer,
 } from '../fixtures.ts';
-import { runAgent } from '../index.ts';
+import { resumeRun, runAgent } from '../index.ts';
 
 const opened: Slice<KeyedState<boolean>> = defineSlice<boolean>({
   id: 'opened',
@@ -51,10 +54,14 @@ function foldedPrompt(tools: readonly Tool[], { policies = [extraPolicy] } = {})
         allPolicies: policies,
       };
     },
-    expand(keys, session) {
-      if (!keys.includes('g')) throw new HoldfastError('section.unknown', `There is no section \`${keys.join()}\`.`);
-      session.dispatch({ type: 'opened', payload: 'g' });
-      return 'The section `g` is open now.';
+    opening(thrown) {
+      const keys = readExpansion(thrown)?.keys;
+      if (keys === undefined) return undefined;
+      return ({ session }) => {
+        if (!keys.includes('g')) throw new HoldfastError('section.unknown', `There is no section \`${keys.join()}\`.`);
+        session.dispatch({ type: 'opened', payload: 'g' });
+        return 'The section `g` is open now.';
+      };
     },
   };
 }
@@ -145,28 +152,14 @@ test.each<[string, Tool['effects']]>([
   expect(session.read(opened).has('g')).toBe(true);
 });
 
-test('what an earlier call of the turn has opened, a later one need not open: it is told to call again', async () => {
+test('a prompt whose `opening` throws fails the call', async () => {
   const { session } = testSession();
-  const prompt = foldedPrompt([needy()]);
-  const expandOnce: Prompt = {
-    ...prompt,
-    expand(keys, staged) {
-      if (staged.read(opened).has('g')) throw new HoldfastError('section.open', 'Open already: `g`.');
-      return prompt.expand?.(keys, staged) ?? '';
-    },
+  const opening = (): never => {
+    throw new Error('boo');
   };
-  const model = playing(
-    [call('write', {}, 'a'), call('write', {}, 'b'), stop],
-    [call('write', {}, 'c'), stop],
-    [say('.'), stop],
-  );
-  const result = await runAgent({ model, prompt: expandOnce, session, input: 'Go.' }).result;
-  expect(result.outcomes).toMatchObject([
-    { kind: 'ok', text: 'The section `g` is open now.' },
-    { kind: 'ok', text: 'What `write` needs has been opened in the meantime: call it again.' },
-    // It saw the section open, and has no reason to ask; that the prompt makes a new object of it each time says nothing.
-    { kind: 'failed', code: 'section.open' },
-  ]);
+  const model = playing([call('write', {}, 'a'), stop], [say('.'), stop]);
+  const result = await runAgent({ model, prompt: { ...foldedPrompt([needy()]), opening }, session, input: 'Go.' });
+  expect(result).toMatchObject({ status: 'completed', outcomes: [{ kind: 'failed', message: 'boo' }] });
 });
 
 test('what such a call has used is given back, and what it does too late counts for nothing', async () => {
@@ -328,3 +321,59 @@ test('the model is told of a tool what the prompt says; calls are checked by wha
   expect(model.requests[0]?.tools).toMatchObject([told, { name: 'write', description: 'Writes.' }]);
   expect(result.outcomes).toMatchObject([{ kind: 'invalid' }]);
 });
+
+test.each<[string, () => unknown]>([
+  ['keys that are no texts', () => expansion({ keys: [{ toString: 1, valueOf: 1 }] })],
+  [
+    'data that throws',
+    () =>
+      Object.defineProperty(expansion(null), 'data', {
+        get() {
+          throw new Error('boo');
+        },
+      }),
+  ],
+])('%s: a failure like any other', async (_title, thrown) => {
+  const { session, ends } = testSession();
+  const needy = writer(() => {
+    throw thrown();
+  });
+  const prompt = foldedPrompt([needy]);
+  const model = playing([call('write', {}, 'a'), stop], [say('Done.'), stop]);
+  const result = await runAgent({ model, prompt, session, input: 'Go.' }).result;
+  expect(result).toMatchObject({ status: 'completed', outcomes: [{ kind: 'failed', callId: 'a' }] });
+  expect(ends()).toHaveLength(1);
+  expect(session.read(notes).size).toBe(0);
+});
+
+test('a call that was begun before its process ended is in doubt, and opens nothing', async () => {
+  let attempt = 0;
+  const charge: Tool = {
+    ...echo,
+    name: 'charge',
+    effects: 'external',
+    repeat: 'keyed',
+    execute() {
+      attempt += 1;
+      if (attempt > 1) throw expansion({ keys: ['g'] });
+      return { a: '' };
+    },
+  };
+  const { session, records } = testSession();
+  const prompt = foldedPrompt([charge]);
+  await runAgent({ model: playing([call('charge', { q: '' }, 'a'), stop], [stop]), prompt, session, input: 'Go.' })
+    .result;
+  const cut = records.slice(0, records.findIndex(({ type }) => type === 'tool-call-start') + 1);
+  const events = resumeRun({
+    model: playing([say('Done.'), stop]),
+    prompt,
+    session: replay(cut, { slices: [notes, diary, opened] }),
+  });
+  await collect(events);
+  expect((await events.result).outcomes).toMatchObject([{ kind: 'in-doubt', code: 'visibility.expansion_required' }]);
+  expect(attempt).toBe(2);
+});
+
+function expansion(data: HoldfastError['data']): HoldfastError {
+  return new HoldfastError('visibility.expansion_required', 'Open it first.', { data });
+}

@@ -1,4 +1,4 @@
-import type { Message, Model, Outcome, Prompt, RunStatus } from '@holdfast/core';
+import type { Guide, Message, Model, Outcome, Prompt, RunStatus, Speaker } from '@holdfast/core';
 import { dropCalls, keepCalls, refuseMasked, sealCall } from '../approval/masked-calls.ts';
 import { failure } from '../call/ending.ts';
 import { learnArguments } from '../call/prepare.ts';
@@ -6,14 +6,11 @@ import type { CallScope } from '../call/scope.ts';
 import type { Ending, EndOfLife, IdentifiedCall, Resuming, RunPosition } from '../call/types.ts';
 import { identify, runTurn, type TurnResult, toToolMessage } from '../turn/run-turn.ts';
 import { type Asked, toAsked, toModelError } from './ask-model.ts';
-import { isExhausted, spendTokens } from './budget.ts';
 import { cutBy, keepLongCalls, refuseCut } from './cut-message.ts';
-import { countLast, giveFeedback, isGuided, type Speaker } from './feedback.ts';
-import { judgeAnswer } from './judge-answer.ts';
-import { bindPrompt, type Page, renderTracked } from './page.ts';
+import { bindPrompt, findMissing, type Page, renderTracked } from './page.ts';
 import { readMessage } from './read-message.ts';
 import { endRun, note, type Progress, type Rest, type RunResult } from './result.ts';
-import { addUsage, type Transcript } from './transcript.ts';
+import { addUsage, isExhausted, spendTokens, type Transcript } from './transcript.ts';
 
 export interface LoopParts {
   readonly model: Model;
@@ -87,8 +84,9 @@ class Loop {
       if (over !== undefined) return typeof over === 'string' ? this.#end(over) : over;
       const ended = this.#justEnded;
       this.#justEnded = 0;
-      if (ended > 0 && isGuided(this.#page.rendered)) {
-        this.#tell(await giveFeedback(this.#speaker, { ended, startedAtMs: this.#startedAtMs }));
+      const guide = ended === 0 ? undefined : this.#guide;
+      if (guide !== undefined) {
+        this.#tell(await guide.giveFeedback(this.#speaker, { ended, startedAtMs: this.#startedAtMs }));
         const overMeanwhile = this.#whyOver();
         if (overMeanwhile !== undefined) return this.#end(overMeanwhile);
       }
@@ -120,7 +118,7 @@ class Loop {
       if (calls.length === 0) progress.cut = cutBy(asked.reason);
       const overspent = spendTokens(asked.usage, scope.budgets);
       if (calls.length === 0 && overspent) return this.#end('budget');
-      const refusal = overspent ? outOfTokens : refuseCut(asked.reason);
+      const refusal = overspent ? outOfTokens : (refuseCut(asked.reason) ?? this.#refuseMissing());
       const result =
         calls.length === 0
           ? await this.#takeAnswer()
@@ -134,8 +132,25 @@ class Loop {
     return { scope: this.#scope, prompt: this.#parts.prompt, rendered: this.#page.rendered };
   }
 
+  /** Of a page that has feedback or a completion checker. */
+  get #guide(): Guide | undefined {
+    const { guide, feedback = [], completion } = this.#page.rendered;
+    return (feedback.length > 0 || completion !== undefined) && findMissing(this.#page.rendered) === undefined
+      ? guide
+      : undefined;
+  }
+
+  /** How calls end under a page that came without its code. */
+  #refuseMissing(): ((call: IdentifiedCall) => Ending) | undefined {
+    const missing = findMissing(this.#page.rendered);
+    return (
+      missing &&
+      (({ name }) => failure('denied', { ...missing, message: `\`${name}\` was not run: ${missing.message}` }))
+    );
+  }
+
   #end(status: RunStatus, rest: Rest = {}): RunResult {
-    if (this.#justEnded > 0 && isGuided(this.#page.rendered)) countLast(this.#speaker, this.#justEnded);
+    if (this.#justEnded > 0) this.#guide?.countLast(this.#speaker, this.#justEnded);
     return endRun(this.#scope, status, this.#progress, rest);
   }
 
@@ -204,12 +219,15 @@ class Loop {
 
   /** Takes a message without calls: the end, unless the model has to say more. */
   async #takeAnswer(recorded = false): Promise<RunResult | undefined> {
-    const { completion, output } = this.#page.rendered;
+    const { completion, output, guide } = this.#page.rendered;
     if (completion === undefined && output === undefined) return this.#end('completed');
+    const missing = findMissing(this.#page.rendered);
+    if (guide === undefined || missing !== undefined)
+      return this.#end('model-error', { error: { name: 'OptionsError', message: '', ...missing } });
     const { toolset, budgets } = this.#scope;
     const canGoOn = (): boolean => this.#progress.turns < this.#parts.maxRounds && this.#whyOver() === undefined;
     const canWork = (): boolean => toolset.byName.size === 0 || !budgets.some(({ outOfCalls }) => outOfCalls);
-    const verdict = await judgeAnswer(
+    const verdict = await guide.judgeAnswer(
       { ...this.#progress, text: this.#progress.answer, recorded, canGoOn, canWork },
       this.#speaker,
     );

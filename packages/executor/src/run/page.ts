@@ -1,5 +1,7 @@
 import {
   type BoundPolicy,
+  type Guide,
+  type Problem,
   type Prompt,
   ReadOnlyMap,
   type RenderedPrompt,
@@ -38,6 +40,23 @@ export function renderTracked(prompt: Prompt, session: Session): Page {
     },
   };
 }
+
+/** What a page declares and came without the code of; `undefined` for a sound page. */
+export function findMissing({ guide, output, completion, feedback = [] }: RenderedPrompt): Problem | undefined {
+  const declared =
+    output !== undefined
+      ? 'output'
+      : completion !== undefined
+        ? 'completion'
+        : feedback.length > 0
+          ? 'feedback'
+          : undefined;
+  if (declared === undefined || guideMethods.every((name) => typeof guide?.[name] === 'function')) return undefined;
+  const message = `The prompt has \`${declared}\` without \`guide\`, the code for it: make the prompt by \`createPrompt\`.`;
+  return { code: 'feature.missing', message, data: { feature: declared } };
+}
+
+const guideMethods = ['giveFeedback', 'countLast', 'judgeAnswer'] as const satisfies readonly (keyof Guide)[];
 
 /** The same scope with a prompt's tools, and with its policies in force after the host's. */
 export function bindPrompt(scope: CallScope, renderedPrompt: RenderedPrompt): CallScope {

@@ -16,7 +16,7 @@ import { checkRunOptions } from '../direct/options.ts';
 import { recoverResources } from '../resources/recover.ts';
 import { EventStream } from './event-stream.ts';
 import { runLoop } from './loop.ts';
-import { type Page, renderTracked } from './page.ts';
+import { findMissing, type Page, renderTracked } from './page.ts';
 import { note, type RunResult } from './result.ts';
 import { newTranscript } from './transcript.ts';
 
@@ -156,6 +156,10 @@ export function openRunScope(options: RunParts, stream: RunStream): { readonly p
   const { session } = options;
   for (const slice of prompt.slices ?? []) session.register(slice);
   const page = renderTracked(prompt, session);
+  const missing = findMissing(page.rendered);
+  if (missing !== undefined) {
+    throw new HoldfastError('options.invalid', missing.message, { data: { option: 'prompt', reason: 'missing' } });
+  }
   const { tools } = page.rendered;
   const observed = listener === undefined ? {} : { onEvent: listener };
   const scope = openScope({ ...options, tools, ...observed }, prompt.toolNames);

@@ -1,4 +1,5 @@
 import type { CutReason, FinishReason, Message, ModelUsage, Outcome } from '@holdfast/core';
+import type { BudgetAccount } from '../call/execute.ts';
 import type { IdentifiedCall } from '../call/types.ts';
 
 /** What was said in a run so far. */
@@ -50,4 +51,15 @@ export function addUsage(usage: ModelUsage, more: ModelUsage | undefined): Model
     inputTokens: usage.inputTokens + more.inputTokens,
     outputTokens: usage.outputTokens + more.outputTokens,
   };
+}
+
+/** Whether nothing remains of what a model request needs. */
+export function isExhausted(budgets: readonly BudgetAccount[]): boolean {
+  return budgets.some(({ exhausted }) => exhausted);
+}
+
+/** Spends what a message took. Whether that was more than there was. */
+export function spendTokens(usage: ModelUsage | undefined, budgets: readonly BudgetAccount[]): boolean {
+  if (usage !== undefined) for (const budget of budgets) budget.addTokens(usage.inputTokens + usage.outputTokens);
+  return budgets.some(({ overspent }) => overspent);
 }

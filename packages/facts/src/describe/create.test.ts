@@ -1,12 +1,5 @@
-import {
-  type CallFacts,
-  type Describer,
-  defineTool,
-  type FactsSource,
-  type Json,
-  jsonSchema,
-  type Tool,
-} from '@holdfast/core';
+import { type CallFacts, type Describer, defineTool, type FactsSource, type Json, type Tool } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import { expect, test } from 'vitest';
 import { createFacts, type FactsOptions, fileFacts, memoryDisk, noFacts, shellFacts } from '../index.ts';
 

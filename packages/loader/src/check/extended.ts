@@ -4,13 +4,12 @@ import {
   isPlainObject,
   type Json,
   type JsonObject,
-  jsonSchema,
   type Repeat,
   type ToolExample,
   type ToolRetry,
   toRetry,
 } from '@holdfast/core';
-import { type CompiledSchema, compileJsonSchema, describeIssues } from '@holdfast/schema/json';
+import { type CompiledSchema, compileJsonSchema, describeIssues, jsonSchema } from '@holdfast/schema/json';
 import { keyWords } from './keys.ts';
 import { showPath } from './report.ts';
 import type { Report } from './types.ts';

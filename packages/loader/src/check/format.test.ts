@@ -1,5 +1,4 @@
-import { jsonSchema } from '@holdfast/core';
-import { compileJsonSchema } from '@holdfast/schema/json';
+import { compileJsonSchema, jsonSchema } from '@holdfast/schema/json';
 import { expect, test } from 'vitest';
 import { readMetadata } from '../scan/metadata.ts';
 import { formats } from './schema.ts';

@@ -1,5 +1,5 @@
-import { describeThrown, isPlainObject, type Json, type JsonObject, jsonSchema } from '@holdfast/core';
-import { compileJsonSchema, describeIssues } from '@holdfast/schema/json';
+import { describeThrown, isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import { compileJsonSchema, describeIssues, jsonSchema } from '@holdfast/schema/json';
 import type { ExportedFunction } from '../parse/exported-function.ts';
 import type { LiteralPath } from '../parse/literal.ts';
 import { walkSchema } from './keywords.ts';

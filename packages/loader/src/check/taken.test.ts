@@ -8,7 +8,8 @@ const file = (work: string, parameters = schema): string => `export const METADA
 };
 ${work}
 `;
-const definition = (execute: string): string => `import { defineTool, jsonSchema } from '@holdfast/core';
+const definition = (execute: string): string => `import { defineTool } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 export default defineTool({
   name: 'weather', description: 'Tells the weather.', effects: 'none', inputSchema: jsonSchema({ ${schema} }), ${execute},
 });

@@ -28,7 +28,8 @@ test('a process has the usual variables, those that are both declared and grante
     'plugins/javascript.mjs': asks.replace('asks', 'javascript'),
     'plugins/typescript.ts': asks.replace('asks', 'typescript').replace('work(input)', 'work(input: object)'),
     'plugins/worker.mjs': asks.replace('asks', 'worker'),
-    'plugins/definition.mjs': `import { defineTool, jsonSchema } from '@holdfast/core';
+    'plugins/definition.mjs': `import { defineTool } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 export default defineTool({
   name: 'definition', description: 'Looks.', effects: 'none', environment: ${names},
   inputSchema: jsonSchema({ type: 'object', properties: {} }),
@@ -36,8 +37,10 @@ export default defineTool({
 });`,
     'node_modules/@holdfast/core/package.json':
       '{"name":"@holdfast/core","version":"0.0.0","type":"module","exports":"./index.js"}',
-    'node_modules/@holdfast/core/index.js':
-      'export const defineTool = (tool) => tool; export const jsonSchema = (schema) => ({ schema });',
+    'node_modules/@holdfast/core/index.js': 'export const defineTool = (tool) => tool;',
+    'node_modules/@holdfast/schema/package.json':
+      '{"name":"@holdfast/schema","version":"0.0.0","type":"module","exports":{"./json":"./json.js"}}',
+    'node_modules/@holdfast/schema/json.js': 'export const jsonSchema = (schema) => ({ schema });',
   });
   const environment = () => values;
   const processes = await loadTools(project.plugins, { environment });

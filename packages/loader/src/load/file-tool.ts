@@ -11,6 +11,7 @@ import {
   type JsonSchemaDefinition,
   type ToolContext,
 } from '@holdfast/core';
+import { type CompiledSchema, compileJsonSchema } from '@holdfast/schema/json';
 import { inputReference } from '../check/extended.ts';
 import type { ToolMetadata } from '../check/types.ts';
 
@@ -86,15 +87,15 @@ function toText(value: unknown): string {
 }
 
 /**
- * As `jsonSchema` of core, of a schema that was read from a file and that nobody changes: no copy is made of it, and it is frozen when
+ * As `jsonSchema`, of a schema that was read from a file and that nobody changes: no copy is made of it, and it is frozen when
  * somebody first looks at it. Of the tools of a large folder most are never looked at.
  */
 function createFileSchema<Value = unknown>(schema: JsonObject): JsonSchemaDefinition<Value> {
-  return new FileSchema(schema);
+  return new FileSchema<Value>(schema);
 }
 
 // A class: ten thousand objects with a getter of their own take several times the time and the memory.
-class FileSchema implements JsonSchemaDefinition {
+class FileSchema<Value> implements JsonSchemaDefinition<Value> {
   readonly type = 'json-schema';
   readonly #schema: JsonObject;
   #isFrozen = false;
@@ -108,6 +109,10 @@ class FileSchema implements JsonSchemaDefinition {
     if (!this.#isFrozen) deepFreeze(this.#schema);
     this.#isFrozen = true;
     return this.#schema;
+  }
+
+  compile(): CompiledSchema<Value> {
+    return compileJsonSchema<Value>(this);
   }
 
   toJSON(): JsonObject {

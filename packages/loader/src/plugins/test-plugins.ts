@@ -7,13 +7,13 @@ import {
   defineTool,
   deny,
   type JsonObject,
-  jsonSchema,
   type Pack,
   type Plugin,
   type PluginContributions,
   type Section,
   type Tool,
 } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 
 /** What a test says differently from the plugin and the pack below; each has a value of its own in both. */
 export interface Said {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { MetadataReading } from '../check/literal.ts';
 import { readMetadata } from './metadata.ts';
 
-const imports = "import { defineTool, jsonSchema } from '@holdfast/core';\n";
+const imports = "import { defineTool } from '@holdfast/core'; import { jsonSchema } from '@holdfast/schema/json';\n";
 const input = "jsonSchema({ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] })";
 const fields: Readonly<Record<string, string>> = {
   name: "name: 'weather'",
@@ -34,16 +34,18 @@ test.each([
   [
     'other names',
     toolFile()
-      .replace(imports, "import { defineTool as tool, jsonSchema as json } from '@holdfast/core';\n")
+      .replace('{ defineTool }', '{ defineTool as tool }')
+      .replace('{ jsonSchema }', '{ jsonSchema as json }')
       .replace('defineTool(', 'tool(')
       .replace('jsonSchema(', 'json('),
   ],
   [
     'the whole module',
     toolFile()
-      .replace(imports, "import * as core from '@holdfast/core';\n")
+      .replace('{ defineTool }', '* as core')
+      .replace('{ jsonSchema }', '* as schemas')
       .replace('defineTool(', 'core.defineTool(')
-      .replace('jsonSchema(', 'core.jsonSchema('),
+      .replace('jsonSchema(', 'schemas.jsonSchema('),
   ],
   [
     'types',
@@ -168,7 +170,7 @@ test.each([
     ] as const
   ).map(([line, name]) => ({
     what: `\`${name}\` after \`${line}\``,
-    source: `${line}\nimport { jsonSchema } from '@holdfast/core';\nexport default ${name}(${members()});`,
+    source: `${line}\nimport { jsonSchema } from '@holdfast/schema/json';\nexport default ${name}(${members()});`,
     code: 'tool.definition.import',
     at: '3:16',
   })),

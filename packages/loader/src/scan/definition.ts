@@ -20,8 +20,8 @@ type Problem = Extract<DefinitionReading, { type: 'problem' }>;
 type Bindings = ReadonlyMap<string, Binding>;
 
 /**
- * Reads `export default defineTool({ … })` without running anything. `defineTool` and `jsonSchema` have to be those of
- * `@holdfast/core`, under any name; `none` when the default export is something else.
+ * Reads `export default defineTool({ … })` without running anything. `defineTool` has to be that of
+ * `@holdfast/core` and `jsonSchema` that of `@holdfast/schema/json`, under any name; `none` when the default export is something else.
  */
 export function readDefinition({ bindings, exports }: ModuleOutline): DefinitionReading {
   const exported = exports.get('default');
@@ -34,7 +34,7 @@ export function readDefinition({ bindings, exports }: ModuleOutline): Definition
       return { type: 'none' };
     case 'foreign':
       return importProblem('defineTool', call.start);
-    case 'core':
+    case 'own':
       return readCall(call, offset, bindings);
   }
 }
@@ -88,11 +88,11 @@ function readSchema(property: ObjectProperty, key: string, above: number, bindin
   const origin = call.type === 'CallExpression' ? originOf(call, 'jsonSchema', bindings) : 'unlike';
   if (origin === 'foreign') return importProblem('jsonSchema', call.start);
   const [argument] = call.type === 'CallExpression' ? call.arguments : [];
-  if (origin === 'core' && argument !== undefined && argument.type !== 'SpreadElement') {
+  if (origin === 'own' && argument !== undefined && argument.type !== 'SpreadElement') {
     return { type: 'property', property: { ...property, value: followNames(argument, bindings, offset).expression } };
   }
   const message = `\`${key}\` cannot be known without running the file.`;
-  const hint = `Write \`${key}: jsonSchema({ … })\` with \`jsonSchema\` of \`@holdfast/core\`; a schema of a library is none that can be read.`;
+  const hint = `Write \`${key}: jsonSchema({ … })\` with \`jsonSchema\` of \`${sources.jsonSchema}\`; a schema of a library is none that can be read.`;
   return problem(property.start, { code: 'tool.definition.schema', message, hint });
 }
 
@@ -114,21 +114,22 @@ function followNames(
   return { expression, offset };
 }
 
-const core = '@holdfast/core';
+const sources = { defineTool: '@holdfast/core', jsonSchema: '@holdfast/schema/json' } as const;
+type Known = keyof typeof sources;
 
-/** Whether a call is one of core's function `name`, of another function of that name, or of something else. */
-function originOf({ callee }: CallExpression, name: string, bindings: Bindings): 'core' | 'foreign' | 'unlike' {
+/** Whether a call is one of our function `name`, of another function of that name, or of something else. */
+function originOf({ callee }: CallExpression, name: Known, bindings: Bindings): 'own' | 'foreign' | 'unlike' {
   const node = unwrapExpression(callee);
   if (node.type === 'Identifier') {
     const binding = bindings.get(node.name);
     const isImport = binding?.type === 'import' && binding.imported === name;
-    if (isImport && binding.source === core) return 'core';
+    if (isImport && binding.source === sources[name]) return 'own';
     return isImport || node.name === name ? 'foreign' : 'unlike';
   }
   if (node.type !== 'MemberExpression' || node.computed || node.property.name !== name) return 'unlike';
   const object = unwrapExpression(node.object);
   const binding = object.type === 'Identifier' ? bindings.get(object.name) : undefined;
-  return binding?.type === 'import' && binding.imported === '*' && binding.source === core ? 'core' : 'foreign';
+  return binding?.type === 'import' && binding.imported === '*' && binding.source === sources[name] ? 'own' : 'foreign';
 }
 
 function plainKey(property: ObjectPropertyKind): string | undefined {
@@ -146,9 +147,9 @@ function notLiteral(offset: number, message: string, hint: string): Problem {
   return problem(offset, { code: 'tool.metadata.not_literal', message, hint });
 }
 
-function importProblem(name: string, offset: number): Problem {
-  const message = `\`${name}\` is not the one of \`${core}\`, so nobody can say what it makes.`;
-  const hint = `Write \`import { ${name} } from '${core}';\`.`;
+function importProblem(name: Known, offset: number): Problem {
+  const message = `\`${name}\` is not the one of \`${sources[name]}\`, so nobody can say what it makes.`;
+  const hint = `Write \`import { ${name} } from '${sources[name]}';\`.`;
   return problem(offset, { code: 'tool.definition.import', message, hint });
 }
 

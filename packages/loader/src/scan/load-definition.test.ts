@@ -13,18 +13,25 @@ let folder = '';
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'holdfast-loader-'));
   // As a package manager would put it there.
-  const core = join(folder, 'node_modules/@holdfast/core');
-  mkdirSync(core, { recursive: true });
-  writeFileSync(join(core, 'package.json'), '{ "name": "@holdfast/core", "type": "module", "exports": "./index.mjs" }');
-  const source = fileURLToPath(import.meta.resolve('@holdfast/core'));
-  writeFileSync(join(core, 'index.mjs'), `export * from ${JSON.stringify(source)};\n`);
+  install('@holdfast/core', '.');
+  install('@holdfast/schema', './json');
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function install(name: string, entry: string): void {
+  const place = join(folder, 'node_modules', name);
+  mkdirSync(place, { recursive: true });
+  const manifest = { name, type: 'module', exports: { [entry]: './index.mjs' } };
+  writeFileSync(join(place, 'package.json'), JSON.stringify(manifest));
+  const source = fileURLToPath(import.meta.resolve(join(name, entry)));
+  writeFileSync(join(place, 'index.mjs'), `export * from ${JSON.stringify(source)};\n`);
+}
 
 async function load(members: string, after = ''): Promise<Tool> {
   writeFileSync(
     join(folder, 'greet.ts'),
-    `import { defineTool, jsonSchema, toolOk } from '@holdfast/core';
+    `import { defineTool, toolOk } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 export default defineTool({
   name: 'greet', description: 'Greets somebody.', effects: 'none',
   inputSchema: jsonSchema({ type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }),
@@ -121,7 +128,8 @@ test('what is read of a definition is what the file declares when it runs', asyn
         .map(([key, value]) => `${key}: ${JSON.stringify(value)}`)
         .join(', ');
       const output = outputSchema === undefined ? '' : `outputSchema: jsonSchema(${JSON.stringify(outputSchema)}), `;
-      const source = `import { defineTool, jsonSchema } from '@holdfast/core';\n${style
+      const source = `import { defineTool } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';\n${style
         .replace('...members', () => written)
         .replace('...schemas, ', () => `inputSchema: jsonSchema(${JSON.stringify(inputSchema)}), ${output}`)}\n`;
       const file = join(folder, `subject${number++}.mjs`);

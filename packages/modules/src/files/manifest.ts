@@ -1,5 +1,6 @@
-import { deepFreeze, isPlainObject, type JsonObject, jsonSchema, toPrintable } from '@holdfast/core';
+import { deepFreeze, isPlainObject, type JsonObject, toPrintable } from '@holdfast/core';
 import { compileSchema } from '@holdfast/schema';
+import { jsonSchema } from '@holdfast/schema/json';
 import { type FileProblem, type ModuleProblem, problemAt } from '../signature/problems.ts';
 import { findIdProblem } from './module-file.ts';
 import { parseText, toProblems } from './parse-text.ts';

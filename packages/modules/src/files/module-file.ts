@@ -1,13 +1,6 @@
-import {
-  deepFreeze,
-  describeThrown,
-  HoldfastError,
-  isPlainObject,
-  type Json,
-  type JsonObject,
-  jsonSchema,
-} from '@holdfast/core';
+import { deepFreeze, describeThrown, HoldfastError, isPlainObject, type Json, type JsonObject } from '@holdfast/core';
 import { compileSchema } from '@holdfast/schema';
+import { jsonSchema } from '@holdfast/schema/json';
 import { cutProblems, type ModuleProblem, problemAt } from '../signature/problems.ts';
 import type { ModuleDefinition } from './definition.ts';
 import { parseText, toProblems } from './parse-text.ts';

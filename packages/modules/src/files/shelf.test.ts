@@ -1,4 +1,4 @@
-import { jsonSchema } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import { expect, test } from 'vitest';
 import { defineSignature } from '../signature/signature.ts';
 import { toSignatureMap } from './load-module.ts';

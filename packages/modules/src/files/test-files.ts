@@ -1,4 +1,4 @@
-import { jsonSchema } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import { defineSignature, type Signature } from '../signature/signature.ts';
 import type { ModuleDefinition } from './definition.ts';
 

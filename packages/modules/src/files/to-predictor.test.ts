@@ -1,4 +1,5 @@
-import { defineTool, jsonSchema } from '@holdfast/core';
+import { defineTool } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import { expect, test } from 'vitest';
 import { playModel } from '../predict/fixtures.ts';
 import type { ReactPredictor } from '../react/react.ts';

@@ -1,4 +1,5 @@
-import { defineTool, type Json, type JsonObject, jsonSchema } from '@holdfast/core';
+import { defineTool, type Json, type JsonObject } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import { describe, expect, test } from 'vitest';
 import { chainOfThought, defineSignature, predict, type Signature, wrapTools } from '../index.ts';
 import { playModel } from '../predict/fixtures.ts';

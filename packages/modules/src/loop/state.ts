@@ -3,12 +3,12 @@ import {
   HoldfastError,
   isPlainObject,
   type JsonObject,
-  jsonSchema,
   type Outcome,
   type RecordedOutcome,
   readOutcome,
 } from '@holdfast/core';
 import { compileSchema, describeIssues } from '@holdfast/schema';
+import { jsonSchema } from '@holdfast/schema/json';
 import type { LogRecord, Session } from '@holdfast/session';
 import type { Course, LoopTurn } from './course.ts';
 

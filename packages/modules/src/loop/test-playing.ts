@@ -1,4 +1,5 @@
-import { type Json, type JsonObject, jsonSchema, type Schema } from '@holdfast/core';
+import type { Json, JsonObject, Schema } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 
 /** What a predictor of a test answers: JSON, what it throws, or what a function makes of the input. */
 export type Answer = JsonObject | Error | ((input: JsonObject) => JsonObject | Promise<JsonObject>);

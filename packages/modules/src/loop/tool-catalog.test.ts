@@ -1,4 +1,5 @@
-import { ask, definePolicy, defineTool, deny, jsonSchema, type Tool, toolError, toolOk } from '@holdfast/core';
+import { ask, definePolicy, defineTool, deny, type Tool, toolError, toolOk } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession, memoryStore } from '@holdfast/session';
 import { describe, expect, test } from 'vitest';
 import { createToolCatalog } from '../index.ts';

@@ -1,11 +1,5 @@
-import {
-  type FinishReason,
-  type Json,
-  jsonSchema,
-  type Model,
-  type ModelEvent,
-  type ModelRequest,
-} from '@holdfast/core';
+import type { FinishReason, Json, Model, ModelEvent, ModelRequest } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { toProgram } from '../signature/program.ts';

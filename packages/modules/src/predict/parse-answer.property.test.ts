@@ -1,4 +1,5 @@
-import { type Json, type JsonObject, jsonSchema } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import fc from 'fast-check';
 import { expect, inject, test } from 'vitest';
 import { coerceValue } from '../signature/coerce.ts';

@@ -1,4 +1,5 @@
-import { type JsonObject, jsonSchema } from '@holdfast/core';
+import type { JsonObject } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import { expect, test } from 'vitest';
 import { defineSignature, type SignatureField } from '../signature/signature.ts';
 import { type ParsedAnswer, parseAnswer } from './parse-answer.ts';

@@ -1,4 +1,5 @@
-import { HoldfastError, jsonSchema, type Message } from '@holdfast/core';
+import { HoldfastError, type Message } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import type { Demo } from '../signature/program.ts';
 import { defineSignature } from '../signature/signature.ts';

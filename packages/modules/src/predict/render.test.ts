@@ -1,4 +1,5 @@
-import { copyJson, type Json, type JsonObject, jsonSchema, type Message } from '@holdfast/core';
+import { copyJson, type Json, type JsonObject, type Message } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Demo, type PredictorType, type Tuning, toProgram } from '../signature/program.ts';

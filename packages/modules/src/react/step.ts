@@ -1,4 +1,5 @@
-import { deepFreeze, HoldfastError, type Json, type JsonObject, jsonSchema } from '@holdfast/core';
+import { deepFreeze, HoldfastError, type Json, type JsonObject } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import type { ToolListing } from '../loop/tool-catalog.ts';
 import { parseAnswer } from '../predict/parse-answer.ts';
 import { type Program, type Tuning, toProgram } from '../signature/program.ts';

@@ -1,4 +1,4 @@
-import { jsonSchema } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import { expect, test } from 'vitest';
 import { toProgram } from '../signature/program.ts';
 import { defineSignature } from '../signature/signature.ts';

@@ -1,13 +1,6 @@
-import {
-  isPlainObject,
-  type Json,
-  type JsonObject,
-  jsonSchema,
-  modelJsonLimits,
-  parseJson,
-  toPrintable,
-} from '@holdfast/core';
+import { isPlainObject, type Json, type JsonObject, modelJsonLimits, parseJson, toPrintable } from '@holdfast/core';
 import { type CompiledSchema, compileSchema, describeIssues, resolvePointer } from '@holdfast/schema';
+import { jsonSchema } from '@holdfast/schema/json';
 import { readLiteral } from './literal.ts';
 
 /** `message` is a clause that goes on from the name of what was read: "must be a number, got `many`". */

@@ -1,5 +1,6 @@
-import { describeThrown, HoldfastError, isPlainObject, type Json, type JsonObject, jsonSchema } from '@holdfast/core';
+import { describeThrown, HoldfastError, isPlainObject, type Json, type JsonObject } from '@holdfast/core';
 import { type CompiledSchema, compileSchema, describeIssues, type SchemaIssue } from '@holdfast/schema';
+import { jsonSchema } from '@holdfast/schema/json';
 import { type FileProblem, problemAt } from './problems.ts';
 import type { Demo, ExtraNames, Program } from './program.ts';
 import type { Signature } from './signature.ts';

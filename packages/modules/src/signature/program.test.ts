@@ -1,4 +1,5 @@
-import { type JsonObject, jsonSchema } from '@holdfast/core';
+import type { JsonObject } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import { describe, expect, test } from 'vitest';
 import { type Demo, type PredictorType, toProgram } from './program.ts';
 import { defineSignature } from './signature.ts';

@@ -1,4 +1,5 @@
-import { type JsonObject, jsonSchema } from '@holdfast/core';
+import type { JsonObject } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { defineSignature, type Signature } from './signature.ts';
 

@@ -6,11 +6,11 @@ import {
   type Json,
   type JsonObject,
   type JsonSchemaDefinition,
-  jsonSchema,
   type Schema,
   type StandardSchema,
 } from '@holdfast/core';
 import { type CompiledSchema, compileSchema, type SchemaIssue } from '@holdfast/schema';
+import { jsonSchema } from '@holdfast/schema/json';
 import { type ModuleError, moduleError } from './problems.ts';
 
 /** One field of a signature, made of a property of its schema. */

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { jsonSchema } from '@holdfast/core';
 import { compileSchema } from '@holdfast/schema';
+import { jsonSchema } from '@holdfast/schema/json';
 import { expect, test } from 'vitest';
 import { checkPlan, planSchema, readPlan } from '../index.ts';
 import { check, digestOf, planOf, testTool, testTools, violationsOf } from './test-plans.ts';

@@ -1,4 +1,5 @@
-import { defineTool, type JsonObject, jsonSchema, type Tool } from '@holdfast/core';
+import { defineTool, type JsonObject, type Tool } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import { type CheckPlanOptions, checkPlan, type PlanCheck, type PlanViolation } from '../index.ts';
 
 const any = { type: 'object', properties: { x: {}, y: {} } };

@@ -1,5 +1,6 @@
-import { HoldfastError, isHoldfastError, type Json, type JsonObject, jsonSchema, type Tool } from '@holdfast/core';
+import { HoldfastError, isHoldfastError, type Json, type JsonObject, type Tool } from '@holdfast/core';
 import { type CompiledSchema, compileSchema } from '@holdfast/schema';
+import { jsonSchema } from '@holdfast/schema/json';
 
 /** What a check needs to know of a tool, made ready once. */
 export interface ToolFacts {

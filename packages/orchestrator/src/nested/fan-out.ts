@@ -3,13 +3,13 @@ import {
   type ExecutableTool,
   HoldfastError,
   type JsonObject,
-  jsonSchema,
   type Tool,
   type ToolContext,
   type ToolResult,
   toolError,
   toolOk,
 } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import { type CheckedPlan, checkPlan } from '../check/plan.ts';
 import { runPlan } from '../run/run.ts';
 import type { PlanTrace } from '../trace/trace.ts';

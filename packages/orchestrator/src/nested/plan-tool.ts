@@ -4,10 +4,10 @@ import {
   type ExecutableTool,
   HoldfastError,
   type JsonObject,
-  jsonSchema,
   type Repeat,
   type Tool,
 } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import { checkRunOptions } from '../run/options.ts';
 import { runSubPlan, type SubRunOptions, type SubRunReport } from './sub-run.ts';
 

@@ -1,12 +1,16 @@
 import {
   defineTool,
   HoldfastError,
-  jsonSchema,
+  isHoldfastError,
+  type RenderedPrompt,
+  readExpansion,
+  type SectionOpening,
   type SessionReader,
   type Tool,
   type ToolSession,
   toolOk,
 } from '@holdfast/core';
+import * as v from 'valibot';
 import type { BoundSections, ShownSection } from '../render/bound.ts';
 import { fullText, openNodes } from '../render/render.ts';
 import { type SectionNode, type SectionTool, toSectionTool } from '../section/node.ts';
@@ -23,6 +27,8 @@ export interface SectionTools {
    * @throws HoldfastError `section.unknown`, `section.hidden`, `section.open`, and as `render` for what would be shown then.
    */
   expand(keys: readonly string[], session: Pick<ToolSession, 'read' | 'dispatch'>): string;
+  /** As `Prompt.opening`. `render` gives what the prompt shows by now. */
+  opening(thrown: unknown, render: (session: SessionReader) => RenderedPrompt): SectionOpening | undefined;
 }
 
 interface Disclosed {
@@ -51,21 +57,30 @@ export function createSectionTools(disclosed: Disclosed): SectionTools {
       ];
     },
     expand,
+    opening(thrown, render) {
+      const expansion = readExpansion(thrown);
+      if (expansion === undefined) return undefined;
+      return ({ toolName, session, shown }) => {
+        try {
+          return expand(expansion.keys, session);
+        } catch (problem) {
+          // Opened by a call before this one: the tool saw the prompt as it was before that, and was right to ask.
+          if (!isHoldfastError(problem) || problem.code !== 'section.open') throw problem;
+          if (shown === undefined || render(session).text === shown.text) throw problem;
+          return `What \`${toolName}\` needs has been opened in the meantime: call it again.`;
+        }
+      };
+    },
   };
 }
 
-const openInput = jsonSchema<{ section_keys: readonly string[]; reason: string }>({
-  type: 'object',
-  properties: {
-    section_keys: {
-      type: 'array',
-      items: { type: 'string' },
-      minItems: 1,
-      description: 'Keys of the sections, as in their headings',
-    },
-    reason: { type: 'string', description: 'What they are needed for' },
-  },
-  required: ['section_keys', 'reason'],
+const openInput = v.object({
+  section_keys: v.pipe(
+    v.array(v.string()),
+    v.minLength(1),
+    v.description('Keys of the sections, as in their headings'),
+  ),
+  reason: v.pipe(v.string(), v.description('What they are needed for')),
 });
 
 function toOpenTool(expand: SectionTools['expand']): Tool {
@@ -79,10 +94,8 @@ function toOpenTool(expand: SectionTools['expand']): Tool {
   });
 }
 
-const readInput = jsonSchema<{ section_key: string }>({
-  type: 'object',
-  properties: { section_key: { type: 'string', description: 'Key of the section, as in its heading' } },
-  required: ['section_key'],
+const readInput = v.object({
+  section_key: v.pipe(v.string(), v.description('Key of the section, as in its heading')),
 });
 
 function toReadTool(disclosed: Disclosed): Tool {
@@ -91,7 +104,7 @@ function toReadTool(disclosed: Disclosed): Tool {
     name: 'read_section',
     description: 'Read a summarised section of the instructions, with all sections under it. It stays summarised.',
     inputSchema: readInput,
-    outputSchema: jsonSchema<string>({ type: 'string' }),
+    outputSchema: v.string(),
     effects: 'none',
     acceptsOverrides: false,
     execute({ section_key: key }, { session }) {

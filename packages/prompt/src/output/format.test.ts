@@ -1,4 +1,5 @@
-import { jsonSchema, type OutputFormat, type Schema } from '@holdfast/core';
+import type { OutputFormat, Schema } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { expect, expectTypeOf, test } from 'vitest';

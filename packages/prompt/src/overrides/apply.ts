@@ -5,17 +5,16 @@ import {
   isPlainObject,
   type Json,
   type JsonObject,
-  jsonSchema,
   type Schema,
   type Tool,
 } from '@holdfast/core';
 import { compileSchema, describeIssues } from '@holdfast/schema';
+import * as v from 'valibot';
 import type { SectionNode, SectionTool } from '../section/node.ts';
-import type { TaskExample } from '../section/section.ts';
 import { toRenderedTask } from '../section/task-examples.ts';
 import { parseTemplate } from '../section/template.ts';
 import { describeInput, renderExamples } from '../section/tools.ts';
-import type { ExampleOverride, OverrideEntry } from './document.ts';
+import type { OverrideEntry } from './document.ts';
 
 /** What came of an override: what it is put into, changed, or why it does not fit there. */
 export type Fitted<Target> =
@@ -52,7 +51,12 @@ export function overrideSection(
       return fit(() => {
         const examples = read(taskExamples, override);
         const place = { path: node.path, ...surroundings };
-        return { ...node, taskExamples: examples.map((example) => toRenderedTask(example, place)) };
+        return {
+          ...node,
+          taskExamples: examples.map((example) =>
+            toRenderedTask(example as Parameters<typeof toRenderedTask>[0], place),
+          ),
+        };
       });
   }
 }
@@ -109,16 +113,15 @@ function overrideParameter(shown: SectionTool, name: string, description: string
   };
 }
 
-const toolExamples = jsonSchema<readonly ExampleOverride[]>({
-  type: 'array',
-  items: {
-    type: 'object',
-    properties: { description: { type: 'string', pattern: '\\S', maxLength: 200 }, input: true, output: true },
-    required: ['description', 'input', 'output'],
-  },
-});
+const toolExamples = v.array(
+  v.object({
+    description: v.pipe(v.string(), v.regex(/\S/), v.maxLength(200)),
+    input: v.unknown(),
+    output: v.unknown(),
+  }),
+);
 // What each of them has to be is checked where it is rendered.
-const taskExamples = jsonSchema<readonly TaskExample[]>({ type: 'array', items: true });
+const taskExamples = v.array(v.unknown());
 
 function read<Value>(schema: Schema<Value>, override: Json): Value {
   const validation = compileSchema(schema).validate(override);

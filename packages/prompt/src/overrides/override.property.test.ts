@@ -1,4 +1,5 @@
-import { isPlainObject, type Json, jsonSchema, type Tool } from '@holdfast/core';
+import { isPlainObject, type Json, type Tool } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { tool } from '../prompt/fixtures.ts';

@@ -1,4 +1,5 @@
 import { defineTool, type Json, ReadOnlyMap, type Tool } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import * as v from 'valibot';
 import { expect, expectTypeOf, test } from 'vitest';
 import { policy } from '../prompt/fixtures.ts';
@@ -282,7 +283,7 @@ test.each<Unfit>([
   { part: 'summary', text: ' \n', why: 'must not be blank' },
   { part: 'visibility', value: 'hidden', why: '`full` or `summary`' },
   { part: 'visibility', value: ['full'], why: '`full` or `summary`' },
-  { part: 'taskExamples', value: 'x', why: 'Expected "array"' },
+  { part: 'taskExamples', value: 'x', why: 'Expected Array' },
   { part: 'taskExamples', value: [null], why: 'does not fit' },
   { part: 'taskExamples', value: [{ ...task, more: 1 }], why: 'Unknown key' },
   { part: 'taskExamples', value: [{ ...task, steps: [{ tool: 'gone', ...example }] }], why: '`gone`' },
@@ -292,8 +293,8 @@ test.each<Unfit>([
   { part: 'description', text: 'x'.repeat(300), why: '1 to 200 characters, got 300' },
   { part: 'description', text: 'Größe', why: 'must be ASCII' },
   { part: 'description', text: ' ', why: '1 to 200 characters' },
-  { part: 'examples', value: {}, why: 'Expected "array"' },
-  { part: 'examples', value: [1], why: 'Expected "object"' },
+  { part: 'examples', value: {}, why: 'Expected Array' },
+  { part: 'examples', value: [1], why: 'Expected Object' },
   { part: 'examples', value: [{ ...example, input: { q: 1 } }], why: '`q`' },
   { part: 'examples', value: [{ ...example, input: { q: 'x', z: 1 } }], why: 'Unknown key' },
   { part: 'examples', value: [{ ...example, output: {} }], why: 'found' },
@@ -580,14 +581,11 @@ test('a tool that declares a parameter by a reference has its description beside
     defineTool({
       name: 'refers',
       description: 'Refers.',
-      inputSchema: {
-        type: 'json-schema',
-        schema: {
-          type: 'object',
-          properties: { at: { $ref: '#/$defs/at' }, any: true },
-          $defs: { at: { type: 'string' } },
-        },
-      },
+      inputSchema: jsonSchema({
+        type: 'object',
+        properties: { at: { $ref: '#/$defs/at' }, any: true },
+        $defs: { at: { type: 'string' } },
+      }),
     }),
   ];
   const prompt = createPrompt({ ...ref, sections: [markdownSection({ title: 'A', template: 'a', tools })] });
@@ -607,7 +605,7 @@ test('a seed of parameters with odd names can be loaded', async () => {
   const named = '{"__proto__":{"description":"A"},"":{"description":"B"},"a.b":{"description":"C"},"toString":{}}';
   const odd: Tool = {
     ...defineTool({ name: 'odd', description: 'Odd.' }),
-    inputSchema: { type: 'json-schema', schema: { type: 'object', properties: JSON.parse(named) } },
+    inputSchema: jsonSchema({ type: 'object', properties: JSON.parse(named) }),
   };
   const prompt = createPrompt({ ...ref, sections: [markdownSection({ title: 'A', template: 'a', tools: [odd] })] });
   const store = memoryOverrides();

@@ -173,6 +173,7 @@ function fromParts<Input, Output>(parts: PromptParts<Output>): BindablePrompt<In
       return last.rendered;
     },
     expand: sectionTools.expand,
+    opening: (thrown: unknown) => sectionTools.opening(thrown, (session) => prompt.render({ session })),
   });
   keepParts(prompt, parts);
   return prompt;

@@ -1,4 +1,5 @@
 import { type BoundPolicy, ReadOnlyMap, type Tool } from '@holdfast/core';
+import { guide } from '../guide/guide.ts';
 import { renderOutputFormat } from '../output/format.ts';
 import type { SectionNode, SectionTool } from '../section/node.ts';
 import type { BoundSections, ShownSection } from './bound.ts';
@@ -39,6 +40,7 @@ export function renderSections<Output>(
     ...(format === undefined ? {} : { output: format }),
     ...(parts.feedback.length === 0 ? {} : { feedback: parts.feedback }),
     ...(completion === undefined ? {} : { completion }),
+    ...(format === undefined && completion === undefined && parts.feedback.length === 0 ? {} : { guide }),
   });
 }
 

@@ -1,4 +1,4 @@
-import { jsonSchema } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import { promptOf } from '../prompt/fixtures.ts';

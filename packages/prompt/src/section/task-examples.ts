@@ -1,13 +1,6 @@
-import {
-  copyJson,
-  HoldfastError,
-  type Json,
-  type JsonObject,
-  jsonSchema,
-  type Schema,
-  type Tool,
-} from '@holdfast/core';
+import { copyJson, HoldfastError, type Json, type Schema, type Tool } from '@holdfast/core';
 import { compileSchema, describeIssues, findExampleProblem, type SchemaIssue } from '@holdfast/schema';
+import * as v from 'valibot';
 import type { RenderedTask } from './node.ts';
 import type { TaskExample, TaskStep } from './section.ts';
 import { indent, renderOutput } from './tools.ts';
@@ -57,20 +50,14 @@ export function toRenderedTask(given: TaskExample, place: TaskPlace): RenderedTa
   };
 }
 
-const text = (maxLength: number): JsonObject => ({ type: 'string', maxLength, pattern: '\\S' });
-const stepShape = { tool: { type: 'string' }, description: text(200), input: true, output: true };
-const exampleShape = jsonSchema<TaskExample>({
-  type: 'object',
-  properties: {
-    objective: text(500),
-    steps: {
-      type: 'array',
-      items: { type: 'object', properties: stepShape, required: Object.keys(stepShape) },
-      minItems: 1,
-    },
-    outcome: true,
-  },
-  required: ['objective', 'steps', 'outcome'],
+const text = (maxLength: number) => v.pipe(v.string(), v.maxLength(maxLength), v.regex(/\S/));
+const exampleShape = v.object({
+  objective: text(500),
+  steps: v.pipe(
+    v.array(v.object({ tool: v.string(), description: text(200), input: v.unknown(), output: v.unknown() })),
+    v.minLength(1),
+  ),
+  outcome: v.unknown(),
 });
 
 /** A frozen copy, which nothing that its owner does later can change. */
@@ -78,7 +65,8 @@ function readExample(given: TaskExample, { path }: TaskPlace): TaskExample {
   const copied = copyJson(given);
   if (!copied.ok) throw invalid(`A task example of section \`${path}\` is not JSON: ${copied.problem}.`, { path });
   const validation = compileSchema(exampleShape).validate(copied.value);
-  if (validation.ok) return validation.value;
+  // Whose values are JSON, as they were copied.
+  if (validation.ok) return validation.value as TaskExample;
   throw invalid(`A task example of section \`${path}\` does not fit: ${toClause(validation.issues)}.`, { path });
 }
 

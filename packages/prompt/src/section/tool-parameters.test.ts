@@ -1,4 +1,5 @@
-import { defineTool, type Json, jsonSchema } from '@holdfast/core';
+import { defineTool, type Json } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import { describeParameters, describeType } from './tools.ts';

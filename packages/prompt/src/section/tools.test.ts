@@ -1,4 +1,5 @@
-import { defineTool, jsonSchema, type ToolDefinition, type ToolExample } from '@holdfast/core';
+import { defineTool, type ToolDefinition, type ToolExample } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import { renderExamples } from './tools.ts';

@@ -1,4 +1,5 @@
-import { jsonSchema, type Prompt, type Schema } from '@holdfast/core';
+import type { Prompt, Schema } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import * as v from 'valibot';
 import { expect, expectTypeOf, test } from 'vitest';
 import { promptOf } from '../prompt/fixtures.ts';

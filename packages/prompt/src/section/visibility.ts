@@ -2,7 +2,6 @@ import {
   defineSlice,
   HoldfastError,
   type Json,
-  jsonSchema,
   type KeyedState,
   remove,
   type SessionEvent,
@@ -10,27 +9,16 @@ import {
   upsert,
 } from '@holdfast/core';
 import { compileSchema, describeIssues } from '@holdfast/schema';
+import * as v from 'valibot';
 import type { Visibility } from './section.ts';
 
 /** The tools with which a model opens and reads sections. */
 export const reservedToolNames: ReadonlySet<string> = new Set(['open_sections', 'read_section']);
 
-/** What `sections-shown` says, or without `visibility` `sections-cleared`. */
-interface SectionsEvent {
-  readonly prompt: string;
-  readonly keys?: readonly string[];
-  readonly visibility?: Visibility;
-}
-
-const visibilities = { enum: ['full', 'summary'] };
-const prompt = { type: 'string' };
-const keys = { type: 'array', items: { type: 'string' } };
-const shownSchema = jsonSchema<Required<SectionsEvent>>({
-  type: 'object',
-  properties: { prompt, keys, visibility: visibilities },
-  required: ['prompt', 'keys', 'visibility'],
-});
-const clearedSchema = jsonSchema<SectionsEvent>({ type: 'object', properties: { prompt, keys }, required: ['prompt'] });
+const visibilities = v.picklist(['full', 'summary']);
+const keys = v.array(v.string());
+const shownSchema = v.object({ prompt: v.string(), keys, visibility: visibilities });
+const clearedSchema = v.object({ prompt: v.string(), keys: v.optional(keys) });
 
 /**
  * How sections were told to be shown in a session: `full` or `summary`, by `<prompt id>#<section path>`. It comes before what the sections
@@ -40,7 +28,7 @@ const clearedSchema = jsonSchema<SectionsEvent>({ type: 'object', properties: { 
 export const visibilitySlice: Slice<KeyedState<Visibility>> = defineSlice<Visibility>({
   id: 'holdfast/visibility',
   kind: 'keyed',
-  schema: jsonSchema<Visibility>(visibilities),
+  schema: visibilities,
   reducers: {
     'sections-shown'(_shown, payload) {
       const event = read(shownSchema, { type: 'sections-shown', payload });

@@ -1,4 +1,5 @@
-import { definePack, definePlugin, jsonSchema } from '@holdfast/core';
+import { definePack, definePlugin } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {

@@ -1,4 +1,5 @@
-import { definePack, definePlugin, isHoldfastError, jsonSchema } from '@holdfast/core';
+import { definePack, definePlugin, isHoldfastError } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { HoldfastConfig } from './config.ts';

@@ -1,4 +1,5 @@
-import { defineResource, defineSlice, defineTool, jsonSchema, type Plugin } from '@holdfast/core';
+import { defineResource, defineSlice, defineTool, type Plugin } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import { expect, test } from 'vitest';
 import { holdfastVersion } from '../resolve/holdfast-version.ts';
 import {

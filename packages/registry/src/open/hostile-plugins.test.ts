@@ -2,11 +2,11 @@ import {
   definePlugin,
   defineSlice,
   defineTool,
-  jsonSchema,
   type Plugin,
   type PluginContributions,
   type Slice,
 } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import { expect, test } from 'vitest';
 import {
   budget,

@@ -1,15 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  definePack,
-  definePlugin,
-  defineTool,
-  HoldfastError,
-  jsonSchema,
-  type Pack,
-  type Plugin,
-} from '@holdfast/core';
+import { definePack, definePlugin, defineTool, HoldfastError, type Pack, type Plugin } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import { expect, test, vi } from 'vitest';
 import type { HoldfastConfig, WorkspaceConfig } from '../config/config.ts';
 import { mergeConfig } from '../config/merge.ts';

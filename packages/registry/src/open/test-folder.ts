@@ -33,7 +33,9 @@ export async function createFolder(files: Readonly<Record<string, string | Uint8
 
 const core = new URL('../../../core/src/index.ts', import.meta.url).href;
 
-const functions = '{ definePack, definePlugin, definePolicy, defineTool, jsonSchema, allow, deny }';
+const schemas = new URL('../../../schema/src/json.ts', import.meta.url).href;
+
+const functions = '{ definePack, definePlugin, definePolicy, defineTool, allow, deny }';
 const makerCode = `
 const configSchema = jsonSchema({ type: 'object', properties: { tools: { type: 'array', items: { type: 'string' } } } });
 const tool = (name) => defineTool({ name, description: 'Does it.', execute: () => name });
@@ -51,9 +53,9 @@ const pack = (name, more = {}) => definePack({
 `;
 
 /** The beginning of a module that makes plugins and packs, wherever it lies. */
-export const makers: string = `import ${functions} from ${JSON.stringify(core)};${makerCode}`;
+export const makers: string = `import { jsonSchema } from ${JSON.stringify(schemas)};import ${functions} from ${JSON.stringify(core)};${makerCode}`;
 /** The same for CommonJS. */
-export const requiredMakers: string = `const ${functions} = require(${JSON.stringify(fileURLToPath(core))});${makerCode}`;
+export const requiredMakers: string = `const { jsonSchema } = require(${JSON.stringify(fileURLToPath(schemas))});const ${functions} = require(${JSON.stringify(fileURLToPath(core))});${makerCode}`;
 
 /** The files of an installed package, with an exports map. */
 export function packageFiles(

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { definePack, definePlugin, definePolicy, deny, jsonSchema, type Pack, type Policy } from '@holdfast/core';
+import { definePack, definePlugin, definePolicy, deny, type Pack, type Policy } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { HoldfastConfig, WorkspaceConfig } from '../config/config.ts';

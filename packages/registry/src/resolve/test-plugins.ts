@@ -3,7 +3,6 @@ import {
   definePlugin,
   defineTool,
   type JsonObject,
-  jsonSchema,
   type Pack,
   type Plugin,
   type PluginCommand,
@@ -15,6 +14,7 @@ import {
   type Tool,
 } from '@holdfast/core';
 import { callBudget } from '@holdfast/policy';
+import { jsonSchema } from '@holdfast/schema/json';
 import type { Registry } from './types.ts';
 
 /** What the tests of plugins are made of. */

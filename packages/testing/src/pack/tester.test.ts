@@ -1,5 +1,6 @@
-import { allow, ask, definePack, definePolicy, deny, jsonSchema, type Pack, type Policy } from '@holdfast/core';
+import { allow, ask, definePack, definePolicy, deny, type Pack, type Policy } from '@holdfast/core';
 import { callBudget, requireApproval } from '@holdfast/policy';
+import { jsonSchema } from '@holdfast/schema/json';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { PackCases } from './cases.ts';
 import { measurePack } from './rules.ts';

@@ -7,12 +7,12 @@ import {
   deny,
   isPlainObject,
   type Json,
-  jsonSchema,
   type Policy,
   type PreparedCall,
   systemClock,
   toolError,
 } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/schema/json';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { PolicyTesterOptions } from './cases.ts';
 import { policyTester } from './tester.ts';

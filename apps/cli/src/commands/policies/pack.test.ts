@@ -10,7 +10,8 @@ function toPack(
   name: string,
   { version = '1.2.3', check = "names.includes(tool.name) ? deny('Not this one.') : allow" } = {},
 ): string {
-  return `import { allow, definePack, definePolicy, deny, jsonSchema } from '${core}';
+  return `import { jsonSchema } from '${import.meta.resolve('@holdfast/schema/json')}';
+import { allow, definePack, definePolicy, deny } from '${core}';
 console.log('what a module prints');
 export const ${name}Pack = definePack({
   name: '${name}',

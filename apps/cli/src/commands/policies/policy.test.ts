@@ -1,7 +1,8 @@
 import { appendFile } from 'node:fs/promises';
-import { defineTool, jsonSchema, type Policy } from '@holdfast/core';
+import { defineTool, type Policy } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
 import { callBudget, denyTools, observe, requireApproval } from '@holdfast/policy';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession } from '@holdfast/session';
 import { createJsonlLog } from '@holdfast/session/jsonl';
 import { createRedactor } from '@holdfast/session/redact';
@@ -43,7 +44,8 @@ async function record(
 }
 
 function toPack({ version = '1.0.0', limit = 'euros > maxEuros' } = {}): string {
-  return `import { allow, definePack, definePolicy, deny, jsonSchema } from '${import.meta.resolve('@holdfast/core')}';
+  return `import { jsonSchema } from '${import.meta.resolve('@holdfast/schema/json')}';
+import { allow, definePack, definePolicy, deny } from '${import.meta.resolve('@holdfast/core')}';
 console.log('what a module prints');
 export default definePack({
   name: 'money',

@@ -152,6 +152,7 @@ test('a prompt of another copy of the package is handled by that copy', async ()
   await cp(source('prompt/src'), join(folder.path, 'copy'), { recursive: true });
   for (const name of ['core', 'schema'])
     await symlink(source(name), join(folder.path, 'node_modules/@holdfast', name), 'dir');
+  await symlink(source('prompt/node_modules/valibot'), join(folder.path, 'node_modules/valibot'), 'dir');
   expect((await runJson(['seed', 'prompt.ts'], folder.path)).printed).toMatchObject({ created: true, sections: 1 });
   expect((await runJson(['status', 'prompt.ts'], folder.path)).printed).toMatchObject({ ok: true });
 });

@@ -10,10 +10,11 @@ import type {
   StagedResource,
   Tool,
 } from '@holdfast/core';
+import { guide } from '@holdfast/prompt';
 
 /** A prompt that speaks to the model. */
 export function guidedPrompt(tools: readonly Tool[], guidance: Partial<RenderedPrompt>, name = 'test/guided'): Prompt {
-  return { name, render: () => ({ text: 'Work.', tools, policies: new Map(), allPolicies: [], ...guidance }) };
+  return { name, render: () => ({ text: 'Work.', tools, policies: new Map(), allPolicies: [], guide, ...guidance }) };
 }
 
 export const everyCalls = (every: number): FeedbackTrigger => ({ type: 'calls', every });

@@ -1,8 +1,8 @@
 import type { Completion, ModelEvent, ModelRequest, RenderedPrompt } from '@holdfast/core';
+import { createBudget, type RunAgentOptions, resumeRun, runAgent } from '@holdfast/executor';
 import { createSession, type LogRecord, memoryStore, replay } from '@holdfast/session';
 import { describe, expect, test } from 'vitest';
-import { call, collect, echo, notes, playing, say, stop, testClock, testSession } from '../fixtures.ts';
-import { createBudget, type RunAgentOptions, resumeRun, runAgent } from '../index.ts';
+import { call, collect, echo, notes, playing, say, stop, testClock, testSession } from './guidance-fixtures.ts';
 import {
   checker,
   everyCalls,
@@ -12,7 +12,7 @@ import {
   namedFiles,
   numberFormat,
   provider,
-} from '../test-guidance.ts';
+} from './test-guidance.ts';
 
 const echoed = (id: string): ModelEvent => call('echo', { q: id }, id);
 const toldIn = ({ messages }: ModelRequest): readonly string[] =>
@@ -617,4 +617,11 @@ test('an empty last message is what is read, not the text before it', async () =
   const { whole, cuts } = await cutEverywhere({ output: numberFormat() }, script);
   expect(whole).toMatchObject({ output: 8, turns: 3 });
   for (const { result } of cuts) expect(result).toMatchObject({ output: 8, turns: 3 });
+});
+
+test('what the completion checker misses and that the text was cut are told together', async () => {
+  const completion = { checker: checker(() => ({ complete: false, feedback: 'Sign it.' })), maxReturns: 0 };
+  const { result } = await runGuided({ completion }, [[say('The answer is'), { type: 'finish', reason: 'length' }]]);
+  expect(result).toMatchObject({ status: 'completed', cut: 'length' });
+  expect(result.unfinished).toMatch(/^Sign it\. The last message was cut off.*\(`length`\)\.$/);
 });

@@ -1,9 +1,7 @@
-import { describeThrown, type GuidanceContext } from '@holdfast/core';
-import { isThenable, waitForAnswer } from '../call/execute.ts';
-import type { CallScope } from '../call/scope.ts';
+import { describeThrown, type GuidanceContext, type GuidedRun } from '@holdfast/core';
 
 /** What feedback providers and completion checkers may look at. */
-export function toGuidanceContext({ surroundings, budget }: CallScope, calls: number): GuidanceContext {
+export function toGuidanceContext({ surroundings, budget }: GuidedRun, calls: number): GuidanceContext {
   const { session, filesystem, deadline } = surroundings;
   return Object.freeze({ session, filesystem, deadline, budget, calls });
 }
@@ -18,7 +16,7 @@ export type Heard =
 /** Asks, and waits no longer than the run goes on, or `timeoutMs` where that is given. Never rejects. */
 export async function hear(
   ask: () => unknown,
-  { clock, lifetime }: CallScope,
+  { clock, lifetime }: GuidedRun,
   timeoutMs: number | undefined,
 ): Promise<Heard> {
   let value: unknown;
@@ -37,14 +35,20 @@ export async function hear(
     }
     stopListening = lifetime.onEnd(() => resolve({ type: 'ended' }));
   });
-  const answered = waitForAnswer(value).then(
-    (answer): Heard =>
-      answer.type === 'returned'
-        ? { type: 'answered', value: answer.value }
-        : { type: 'failed', message: describeThrown(answer.thrown) },
-  );
-  const heard = await Promise.race([answered, over]);
+  const heard = await Promise.race([waitFor(value), over]);
   stopTimer?.();
   stopListening();
   return heard;
+}
+
+async function waitFor(value: PromiseLike<unknown>): Promise<Heard> {
+  try {
+    return { type: 'answered', value: await value };
+  } catch (thrown) {
+    return { type: 'failed', message: describeThrown(thrown) };
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }

@@ -6,15 +6,15 @@ import {
   type FeedbackProvider,
   type FeedbackTrigger,
   type FileStat,
+  type GuidedRun,
   type KeyedState,
   type Operation,
   type Prompt,
-  type RenderedPrompt,
   type Slice,
+  type Speaker,
   upsert,
 } from '@holdfast/core';
-import type { CallScope } from '../call/scope.ts';
-import { hear, toGuidanceContext } from './guidance.ts';
+import { hear, toGuidanceContext } from './hear.ts';
 
 /** How far a prompt, or one of its providers, had come when it was noted last. */
 type Cadence = {
@@ -31,18 +31,6 @@ const cadences: Slice<KeyedState<Cadence>> = defineSlice<Cadence>({
   kind: 'keyed',
   reducers: {},
 });
-
-/** What a run says to the model, beside its tools. */
-export interface Speaker {
-  readonly scope: CallScope;
-  readonly prompt: Prompt;
-  readonly rendered: RenderedPrompt;
-}
-
-/** Whether calls are counted for those who speak to the model. */
-export function isGuided({ feedback, completion }: RenderedPrompt): boolean {
-  return completion !== undefined || (feedback !== undefined && feedback.length > 0);
-}
 
 /** Calls of the prompt that have ended in the session. */
 export function countedCalls({ scope, prompt }: Speaker): number {
@@ -126,7 +114,7 @@ interface Now {
   readonly calls: number;
   readonly nowMs: number;
   readonly startedAtMs: number;
-  readonly scope: CallScope;
+  readonly scope: GuidedRun;
 }
 
 interface Due {
@@ -168,7 +156,7 @@ function isDue(trigger: FeedbackTrigger, last: Cadence, now: Now): boolean | Pro
 }
 
 /** @throws Error when it could not be found out. */
-async function isFile(path: string, scope: CallScope): Promise<boolean> {
+async function isFile(path: string, scope: GuidedRun): Promise<boolean> {
   const { filesystem } = scope.surroundings;
   if (filesystem === undefined) return false;
   const heard = await hear(() => filesystem.stat(path), scope, scope.policyTimeoutMs);

@@ -1,25 +1,10 @@
-import {
-  type Completion,
-  type FeedbackEvent,
-  HoldfastError,
-  type ModelRequest,
-  type Redactor,
-  type Tool,
-} from '@holdfast/core';
+import type { Completion, FeedbackEvent, ModelRequest, Redactor, Tool } from '@holdfast/core';
+import { resumeRun, runAgent } from '@holdfast/executor';
 import { createSession, type LogRecord, replay, type Session, type SessionStore } from '@holdfast/session';
 import { createRedactor } from '@holdfast/session/redact';
 import { describe, expect, test } from 'vitest';
-import { call, collect, diary, echo, notes, playing, say, stop, testClock, testSession, writer } from '../fixtures.ts';
-import { resumeRun, runAgent } from '../index.ts';
-import {
-  checker,
-  everyCalls,
-  fileCreated,
-  guidedPrompt,
-  namedFiles,
-  numberFormat,
-  provider,
-} from '../test-guidance.ts';
+import { call, echo, playing, say, stop, testClock, testSession } from './guidance-fixtures.ts';
+import { checker, everyCalls, fileCreated, guidedPrompt, namedFiles, numberFormat, provider } from './test-guidance.ts';
 
 const echoed = (id: string) => call('echo', { q: id }, id);
 const onceThenDone = () => playing([echoed('a'), stop], [say('Done.'), stop]);
@@ -221,64 +206,6 @@ test('an output of which the log has only masks is asked for again', async () =>
   expect(await resumed.result).toMatchObject({ status: 'completed', output: '7: seven', turns: 2 });
   expect(toldIn(model.requests[0])).toEqual(['Go.', expect.stringContaining('held a secret')]);
 });
-
-describe('what only looks as if it asked for sections', () => {
-  test.each<[string, () => unknown]>([
-    ['keys that are no texts', () => expansion({ keys: [{ toString: 1, valueOf: 1 }] })],
-    [
-      'data that throws',
-      () =>
-        Object.defineProperty(expansion(null), 'data', {
-          get() {
-            throw new Error('boo');
-          },
-        }),
-    ],
-  ])('%s: a failure like any other', async (_title, thrown) => {
-    const { session, ends } = testSession();
-    const needy = writer(() => {
-      throw thrown();
-    });
-    const prompt = { ...guidedPrompt([needy], {}), expand: () => 'Opened.' };
-    const model = playing([call('write', {}, 'a'), stop], [say('Done.'), stop]);
-    const result = await runAgent({ model, prompt, session, input: 'Go.' }).result;
-    expect(result).toMatchObject({ status: 'completed', outcomes: [{ kind: 'failed', callId: 'a' }] });
-    expect(ends()).toHaveLength(1);
-    expect(session.read(notes).size).toBe(0);
-  });
-
-  test('a call that was begun before its process ended is in doubt, and opens nothing', async () => {
-    let attempt = 0;
-    const charge: Tool = {
-      ...echo,
-      name: 'charge',
-      effects: 'external',
-      repeat: 'keyed',
-      execute() {
-        attempt += 1;
-        if (attempt > 1) throw expansion({ keys: ['g'] });
-        return { a: '' };
-      },
-    };
-    const { session, records } = testSession();
-    const prompt = { ...guidedPrompt([charge], {}), expand: () => 'Opened.' };
-    await runAgent({ model: playing([call('charge', { q: '' }, 'a'), stop], [stop]), prompt, session, input: 'Go.' })
-      .result;
-    const cut = records.slice(0, records.findIndex(({ type }) => type === 'tool-call-start') + 1);
-    const events = resumeRun({
-      model: playing([say('Done.'), stop]),
-      prompt,
-      session: replay(cut, { slices: [notes, diary] }),
-    });
-    await collect(events);
-    expect((await events.result).outcomes).toMatchObject([{ kind: 'in-doubt', code: 'visibility.expansion_required' }]);
-    expect(attempt).toBe(2);
-  });
-});
-
-function expansion(data: HoldfastError['data']): HoldfastError {
-  return new HoldfastError('visibility.expansion_required', 'Open it first.', { data });
-}
 
 function revoked(): object {
   const { proxy, revoke } = Proxy.revocable({}, {});

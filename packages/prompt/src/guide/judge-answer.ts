@@ -1,45 +1,22 @@
 import {
+  type AnswerVerdict,
   type Completion,
   type CompletionChecker,
   type FeedbackEvent,
   forModel,
   hasMask,
   isPlainObject,
+  type ModelAnswer,
   type OutputFormat,
-  type ThrownError,
+  type Speaker,
 } from '@holdfast/core';
-import { countedCalls, noteFeedback, type Speaker } from './feedback.ts';
-import { hear, toGuidanceContext } from './guidance.ts';
+import { hear, toGuidanceContext } from './hear.ts';
+import { countedCalls, noteFeedback } from './speak.ts';
 
-/** What is made of a message without calls. */
-export type Verdict =
-  | ({ readonly type: 'done'; readonly output?: unknown } & Missing)
-  /** The model has been told; the run goes on. */
-  | { readonly type: 'again'; readonly source: 'completion' | 'output'; readonly text: string }
-  /** It would have to go on, and cannot. */
-  | ({ readonly type: 'stuck'; readonly error?: ThrownError } & Missing)
-  | ({ readonly type: 'wrong'; readonly error: ThrownError } & Missing);
-
-/** What the completion checker misses, where it misses something. */
-interface Missing {
-  readonly unfinished?: string;
-}
-
-export interface Answer {
-  readonly text: string;
-  /** How often the model has been sent back to work, and told what its output lacked, in the run so far. */
-  readonly returns: number;
-  readonly corrections: number;
-  /** Whether it was read back from the log, which has masks where secrets were. */
-  readonly recorded: boolean;
-  /** Whether there are time, budget and rounds for another message. Asked when needed. */
-  readonly canGoOn: () => boolean;
-  /** Whether there are calls left to spend beside that. */
-  readonly canWork: () => boolean;
-}
+type Missing = Pick<Extract<AnswerVerdict, { readonly type: 'done' }>, 'unfinished'>;
 
 /** Decides whether the run is over: first whether the work is done, then whether the text is what was wanted. */
-export async function judgeAnswer(answer: Answer, speaker: Speaker): Promise<Verdict> {
+export async function judgeAnswer(answer: ModelAnswer, speaker: Speaker): Promise<AnswerVerdict> {
   const { completion, output } = speaker.rendered;
   const missed = completion && (await findMissed(completion.checker, answer, speaker));
   if (missed !== undefined) {
@@ -65,7 +42,11 @@ interface Missed {
 }
 
 /** `undefined` when the work is done. */
-async function findMissed(checker: CompletionChecker, { text }: Answer, speaker: Speaker): Promise<Missed | undefined> {
+async function findMissed(
+  checker: CompletionChecker,
+  { text }: ModelAnswer,
+  speaker: Speaker,
+): Promise<Missed | undefined> {
   const { name } = checker;
   const context = Object.freeze({ ...toGuidanceContext(speaker.scope, countedCalls(speaker)), text });
   const heard = await hear(() => checker.check(context), speaker.scope, undefined);
@@ -104,8 +85,8 @@ const masked = {
 
 function readOutput(
   output: OutputFormat,
-  { answer, speaker, missing }: { readonly answer: Answer; readonly speaker: Speaker; readonly missing: Missing },
-): Verdict {
+  { answer, speaker, missing }: { readonly answer: ModelAnswer; readonly speaker: Speaker; readonly missing: Missing },
+): AnswerVerdict {
   const parsed = answer.recorded && hasMask(answer.text) ? masked : output.parse(answer.text);
   if (parsed.ok) return { type: 'done', output: parsed.value, ...missing };
   const { message } = parsed;
