@@ -129,9 +129,8 @@ const nesting = {
      const { runAgent } = await import('${import.meta.resolve('@holdfast/executor')}');
      const { scriptedModel } = await import('${import.meta.resolve('@holdfast/testing')}');
      const model = scriptedModel([{ calls: [{ id: 'call_1_0', name: 'gone', arguments: {} }] }, { text: 'Found.' }]);
-     const plain = createPrompt({ ns: 'test', key: 'child', sections: [] });
      const feedback = [{ name: 'each', triggers: [{ type: 'calls', every: 1 }], provide: () => 'Go on.' }];
-     const prompt = { ...plain, render: (view) => ({ ...plain.render(view), feedback }) };
+     const prompt = createPrompt({ ns: 'test', key: 'child', sections: [], feedback });
      return (await runAgent({ session: context.child(), prompt, model, input: 'Look.' }).result).text;`,
     'external',
   ),
