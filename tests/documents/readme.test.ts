@@ -38,7 +38,7 @@ test('the tool file of the README is sound', async () => {
   const { status, output } = await runCommand(commands[0] ?? '', folder);
   expect({ status, output }).toEqual({
     status: 0,
-    output: expect.stringContaining('1 good tool, 0 errors, 0 warnings'),
+    output: expect.stringContaining('1 valid tool, 0 errors, 0 warnings'),
   });
 });
 

@@ -39,7 +39,7 @@ test('--version', async () => {
 });
 
 test('check', async () => {
-  expect(await holdfast('check', 'tools')).toEqual({ status: 0, output: expect.stringContaining('1 good tool') });
+  expect(await holdfast('check', 'tools')).toEqual({ status: 0, output: expect.stringContaining('1 valid tool') });
 });
 
 test('run with a script, and show', async () => {

@@ -24,7 +24,7 @@ test.each([
   { request: '读取 notes.txt 然后统计字数', says: 'I read English only' },
   { request: 'اقرأ الملف', says: 'I read English only' },
   { request: '🎉🎉👩‍👩‍👧', says: 'names nothing that I could do' },
-])('a request that the offline model cannot read is told so: $request', async ({ request, says }) => {
+])('the offline model rejects an unreadable request: $request', async ({ request, says }) => {
   await using folder = await createFolder({ 'notes.txt': 'milk' });
   for (const columns of [20, 80]) {
     const { exitCode, stdout } = await run(['run', request], folder.path, { terminals: ['stdout'], columns });
@@ -44,11 +44,11 @@ test('a request of 10 MB is run, logged and shown in seconds', async () => {
   const shown = await run(['show'], folder.path, { terminals: ['stdout'] });
   expect(shown.exitCode).toBe(0);
   expect(shown.stdout.length).toBeLessThan(100_000);
-  // It takes less than two; a step that goes over the text once more for every line or character takes minutes.
+  // Takes less than two seconds; extra passes over the text per line or character would take minutes.
   expect(performance.now() - started).toBeLessThan(60_000);
 });
 
-test('nobody is asked when standard input carried the request', async () => {
+test('no question is asked when standard input held the request', async () => {
   await using folder = await createFolder({
     'plugins/wipe.mjs': toTool('wipe', 'return 1;').replace('dangerous: false', 'dangerous: true'),
     'script.json': toScript({ name: 'wipe', arguments: {} }),
@@ -57,7 +57,7 @@ test('nobody is asked when standard input carried the request', async () => {
   const { host, stdin, stdout } = createTestHost({ directory: folder.path, terminals: ['stdin', 'stdout'] });
   stdin.end('Do it.');
   expect(await runProgram(['run', '-', '--model', 'script:script.json'], host, '0')).toBe(0);
-  expect(stdout()).toContain('Nobody was asked (standard input carried the request), so wipe did not run.');
+  expect(stdout()).toContain('Denied without asking (standard input was used for the request): wipe.');
 });
 
 const binary = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0xff, 0xfe, 0x1b, 0x5b, 0x32, 0x4a]);
@@ -81,7 +81,7 @@ test.each([
   expect(await readFile(join(folder.path, 'image.png'))).toEqual(binary);
 });
 
-test('one broken tool file among good ones costs its own tool only', async () => {
+test('a broken tool file disables only its own tool', async () => {
   await using folder = await createFolder({
     'plugins/good.mjs': toTool('good', "return 'fine';"),
     'plugins/broken.mjs': 'export const METADATA = {\n  name: \n',
@@ -108,16 +108,16 @@ test.each([
   expect((await readdir(folder.path)).sort()).toEqual(['a.txt', 'loop']);
 });
 
-test('logs that cannot be read are an error with a reason', async () => {
-  await using folder = await createFolder({ '.holdfast/sessions': 'no folder' });
+test('unreadable logs are an error with a reason', async () => {
+  await using folder = await createFolder({ '.holdfast/sessions': 'not a folder' });
   const { exitCode, stderr } = await run(['show'], folder.path);
   expect(exitCode).toBe(1);
-  expect(stderr).toMatch(/The session logs in `.+` cannot be read: ENOTDIR.+\(log\.unreadable\)/);
+  expect(stderr).toMatch(/Cannot read the session logs in `.+`: ENOTDIR.+\(log\.unreadable\)/);
   const doctor = await run(['doctor'], folder.path);
   expect(doctor.exitCode).toBe(1);
 });
 
-test('a log cut in the middle of a record: the good part, the place, and 1', async () => {
+test('a log cut inside a record: the valid part, the position and exit code 1', async () => {
   await using folder = await createFolder({ 'notes.txt': 'milk' });
   await run(['run', 'Read notes.txt'], folder.path);
   const path = join(findLogFolder(folder.path), (await readdir(findLogFolder(folder.path)))[0] ?? '');
@@ -127,16 +127,16 @@ test('a log cut in the middle of a record: the good part, the place, and 1', asy
   const { exitCode, stdout } = await run(['show'], folder.path);
   expect(exitCode).toBe(1);
   expect(stdout).toContain('Request: Read notes.txt');
-  expect(stdout).toContain(`The log is torn: its last 20 bytes, from byte ${lineStart} on, are half a record.`);
+  expect(stdout).toContain(`The log is torn: the last 20 bytes, from byte ${lineStart}, are an incomplete record.`);
   const json = await run(['show', '--json'], folder.path);
   expect(json.exitCode).toBe(1);
   expect(json.stdout.trimEnd().split('\n')).toHaveLength(readLog(path).records.length);
-  expect(json.stderr).toContain(`from byte ${lineStart} on`);
+  expect(json.stderr).toContain(`from byte ${lineStart}`);
 });
 
 const hostile = '\x1b[2J\x1b]0;title\x07\x9b31m\u202egnp.exe\r\nok';
 
-test.each([[], ['--json']])('hostile text reaches no terminal as it is %s', async (...flags) => {
+test.each([[], ['--json']])('hostile text is escaped on terminals %s', async (...flags) => {
   const body = `context.progress(${JSON.stringify(hostile)});
     await context.filesystem.write(${JSON.stringify(`${hostile.replaceAll(/[\r\n\0/]/g, '')}.txt`)}, 'x');
     return { text: ${JSON.stringify(hostile)} };`;
@@ -186,7 +186,7 @@ test.each(["it's a folder", 'with "quotes"', '文件 夹'])('a workspace named %
   expect(hint).toContain(` --workspace '${name.replaceAll("'", "'\\''")}'`);
 });
 
-test('NO_COLOR at a terminal: the live view without a colour', async () => {
+test('NO_COLOR at a terminal: the live view without colors', async () => {
   await using folder = await createFolder({ 'notes.txt': 'milk\n' });
   const options = { terminals: ['stdout', 'stderr'], environment: { NO_COLOR: '1' } } as const;
   const { stdout } = await run(['run', 'Read notes.txt'], folder.path, options);
@@ -201,7 +201,7 @@ test.each(['run', 'list'])('%s at a terminal of 20 columns', async (command) => 
   expect(stdout).toContain('read_fi');
 });
 
-test('two runs at once in one workspace: every change that was said to be made is made', async () => {
+test('two concurrent runs in one workspace: every reported change is made', async () => {
   const bump = `const count = Number(await context.filesystem.readText('count.txt'));
     await context.filesystem.write('count.txt', String(count + 1));
     return count + 1;`;

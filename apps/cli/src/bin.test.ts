@@ -8,7 +8,7 @@ test.each([
   { versions: { bun: '1.4.5' }, says: 'this is Bun 1.4.5. Start it with `npx holdfast`' },
   { versions: { deno: '2.9.6' }, says: 'this is Deno 2.9.6. Start it with `npx holdfast`' },
   { versions: { node: '22.17.1' }, says: 'this is 22.17.1.\n' },
-])('$versions is told that it is not supported', ({ versions, says }) => {
+])('$versions is not supported', ({ versions, says }) => {
   const change = `Object.defineProperty(process, 'versions', { value: { ...process.versions, ...${JSON.stringify(versions)} } });`;
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
@@ -16,14 +16,14 @@ test.each([
     { encoding: 'utf8' },
   );
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-  expect(stderr).toContain(`holdfast needs Node.js 22.18 or later, and ${says}`);
+  expect(stderr).toContain(`holdfast requires Node.js 22.18 or later; ${says}`);
 });
 
-test('--version and --help load nothing of the program, and a command only its own code', () => {
+test('--version and --help do not load the program, and a command loads only its own code', () => {
   const listing = `import { registerHooks } from 'node:module';
     registerHooks({ load: (url, context, next) => (process.stderr.write(url + '\\n'), next(url, context)) });`;
   const preload = `data:text/javascript,${encodeURIComponent(listing)}`;
-  // From the sources as they are.
+  // From the sources.
   const { NODE_OPTIONS: _, ...env } = process.env;
   const start = (...argv: readonly string[]): { readonly stdout: string; readonly stderr: string } =>
     spawnSync(process.execPath, ['--conditions=holdfast-source', '--import', preload, program, ...argv], {

@@ -1,16 +1,16 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 
-// The program is imported only after this look: another runtime, or an older Node.js, cannot even link it, and would say so in riddles.
+// Checked before the program is imported: another runtime, or an older Node.js, cannot even link it and would fail with an obscure error.
 const { node, bun, deno } = process.versions;
 const other = bun === undefined ? deno && `Deno ${deno}` : `Bun ${bun}`;
 const [major = 0, minor = 0] = node.split('.').map(Number);
 if (other !== undefined || major < 22 || (major === 22 && minor < 18)) {
   const hint = other === undefined ? '' : ' Start it with `npx holdfast`, or with `bunx holdfast` without `--bun`.';
-  console.error(`holdfast needs Node.js 22.18 or later, and this is ${other ?? node}.${hint}`);
+  console.error(`holdfast requires Node.js 22.18 or later; this is ${other ?? node}.${hint}`);
   process.exit(1);
 }
-// Both are asked for more often than anything else, and need nothing of the program.
+// Answered without loading the program.
 const [word, ...others] = process.argv.slice(2);
 if (others.length === 0 && word === '--version') {
   const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {

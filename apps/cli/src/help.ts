@@ -1,11 +1,11 @@
 import { groups } from './commands/groups.ts';
 
-/** How this program is called. Only a checkout runs the source. */
+/** The command that starts this program. Only a checkout runs the source. */
 export const ownCommand: string = import.meta.url.endsWith('.ts') ? 'npm run holdfast --' : 'holdfast';
 
 const usage = `Usage: holdfast [options] [command]
 
-Runs governed tools: every call is checked, approved where it must be, undone when it fails, and recorded.
+Runs governed tools: every call is checked, approved if necessary, rolled back on failure, and recorded.
 `;
 
 const options = [
@@ -16,39 +16,38 @@ const options = [
 
 const footer = `
 Examples:
-  $ holdfast doctor                              is everything here that a run needs?
+  $ holdfast doctor                              check that everything a run needs is in place
   $ holdfast run "Count the words in README.md"
-  $ holdfast plan "Read README.md and write it to copy.md" --run      first a plan, which is checked, and then nothing but the plan
-  $ holdfast trace                               what became of the last plan
-  $ holdfast new tool make_slug                  a tool of your own; \`try\`, \`check\` and \`lock\` are about it
-  $ holdfast show                                what was called, decided and changed
-  $ holdfast why call-2                          why that call ran, or did not
-  $ holdfast config                              plugins, packs and limits that are in force, and whose they are
-  $ holdfast pending                             what waits for an answer, was interrupted or is in doubt
-  $ holdfast resume                              go on with a run that waited or was killed
-  $ holdfast model list                          small language models to download, for --model local:NAME
-  $ holdfast run --help                          models, approvals, more examples
+  $ holdfast plan "Read README.md and write it to copy.md" --run      compile and check a plan, then run only that
+  $ holdfast trace                               show how the last plan went
+  $ holdfast new tool make_slug                  create your own tool; see also \`try\`, \`check\` and \`lock\`
+  $ holdfast show                                show calls, decisions and changes
+  $ holdfast why call-2                          explain why a call ran or not
+  $ holdfast config                              show plugins, packs and limits, and their origin
+  $ holdfast pending                             list pending, interrupted and in-doubt calls
+  $ holdfast resume                              resume a suspended or interrupted run
+  $ holdfast model list                          list small language models for --model local:NAME
+  $ holdfast run --help                          models, approvals and more examples
 
 Exit codes:
-  0    the command did its work; for run: the run completed (a call that was denied is part of a completed run); for plan run: every
-       node succeeded
-  1    it did not: a run or plan that ended otherwise, no plan for a request, a bad tool file, a damaged log, an error
-  2    the command line or the configuration is wrong, or names what is not there
-  3    run, plan run, resume: it waits for a person; \`holdfast pending\` shows for what
-  4    code that was found in this folder is not trusted, and nobody said yes; \`holdfast trust --help\` has the ways to go on
-  130  Ctrl-C; the log of the run has its end. A second Ctrl-C does not wait for that. (143: SIGTERM, 129: the terminal was closed)
+  0    success; for run: the run completed, even if calls were denied; for plan run: every node succeeded
+  1    failure: an incomplete run or plan, no plan for a request, an invalid tool file, a damaged log, any other error
+  2    wrong usage: invalid arguments or configuration, or something named does not exist
+  3    run, plan run, resume: suspended until a person answers; see \`holdfast pending\`
+  4    the code in this folder is not trusted; see \`holdfast trust --help\`
+  130  Ctrl-C: the run ends cleanly; a second Ctrl-C exits at once (143: SIGTERM, 129: terminal closed)
 
-Where a plugin has a command, \`holdfast NAME\` runs it; \`holdfast list --tree\` names them.
-NO_COLOR turns colours off, HOLDFAST_DEBUG=1 shows the stacks of errors.`;
+Commands of plugins run as \`holdfast NAME\`; \`holdfast list --tree\` lists them.
+Set NO_COLOR to disable colors, HOLDFAST_DEBUG=1 to print stack traces.`;
 
 export interface HelpPlace {
-  /** How the program is called. */
+  /** The command that starts this program. */
   readonly command: string;
-  /** Of the terminal; absent, or 0, where nobody knows. */
+  /** The terminal's width; absent or 0 if unknown. */
   readonly columns?: number | undefined;
 }
 
-/** The help of the program as a whole, from the list of commands alone: it is asked for before anything is loaded. */
+/** The program's help, made from the list of commands without loading them. */
 export function formatHelp({ command, columns }: HelpPlace): string {
   const parts = [
     { heading: 'Options:', rows: options },
@@ -64,11 +63,11 @@ export function formatHelp({ command, columns }: HelpPlace): string {
     ...rows.map(([term, text]) => `  ${term.padEnd(width)}  ${wrap(text, room).join(`\n${' '.repeat(width + 4)}`)}`),
     '',
   ]);
-  const here = command === 'holdfast' ? '' : `\nHere, \`holdfast\` is \`${command}\`.`;
+  const here = command === 'holdfast' ? '' : `\nIn this checkout, run \`${command}\` instead of \`holdfast\`.`;
   return `${usage}\n${lines.join('\n')}${footer}${here}\n`;
 }
 
-/** What help is fitted into: the terminal, but no longer lines than can be read. */
+/** The width of help: the terminal's, limited to readable lines. */
 export function helpWidth(columns: number | undefined): number {
   return Math.min(columns || 100, 120);
 }

@@ -16,7 +16,7 @@ async function print(argv: readonly string[], directory: string, options: TestHo
   return stdout();
 }
 
-/** The types that a schema has. */
+/** The types of a schema. */
 async function listTypes(name: string): Promise<readonly string[]> {
   const schema = await readSchema(name);
   const { 'any-event': anyEvent = schema } = schema['$defs'] as Record<string, JsonObject>;
@@ -54,9 +54,9 @@ const files = {
 const run = ['run', 'Do it.', '--model', 'script:script.json', '--json', '--max-rounds', '3'];
 
 const nestedEvents = ['child-event', 'tool-call-beat', 'tool-call-late', 'tool-call-retry'];
-/** Of runs that were stopped and gone on with, which the tests of `resume` have. */
+/** Of suspended and resumed runs, covered by the tests of `resume`. */
 const laterRecords = ['call-resolution', 'resource-recovery-failed', 'snapshot'];
-/** Of plans, which the tests of `plan` have. */
+/** Of plans, covered by the tests of `plan`. */
 const planRecords = ['plan-start', 'plan-resume', 'plan-node', 'plan-end'];
 const rareRecords = [
   'close-error',
@@ -70,9 +70,9 @@ const rareRecords = [
   'subscriber-error',
 ];
 
-test('every event of a run, and every record of its log, is as the schemas say', async () => {
+test('events and log records of a run match the schemas', async () => {
   await using folder = await createFolder(files);
-  // Somebody to ask, who says no.
+  // A user at the terminal who answers no.
   await trustHere(folder.path);
   const { host, stdin, stdout, stderr } = createTestHost({
     directory: folder.path,
@@ -93,7 +93,7 @@ test('every event of a run, and every record of its log, is as the schemas say',
   expect([...records, ...rare].sort()).toEqual(await listTypes('show'));
 });
 
-test('a run that the model fails, with stacks and without', async () => {
+test('a run with a model error, with and without stacks', async () => {
   await using folder = await createFolder({
     ...files,
     'script.json': '{"turns":[{"calls":[{"name":"throws","arguments":"{"}]}]}',
@@ -111,7 +111,7 @@ const nesting = {
     'around',
     "context.beat(); await context.call('read_file', { path: 'a.txt' }); return 1;",
   ),
-  // Ends after its call has, while the next one holds the run up. Its file may take longer to load than the call has time.
+  // Ends after its call timed out, while the next call delays the run. Loading the file may already exceed the limit.
   'plugins/late.mjs': toTool(
     'late',
     `const { signal } = context;
@@ -129,9 +129,8 @@ const nesting = {
      const { runAgent } = await import('${import.meta.resolve('@holdfast/executor')}');
      const { scriptedModel } = await import('${import.meta.resolve('@holdfast/testing')}');
      const model = scriptedModel([{ calls: [{ id: 'call_1_0', name: 'gone', arguments: {} }] }, { text: 'Found.' }]);
-     const plain = createPrompt({ ns: 'test', key: 'child', sections: [] });
      const feedback = [{ name: 'each', triggers: [{ type: 'calls', every: 1 }], provide: () => 'Go on.' }];
-     const prompt = { ...plain, render: (view) => ({ ...plain.render(view), feedback }) };
+     const prompt = createPrompt({ ns: 'test', key: 'child', sections: [], feedback });
      return (await runAgent({ session: context.child(), prompt, model, input: 'Look.' }).result).text;`,
     'external',
   ),
@@ -141,9 +140,9 @@ const nesting = {
   }),
 };
 
-test('nested calls, signs of life, late results and runs of children are as the schemas say, and are explained', async () => {
+test('nested calls, heartbeats, late results and child runs match the schemas, and can be explained', async () => {
   await using folder = await createFolder(nesting);
-  // A tool in a process of its own has no session to give to a child.
+  // A tool in its own process has no session to pass to a child.
   const trusting = [...run, '--isolation', 'in-process'];
   const { exitCode, stdout, stderr } = await runMain(trusting, { folder: folder.path });
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
@@ -169,7 +168,7 @@ test('nested calls, signs of life, late results and runs of children are as the 
   ]);
 });
 
-test('records that only programs make', async () => {
+test('records that only other programs write', async () => {
   await using folder = await createFolder();
   const session = createSession({ id: 'one', store: createJsonlLog(await prepareLogPath(folder.path, 'one')) });
   session.register(
@@ -204,12 +203,12 @@ test.each([
   { name: 'check', argv: ['check', 'plugins', '--json'] },
   { name: 'doctor', argv: ['doctor', '--json'] },
   { name: 'doctor', argv: ['doctor', '--json', '--workspace', 'gone', '--tools', 'gone'] },
-])('$argv is as the schema says', async ({ name, argv }) => {
+])('$argv matches the schema', async ({ name, argv }) => {
   await using folder = await createFolder(files);
   expect(findIssues(await readSchema(name), JSON.parse(await print(argv, folder.path)))).toEqual([]);
 });
 
-test('a field that a schema does not have, or has otherwise, is found', async () => {
+test('a field that is missing or different in a schema is found', async () => {
   const schema = await readSchema('list');
   const provenance = { plugin: 'files', version: '1.0.0' };
   const owned = { name: 'a', plugin: 'files', origin: 'x', provenance };

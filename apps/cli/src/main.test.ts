@@ -13,7 +13,7 @@ test('the offline model works on the files of a folder', async () => {
   expect(stdout).toContain('milk');
 });
 
-test('what a tool prints does not get between the lines of --json', async () => {
+test('output of a tool does not mix with --json', async () => {
   const files = {
     'plugins/loud.mjs': toTool('loud', "console.log('LOUD'); process.stdout.write('LOUDER\\n'); return 1;"),
     'script.json': script('loud'),
@@ -28,7 +28,7 @@ test('what a tool prints does not get between the lines of --json', async () => 
   expect(stderr).toBe('LOUD\nLOUDER\n');
 });
 
-test('a tool that leaves work behind neither ends the run early nor keeps the process', async () => {
+test('a tool that leaves work behind neither ends the run early nor keeps the process alive', async () => {
   const files = {
     'plugins/rude.mjs': toTool('rude', "setInterval(() => {}, 1000); Promise.reject(new Error('stray')); return 1;"),
     'script.json': script('rude'),
@@ -40,7 +40,7 @@ test('a tool that leaves work behind neither ends the run early nor keeps the pr
   expect(stderr).not.toContain('    at ');
 });
 
-test('an exception that a tool leaves behind is told, and ends the run in order', async () => {
+test('a late exception of a tool is reported and ends the run cleanly', async () => {
   const body = "setTimeout(() => { throw new Error('late'); }); return new Promise(() => setInterval(() => {}, 1000));";
   const files = { 'plugins/late.mjs': toTool('late', body), 'script.json': script('late') };
   const { exitCode, stdout, stderr } = await runMain(trustingRun, { files });
@@ -48,15 +48,15 @@ test('an exception that a tool leaves behind is told, and ends the run in order'
   expect(stdout).toContain('"run-end"');
 });
 
-test('a tool that ends the process does not make a success of the run, and the run can be gone on with', async () => {
+test('a tool that ends the process fails the run, which can be resumed', async () => {
   const files = { 'plugins/quit.mjs': toTool('quit', 'process.exit(0);'), 'script.json': script('quit') };
   const { exitCode, stdout, stderr } = await runMain(trustingRun, { files });
   expect(exitCode).toBe(1);
-  expect(stderr).toMatch(/a tool ended this process in the middle of the run; `.* resume \S+` goes on with it/);
+  expect(stderr).toMatch(/a tool ended this process during the run; resume it with `.* resume \S+`/);
   expect(stdout).not.toContain('"run-end"');
 });
 
-test('what a tool prints in a process of its own is shown, made visible', async () => {
+test('output of a tool in its own process is shown, with control characters escaped', async () => {
   const tool = toTool('loud', "console.log('LOUD\u001b[2J'); return 1;").replace(
     "'none',",
     "'none', isolation: 'subprocess',",
@@ -66,7 +66,7 @@ test('what a tool prints in a process of its own is shown, made visible', async 
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: 'LOUD\\x1b[2J\n' });
 });
 
-test('a reader that goes away ends the program quietly', async () => {
+test('a closed pipe ends the program quietly', async () => {
   const files = {
     'plugins/wait.mjs': toTool('wait', 'return new Promise(() => setInterval(() => context.progress("x"), 5));'),
     'script.json': script('wait'),

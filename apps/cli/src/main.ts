@@ -31,10 +31,10 @@ const host: Host = {
   },
   guardExit(message) {
     const tell = (): void => {
-      // Ended by its user, or already failed.
+      // Interrupted by the user, or already failed.
       if (interrupted) return;
       process.exitCode = 1;
-      // Nothing that is not written at once is written any more.
+      // At exit only synchronous writes are completed.
       writeSync(2, message);
     };
     process.on('exit', tell);
@@ -42,7 +42,7 @@ const host: Host = {
   },
   reserveStdout() {
     const write = stdout.write.bind(stdout);
-    // Tools run in this process, and what they print must not get between our lines.
+    // Tools may run in this process; their output must not mix with ours.
     stdout.write = stderr.write.bind(stderr);
     return (text) => {
       write(text);
@@ -54,7 +54,7 @@ function tell(cause: Interruption): void {
   for (const listener of listeners) listener(cause);
 }
 
-// The first signal ends the run in order, so that the log has its end; the second one does not wait for that.
+// The first signal ends the run cleanly, with the end in its log; the second one exits at once.
 const signals = { SIGINT: 'ctrl-c', SIGTERM: 'terminated', SIGHUP: 'hung-up' } as const;
 for (const [signal, cause] of Object.entries(signals)) {
   process.on(signal, () => {
@@ -64,18 +64,18 @@ for (const [signal, cause] of Object.entries(signals)) {
   });
 }
 
-// A pipe without a reader, or a terminal that is gone.
+// A pipe without a reader, or a closed terminal.
 const closedCodes: ReadonlySet<string | undefined> = new Set(['EPIPE', 'EIO']);
 stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (!closedCodes.has(error.code)) throw error;
   tell('stdout-closed');
 });
 stderr.on('error', (error: NodeJS.ErrnoException) => {
-  // Nobody is left to be told, and what is told there is not what the program is for.
+  // There is no reader left, and the output on stderr is not essential.
   if (!closedCodes.has(error.code)) throw error;
 });
 
-// What tools leave behind is told at the end: before that it would be written into the live view.
+// Late errors of tools are reported at the end: earlier they would disturb the live view.
 const strays: unknown[] = [];
 
 function reportStrays(): void {
@@ -84,11 +84,11 @@ function reportStrays(): void {
   for (const thrown of strays.splice(0)) stderr.write(formatFailure(thrown, style));
 }
 
-// A tool may leave a rejected promise; that must cost neither the run nor the end of its log.
+// A promise rejected by a tool must not break the run or its log.
 process.on('unhandledRejection', (thrown) => strays.push(thrown));
 process.on('uncaughtException', (thrown) => {
   strays.push(thrown);
-  // Node's state is sound enough to end the run in order, and for nothing else.
+  // After an uncaught exception, only ending the run is safe.
   const canEnd = !interrupted && listeners.size > 0;
   interrupted = true;
   if (canEnd) return tell('crash');
@@ -97,9 +97,9 @@ process.on('uncaughtException', (thrown) => {
 });
 
 const exitCode = await runProgram(process.argv.slice(2), host, manifest.version);
-// Promises that were rejected late are reported before the next turn of the event loop.
+// Late rejections are reported before the next turn of the event loop.
 await new Promise((resolve) => setImmediate(resolve));
 reportStrays();
-// A tool that did not stop when told to could keep the process alive; what was written must reach its reader first.
+// A tool that did not stop could keep the process alive; flush the output, then exit.
 for (const stream of [stdout, stderr]) await new Promise<void>((resolve) => stream.write('', () => resolve()));
 process.exit(exitCode);

@@ -26,7 +26,7 @@ test.each([
   { argv: ['why', '--help'], shown: '$ holdfast why call-2' },
   { argv: ['replay', '--help'], shown: '$ holdfast replay 20260517-093012345-k3x9 --at 12' },
   { argv: ['run', '--help'], shown: '--suspend' },
-  { argv: ['--help'], shown: '3    run, plan run, resume: it waits for a person' },
+  { argv: ['--help'], shown: '3    run, plan run, resume: suspended until a person answers' },
   { argv: ['pending', '--help'], shown: '$ holdfast pending 20260517-093012345-k3x9' },
   { argv: ['approve', '--help'], shown: 'Usage: holdfast approve [options] <id> <call...>' },
   { argv: ['deny', '--help'], shown: '--reason <text>' },
@@ -60,34 +60,34 @@ test.each([
   },
   { argv: ['run', '--yes', '--', 'Read', '-x'], says: "put the request in quotes: holdfast run 'Read -x' --yes\n" },
   { argv: ['plan', 'Copy', 'a.txt', '--run'], says: "put the request in quotes: holdfast plan 'Copy a.txt' --run\n" },
-  { argv: ['plan', 'run', 'the', 'tests'], says: "a request stands in quotes: holdfast plan 'run the tests'\n" },
+  { argv: ['plan', 'run', 'the', 'tests'], says: "put a request in quotes: holdfast plan 'run the tests'\n" },
   { argv: ['run', 'two', 'words', '--jsn'], says: 'Did you mean --json?' },
   { argv: ['run', 'x', '--jsn'], says: 'Did you mean --json?' },
   { argv: ['run', 'x', '--yes', '--unattended'], says: 'cannot be used with' },
   { argv: ['run', 'x', '--yes', '--suspend'], says: 'cannot be used with' },
   { argv: ['run', 'x', '--suspend', '--unattended'], says: 'cannot be used with' },
-  { argv: ['run', 'x', '--approval-timeout', '0'], says: 'seconds above 0' },
+  { argv: ['run', 'x', '--approval-timeout', '0'], says: 'a positive number of seconds' },
   { argv: ['pending', 'gone'], says: 'usage.session_unknown' },
   { argv: ['approve', 'gone'], says: "missing required argument 'call'" },
   { argv: ['deny', 'gone', 'call_1_0'], says: 'usage.session_unknown' },
   { argv: ['resolve', 'gone', 'call_1_0', '--done'], says: 'usage.session_unknown' },
   { argv: ['resolve', 'gone', 'call_1_0'], says: 'usage.resolution_missing' },
   { argv: ['grants'], says: 'usage.session_unknown' },
-  { argv: ['run', 'x', '--max-rounds', '0'], says: 'whole number from 1 on' },
-  { argv: ['run', 'x', '--max-rounds', 'many'], says: 'whole number from 1 on' },
-  { argv: ['run', 'x', '--max-calls', '0'], says: 'whole number from 1 on' },
-  { argv: ['run', 'x', '--max-calls', '1.5'], says: 'whole number from 1 on' },
-  { argv: ['run', 'x', '--max-tokens', 'all'], says: 'whole number from 1 on' },
-  { argv: ['run', 'x', '--max-tokens', ''], says: 'whole number from 1 on' },
+  { argv: ['run', 'x', '--max-rounds', '0'], says: 'a positive integer' },
+  { argv: ['run', 'x', '--max-rounds', 'many'], says: 'a positive integer' },
+  { argv: ['run', 'x', '--max-calls', '0'], says: 'a positive integer' },
+  { argv: ['run', 'x', '--max-calls', '1.5'], says: 'a positive integer' },
+  { argv: ['run', 'x', '--max-tokens', 'all'], says: 'a positive integer' },
+  { argv: ['run', 'x', '--max-tokens', ''], says: 'a positive integer' },
   { argv: ['why'], says: "missing required argument 'call'" },
   { argv: ['why', 'a', 'b', 'c'], says: 'too many arguments' },
   { argv: ['why', 'call_1_0'], says: 'usage.session_unknown' },
   { argv: ['why', 'gone', 'call_1_0'], says: 'usage.session_unknown' },
   { argv: ['replay'], says: 'usage.session_unknown' },
-  { argv: ['replay', '--at', '-1'], says: 'number of a record, from 0 on' },
-  { argv: ['replay', '--at', ''], says: 'number of a record, from 0 on' },
-  { argv: ['run', 'x', '--timeout', '-1'], says: 'seconds above 0' },
-  { argv: ['run', 'x', '--order', 'one'], says: 'two or more names' },
+  { argv: ['replay', '--at', '-1'], says: 'a record number, 0 or greater' },
+  { argv: ['replay', '--at', ''], says: 'a record number, 0 or greater' },
+  { argv: ['run', 'x', '--timeout', '-1'], says: 'a positive number of seconds' },
+  { argv: ['run', 'x', '--order', 'one'], says: 'two or more tool names' },
   { argv: ['run', 'x', '--workspace', 'gone'], says: 'usage.workspace_missing' },
   { argv: ['run', 'x', '--tools', 'gone'], says: 'usage.folder_missing' },
   { argv: ['run', 'x', '--tools', '.'], says: 'usage.tools_around_workspace' },
@@ -125,7 +125,7 @@ const groups = {
   'Set up:': ['config', 'plugins', 'explain', 'doctor', 'trust', 'overrides', 'model'],
 };
 
-test('help lists the commands by group, with what each does', async () => {
+test('help lists the commands by group, with descriptions', async () => {
   const { stdout } = await run(['--help']);
   const parts = stdout.split(/\n(?=[A-Z][\w ]*:\n)/).slice(2, -2);
   const listed = parts.map((part) => {
@@ -142,14 +142,14 @@ test('help lists the commands by group, with what each does', async () => {
     expect(stdout).toMatch(said);
 });
 
-test('help says how the program is called where it is not installed', async () => {
+test('help names the command of a checkout', async () => {
   const { host, stdout } = createTestHost();
   await runProgram(['--help'], { ...host, command: 'npm run holdfast --' }, '1.2.3');
-  expect(stdout()).toContain('Here, `holdfast` is `npm run holdfast --`.');
-  expect((await run(['--help'])).stdout).not.toContain('Here, `holdfast`');
+  expect(stdout()).toContain('In this checkout, run `npm run holdfast --` instead of `holdfast`.');
+  expect((await run(['--help'])).stdout).not.toContain('In this checkout');
 });
 
-test('a script that is none is an error with its place, without a stack', async () => {
+test('an invalid script is an error with its path, without a stack', async () => {
   await using folder = await createFolder({ 'script.json': '{"turns":[{"text":1}]}' });
   const argv = ['run', 'x', '--model', 'script:script.json'];
   const { exitCode, stderr } = await run(argv, { directory: folder.path });
@@ -160,7 +160,7 @@ test('a script that is none is an error with its place, without a stack', async 
   expect(debug.stderr).toContain('    at ');
 });
 
-test('what stood on the command line cannot act on the terminal', async () => {
+test('control characters from the command line are escaped', async () => {
   const { stderr } = await run(['run', 'x', '--a\x1b[2J']);
   expect(stderr).toContain('\\x1b[2J');
   expect(stderr).not.toContain('\x1b');

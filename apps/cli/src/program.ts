@@ -7,9 +7,9 @@ import type { Host } from './terminal/host.ts';
 import { toPrintableBlock } from './terminal/text.ts';
 
 /**
- * Runs the program with the arguments `argv` (without those of Node) and answers how it ends. Never throws.
+ * Runs the program with the arguments `argv` (without Node's own) and returns the exit code. Never throws.
  *
- * Only the command that is called is loaded, so that none waits for the others.
+ * Loads only the called command.
  */
 export async function runProgram(argv: readonly string[], host: Host, version: string): Promise<number> {
   let exitCode: number = 0;
@@ -31,7 +31,7 @@ export async function runProgram(argv: readonly string[], host: Host, version: s
     await program.parseAsync([...argv], { from: 'user' });
     return exitCode;
   } catch (thrown) {
-    // Commander has printed its message already; help and version come as errors of code 0.
+    // Commander has already printed its message; help and version are errors with code 0.
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2;
     reportFailure(thrown, host);
     return toExitCode(thrown);
@@ -40,14 +40,14 @@ export async function runProgram(argv: readonly string[], host: Host, version: s
 
 type Entries = ReadonlyMap<Command, CommandEntry>;
 
-/** The command that is called, or that help is asked for. */
+/** The command that is called, or whose help is requested. */
 function findCalled(argv: readonly string[], entries: Entries): readonly [Command, CommandEntry] | undefined {
   const [word, next] = argv.filter((each) => !each.startsWith('-'));
   const name = word === 'help' ? next : word;
   return [...entries].find(([, entry]) => entry.name === name);
 }
 
-/** The first word, when it is no command of this program: it may be one of a plugin. */
+/** The first word if it is not a command of this program: it may be a plugin's. */
 function findForeignWord([word = '']: readonly string[], program: Command): string | undefined {
   const isOwn = word === 'help' || program.commands.some((one) => one.name() === word);
   return isOwn || !/^[a-z0-9]/.test(word) ? undefined : word;
@@ -59,9 +59,9 @@ function createProgram(host: Host, version: string): { readonly program: Command
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
     .helpCommand('help [command]', 'print help for a command')
-    // What stands behind a command is that command's, and behind a command of its own that one's.
+    // Options after a command belong to that command or subcommand.
     .enablePositionalOptions()
-    .showHelpAfterError('(`holdfast --help` lists the commands, `holdfast <command> --help` shows examples)')
+    .showHelpAfterError('(see `holdfast --help` for all commands and `holdfast <command> --help` for examples)')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => host.stdout.write(text),

@@ -27,7 +27,7 @@ test.each<{ changes: readonly Change[]; sum: string }>([
   expect(collect(...changes)).toBe(sum);
 });
 
-test('what did not succeed changed nothing', () => {
+test('a failed call changes nothing', () => {
   const collector = createChangeCollector();
   const writes = [{ resource: 'filesystem', key: 'a', change: 'created' as const }];
   for (const kind of ['failed', 'denied', 'in-doubt', 'cancelled'] as const) collector.add(callEnd(kind, { writes }));
@@ -41,7 +41,7 @@ test('files come in path order', () => {
   expect(collector.list().map(({ path }) => path)).toEqual(['a', 'a/z', 'b']);
 });
 
-test('a line for each file', () => {
+test('one line per file', () => {
   const changes = [
     { path: 'a\x1b[2J', change: 'created' as const },
     { path: 'b', change: 'changed' as const },

@@ -1,24 +1,24 @@
 import type { Colors } from '../terminal/colors.ts';
 import { toPrintable } from '../terminal/text.ts';
 
-/** What became of one file, seen over a whole run. */
+/** The net change to one file over a run. */
 export interface FileChange {
   readonly path: string;
   readonly change: 'created' | 'changed' | 'removed';
 }
 
-/** A call that has ended, as an event of a run tells it or as a record of a log. */
+/** A call that has ended: an event of a run or a record of a log. */
 export interface EndedWrites {
   readonly outcome: { readonly kind: string };
   readonly writes: readonly { readonly key: string; readonly change: FileChange['change'] }[];
 }
 
-/** Sums up what the committed calls of a run did to files. */
+/** Sums up the file changes of a run's committed calls. */
 export interface ChangeCollector {
   add(call: EndedWrites): void;
   /**
-   * In path order: a file that was created and then changed counts once, as created; one that was created and then removed not at
-   * all.
+   * In path order. A file that was created and then changed counts once, as created; one that was created and then removed is
+   * omitted.
    */
   list(): readonly FileChange[];
 }
@@ -41,7 +41,7 @@ export function createChangeCollector(): ChangeCollector {
   };
 }
 
-/** A line for each change, `+ created path`. */
+/** One line per change: `+ created path`. */
 export function formatChanges(changes: readonly FileChange[], colors: Colors): readonly string[] {
   return changes.map(({ path, change }) => {
     const paint = { created: colors.green, changed: colors.yellow, removed: colors.red }[change];

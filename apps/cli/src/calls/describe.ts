@@ -17,8 +17,8 @@ import {
 import { formatTold, type Told } from './tree.ts';
 
 /**
- * One call for people: who asked for it, what was decided and why, how it ended, what it changed, what it called itself. `kept`:
- * whether what it changed is there in the end.
+ * Describes one call for people: who asked for it, what was decided and why, how it ended and what it changed. `kept`: true if its
+ * changes were kept.
  */
 export function describeCallUse(use: CallUse, kept: boolean, style: LineStyle): readonly string[] {
   const { colors } = style;
@@ -35,17 +35,17 @@ export function describeCallUse(use: CallUse, kept: boolean, style: LineStyle): 
   ];
 }
 
-/** Of a call without an end. */
+/** For a call without an end. */
 const unended: Readonly<Record<CallUse['status'], { readonly state: string; readonly why: string }>> = {
-  asked: { state: 'not begun', why: 'none: the model asked for it, and nothing was decided' },
-  waiting: { state: 'waiting', why: 'none: it waits for a person' },
-  begun: { state: 'unended', why: 'none: it began and has no end in the log, so whether it took effect is not known' },
+  asked: { state: 'not begun', why: 'none: the model asked for it, but no decision was made' },
+  waiting: { state: 'waiting', why: 'none: waiting for a person' },
+  begun: { state: 'unended', why: 'none: it started, but the log has no end for it, so its effect is unknown' },
   ended: { state: 'ended', why: '' },
 };
 
 function describeUnended({ status, approvals }: CallUse): string {
   const answered = status === 'waiting' && approvals.at(-1)?.answer !== undefined;
-  return answered ? 'none: it was answered, and waits for `holdfast resume`' : unended[status].why;
+  return answered ? 'none: answered, waiting for `holdfast resume`' : unended[status].why;
 }
 
 type Entry = readonly [label: string, texts: readonly string[]];
@@ -78,7 +78,7 @@ function toEntries(use: CallUse, kept: boolean): readonly Entry[] {
 }
 
 function describeAsker({ message, parentId, sessionId, end }: CallUse): string {
-  const session = sessionId === undefined ? '' : `, in the session ${sessionId} of a child`;
+  const session = sessionId === undefined ? '' : `, in child session ${sessionId}`;
   if (message !== undefined) {
     const text = message.text.trim();
     return `the model in turn ${message.turn}${session}${text === '' ? '' : `: ${cut(text.replaceAll(/\s+/g, ' '), 300)}`}`;
@@ -87,18 +87,18 @@ function describeAsker({ message, parentId, sessionId, end }: CallUse): string {
   return end?.turn === undefined ? `the host${session}` : `the model in turn ${end.turn}${session}`;
 }
 
-/** What the schema made of the arguments, where that says more. */
+/** The parsed input, where it differs from the arguments. */
 function listInput({ end, start }: CallUse): readonly string[] {
   const input = end?.input ?? start?.input;
-  if (input === undefined) return end?.outcome.kind === 'ok' ? [] : ['never parsed: it did not get that far'];
+  if (input === undefined) return end?.outcome.kind === 'ok' ? [] : ['not parsed: the call ended before that'];
   const isSame =
     JSON.stringify(input) ===
     (typeof end?.rawArguments === 'string' ? end.rawArguments : JSON.stringify(end?.rawArguments));
-  return isSame ? ['as the arguments'] : [toText(input)];
+  return isSame ? ['same as the arguments'] : [toText(input)];
 }
 
 function listDecisions({ decisions, end }: CallUse): readonly string[] {
-  if (decisions.length === 0 && end !== undefined) return ['none was asked'];
+  if (decisions.length === 0 && end !== undefined) return ['none ran'];
   return decisions.map(describePolicyDecision);
 }
 
@@ -117,7 +117,7 @@ function describeApproval({ atMs, asks, answer }: CallUse['approvals'][number]):
   return `${asked}, ${said} after ${formatDuration(Math.max(0, answer.atMs - atMs))}${reason}`;
 }
 
-/** What a person has said of its effect. */
+/** A person's statement about its effect. */
 function listResolution({ resolution: said }: CallUse): readonly string[] {
   if (said === undefined) return [];
   const { resolution, by, atMs } = said;
@@ -125,7 +125,7 @@ function listResolution({ resolution: said }: CallUse): readonly string[] {
     resolution.type === 'done' && resolution.value !== undefined ? `, with ${toText(resolution.value)}` : '';
   const reason = resolution.message === undefined ? '' : `: ${cut(resolution.message, 1000)}`;
   return [
-    `said to be ${resolution.type === 'done' ? 'done' : 'not done'}${by === undefined ? '' : ` by ${by}`}, ${formatTime(atMs)}${value}${reason}`,
+    `marked as ${resolution.type === 'done' ? 'done' : 'not done'}${by === undefined ? '' : ` by ${by}`}, ${formatTime(atMs)}${value}${reason}`,
   ];
 }
 
@@ -135,11 +135,11 @@ function describeOutcome({ outcome, durationMs, abandoned, error }: ToolCallEndE
   return [
     `${kind}${code === undefined ? '' : ` (${code})`} after ${formatDuration(durationMs)}${said === '' ? '' : `: ${cut(said, 1000)}`}`,
     ...(error === undefined || message.includes(error.message) ? [] : [`${error.name}: ${error.message}`]),
-    ...(abandoned === true ? ['The tool did not stop when told to; its late result was dropped.'] : []),
+    ...(abandoned === true ? ['The tool did not stop when asked; its late result was discarded.'] : []),
   ].join('\n');
 }
 
-/** Attempts before the last one. */
+/** Failed attempts before the last one. */
 function listFailed({ end }: CallUse): readonly string[] {
   return (end?.retries ?? []).map(
     ({ code, message, atMs }, index) => `attempt ${index + 1} (${code}) ${formatTime(atMs)}: ${cut(message, 1000)}`,
@@ -150,7 +150,7 @@ function listLate({ late }: CallUse): readonly string[] {
   if (late === undefined) return [];
   const { answer, value, message } = late;
   return [
-    `it ${answer} after its call had ended, which does not count: ${value === undefined ? message : toText(value)}`,
+    `it ${answer} after its call had ended, so the result was ignored: ${value === undefined ? message : toText(value)}`,
   ];
 }
 
@@ -163,20 +163,18 @@ function listChanged({ changed, end, start }: CallUse, kept: boolean): readonly 
   const lines = [
     ...files,
     ...events.map(({ type, payload }) => `event ${type}  ${toText(payload)}`),
-    ...changes.map((change) => `state of a policy  ${toText(change)}`),
+    ...changes.map((change) => `policy state  ${toText(change)}`),
   ];
   if (lines.length === 0) {
     if (end === undefined) return [];
-    return [start === undefined ? 'nothing' : 'nothing here; what it did outside of files and state is not recorded'];
+    return [start === undefined ? 'nothing' : 'nothing here; effects outside files and state are not recorded'];
   }
-  return kept
-    ? lines
-    : ['nothing in the end: the call around it did not succeed, or has not ended. It had staged', ...lines];
+  return kept ? lines : ['nothing: the enclosing call failed or has not ended. Staged changes:', ...lines];
 }
 
 const plain: LineStyle['colors'] = createColors(false);
 
-/** A nested call, on lines as `show` has them. */
+/** A nested call, on the same lines as in `show`. */
 function describeNested({ item }: Told<CallUse>, style: LineStyle): readonly string[] {
   const { callId, name, end, status, start } = item;
   const id = `  ${toPrintable(callId)}`;
@@ -200,12 +198,12 @@ function formatEntry(label: string, texts: readonly string[], { colors, columns 
   });
 }
 
-/** JSON text as it came, any other value as compact JSON. */
+/** JSON text unchanged, any other value as compact JSON. */
 function toText(json: Json | undefined): string {
   return json === undefined ? '' : cut(typeof json === 'string' ? json : JSON.stringify(json), 1000);
 }
 
 function cut(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text;
-  return `${text.slice(0, maxCharacters).toWellFormed()}… (${text.length - maxCharacters} more characters; \`--json\` has them)`;
+  return `${text.slice(0, maxCharacters).toWellFormed()}… (${text.length - maxCharacters} more characters; use \`--json\`)`;
 }

@@ -1,6 +1,6 @@
 import type { Filesystem, FilesystemReader, ResourceTransaction, StagedResource } from '@holdfast/core';
 
-/** The same files, of which a call sees what it has written itself, and nothing ever lands. */
+/** The same files, except that a call sees its own writes and none of them are committed. */
 export function toDryFilesystem(
   filesystem: StagedResource<Filesystem, FilesystemReader>,
 ): StagedResource<Filesystem, FilesystemReader> {
@@ -15,7 +15,7 @@ export function toDryFilesystem(
         begin: (nestedId) => transaction.begin(nestedId),
         touched: () => transaction.touched(),
         seal: () => transaction.seal(),
-        // On a disk that would write already.
+        // On a disk this would already write.
         prepare: () => undefined,
         commit: () => transaction.discard(),
         discard: () => transaction.discard(),

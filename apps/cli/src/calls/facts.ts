@@ -2,7 +2,7 @@ import type { Command, Host, Place, RecordedFacts } from '@holdfast/core';
 
 const maxLines = 20;
 
-/** What a call would do, a line each: `reads /project/.env`. */
+/** The facts of a call, one line each: `reads /project/.env`. */
 export function describeFacts({
   runs,
   reads,
@@ -19,12 +19,12 @@ export function describeFacts({
     ...writes.map((place) => `writes ${describePlace(place)}`),
     ...deletes.map((place) => `deletes ${describePlace(place)}`),
     ...hosts.map(describeHost),
-    ...(untrusted ? ['brings text that outsiders write'] : []),
+    ...(untrusted ? ['returns text written by outsiders'] : []),
     ...unclear.map(({ reason }) => `unclear: ${reason}`),
   ];
   const more = lines.length > maxLines || cut === true;
   return lines.length === 0
-    ? ['nothing is known to be read, written or run']
+    ? ['no known reads, writes or commands']
     : [...lines.slice(0, maxLines), ...(more ? ['…'] : [])];
 }
 
@@ -32,14 +32,14 @@ function describeCommand({ program, arguments: words, folder, written, backgroun
   const line = [program, ...words.map((word) => word ?? '?')].join(' ');
   const notes = [
     ...(folder === undefined ? [] : [`in ${folder}`]),
-    ...(written ? ['which this session wrote'] : []),
+    ...(written ? ['written by this session'] : []),
     ...(background ? ['in the background'] : []),
   ];
   return `runs ${line}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`;
 }
 
 function describePlace({ path, inside, recursive }: Place): string {
-  return `${path}${recursive === undefined ? '' : ' and what lies in it'}${inside ? '' : ' (outside of the workspace)'}`;
+  return `${path}${recursive === undefined ? '' : ' and its contents'}${inside ? '' : ' (outside the workspace)'}`;
 }
 
 function describeHost({ scheme, host, port, method, sends }: Host): string {

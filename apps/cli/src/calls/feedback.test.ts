@@ -4,7 +4,7 @@ import { formatFeedback, formatUnfinished } from './feedback.ts';
 
 const style = { colors: createColors(false), columns: 60 };
 
-test('who said what, and who could not; control characters are made visible', () => {
+test('feedback with its provider, and failed providers; control characters are escaped', () => {
   const given = [
     { name: 'each', text: 'Look at the plan.\nThen go on.\n' },
     { name: 'esc\u001b[2J', text: 'red \u001b[31m' },
@@ -15,12 +15,12 @@ test('who said what, and who could not; control characters are made visible', ()
     "  each: Look at the plan.
           | Then go on.
       esc\\x1b[2J: red \\x1b[31m
-      deadline could not say anything: no clock"
+      deadline failed: no clock"
   `);
   expect(formatFeedback({ type: 'feedback', given: [], failed: [] }, style)).toEqual([]);
 });
 
-test('what is not finished is said at the end', () => {
+test('unfinished work is reported at the end', () => {
   expect(formatUnfinished(undefined, style)).toEqual([]);
   expect(formatUnfinished('Two steps are open.\n', style)).toEqual(['Not finished: Two steps are open.']);
 });

@@ -5,15 +5,14 @@ import { findNearest, matchCallId, quoteIds } from './ids.ts';
 
 export interface CallSearch {
   readonly session: string;
-  /** What the call that is looked for does, for the message: `waits for an answer`. */
+  /** The state that the call must have, for the message: `pending`. */
   readonly what: string;
   /** The command that lists them. */
   readonly listing: string;
 }
 
 /**
- * The calls with the id that `given` means: as it is or as it is printed, or the beginning of one. Only when none of `calls` is meant,
- * those of `others` are looked through.
+ * The calls whose id is `given`, in full, as printed, or as a prefix. Searches `others` only if none of `calls` match.
  *
  * @throws HoldfastError `usage.call_unknown` with the nearest ids, `usage.call_ambiguous`.
  */
@@ -29,22 +28,22 @@ export function findOpenCall<Call extends { readonly callId: string }>(
     const other = others.map(({ callId }) => callId);
     if (findIds(given, [...new Set(other)]).length > 0) return findOpenCall(given, others, { session, what, listing });
     const nearest = findNearest(given, ids);
-    const help = nearest.length === 0 ? 'None of its calls does' : `The nearest that does: ${quoteIds(nearest)}`;
+    const help = nearest.length === 0 ? '' : ` Nearest: ${quoteIds(nearest)}.`;
     throw usageError(
       'usage.call_unknown',
-      `No call \`${given}\` of session \`${session}\` ${what}. ${help}; \`${listing}\` lists what waits.`,
+      `No ${what} call \`${given}\` in session \`${session}\`.${help} Run \`${listing}\` for a list.`,
     );
   }
   if (more.length > 0) {
     throw usageError(
       'usage.call_ambiguous',
-      `\`${given}\` may be ${formatCount(meant.length, 'call')} of session \`${session}\`: ${quoteIds(meant.slice(0, 5))}${meant.length > 5 ? ', …' : ''}. Type more of it.`,
+      `\`${given}\` matches ${formatCount(meant.length, 'call')} of session \`${session}\`: ${quoteIds(meant.slice(0, 5))}${meant.length > 5 ? ', …' : ''}. Use a longer prefix.`,
     );
   }
   return calls.filter(({ callId }) => callId === only);
 }
 
-/** As printed, an id is found by the text that stands for it. */
+/** Matches ids as stored or as printed. */
 function findIds(given: string, ids: readonly string[]): readonly string[] {
   const direct = matchCallId(given, ids);
   if (direct.length > 0) return direct;

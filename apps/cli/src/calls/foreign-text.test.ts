@@ -9,10 +9,10 @@ const free = { colors, columns: Number.POSITIVE_INFINITY };
 test.each<{ what: string; text: string; rows: readonly string[] }>([
   { what: 'nothing for an empty result', text: ' \n\t\n', rows: [] },
   { what: 'one line', text: '{"total":238}', rows: ['| {"total":238}'] },
-  { what: 'the first two lines that are not empty', text: '\n  a\n\nb\r\n', rows: ['|   a', '| b'] },
-  { what: 'how many are left', text: 'a\nb\nc', rows: ['| a', '| b', '| … 1 more line'] },
-  { what: 'how many are left, without empty ones', text: 'a\nb\nc\n\nd\n', rows: ['| a', '| b', '| … 2 more lines'] },
-  { what: 'control characters as what they are', text: 'a\x1b[2J\rb\tc', rows: ['| a\\x1b[2J\\rb→   c'] },
+  { what: 'the first two non-empty lines', text: '\n  a\n\nb\r\n', rows: ['|   a', '| b'] },
+  { what: 'the number of remaining lines', text: 'a\nb\nc', rows: ['| a', '| b', '| … 1 more line'] },
+  { what: 'the number of remaining non-empty lines', text: 'a\nb\nc\n\nd\n', rows: ['| a', '| b', '| … 2 more lines'] },
+  { what: 'escaped control characters', text: 'a\x1b[2J\rb\tc', rows: ['| a\\x1b[2J\\rb→   c'] },
 ])('a result: $what', ({ text, rows }) => {
   expect(quoteResult(text, free, 2)).toEqual(rows.map((row) => `            ${row}`));
 });
@@ -27,7 +27,7 @@ test('a result is dimmed, and cut to the columns', () => {
   }
 });
 
-// A break that nobody sees: the blanks are no blanks at which a row is broken.
+// Non-breaking spaces: rows must not break there.
 const unbroken = `${'x'.repeat(75)}  ok        write_file  allow`.replaceAll(' ', '\u00a0');
 
 test.each([
@@ -36,7 +36,7 @@ test.each([
   { what: 'a word that is too long', text: unbroken },
   { what: 'wide characters', text: '漢字'.repeat(100) },
   { what: 'tabs', text: '\tok\t'.repeat(30) },
-])('every row of $what stands behind the gutter and fits', ({ text }) => {
+])('every row of $what has a gutter and fits', ({ text }) => {
   for (const columns of [24, 40, 80]) {
     const [first = '', ...rest] = labelText('Request: ', text, columns);
     expect(first).toMatch(/^Request: /);

@@ -9,18 +9,18 @@ import {
 } from '../terminal/text.ts';
 import type { LineStyle } from './line.ts';
 
-/** Stands in front of each row that a model or a tool wrote. No row of the program itself begins with it. */
+/** Marks each row that a model or a tool wrote. The program's own rows never begin with it. */
 export const gutter = '| ';
 
-/** A raw tab can go past the end of the row, and what follows it would stand in front of the gutter. */
+/** A raw tab could pass the end of the row, and the text after it would start in front of the gutter. */
 export const shownTab = '→   ';
 
-/** How much of a result stands under its call while a run goes on. */
+/** The rows of a result shown under its call during a run. */
 export const maxShownResultLines = 2;
 
 // Without a terminal there is no width to fit.
 const maxColumns = 160;
-// More than any line has room for.
+// More than fits on any line.
 const maxLineCharacters = 4000;
 
 export interface TextPlace {
@@ -30,19 +30,19 @@ export interface TextPlace {
   readonly paint?: (text: string) => string;
 }
 
-/** Text of a model or a tool, whole: each row stands behind the gutter, so that none can pass for a row of the program. */
+/** Quotes text of a model or a tool: each row gets the gutter, so that none can pass for a row of the program. */
 export function quoteText(text: string, { columns, indent = 0, paint = (row) => row }: TextPlace): readonly string[] {
   return toRows(text, columns - indent).map((row) => ' '.repeat(indent) + paint(`${gutter}${row}`.trimEnd()));
 }
 
-/** As `quoteText`, with `label`, which the program wrote, in place of the gutter of the first row. */
+/** Like `quoteText`, with `label`, written by the program, in place of the first gutter. */
 export function labelText(label: string, text: string, columns: number): readonly string[] {
   const indent = Math.max(0, label.length - gutter.length);
   const [first = '', ...rest] = toRows(text, columns - indent);
   return [label + first, ...rest.map((row) => `${' '.repeat(indent)}${gutter}${row}`.trimEnd())];
 }
 
-/** The first `maxLines` lines of a result that are not empty, each cut to one row, under the line of their call. */
+/** The first `maxLines` non-empty lines of a result, each cut to one row, under the line of their call. */
 export function quoteResult(text: string, { colors, columns }: LineStyle, maxLines: number): readonly string[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   const indent = detailIndent(columns);
@@ -56,7 +56,7 @@ export function quoteResult(text: string, { colors, columns }: LineStyle, maxLin
   return rows.map((row) => ' '.repeat(indent) + colors.dim(gutter + row));
 }
 
-/** Why a call or node did not succeed, under its line. */
+/** Why a call or node failed, under its line. */
 export function quoteReason(reason: string, { colors, columns }: LineStyle): readonly string[] {
   const text = toPrintable(reason);
   const indent = detailIndent(columns);
@@ -65,12 +65,12 @@ export function quoteReason(reason: string, { colors, columns }: LineStyle): rea
   return rows.map((row) => ' '.repeat(indent) + colors.dim(gutter + row));
 }
 
-/** Where the rows under a call line begin: below the name of its tool, if there is room. */
+/** Indentation of the rows under a call line: below the tool's name, if there is room. */
 function detailIndent(columns: number): number {
   return columns < 40 ? 4 : 12;
 }
 
-/** Rows that fit behind a gutter, and leave the last column free. What cannot be broken at a blank is broken anywhere. */
+/** Rows that fit behind a gutter, with the last column free. Breaks at blanks if possible. */
 function toRows(text: string, columns: number): readonly string[] {
   const width = Math.max(2, columns - gutter.length - 1);
   const block = toPrintableBlock(text).replaceAll('\t', shownTab);

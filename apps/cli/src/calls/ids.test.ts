@@ -4,7 +4,7 @@ import { findNearest, listCallIds, matchCallId, shortenCallIds } from './ids.ts'
 
 const record = (fields: object): LogRecord => ({ seq: 0, atMs: 0, type: 'x', ...fields }) as LogRecord;
 
-test('ids come from messages, questions, starts, ends and sessions of children, each once', () => {
+test('collects ids once from messages, questions, starts, ends and child sessions', () => {
   const records = [
     record({ type: 'model-message', calls: [{ id: 'a' }, { id: 'b' }, { id: 7 }, null] }),
     record({ type: 'approval-request', pending: { callId: 'c' } }),
@@ -23,7 +23,7 @@ test('ids come from messages, questions, starts, ends and sessions of children, 
 const provider = ['toolu_01AbCdEfGhIjKl', 'toolu_01AbXyZwVuTsRq', 'call_1_0'];
 const nested = [...provider, 'toolu_01AbCdEfGhIjKl/1', 'toolu_01AbCdEfGhIjKl/10', 'toolu_01AbCdEfGhIjKl/1/1'];
 
-test('an id is shown as short as it can be typed', () => {
+test('ids are shortened to a unique prefix', () => {
   expect([...shortenCallIds(nested)]).toEqual([
     ['call_1_0', 'call_1_0'],
     ['toolu_01AbCdEfGhIjKl', 'toolu_01AbC'],
@@ -35,7 +35,7 @@ test('an id is shown as short as it can be typed', () => {
   for (const [id, short] of shortenCallIds(nested)) expect(matchCallId(short, nested)).toEqual([id]);
 });
 
-test('an id of a few characters beside a longer one that begins with it stays what it is', () => {
+test('a short id that is a prefix of a longer one stays unchanged', () => {
   const ids = ['averylongidofacall', 'averylongidofacall2'];
   expect([...shortenCallIds(ids).values()]).toEqual(['averylongidofacall', 'averylongidofacall2']);
 });
@@ -53,14 +53,14 @@ test.each([
   expect(matchCallId(given, nested)).toEqual(matched);
 });
 
-test('an id with a stroke that is no nested one is taken as it is', () => {
+test('an id with a slash is not necessarily nested', () => {
   expect(matchCallId('functions/re', ['functions/read:0', 'functions/write:1'])).toEqual(['functions/read:0']);
 });
 
 test.each([
   { given: 'call_1_0x', nearest: ['call_1_0', 'call_1_1', 'call_2_0'] },
   { given: 'call_2_', nearest: ['call_2_0', 'call_1_0', 'call_1_1'] },
-  // Nothing like it: the last ones.
+  // No similar id: the last ones.
   { given: 'x'.repeat(10_000), nearest: ['call_1_0', 'call_1_1', 'call_2_0'] },
 ])('the ids nearest to $given', ({ given, nearest }) => {
   expect(findNearest(given, ['call_1_0', 'call_1_1', 'call_2_0'])).toEqual(nearest);

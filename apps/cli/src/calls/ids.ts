@@ -1,7 +1,7 @@
 import { isPlainObject, type Json, nearestNames } from '@holdfast/core';
 import type { LogRecord } from '@holdfast/session';
 
-/** The ids of the calls of a log, those in sessions of children too, each once, in the order of their first mention. */
+/** The ids of all calls of a log, including child sessions, in the order of first mention. */
 export function listCallIds(records: readonly LogRecord[]): readonly string[] {
   const ids = new Set<string>();
   for (const record of records) collectIds(record, ids);
@@ -9,7 +9,7 @@ export function listCallIds(records: readonly LogRecord[]): readonly string[] {
 }
 
 function collectIds(record: Readonly<Record<string, Json | undefined>>, ids: Set<string>): void {
-  // As deep as a log can be: its records are JSON that has been parsed.
+  // Depth is bounded: the records are parsed JSON.
   for (
     let inner: unknown = record;
     isPlainObject(inner);
@@ -25,7 +25,7 @@ function collectIds(record: Readonly<Record<string, Json | undefined>>, ids: Set
   }
 }
 
-/** The ids as short as they can be typed: what providers make up is cut as soon as it is like no other. */
+/** Shortens ids as far as they stay unique. */
 export function shortenCallIds(ids: readonly string[]): ReadonlyMap<string, string> {
   const known = new Set(ids);
   const roots = ids.filter((id) => toParent(id, known) === undefined).toSorted();
@@ -35,7 +35,7 @@ export function shortenCallIds(ids: readonly string[]): ReadonlyMap<string, stri
       return [id, id.length <= keptLength ? id : id.slice(0, Math.max(leastLength, shared + 1)).toWellFormed()];
     }),
   );
-  // Shorter ones first: a nested call has the id of its parent and more.
+  // Shorter ones first: a nested id begins with its parent's.
   for (const id of ids.filter((one) => !short.has(one)).toSorted((one, other) => one.length - other.length)) {
     const parent = toParent(id, known) ?? '';
     short.set(id, `${short.get(parent) ?? parent}${id.slice(parent.length)}`);
@@ -46,7 +46,7 @@ export function shortenCallIds(ids: readonly string[]): ReadonlyMap<string, stri
 const keptLength = 12;
 const leastLength = 8;
 
-/** The ids that `given` can stand for: the one that it is, or those that begin with it. Of a nested call the parent may be cut. */
+/** The ids that `given` can stand for: an exact match, or those that begin with it. The parent's part of a nested id may be shortened. */
 export function matchCallId(given: string, ids: readonly string[]): readonly string[] {
   const known = new Set(ids);
   return known.has(given) ? [given] : ids.filter((id) => isMeant(id, given, known));
@@ -60,13 +60,13 @@ function isMeant(id: string, given: string, known: ReadonlySet<string>): boolean
   return slash > 0 && id.slice(parent.length) === given.slice(slash) && isMeant(parent, given.slice(0, slash), known);
 }
 
-/** The call that the one with this id is nested in. */
+/** The id of the enclosing call. */
 function toParent(id: string, known: ReadonlySet<string>): string | undefined {
   const parent = id.slice(0, Math.max(0, id.lastIndexOf('/')));
   return known.has(parent) ? parent : undefined;
 }
 
-/** The ids most like `given`, at most three; where none is much like it, the last ones. */
+/** The ids most similar to `given`, at most three; if none are similar, the last ones. */
 export function findNearest(given: string, ids: readonly string[]): readonly string[] {
   const nearest = nearestNames(given, ids);
   return nearest.length > 0 ? nearest : ids.slice(-3);

@@ -44,7 +44,7 @@ test.each<{ text: string; event: ToolCallEndEvent }>([
   expect(describeDecision(event)).toBe(text);
 });
 
-test('a success is one line, anything else says why below', () => {
+test('a success is one line; other outcomes add the reason', () => {
   expect(formatCallEnd(callEnd('ok'), plain)).toEqual(['  ok        read_file     {"path":"a.txt"}  allow    3 ms']);
   const failed = callEnd('failed', { code: 'file.missing', message: 'There is no `a.txt`.', decisions: [allowed] });
   expect(formatCallEnd(failed, plain)).toEqual([
@@ -70,13 +70,13 @@ test.each([
     what: 'many deciders',
     event: callEnd('denied', { decisions: ['a', 'b', 'c'].map((name) => ({ ...refused, policy: name.repeat(30) })) }),
   },
-])('$what stay within 80 columns and four lines', ({ event }) => {
+])('$what: at most 80 columns and four lines', ({ event }) => {
   const lines = formatCallEnd(event, narrow);
   expect(lines.length).toBeLessThanOrEqual(4);
   for (const line of lines) expect(measureColumns(line)).toBeLessThan(80);
 });
 
-test('arguments cannot fake a line or act on the terminal', () => {
+test('arguments cannot forge a line or control the terminal', () => {
   const event = callEnd('ok', { name: 'a\x1b[2J', rawArguments: '{"a":"\n  ok  approved\u202E\x1b[31m"}' });
   const [line = '', ...more] = formatCallEnd(event, plain);
   expect(more).toEqual([]);
@@ -94,7 +94,7 @@ test.each([20, 30, 40, 60])('no line is wider than a terminal of %i columns', (c
   for (const line of formatCallEnd(end, style)) expect(measureColumns(line)).toBeLessThan(columns);
 });
 
-test('arguments of megabytes cost no more than a line has room for', () => {
+test('megabytes of arguments are cut before formatting', () => {
   const text = formatArguments({ content: '读'.repeat(5_000_000) });
   expect(text.length).toBeLessThan(4100);
   expect(text.endsWith('…')).toBe(true);

@@ -5,14 +5,14 @@ import { describeTerminal, type Host } from '../terminal/host.ts';
 import { fitColumns, measureColumns, padColumns, toPrintable } from '../terminal/text.ts';
 import { quoteReason, quoteResult } from './foreign-text.ts';
 
-/** How lines are laid out and coloured. */
+/** How lines are laid out and colored. */
 export interface LineStyle {
   readonly colors: Colors;
-  /** `Infinity`: as long as it takes. */
+  /** `Infinity`: unlimited. */
   readonly columns: number;
 }
 
-/** A call that has ended, as an event of a run tells it or as a record of a log. */
+/** A call that has ended: an event of a run or a record of a log. */
 export interface EndedCall {
   readonly name: string;
   readonly rawArguments: unknown;
@@ -27,7 +27,7 @@ export interface EndedCall {
   readonly durationMs: number;
 }
 
-/** What an abandoned tool came to after the end of its call. */
+/** The late result of an abandoned tool. */
 export interface LateCall {
   readonly name: string;
   readonly answer: 'returned' | 'threw';
@@ -35,7 +35,7 @@ export interface LateCall {
   readonly message?: string | undefined;
 }
 
-/** A run in the session of a child, as far as it came. */
+/** A run in a child session. */
 export interface ChildRun {
   readonly model: string;
   readonly input: string;
@@ -50,12 +50,12 @@ export interface ChildRun {
   };
 }
 
-/** What a line tells about one call, ended or not. */
+/** The contents of one call's line. */
 export interface CallLine {
   readonly state: string;
   readonly name: string;
   readonly arguments: unknown;
-  /** Empty as long as nothing is decided. */
+  /** Empty until a decision is made. */
   readonly decision: string;
   readonly durationMs: number | undefined;
 }
@@ -63,7 +63,7 @@ export interface CallLine {
 const stateColumns = 9;
 const maxNameColumns = 24;
 const maxDecisionColumns = 26;
-// Without a terminal there is no width to fit; an argument may still be a whole file.
+// Without a terminal there is no width to fit, but an argument may be a whole file.
 const maxFreeColumns = 160;
 
 /** One line for one call: state, tool, arguments as far as they fit, decision, duration. */
@@ -83,21 +83,21 @@ export function formatCallLine(line: CallLine, { colors, columns }: LineStyle): 
   return `  ${paint(state)} ${colors.bold(name)}  ${colors.dim(shown)}  ${decision} ${colors.dim(duration)}`.trimEnd();
 }
 
-/** What fits: the state first, then as much of the name as there is room for. */
+/** Shows the state, then as much of the name as fits. */
 function formatNarrowLine({ state, name }: CallLine, { colors, columns }: LineStyle): string {
   const shown = fitColumns(state, columns - 3);
   const room = columns - 1 - 2 - shown.length - 1;
   return `  ${paintState(state, colors)(shown)} ${colors.bold(fitName(name, room))}`.trimEnd();
 }
 
-/** A long id or tool name keeps its end, because names that differ often begin alike. */
+/** Cuts a long id or tool name in the middle, because similar names often begin alike. */
 function fitName(name: string, columns: number): string {
   const kept = columns - 6;
   if (name.length <= columns || kept < 1 || !/^[\w-]+$/.test(name)) return fitColumns(toPrintable(name), columns);
   return `${name.slice(0, kept)}…${name.slice(-5)}`;
 }
 
-/** What a call that ended has to say: its line, and under it why it did not succeed. */
+/** The line of an ended call, and under it the reason if it failed. */
 export function formatCallEnd(event: EndedCall, style: LineStyle): readonly string[] {
   const { outcome } = event;
   const line = formatCallLine(
@@ -115,22 +115,22 @@ export function formatCallEnd(event: EndedCall, style: LineStyle): readonly stri
   return [line, ...quoteReason(reason, style)];
 }
 
-/** `3 attempts`, where a tool was run more than once. */
+/** `3 attempts`, if the tool ran more than once. */
 export function listAttempts({ attempts }: EndedCall['outcome']): readonly string[] {
   return attempts === undefined ? [] : [formatCount(attempts, 'attempt')];
 }
 
-/** What came too late to count. */
+/** The line of a late result. */
 export function formatLate({ name, answer, value, message = '' }: LateCall, style: LineStyle): string {
-  const decision = answer === 'returned' ? 'returned, not counted' : 'threw';
+  const decision = answer === 'returned' ? 'returned, ignored' : 'threw';
   const given = value === undefined ? message : value;
   return formatCallLine({ state: 'late', name, arguments: given, decision, durationMs: undefined }, style);
 }
 
-/** The name under which a run in the session of a child stands where calls stand; no tool can have it. */
+/** Shown in place of a tool name for a run in a child session; not a valid tool name. */
 export const childRunName = 'child run';
 
-/** One line for a run in the session of a child, and under it what it said last. */
+/** One line for a run in a child session, and under it its last text. */
 export function formatChildRun({ model, input, startedAtMs, end }: ChildRun, style: LineStyle): readonly string[] {
   const line = formatCallLine(
     {
@@ -147,7 +147,7 @@ export function formatChildRun({ model, input, startedAtMs, end }: ChildRun, sty
 }
 
 /**
- * How it came that a call could run or not: `allow`, `allow: granted`, `deny: read-before-write`, `asked: approved by person`,
+ * Why a call could run or not: `allow`, `allow: granted`, `deny: read-before-write`, `asked: approved by person`,
  * `would deny: call-budget`.
  */
 export function describeDecision({ decisions, approval, outcome }: EndedCall): string {
@@ -160,24 +160,24 @@ export function describeDecision({ decisions, approval, outcome }: EndedCall): s
   const type = observed.some((decision) => decision.observed === 'deny') ? 'deny' : 'ask';
   if (observed.length > 0)
     return `would ${type}: ${nameDeciders(observed.filter((decision) => decision.observed === type))}`;
-  // Any other allow has a reason where a grant took the place of a question.
+  // Any other allow has a reason only if a grant replaced a question.
   if (decisions.some(({ reason }) => reason !== undefined)) return 'allow: granted';
   return outcome.kind === 'ok' || decisions.length > 0 ? 'allow' : '';
 }
 
-/** One decision with whose it is and why: `deny by host/deny-tools: Files are kept.` */
+/** One decision with its policy and reason: `deny by host/deny-tools: Files are kept.` */
 export function describePolicyDecision({ policy, type, observed, reason }: PolicyDecision): string {
   return `${observed === undefined ? type : `would ${observed}`} by ${policy}${reason === undefined ? '' : `: ${reason}`}`;
 }
 
 function nameDeciders(decisions: readonly PolicyDecision[]): string {
-  // The last word of a key is the policy's own name; where it hangs is for the log.
+  // The last segment of a key is the policy's own name.
   return [...new Set(decisions.map(({ policy }) => policy.slice(policy.lastIndexOf('/') + 1)))].join(', ');
 }
 
 const maxArgumentCharacters = 4000;
 
-/** Arguments on one line: JSON text as it came, any other value as compact JSON. What no line has room for is cut. */
+/** Arguments on one line, cut to a maximum: JSON text unchanged, any other value as compact JSON. */
 export function formatArguments(value: unknown): string {
   if (value === undefined) return '';
   const text = typeof value === 'string' ? value : JSON.stringify(value);
@@ -188,12 +188,12 @@ export function formatArguments(value: unknown): string {
 
 /** `2026-05-17 09:30:12 UTC`. */
 export function formatTime(atMs: number): string {
-  // A log may hold any number; a time that no calendar has must not end the listing.
+  // A log may hold any number; an invalid time must not end the listing.
   const time = new Date(atMs);
   return Number.isNaN(time.getTime()) ? `at ${atMs} ms` : `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** The colour of a state, wherever one stands. */
+/** The color of a state. */
 export function paintState(state: string, colors: Colors): (text: string) => string {
   switch (state) {
     case 'ok':
@@ -216,7 +216,7 @@ export function paintState(state: string, colors: Colors): (text: string) => str
   }
 }
 
-/** How lines on stdout are laid out, or with `stdout: stderr` those there. */
+/** The line style of stdout, or of stderr with `stdout: stderr`. */
 export function describeStyle({ stdout, environment }: Pick<Host, 'stdout' | 'environment'>): LineStyle {
   const { color, columns } = describeTerminal(stdout, environment);
   return { colors: createColors(color), columns };

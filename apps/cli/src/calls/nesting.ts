@@ -1,35 +1,35 @@
-/** The session of a child, under the call that opened it. The session of the run itself is `undefined`. */
+/** A child session, under the call that opened it. `undefined` for the session of the run itself. */
 export interface Place {
   readonly sessionId: string;
   /** The key of that call. */
   readonly around: string;
 }
 
-/** What tells of two calls in sessions under each other, whose ids may be the same. */
+/** Distinguishes calls with the same id in nested sessions. */
 export function toCallKey(callId: string, place: Place | undefined): string {
   return JSON.stringify([place?.sessionId ?? null, callId]);
 }
 
-/** Of the run that goes on in a session of a child. */
+/** The key of the run in a child session. */
 export function toRunKey({ sessionId }: Place): string {
   return JSON.stringify([sessionId]);
 }
 
-/** The place of what is wrapped as happening in a session that the call `callId` has opened. */
+/** The place of events from a session that the call `callId` opened. */
 export function enterChild(callId: string, sessionId: string, outer: Place | undefined): Place {
   return { sessionId, around: toCallKey(callId, outer) };
 }
 
 /**
- * The key of the call or run that something stands under; `undefined` when it stands by itself. `running`: whether a run goes on in
- * the session of a child.
+ * The key of the enclosing call or run; `undefined` at the top level. `running`: true if the run with this key is active in a child
+ * session.
  */
 export function toParentKey(
   { callId, parentId }: { readonly callId?: string | undefined; readonly parentId?: string | undefined },
   place: Place | undefined,
   running: (runKey: string) => boolean,
 ): string | undefined {
-  // The first call in a session of a child names the call outside of it as its parent; a nested one has an id made of its parent's.
+  // The first call in a child session names the call outside as its parent; a nested call's id begins with its parent's.
   const isNested = parentId !== undefined && (place === undefined || callId?.startsWith(`${parentId}/`) === true);
   if (isNested) return toCallKey(parentId, place);
   if (place === undefined) return undefined;

@@ -73,7 +73,7 @@ test.each<{ what: string; events: readonly RunEvent[]; open: readonly string[] }
     open: ['delete_files waiting'],
   },
   {
-    what: 'of a run in the session of a child',
+    what: 'of a run in a child session',
     events: [start, inChild(runStart), inChild(message), inChild(start), inChild(inner)],
     open: [
       'read_file running',
@@ -84,18 +84,18 @@ test.each<{ what: string; events: readonly RunEvent[]; open: readonly string[] }
     ],
   },
   {
-    what: 'left behind by the end of a run in the session of a child',
+    what: 'left over at the end of a run in a child session',
     events: [start, inChild(runStart), inChild(message), inChild(runEnd)],
     open: ['read_file running'],
   },
-  { what: 'left behind by the end of the run', events: [message, start, runEnd], open: [] },
-])('calls that are $what', ({ events, open }) => {
+  { what: 'left over at the end of the run', events: [message, start, runEnd], open: [] },
+])('calls: $what', ({ events, open }) => {
   const calls = createOpenCalls();
   for (const event of events) calls.apply(event);
   expect(calls.list().map(({ name, state, depth }) => `${'> '.repeat(depth)}${name} ${state}`)).toEqual(open);
 });
 
-test('a running call knows since when and how far it is', () => {
+test('a running call has its start time and progress', () => {
   const calls = createOpenCalls();
   for (const event of [message, start]) calls.apply(event);
   calls.apply({ type: 'tool-call-progress', callId: 'c1', name: 'read_file', message: 'half way' });
@@ -103,5 +103,5 @@ test('a running call knows since when and how far it is', () => {
   expect(calls.list()[0]).toMatchObject({ startedAtMs: 5, progress: 'half way', beatAtMs: 8 });
   const failed = { callId: 'c1', name: 'read_file', attempt: 1, code: 'tool.threw', message: 'busy' };
   calls.apply({ type: 'tool-call-retry', ...failed, delayMs: 2_000, atMs: 9 });
-  expect(calls.list()[0]).toMatchObject({ progress: 'attempt 1 failed, the next in 2.0 s' });
+  expect(calls.list()[0]).toMatchObject({ progress: 'attempt 1 failed, next in 2.0 s' });
 });

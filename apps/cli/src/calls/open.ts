@@ -3,26 +3,26 @@ import { formatDuration } from '@holdfast/orchestrator/text';
 import { childRunName, formatArguments } from './line.ts';
 import { enterChild, type Place, toCallKey, toParentKey, toRunKey } from './nesting.ts';
 
-/** A call that has not ended yet, or a run in the session of a child. */
+/** A running or waiting call, or a run in a child session. */
 export interface OpenCall {
   readonly name: string;
-  /** On one line, and no longer than a line can be. */
+  /** On one line, cut to a maximum. */
   readonly arguments: string;
   readonly state: 'waiting' | 'asking' | 'running';
-  /** Of a running call. */
+  /** For a running call. */
   readonly startedAtMs: number | undefined;
-  /** The last word of the tool on how far it is. */
+  /** The tool's latest progress message. */
   readonly progress: string;
-  /** The last sign of life of a tool that gives any. */
+  /** The tool's latest heartbeat, if it sends any. */
   readonly beatAtMs: number | undefined;
-  /** How many open calls it is nested in. */
+  /** Nesting depth. */
   readonly depth: number;
 }
 
 /** Follows the calls of a run from the model's message to their end. */
 export interface OpenCalls {
   apply(event: PlanEvent): void;
-  /** In the order in which the model asked for them, what is nested in a call right behind it. */
+  /** In the order in which the model asked for them, nested calls right after their parent. */
   list(): readonly OpenCall[];
 }
 
@@ -39,7 +39,7 @@ export function createOpenCalls(): OpenCalls {
     if (entry !== undefined) entries.set(key, { ...entry, call: { ...entry.call, ...changes } });
   };
   const answer = (key: string): void => {
-    // Questions for calls behind the one that waits are put before those begin.
+    // Questions about later calls are asked before those calls start.
     const started = entries.get(key)?.call.startedAtMs !== undefined;
     change(key, { state: started ? 'running' : 'waiting' });
   };
@@ -84,7 +84,7 @@ export function createOpenCalls(): OpenCalls {
       case 'tool-call-retry': {
         const { attempt, delayMs } = event;
         change(toCallKey(event.callId, place), {
-          progress: `attempt ${attempt} failed, the next in ${formatDuration(delayMs)}`,
+          progress: `attempt ${attempt} failed, next in ${formatDuration(delayMs)}`,
         });
         break;
       }
@@ -116,7 +116,7 @@ export function createOpenCalls(): OpenCalls {
 }
 
 function waiting(name: string, given: unknown): Entry['call'] {
-  // Once and not at every frame: arguments may be a whole file.
+  // Formatted once, not on every frame: arguments may be a whole file.
   return {
     name,
     arguments: formatArguments(given),

@@ -19,7 +19,7 @@ async function fill(files: Readonly<Record<string, string | Uint8Array>>) {
   return filesystem;
 }
 
-/** The question that a call of a file tool raises. */
+/** The question about a call of a file tool. */
 async function askAbout(name: string, input: object) {
   const session = createSession({ clock });
   const outcome = await executeToolCall({ name, arguments: input }, { tools: fileTools(), policies, session, clock });
@@ -129,7 +129,7 @@ test.each<{ name: string; input: object; preview: CallPreview }>([
   expect(await filesystem.readOnly.readText('a.txt')).toBe(text);
 });
 
-test('another tool of the same name is not taken for the built-in one', async () => {
+test('a different tool with the same name is not previewed', async () => {
   const filesystem = await fill(files);
   const input = { path: 'a.txt', content: 'x' };
   const other = pendingApproval({ name: 'write_file', input });
@@ -137,8 +137,8 @@ test('another tool of the same name is not taken for the built-in one', async ()
   expect(await previewCall({ ...other, input: { file: 'a.txt' } }, { filesystem, clock })).toEqual({});
 });
 
-test('within a call that is running the changes are not known', async () => {
+test('changes are unknown inside a running call', async () => {
   const question = await askAbout('write_file', { path: 'b.txt', content: 'x' });
   const preview = await previewCall({ ...question, parentId: 'c0' }, { filesystem: await fill({}), clock });
-  expect(preview).toEqual({ changesUnknown: expect.stringContaining('The call around it is running') });
+  expect(preview).toEqual({ changesUnknown: expect.stringContaining('The enclosing call is still running') });
 });

@@ -17,26 +17,26 @@ import { createSession } from '@holdfast/session';
 import { compareTexts } from '../terminal/patch.ts';
 import { toDryFilesystem } from './dry-filesystem.ts';
 
-/** What a call would do to one file, as the files are now. JSON. */
+/** The effect of a call on one file, based on the current files. JSON. */
 export interface StagedChange {
   readonly path: string;
   readonly change: 'created' | 'changed' | 'removed';
-  /** Absent for a file that is not there yet. */
+  /** Absent for a new file. */
   readonly bytesBefore?: number;
-  /** Absent for a file that is removed. */
+  /** Absent for a removed file. */
   readonly bytesAfter?: number;
-  /** Unified lines, for a text that changes. */
+  /** A unified diff, for a changed text. */
   readonly diff?: string;
 }
 
-/** What a waiting call would do to files. Neither is there for tools other than the built-in ones. JSON. */
+/** The effect of a pending call on files. Empty for tools other than the built-in ones. JSON. */
 export interface CallPreview {
   readonly changes?: readonly StagedChange[];
-  /** Why the changes cannot be told. */
+  /** Why the changes are unknown. */
   readonly changesUnknown?: string;
 }
 
-/** What a preview is made for. */
+/** The call to preview. */
 export type PreviewedCall = Pick<PendingApproval, 'name' | 'input' | 'toolDigest' | 'parentId'>;
 
 export interface PreviewPlace {
@@ -47,8 +47,8 @@ export interface PreviewPlace {
 type Files = ResourceTransaction<Filesystem, FilesystemReader>;
 
 /**
- * What a waiting call of a built-in file tool would do to the files as they are now: the tool runs, and nothing that it writes lands.
- * Nothing is said of other tools: their code runs after a yes only.
+ * Previews the effect of a pending built-in file tool call on the current files: runs the tool and discards its writes. Other tools
+ * have no preview, because their code runs only after approval.
  */
 export async function previewCall(
   { name, input, toolDigest, parentId }: PreviewedCall,
@@ -70,7 +70,7 @@ export async function previewCall(
     ...tool,
     async execute(given, context) {
       const result: unknown = await tool.execute?.(given, context);
-      // Before the call ends: then what is staged is gone.
+      // Read before the call ends and discards what it staged.
       if (staged !== undefined) changes = await listChanges(filesystem.readOnly, staged);
       return result;
     },
@@ -84,15 +84,15 @@ export async function previewCall(
         session,
         clock,
         resources: { filesystem: files },
-        // Another tool may have the name, in the session of another program: only the digest tells.
-        policies: [definePolicy({ name: 'same-tool', check: () => ask('Is it the built-in one?') })],
+        // A tool of another program may have the same name; only the digest identifies it.
+        policies: [definePolicy({ name: 'same-tool', check: () => ask('Is it the built-in tool?') })],
         approve: (pending) => ({ type: pending.toolDigest === toolDigest ? 'approve' : 'deny' }),
       },
     );
-    // Anything else: it is another tool, or takes other arguments, as another one does.
+    // Any other outcome means a different tool, or arguments that this one does not take.
     if (outcome.kind !== 'ok' && outcome.kind !== 'failed') return {};
     if (parentId !== undefined) {
-      return { changesUnknown: 'The call around it is running, and its own changes are not known here.' };
+      return { changesUnknown: 'The enclosing call is still running, and its changes are unknown here.' };
     }
     return outcome.kind === 'ok' ? { changes } : { changesUnknown: outcome.message };
   } finally {
@@ -100,7 +100,7 @@ export async function previewCall(
   }
 }
 
-/** `previewCall` over the files of a workspace, which is opened for the first one. */
+/** `previewCall` over the files of a workspace, which is opened on first use. */
 export function openPreviews(workspace: string, clock: Clock): (call: PreviewedCall) => Promise<CallPreview> {
   let filesystem: PreviewPlace['filesystem'] | undefined;
   return (call) => {
@@ -112,7 +112,7 @@ export function openPreviews(workspace: string, clock: Clock): (call: PreviewedC
 async function listChanges(before: FilesystemReader, staged: Files): Promise<readonly StagedChange[]> {
   const changes: StagedChange[] = [];
   for (const write of staged.touched().writes) {
-    // A folder that is made on the way is seen from the path.
+    // New parent folders follow from the path.
     if (write.before === write.after || write.after === 'directory') continue;
     const [from, to] = [await lookAt(before, write.key), await lookAt(staged.readOnly, write.key)];
     const isText = from?.text !== undefined && to?.text !== undefined;
@@ -127,7 +127,7 @@ async function listChanges(before: FilesystemReader, staged: Files): Promise<rea
   return changes;
 }
 
-// Of larger files only the sizes are told.
+// Larger files are reported by size only.
 const maxComparedBytes = 1_000_000;
 
 async function lookAt(

@@ -7,7 +7,7 @@ import { pendingApproval } from '../testing/test-events.ts';
 import { describeQuestion, type Question, type QuestionView } from './question.ts';
 
 const style = { colors: createColors(false), columns: 80 };
-const view: QuestionView = { style, maxRows: 16, more: '"Show all" shows them.' };
+const view: QuestionView = { style, maxRows: 16, more: 'choose "Show all".' };
 
 const toQuestion = (changes: Partial<Question>): Question => ({
   ...pendingApproval({ name: 'write_file', dangerous: false }),
@@ -15,7 +15,7 @@ const toQuestion = (changes: Partial<Question>): Question => ({
 });
 const ask = (changes: Partial<Question>) => describeQuestion(toQuestion(changes), view);
 
-test('a text of several lines is shown as lines, whole, with tabs and line ends that can be seen', () => {
+test('a multi-line text is shown in full, with visible tabs and carriage returns', () => {
   const input = { path: 'a.go', content: 'func main() {\n\treturn\r\n}\n', more: [1, { deep: 'x\ny' }], none: {} };
   expect(describeQuestion(toQuestion({ input }), { ...view, maxRows: 17 }).lines).toEqual([
     '  asking    write_file',
@@ -39,12 +39,12 @@ test('a text of several lines is shown as lines, whole, with tabs and line ends 
   ]);
 });
 
-test('what is too long is shown by its head and tail, with how much is missing', () => {
+test('long arguments are cut in the middle, with the number of missing lines', () => {
   const input = { command: `${'echo fine; '.repeat(500)}rm -rf ~` };
   const { lines, isWhole } = ask({ input });
   expect(isWhole).toBe(false);
   expect(lines).toHaveLength(17);
-  expect(lines[11]).toBe('    … 63 more lines of 78: "Show all" shows them.');
+  expect(lines[11]).toBe('    … 63 more lines of 78: choose "Show all".');
   expect(lines.slice(-3).join('')).toContain('rm -rf');
   const whole = describeQuestion(toQuestion({ input }), { ...view, maxRows: Number.POSITIVE_INFINITY });
   expect(whole.isWhole).toBe(true);
@@ -79,7 +79,7 @@ test('changes are shown with sizes, and a diff for text', () => {
   ]);
 });
 
-test('colors change nothing but the color', () => {
+test('colors do not change the text', () => {
   const diff = '@@ -1 +1 @@\n-old\n+new\n';
   const changes = [{ path: 'a', change: 'changed' as const, bytesBefore: 4, bytesAfter: 4, diff }];
   const question = toQuestion({ input: { command: 'long '.repeat(500) }, changes, dangerous: true });
@@ -89,8 +89,8 @@ test('colors change nothing but the color', () => {
 });
 
 test.each<{ preview: Partial<Question>; says: string }>([
-  { preview: { changes: [] }, says: '    = It would change no file.' },
-  { preview: { changesUnknown: '`a` is gone.' }, says: '    = What it would change is not known: `a` is gone.' },
+  { preview: { changes: [] }, says: '    = No file would change.' },
+  { preview: { changesUnknown: '`a` is gone.' }, says: '    = Changes unknown: `a` is gone.' },
 ])('$says', ({ preview, says }) => {
   expect(ask({ input: {}, ...preview }).lines).toContain(says);
 });
@@ -100,7 +100,7 @@ const hostile =
 const forged: Json = { [hostile]: [hostile, `${'x'.repeat(66)}    + safe.txt (new, 1 B)`], wide: '漢'.repeat(3000) };
 
 test.each([120, 80, 40, 20, 10])(
-  'in %i columns nothing acts on the terminal or passes for a line of ours',
+  'in %i columns, hostile text cannot control the terminal or pass for our lines',
   (columns) => {
     for (const maxRows of [16, Number.POSITIVE_INFINITY]) {
       const question: Question = {

@@ -6,24 +6,24 @@ import { shownTab } from './foreign-text.ts';
 import type { LineStyle } from './line.ts';
 import type { CallPreview, StagedChange } from './preview.ts';
 
-/** What is asked about a call. */
+/** The subject of a question about a call. */
 export type Question = Pick<PendingApproval, 'name' | 'input' | 'dangerous' | 'asks'> & CallPreview;
 
 export interface QuestionView {
   readonly style: LineStyle;
-  /** Of the arguments, and of each diff. Longer ones are cut in the middle. */
+  /** For the arguments and for each diff. Longer ones are cut in the middle. */
   readonly maxRows: number;
-  /** How the rest is seen: the end of a sentence. */
+  /** How to see the rest: the end of a sentence. */
   readonly more: string;
 }
 
 export interface DescribedQuestion {
   readonly lines: readonly string[];
-  /** False when something was cut. */
+  /** False if anything was cut. */
   readonly isWhole: boolean;
 }
 
-/** What a person has to know for the answer: the tool, its arguments, what it would change, why it is asked about. */
+/** Describes a question: the tool, its arguments, its changes and why approval is needed. */
 export function describeQuestion(
   { name, input, dangerous, asks, ...preview }: Question,
   { style, maxRows, more }: QuestionView,
@@ -62,9 +62,9 @@ function describePreview(
 ): readonly string[] {
   const tell = (text: string, mark: string): readonly string[] =>
     cut(quoteLines([{ text }], { ...style, mark, prose: true }));
-  if (changesUnknown !== undefined) return tell(`What it would change is not known: ${changesUnknown}`, '=');
+  if (changesUnknown !== undefined) return tell(`Changes unknown: ${changesUnknown}`, '=');
   if (changes === undefined) return [];
-  if (changes.length === 0) return tell('It would change no file.', '=');
+  if (changes.length === 0) return tell('No file would change.', '=');
   const { colors } = style;
   return changes.flatMap((change) => {
     const diff = (change.diff ?? '').split('\n').slice(0, -1);
@@ -90,8 +90,8 @@ function describeChange({ path, change, bytesBefore = 0, bytesAfter = 0, diff }:
 }
 
 /**
- * A value as indented JSON, with each text of several lines written as such lines behind a `|`: file contents stay readable. A line
- * of JSON never begins with `|`, so no text can pass for a field.
+ * A value as indented JSON, with each multi-line text written as lines behind a `|`, so that file contents stay readable. A line
+ * of JSON never begins with `|`, so a text cannot pass for a field.
  */
 function listArgumentLines(value: Json): readonly string[] {
   return [...write(value, { indent: '', key: '', end: '' })];
@@ -101,7 +101,7 @@ interface Place {
   readonly indent: string;
   /** `"key": `, in an object. */
   readonly key: string;
-  /** A comma, where something follows. */
+  /** A comma, unless it is the last item. */
   readonly end: string;
 }
 
@@ -126,24 +126,24 @@ function* write(value: Json, { indent, key, end }: Place): Generator<string> {
   yield `${indent}${close}${end}`;
 }
 
-/** A line that somebody else wrote, and how it is painted. */
+/** A line from an untrusted source. */
 export interface QuotedLine {
   readonly text: string;
   readonly paint?: (text: string) => string;
 }
 
 export interface QuoteStyle extends LineStyle {
-  /** In front of each line. One that continues on the next row has `:` there. Default `|`. */
+  /** Printed before each line. Continued rows have `:` instead. Default `|`. */
   readonly mark?: string;
   /** Breaks lines at blanks. */
   readonly prose?: boolean;
 }
 
-// Of the mark and what stands around it.
+// The mark and the blanks around it.
 const frameColumns = 7;
 
 /**
- * Lines that others wrote, whole, each row behind a mark: none of them can act on the terminal, hide a part of itself or pass for a
+ * Quotes untrusted lines whole, each row behind a mark: they cannot control the terminal, hide part of themselves or pass for a
  * line of the program.
  */
 function quoteLines(
@@ -159,7 +159,7 @@ function quoteLines(
   );
 }
 
-/** Rows that fit, else the first and the last of them, with what `note` says about the missing ones between. */
+/** The rows if they fit, else the first and last of them around a note about the missing ones. */
 function cutMiddle(
   rows: readonly string[],
   { maxRows, note }: { readonly maxRows: number; readonly note: (missing: number) => readonly string[] },

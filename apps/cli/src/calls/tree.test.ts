@@ -45,12 +45,12 @@ test.each<{ what: string; events: readonly RunEvent[]; told: readonly string[] }
   { what: 'nested calls', events: [end('a/1', 'a'), end('a/2', 'a'), end('a')], told: ['a(a/1 a/2)'] },
   { what: 'calls in nested calls', events: [end('a/1/1', 'a/1'), end('a/1', 'a'), end('a')], told: ['a(a/1(a/1/1))'] },
   {
-    what: 'nested calls of calls at the same time',
+    what: 'nested calls of concurrent calls',
     events: [end('b/1', 'b'), end('a/1', 'a'), end('a'), end('b')],
     told: ['a(a/1)', 'b(b/1)'],
   },
   {
-    what: 'a run in the session of a child, with a call of the same id',
+    what: 'a run in a child session with a call of the same id',
     events: [
       child('a', runStart),
       child('a', delta),
@@ -61,9 +61,9 @@ test.each<{ what: string; events: readonly RunEvent[]; told: readonly string[] }
     ],
     told: ['a(run(a(a/1)))'],
   },
-  { what: 'a call in the session of a child', events: [child('a', end('c', 'a')), end('a')], told: ['a(c)'] },
+  { what: 'a call in a child session', events: [child('a', end('c', 'a')), end('a')], told: ['a(c)'] },
   {
-    what: 'a run that never ends, and a child in it',
+    what: 'a run that never ends, with a child',
     events: [
       child('a', runStart),
       child('a', child('c', runStart)),
@@ -74,22 +74,22 @@ test.each<{ what: string; events: readonly RunEvent[]; told: readonly string[] }
     told: ['a(unended(c(unended(d))))'],
   },
   {
-    what: 'one run after another in one session',
+    what: 'two runs in one session',
     events: [child('a', runStart), child('a', runStart), child('a', end('b', 'a')), child('a', runEnd), end('a')],
     told: ['a(unended run(b))'],
   },
   {
-    what: 'nested calls of one without an end',
+    what: 'nested calls of a call without an end',
     events: [end('a/1', 'a'), runEnd, end('b')],
     told: ['a/1', 'run-end', 'b'],
   },
   {
-    what: 'a run of a child in one without an end',
+    what: 'a child run in a call without an end',
     events: [child('a', runStart), runEnd],
     told: ['unended', 'run-end'],
   },
   { what: 'late results', events: [late, child('a', late), end('a')], told: ['c', 'a(c)'] },
-  { what: 'what is not shown', events: [delta, child('a', delta), end('a')], told: ['a'] },
+  { what: 'hidden events', events: [delta, child('a', delta), end('a')], told: ['a'] },
 ])('$what', ({ events, told }) => {
   const tree = new CallTree<RunEvent>(({ type }) => type !== 'text-delta');
   const all = [...events.flatMap((event) => tree.take(event)), ...tree.rest()];
@@ -97,7 +97,7 @@ test.each<{ what: string; events: readonly RunEvent[]; told: readonly string[] }
   expect(tree.rest()).toEqual([]);
 });
 
-test('what is inside is moved in, as long as there is room', () => {
+test('nested lines are indented while there is room', () => {
   const told: Told<string> = { item: 'a', under: [{ item: 'b', under: [{ item: 'c', under: [] }] }] };
   const describe = ({ item }: Told<string>, { columns }: { readonly columns: number }, depth: number) => [
     `${item} ${columns} ${depth}`,

@@ -1,40 +1,40 @@
 import type { LineStyle } from './line.ts';
 import { enterChild, type Place, toCallKey, toParentKey, toRunKey } from './nesting.ts';
 
-/** An event of a run or a record of a log: what of it tells where it stands. */
+/** An event of a run or a record of a log, reduced to what determines its place in the tree. */
 export interface TreeItem<Item> {
   readonly type: string;
   readonly callId?: string;
   readonly parentId?: string | undefined;
   readonly sessionId?: string;
-  /** Of a `child-event`: what happened in the session of the child. */
+  /** For a `child-event`: the event of the child session. */
   readonly event?: Item;
 }
 
-/** Something with all that happened inside of it. */
+/** An item with everything nested in it. */
 export interface Told<Item> {
   readonly item: Item;
-  /** Of a run in the session of a child: its `run-start`. `item` is its `run-end`, or this again when it has none. */
+  /** For a run in a child session: its `run-start`. `item` is its `run-end`, or the `run-start` if it has none. */
   readonly opening?: Item;
   readonly under: readonly Told<Item>[];
 }
 
 /**
- * Puts what is nested in a call under it. A nested call ends before the one around it, so it is kept until that one ends: what
- * stands by itself comes out at once, with all that is under it.
+ * Puts nested calls under their parents. A nested call ends before its parent, so it is held until the parent ends; a top-level item
+ * is returned at once with everything under it.
  */
 export class CallTree<Item extends TreeItem<Item>> {
   readonly #isShown: (item: Item) => boolean;
-  /** By the key of the call or run that they are in. */
+  /** By the key of the enclosing call or run. */
   readonly #waiting = new Map<string, Told<Item>[]>();
   readonly #runs = new Map<string, { readonly opening: Item; readonly around: string }>();
 
-  /** `isShown`: whether an item is worth a line. Ends of calls and runs in sessions of children have to be. */
+  /** `isShown`: true if an item gets a line. Must be true for ends of calls and of runs in child sessions. */
   constructor(isShown: (item: Item) => boolean) {
     this.#isShown = isShown;
   }
 
-  /** What can be told now. */
+  /** Returns the items that are complete now. */
   take(item: Item, place?: Place): readonly Told<Item>[] {
     const { type, callId, sessionId, event } = item;
     if (type === 'child-event') {
@@ -43,7 +43,7 @@ export class CallTree<Item extends TreeItem<Item>> {
     }
     if (!this.#isShown(item)) return [];
     if (place === undefined) {
-      // What is left belongs to calls that have no end.
+      // The rest belongs to calls without an end.
       if (type === 'run-end') return [...this.rest(), { item, under: [] }];
     } else if (type === 'run-start') {
       const left = this.#endRun(toRunKey(place));
@@ -59,7 +59,7 @@ export class CallTree<Item extends TreeItem<Item>> {
     );
   }
 
-  /** What stands under calls and runs that have not ended. */
+  /** Everything under calls and runs that have not ended. */
   rest(): readonly Told<Item>[] {
     for (const run of this.#runs.keys()) this.#endRun(run);
     const left = [...this.#waiting.values()].flat();
@@ -91,7 +91,7 @@ export class CallTree<Item extends TreeItem<Item>> {
   }
 }
 
-/** The lines of something, and indented under them those of what happened inside of it. */
+/** The lines of an item, followed by the indented lines of everything nested in it. */
 export function formatTold<Item>(
   told: Told<Item>,
   style: LineStyle,
@@ -108,7 +108,7 @@ export function formatTold<Item>(
   ];
 }
 
-/** Columns by which a level is moved; none where there would be no room left for a word. */
+/** Indentation per level; 0 if the terminal is too narrow. */
 export function indentOf({ columns }: Pick<LineStyle, 'columns'>): number {
   return columns < 24 ? 0 : 2;
 }

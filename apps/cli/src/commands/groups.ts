@@ -1,12 +1,12 @@
 import type { CommandModule } from '../flags/command.ts';
 
-/** A command as the list of commands has it. */
+/** An entry in the list of commands. */
 export interface CommandEntry {
   readonly name: string;
-  /** What stands behind the name in the list of commands. */
+  /** The arguments shown after the name. */
   readonly term: string;
   readonly description: string;
-  /** Its file, which nobody reads until it is called. */
+  /** Loads the command's file, on first use. */
   load(): Promise<CommandModule>;
 }
 
@@ -14,7 +14,7 @@ function command(name: string, term: string, description: string, load: CommandE
   return { name, term, description, load };
 }
 
-/** All of them, under the headings of the help. */
+/** All commands, under the headings of the help. */
 export const groups: readonly { readonly heading: string; readonly commands: readonly CommandEntry[] }[] = [
   {
     heading: 'Run:',
@@ -22,7 +22,7 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
       command(
         'run',
         '[options] <request>',
-        'give a request to a model that works with your tools and the files of the workspace',
+        'give a request to a model that can use your tools and the workspace files',
         () => import('./run/run.ts'),
       ),
       command('resume', '[options] [id]', 'resume a suspended or interrupted run', () => import('./run/resume.ts')),
@@ -71,7 +71,7 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
       command(
         'why',
         '[options] <call...>',
-        'explain why a call was allowed, asked about or denied, and what came of it',
+        'explain why a call was allowed, held for approval or denied, and how it ended',
         () => import('./look/why.ts'),
       ),
       command(
@@ -83,7 +83,7 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
       command(
         'verify',
         '[options] [id]',
-        'check that the log of a session was not changed',
+        'check that the log of a session is intact',
         () => import('./look/verify.ts'),
       ),
       command(
@@ -124,7 +124,7 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
       command(
         'lock',
         '[options]',
-        'lock tools, plugins and packs as they are, or show what differs',
+        'lock the current tools, plugins and packs, or check them against the lock',
         () => import('./tools/lock.ts'),
       ),
     ],
@@ -146,10 +146,10 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
       command(
         'policy',
         '',
-        'check policies against recorded sessions: `policy diff`, `policy observed`',
+        'compare policies on recorded sessions: `policy diff`, `policy observed`',
         () => import('./policies/policy.ts'),
       ),
-      command('pack', '', 'check a policy pack with its cases: `pack check`', () => import('./policies/pack.ts')),
+      command('pack', '', 'test a policy pack with its cases: `pack check`', () => import('./policies/pack.ts')),
     ],
   },
   {
@@ -170,7 +170,7 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
       command(
         'explain',
         '[options] <name>',
-        'show which plugin, file and version a name came from',
+        'show the plugin, file and version behind a name',
         () => import('./set-up/explain.ts'),
       ),
       command(
@@ -179,12 +179,7 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
         'check Node.js, packages, model providers, tools, plugins, workspace and isolation',
         () => import('./set-up/doctor.ts'),
       ),
-      command(
-        'trust',
-        '[options] [dir]',
-        'trust the code that is found in a folder',
-        () => import('./set-up/trust.ts'),
-      ),
+      command('trust', '[options] [dir]', 'trust the code in a folder', () => import('./set-up/trust.ts')),
       command(
         'overrides',
         '[options] <action> <module>',

@@ -5,7 +5,7 @@ import { createTestHost } from '../testing/test-host.ts';
 import { createProject, toPlugin, type } from '../testing/test-plugins.ts';
 import { trustHere } from '../testing/test-program.ts';
 
-test('a word that is no command of the program runs the command of a plugin, with everything behind it', async () => {
+test('a word that is not a command runs the plugin command with all its arguments', async () => {
   await using folder = await createProject();
   expect(await type(folder, ['git-log', 'one', '--help', '-x', '--config', ''])).toEqual({
     exitCode: 5,
@@ -18,9 +18,9 @@ test.each([
   {
     word: 'git-fail',
     exitCode: 1,
-    says: 'error: The command `git-fail` of a plugin has failed: No server. (plugin.command.failed)',
+    says: 'error: The plugin command `git-fail` failed: No server. (plugin.command.failed)',
   },
-  { word: 'git-odd', exitCode: 1, says: 'answered `300`. (plugin.command.failed)' },
+  { word: 'git-odd', exitCode: 1, says: 'got `300`. (plugin.command.failed)' },
   { word: 'git-lgo', exitCode: 2, says: "unknown command 'git-lgo'" },
   { word: 'constructor', exitCode: 2, says: "unknown command 'constructor'" },
 ])('$word ends with $exitCode', async ({ word, exitCode, says }) => {
@@ -29,7 +29,7 @@ test.each([
   expect(ended).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(says) });
 });
 
-test('Ctrl-C tells the command to stop, and is the exit code', async () => {
+test('Ctrl-C aborts the command and determines the exit code', async () => {
   await using folder = await createProject();
   await trustHere(folder.path);
   const { host, interrupt } = createTestHost({ directory: folder.path });
@@ -53,7 +53,7 @@ test('Ctrl-C tells the command to stop, and is the exit code', async () => {
   expect(await ended).toBe(130);
 });
 
-test('a command of the program is never taken by a plugin, and a configuration is read for unknown words only', async () => {
+test('a plugin cannot replace a command of the program, and the configuration is read only for unknown words', async () => {
   const own = toPlugin(`{
     name: 'own', version: '1.0.0', description: 'Lists.', holdfast: '*',
     commands: [{ name: 'check', description: 'Takes over.', run: () => 9 }],
@@ -72,14 +72,14 @@ test('a command of the program is never taken by a plugin, and a configuration i
   expect(stderr).toContain('It was read. (config.failed)');
 });
 
-test('without a configuration an unknown word is what it was', async () => {
+test('without a configuration an unknown word is an unknown command', async () => {
   await using folder = await createFolder();
   const { exitCode, stderr } = await type(folder, ['lst']);
   expect(exitCode).toBe(2);
   expect(stderr).toContain("unknown command 'lst'\n(Did you mean list?)");
 });
 
-test('why a command is not there is told where its plugin was left out', async () => {
+test('an unknown command is explained if a plugin was left out', async () => {
   await using folder = await createProject({ plugins: ['./bad.mjs'] }, { 'bad.mjs': "throw new Error('No luck.');" });
   const { exitCode, stderr } = await type(folder, ['git-log']);
   expect(exitCode).toBe(2);

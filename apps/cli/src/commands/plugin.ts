@@ -6,16 +6,16 @@ import type { Host } from '../terminal/host.ts';
 import { Interruptions } from '../terminal/interruptions.ts';
 import { describeLeftOut } from '../trust/trust.ts';
 
-/** A command that is none of this program. */
+/** A command of a plugin. */
 export interface ForeignCommand {
   readonly name: string;
-  /** What stands behind it. */
+  /** Its arguments. */
   readonly words: readonly string[];
 }
 
 /**
- * Runs a command of a plugin, and answers its exit code; `undefined` when no plugin has it. What the command
- * throws is told, and is 1.
+ * Runs a plugin's command and returns its exit code; `undefined` if no plugin has it. Errors of the command are reported and give
+ * exit code 1.
  *
  * @throws HoldfastError as `openEquipment`.
  */
@@ -23,13 +23,13 @@ export async function runPluginCommand({ name, words }: ForeignCommand, host: Ho
   const found = { untrusted: 'leave-out', tools: false } as const;
   const settings = await readSettings({}, { host, found });
   if (settings.untrusted.length > 0) host.stderr.write(describeLeftOut(settings.untrusted));
-  // What is mistyped must not cost more than a look for a configuration.
+  // A typo must cost no more than reading the configuration.
   if (settings.effective.plugins.length === 0) return undefined;
   const equipment = await openEquipment(settings, await findFolder(settings), {}, host);
   try {
     const command = equipment.registry.commands.get(name);
     if (command !== undefined) return await runCommand(command, { name, words }, host);
-    // It may be a command of one that was left out.
+    // The command may belong to a plugin that was left out.
     reportProblems(equipment, host);
     return undefined;
   } finally {
@@ -48,12 +48,10 @@ async function runCommand(command: PluginCommand, { name, words }: ForeignComman
     });
     if (stop.exitCode !== undefined) return stop.exitCode;
     if (typeof exitCode === 'number' && Number.isInteger(exitCode) && exitCode >= 0 && exitCode <= 125) return exitCode;
-    throw new TypeError(
-      `it has to answer its exit code, a whole number from 0 to 125, and answered \`${String(exitCode).slice(0, 100)}\`.`,
-    );
+    throw new TypeError(`expected an exit code from 0 to 125, got \`${String(exitCode).slice(0, 100)}\`.`);
   } catch (cause) {
-    // Whatever its code is: it is the command's, and not about what this program was asked for.
-    const message = `The command \`${name}\` of a plugin has failed: ${describeThrown(cause)}`;
+    // Reported under our own code: the error is the command's, not a wrong usage of this program.
+    const message = `The plugin command \`${name}\` failed: ${describeThrown(cause)}`;
     reportFailure(new HoldfastError('plugin.command.failed', message, { data: { command: name }, cause }), host);
     return stop.exitCode ?? 1;
   }

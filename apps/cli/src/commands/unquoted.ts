@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Host } from '../terminal/host.ts';
 import { quoteWord } from '../terminal/words.ts';
 
-/** What is said of `run Count the words`: a request without quotes, of which each word is an argument. */
+/** The error for `run Count the words`: a request without quotes, whose words each became an argument. */
 export function findUnquoted(
   argv: readonly string[],
   program: Command,
@@ -11,17 +11,17 @@ export function findUnquoted(
   const [name = '', action = ''] = argv;
   if (name !== 'run' && name !== 'plan') return undefined;
   const command = findCommand(program, name);
-  // Of `plan run the tests` the first word may belong to the request.
+  // In `plan run the tests`, the first word may belong to the request.
   const inner = name === 'plan' ? findCommand(command, action) : undefined;
   const typed = readWords(argv.slice(inner === undefined ? 1 : 2), inner ?? command);
   if (typed === undefined || typed.operands.length < 2) return undefined;
-  // An option in front of `plan check` is another mistake.
+  // An option before `plan check` is a different mistake.
   if (inner === undefined && findCommand(command, typed.operands[0] ?? '') !== undefined) return undefined;
   const request = [...(inner === undefined ? [] : [action]), ...typed.operands].join(' ');
   const fixed = [host.command, name, quoteWord(request), ...typed.options.map(quoteWord)].join(' ');
   return inner === undefined
     ? `put the request in quotes: ${fixed}`
-    : `too many arguments: \`plan ${action}\` takes one file; a request stands in quotes: ${fixed}`;
+    : `too many arguments: \`plan ${action}\` takes one file; put a request in quotes: ${fixed}`;
 }
 
 function findCommand(command: Command | undefined, name: string): Command | undefined {
@@ -30,11 +30,11 @@ function findCommand(command: Command | undefined, name: string): Command | unde
 
 interface TypedWords {
   readonly operands: readonly string[];
-  /** With their values. */
+  /** Including their values. */
   readonly options: readonly string[];
 }
 
-/** `undefined` where help is asked for, or an option is unknown, which is the thing to say then. */
+/** `undefined` for help or an unknown option, which has its own error. */
 function readWords(words: readonly string[], command: Command | undefined): TypedWords | undefined {
   const operands: string[] = [];
   const options: string[] = [];

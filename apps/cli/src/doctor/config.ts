@@ -9,29 +9,29 @@ import { toPrintable } from '../terminal/text.ts';
 import { onlyLooking } from '../trust/trust.ts';
 import { isFolder } from '../workspace/folder.ts';
 
-/** What a run would have of a configuration. */
+/** The state of a run's configuration. */
 export interface ConfigState {
-  /** `null`: there is none, or it cannot be read. */
+  /** `null`: missing or unreadable. */
   readonly file: string | null;
-  /** Whether a run begins with it, or without any where there is none. */
+  /** True if a run can start with it, or without any. */
   readonly usable: boolean;
   /** Names and versions of the plugins in force. */
   readonly plugins: readonly string[];
   /** Ids and presets of the packs in force. */
   readonly packs: readonly string[];
-  /** Found code that does not run before somebody trusts it. */
+  /** Found code that is not trusted yet. */
   readonly untrusted: readonly string[];
 }
 
 export interface ExaminedConfig {
   readonly state: ConfigState;
-  /** The name of the tools folder that counts; `undefined`: nobody names one. */
+  /** The tools folder to use; `undefined`: none is named. */
   readonly tools: string | undefined;
   readonly subfolders: boolean;
   readonly problems: readonly string[];
 }
 
-/** Opens what a configuration names, and closes it again. */
+/** Opens what a configuration names and closes it again. */
 export async function examineConfig(
   { config, tools, subfolders, workspace }: ViewPlace & { readonly workspace: string },
   host: Host,
@@ -49,7 +49,7 @@ export async function examineConfig(
       subfolders: settings.effective.subfolders.value,
     };
     if (settings.effective.plugins.length + settings.effective.packs.length === 0) return examined;
-    // With a lock, copies of the tools of the folder would be made, and nothing is written here.
+    // Opening with a lock would write copies of the tools.
     const { registry, used, leftOut, close } = await openEquipment(
       settings,
       folder,
@@ -71,12 +71,12 @@ export async function examineConfig(
   }
 }
 
-/** Whether what a run would find may run. */
+/** True if the found code may run. */
 export function describeTrust({ untrusted }: ConfigState): readonly (readonly [string, string])[] {
   const text =
     untrusted.length === 0
-      ? 'nothing here needs a yes before it runs'
-      : `not trusted: ${untrusted.map(toPrintable).join(', ')}. A run asks first; \`holdfast trust\` shows it and trusts it`;
+      ? 'no untrusted code found'
+      : `not trusted: ${untrusted.map(toPrintable).join(', ')}. A run asks first; \`holdfast trust\` lists and trusts it`;
   return [['trust', text]];
 }
 
@@ -87,10 +87,10 @@ export function describeConfig({
   packs,
   untrusted,
 }: ConfigState): readonly (readonly [string, string])[] {
-  if (!usable) return [['config', `${toPrintable(file ?? 'what there is')} cannot be used, and no run begins with it`]];
+  if (!usable) return [['config', `${toPrintable(file ?? 'configuration')} is invalid; runs will fail`]];
   if (file === null && untrusted.some((name) => name.startsWith('holdfast.config.')))
-    return [['config', 'left out here, because it is not trusted']];
-  if (file === null) return [['config', 'no holdfast.config.ts here; a run does without plugins and packs']];
+    return [['config', 'not loaded, because it is not trusted']];
+  if (file === null) return [['config', 'no holdfast.config.ts; runs use no plugins or packs']];
   const counts = `${formatCount(plugins.length, 'plugin')} and ${formatCount(packs.length, 'pack')} in force`;
   return [
     ['config', `${toPrintable(file)}: ${counts}`],

@@ -20,11 +20,11 @@ async function diagnose(files: Readonly<Record<string, string>>, pulled: Readonl
   return { rows, local: JSON.parse(json.stdout).local, path: folder.path };
 }
 
-test('nothing is installed: what npm has to install, and no problem', async () => {
+test('nothing installed: lists the packages to install, without a problem', async () => {
   const { rows, local, path } = await diagnose({});
   expect(rows).toBe(
-    `local model not installed here: ${packages.join(', ')}; \`npm install ${packages.join(' ')}\`\n` +
-      `pulled      no model in ${join(path, 'models')}; \`holdfast model list\` names some\n`,
+    `local model not installed: ${packages.join(', ')}; \`npm install ${packages.join(' ')}\`\n` +
+      `pulled      no models in ${join(path, 'models')}; see \`holdfast model list\`\n`,
   );
   expect(local).toEqual({
     packages: packages.map((name) => ({ name, version: null })),
@@ -35,7 +35,7 @@ test('nothing is installed: what npm has to install, and no problem', async () =
   });
 });
 
-test('what is there, what is missing, what need not be there, and models that were pulled', async () => {
+test('installed, missing and unneeded packages, and pulled models', async () => {
   const { rows, local } = await diagnose(
     {
       ...install('@holdfast/adapter-llama-cpp', '1.2.3'),
@@ -48,8 +48,8 @@ test('what is there, what is missing, what need not be there, and models that we
     { 'models/small.gguf': 'x'.repeat(1_200_000), 'models/half.part': 'x' },
   );
   expect(rows).toBe(
-    'local model @holdfast/adapter-llama-cpp 1.2.3, node-llama-cpp 3.22.1, not installed here: @holdfast/model-tiny; `npm install @holdfast/model-tiny`\n' +
-      '            not needed: @node-llama-cpp/linux-x64-cuda, @node-llama-cpp/linux-x64-cuda-ext, @node-llama-cpp/win-x64-vulkan, for graphics cards; `overrides` in package.json leave them out\n' +
+    'local model @holdfast/adapter-llama-cpp 1.2.3, node-llama-cpp 3.22.1, not installed: @holdfast/model-tiny; `npm install @holdfast/model-tiny`\n' +
+      '            not needed: @node-llama-cpp/linux-x64-cuda, @node-llama-cpp/linux-x64-cuda-ext, @node-llama-cpp/win-x64-vulkan (for GPUs); exclude with `overrides` in package.json\n' +
       'pulled      small (1.2 MB)\n',
   );
   expect(local.models).toEqual([{ name: 'small', bytes: 1_200_000 }]);
@@ -64,8 +64,8 @@ test.each(['{"version": "1.2', 'null', '{"version": 3}'])(
   },
 );
 
-test('a folder of models that cannot be read is told', async () => {
+test('an unreadable models folder is reported', async () => {
   const { rows, local } = await diagnose({ models: 'a file' });
-  expect(local.reason).toContain('cannot be used');
-  expect(rows).toMatch(/^pulled +The folder of pulled models, .*models`, cannot be used/m);
+  expect(local.reason).toContain('Cannot use');
+  expect(rows).toMatch(/^pulled +Cannot use the models folder .*models`/m);
 });

@@ -9,16 +9,16 @@ import type { Host } from '../terminal/host.ts';
 import { hasCode } from '../terminal/system.ts';
 import { formatBytes, toPrintable } from '../terminal/text.ts';
 
-/** What there is for models in this process. */
+/** The state of local models. */
 export interface LocalState {
-  /** What `--model local` needs; `null`: not found from the current folder. */
+  /** The packages that `--model local` needs; `null`: not found from the current folder. */
   readonly packages: readonly { readonly name: string; readonly version: string | null }[];
   /** Packages for graphics cards, which are not used. */
   readonly needless: readonly string[];
-  /** Where pulled models are kept. */
+  /** The folder of pulled models. */
   readonly folder: string;
   readonly models: readonly { readonly name: string; readonly bytes: number }[];
-  /** Why nobody knows which models were pulled; empty when that is known. */
+  /** Why the pulled models are unknown; empty if known. */
   readonly reason: string;
 }
 
@@ -41,12 +41,12 @@ export async function examineLocal({
   }
 }
 
-/** They lie beside the binding, as its dependencies, whoever installed them. */
+/** Dependencies of the binding, installed beside it. */
 async function findNeedless(binding: string | undefined): Promise<readonly string[]> {
   if (binding === undefined) return [];
   const scope = join(dirname(await realpath(binding)), '@node-llama-cpp');
   const names = await readdir(scope).catch((thrown: unknown): readonly string[] => {
-    // Without a folder there is none: the binding was built here, or has no binaries.
+    // No folder: the binding was built here, or has no binaries.
     if (hasCode(thrown, 'ENOENT') || hasCode(thrown, 'ENOTDIR')) return [];
     throw thrown;
   });
@@ -65,26 +65,15 @@ export function describeLocal(state: LocalState): readonly (readonly [label: str
   return [
     [
       'local model',
-      [...installed, ...(missing.length === 0 ? [] : [`not installed here: ${missing.join(', ')}; ${install}`])].join(
-        ', ',
-      ),
+      [...installed, ...(missing.length === 0 ? [] : [`not installed: ${missing.join(', ')}; ${install}`])].join(', '),
     ],
     ...(needless.length === 0
       ? []
-      : [
-          [
-            '',
-            `not needed: ${needless.join(', ')}, for graphics cards; \`overrides\` in package.json leave them out`,
-          ] as const,
-        ]),
+      : [['', `not needed: ${needless.join(', ')} (for GPUs); exclude with \`overrides\` in package.json`] as const]),
     [
       'pulled',
       toPrintable(
-        reason === ''
-          ? models.length === 0
-            ? `no model in ${folder}; \`holdfast model list\` names some`
-            : pulled
-          : reason,
+        reason === '' ? (models.length === 0 ? `no models in ${folder}; see \`holdfast model list\`` : pulled) : reason,
       ),
     ],
   ];

@@ -6,7 +6,7 @@ import { toPrintable } from '../terminal/text.ts';
 import { languages } from '../workspace/languages.ts';
 import { describeGoneLock, findLock, findToolsFolder, lockName, openFolderTools } from '../workspace/toolset.ts';
 
-/** A tools folder as a run would find it. */
+/** A tools folder as seen by a run. */
 export interface FolderState {
   readonly folder: string;
   readonly found: boolean;
@@ -18,17 +18,17 @@ export interface FolderState {
 }
 
 interface FolderLock {
-  /** Relative to where the program was called, where it lies below that. */
+  /** Relative to the current folder if inside it. */
   readonly path: string;
-  /** How many tools are as the lock says, and how many are not; `null` when the lock cannot be used. */
+  /** Number of tools by their state; `null` if the lock is unusable. */
   readonly tools: Readonly<Record<LockState, number>> | null;
-  /** Good tools that cannot be locked, because nobody could say what they would run. */
+  /** Valid tools that cannot be locked because it is unclear what they run. */
   readonly unlockable: number;
-  /** Whether a run reads no tool file, because none was touched since the last one. */
+  /** True if a run reads no tool files, because none changed since the last one. */
   readonly registered: boolean;
 }
 
-/** Looks at a tools folder without writing to it, and at what beside it says how it is used. */
+/** Examines a tools folder, its lock and its registry without writing to it. */
 export async function examineTools(
   name: string | undefined,
   { subfolders, directory }: { readonly subfolders: boolean; readonly directory: string },
@@ -39,7 +39,7 @@ export async function examineTools(
     const folder = await findToolsFolder(name, directory);
     state = { ...none, folder: folder.name };
     if (folder.path === undefined) return { state, problems: [] };
-    // With the lock, copies of the tools would be made.
+    // Opening with the lock would write copies of the tools.
     const { folderTools, diagnostics, files } = await openFolderTools(folder, { subfolders, lock: 'ignore' });
     const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
     state = { ...state, found: true, good: folderTools.length, errors, warnings: diagnostics.length - errors };
@@ -60,18 +60,18 @@ export async function examineTools(
   }
 }
 
-/** What `examineTools` found, in lines with their labels. */
+/** Describes the result of `examineTools`, in labeled lines. */
 export function describeFolder(state: FolderState): readonly (readonly [label: string, text: string])[] {
   const { found, good, errors, warnings, lock } = state;
   const folder = toPrintable(state.folder);
-  if (!found) return [['tools', `no folder ${folder}; the file tools are there without it`]];
-  const counts = [formatCount(good, 'good tool'), formatCount(errors, 'error'), formatCount(warnings, 'warning')];
+  if (!found) return [['tools', `no folder ${folder}; only the built-in file tools are available`]];
+  const counts = [formatCount(good, 'valid tool'), formatCount(errors, 'error'), formatCount(warnings, 'warning')];
   const tools = [
     'tools',
-    `${folder}: ${counts.join(', ')}${errors > 0 ? '; `holdfast check` says more' : ''}`,
+    `${folder}: ${counts.join(', ')}${errors > 0 ? '; run `holdfast check` for details' : ''}`,
   ] as const;
   if (lock === null) {
-    const text = `no ${lockName} beside ${folder}: tools run as they are, whatever was changed; \`holdfast lock\` makes one`;
+    const text = `no ${lockName} beside ${folder}: changes to tools go unnoticed; create one with \`holdfast lock\``;
     return [tools, ['lock', text]];
   }
   return [
@@ -80,17 +80,17 @@ export function describeFolder(state: FolderState): readonly (readonly [label: s
     [
       'registry',
       lock.registered
-        ? 'current: a run reads no tool file'
-        : 'not current: a run reads every tool file, and makes it anew where all of them are as locked',
+        ? 'current: a run reads no tool files'
+        : 'not current: a run reads every tool file, and rebuilds it if all of them match the lock',
     ],
   ];
 }
 
 function describeLock({ tools, unlockable }: FolderLock): string {
-  if (tools === null) return 'cannot be used';
+  if (tools === null) return 'unusable';
   const { same, ...others } = tools;
   const differing = Object.entries(others).flatMap(([state, count]) => (count === 0 ? [] : [`${count} ${state}`]));
   if (unlockable > 0) differing.push(`${unlockable} that cannot be locked`);
-  const more = differing.length === 0 ? '' : '; `holdfast lock --check` says more';
+  const more = differing.length === 0 ? '' : '; run `holdfast lock --check` for details';
   return `${formatCount(same, 'tool')} as locked${differing.map((text) => `, ${text}`).join('')}${more}`;
 }

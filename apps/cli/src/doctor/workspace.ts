@@ -12,24 +12,24 @@ import { findLogFolder, listSessionIds } from '../workspace/session-logs.ts';
 
 export interface WorkspaceState {
   readonly path: string;
-  /** Whether files, and the session log that every run needs, can be written. */
+  /** True if files and the session log can be written. */
   readonly writable: boolean;
   readonly sessions: number;
-  /** What is left on its disk for this user; `null` when that is not known. */
+  /** Free disk space for this user; `null` if unknown. */
   readonly freeBytes: number | null;
-  /** What keeps a run from working here. */
+  /** Why a run cannot work here. */
   readonly problem: string | null;
 }
 
-// A session log and the files of a run need some room beside what they replace.
+// Room for a session log and new files, besides the files they replace.
 const fewBytes = 50_000_000;
 
-/** Looks at a workspace without writing to it. */
+/** Examines a workspace without writing to it. */
 export async function examineWorkspace(name: string, directory: string): Promise<WorkspaceState> {
   const path = resolve(directory, name);
   const nothing = { path, writable: false, sessions: 0, freeBytes: null };
   if (!(await isFolder(path))) {
-    return { ...nothing, problem: `The workspace \`${name}\` is no folder that can be opened.` };
+    return { ...nothing, problem: `The workspace \`${name}\` is not a folder, or cannot be opened.` };
   }
   try {
     const logFolder = findLogFolder(path);
@@ -37,20 +37,20 @@ export async function examineWorkspace(name: string, directory: string): Promise
     await access(path, constants.W_OK);
     const { bavail, bsize } = await statfs(path);
     const freeBytes = bavail * bsize;
-    const problem = freeBytes < fewBytes ? `Only ${freeBytes} bytes are free on the disk of the workspace.` : null;
+    const problem = freeBytes < fewBytes ? `Only ${freeBytes} bytes are free on the workspace disk.` : null;
     return { path, writable: true, sessions: (await listSessionIds(path)).length, freeBytes, problem };
   } catch (thrown) {
     return { ...nothing, problem: `The workspace \`${name}\` cannot be used: ${describeThrown(thrown)}.` };
   }
 }
 
-/** What a run at a terminal could ask where it names no model. */
+/** The models that an interactive run without `--model` could use. */
 export interface ModelsState {
   readonly found: readonly (FoundModel & {
-    /** Of the user, kept in the user's own folder; `null`: none yet. */
+    /** The user's saved answer; `null`: none yet. */
     readonly answer: boolean | null;
   })[];
-  /** Why nobody knows the answers; empty when they are known. */
+  /** Why the answers are unknown; empty if known. */
   readonly reason: string;
 }
 
@@ -68,16 +68,16 @@ export async function examineModels(host: Host): Promise<ModelsState> {
 export function describeModels({ found, reason }: ModelsState): readonly (readonly [label: string, text: string])[] {
   const used = found.find(({ answer, version }) => answer === true && version !== null);
   const lines = found.map((one) => {
-    const answer = one.answer === false ? '; you said no to it' : one === used ? '; runs at a terminal use it' : '';
+    const answer = one.answer === false ? '; you declined it' : one === used ? '; runs at a terminal use it' : '';
     return toPrintable(`${describeFound(one)}${answer}`);
   });
   const rest =
     reason !== ''
       ? toPrintable(reason)
       : found.length === 0
-        ? 'neither a key nor an Ollama on this machine was found: without --model, the offline stand-in answers'
+        ? 'no provider key and no local Ollama found: without --model, the offline model is used'
         : found.some(({ answer }) => answer === null) && used === undefined
-          ? 'a run at a terminal without --model asks whether to use one; elsewhere the offline stand-in answers'
+          ? 'without --model, a run at a terminal offers them; elsewhere the offline model is used'
           : undefined;
   return [...lines, ...(rest === undefined ? [] : [rest])].map((text, index) => [index === 0 ? 'models' : '', text]);
 }

@@ -3,14 +3,14 @@ import { formatCount, formatDuration, listIds, toLine } from '@holdfast/orchestr
 import { type Html, html, nothing } from './html.ts';
 import { type Layout, layOut, nodeHeight, nodeWidth, type Point } from './layout.ts';
 
-/** More than this is a list in place of a drawing. */
+/** Larger plans are shown as a list. */
 export const maxDrawnNodes = 500;
 const maxDrawnEdges = 3_000;
-/** Characters that a box has room for; what is wider all the same is clipped. */
+/** Characters that fit in a box; wider text is clipped. */
 const maxLabel = 18;
 const maxId = 12;
 
-/** The plan as a drawing whose nodes lead to their rows in the table; of a large plan a list. */
+/** The plan as a drawing whose nodes link to their table rows; as a list if it is large. */
 export function graphOf(trace: TraceReport): Html {
   const { nodes } = trace;
   const places = new Map<NodeId, number>(nodes.map(({ node }, index) => [node, index]));
@@ -22,7 +22,7 @@ export function graphOf(trace: TraceReport): Html {
 }
 
 function listOf({ nodes }: TraceReport, edges: number): Html {
-  return html`<p class="note">${formatCount(nodes.length, 'node')} and ${formatCount(edges, 'dependency', 'dependencies')}: too many for a drawing (at most ${formatCount(maxDrawnNodes, 'node')} and ${formatCount(maxDrawnEdges, 'dependency', 'dependencies')}). They are listed in its place.</p>
+  return html`<p class="note">${formatCount(nodes.length, 'node')} and ${formatCount(edges, 'dependency', 'dependencies')}: too many to draw (at most ${formatCount(maxDrawnNodes, 'node')} and ${formatCount(maxDrawnEdges, 'dependency', 'dependencies')}). Listed instead.</p>
 <ol class="scroll">${nodes.map(
     ({ name, kind, dependsOn }, index) =>
       html`<li><a href="#node-${index}"><bdi>${name}</bdi></a> ${kind}${dependsOn.length === 0 ? nothing : html`, needs <bdi>${listIds(dependsOn)}</bdi>`}</li>
@@ -31,7 +31,7 @@ function listOf({ nodes }: TraceReport, edges: number): Html {
 }
 
 function drawingOf({ nodes, plan }: TraceReport, { nodes: places, edges, width, height }: Layout): Html {
-  return html`<p class="note">Each node stands below what it needs, and leads to its row in the table. The thick border is the node whose result is the plan's.</p>
+  return html`<p class="note">Each node is placed below the nodes it depends on and links to its row in the table. The node with the thick border produces the result of the plan.</p>
 <div class="scroll" role="group" aria-labelledby="graph-title" tabindex="0">
 <svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" aria-labelledby="graph-title">
 <defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path class="head" d="M0 0L8 4L0 8z"/></marker></defs>
@@ -43,7 +43,7 @@ ${nodes.map((node, index) => boxOf(node, index, places[index] ?? { x: 0, y: 0 },
 </div>`;
 }
 
-/** Straight down where it can be, else curves that leave and arrive from above. */
+/** Straight down if possible, otherwise curves that leave and arrive vertically. */
 function pathOf(edge: readonly Point[]): string {
   const steps = edge.map(({ x, y }, index) => {
     const before = edge[index - 1];
@@ -55,7 +55,7 @@ function pathOf(edge: readonly Point[]): string {
   return steps.join('');
 }
 
-/** Of a long id its ends: many nodes begin alike and are told apart by how they end. */
+/** Cuts a long id in the middle: many ids begin alike and differ at the end. */
 function labelOf({ node, tool }: NodeReport): string {
   const id = String(node);
   const shown = id.length > maxId ? `${id.slice(0, 4)}…${id.slice(-5)}`.toWellFormed() : id;

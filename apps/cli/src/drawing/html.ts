@@ -1,7 +1,7 @@
 import { type Json, toPrintable, toPrintableBlock } from '@holdfast/core';
 import { cut, formatCount, toBlock } from '@holdfast/orchestrator/text';
 
-/** Text that is HTML already. Only this file makes it of what it is given. */
+/** Text that is already HTML. Only this file creates it from other text. */
 export class Html {
   readonly text: string;
 
@@ -13,8 +13,8 @@ export class Html {
 export type HtmlPart = string | number | Html | readonly Html[];
 
 /**
- * HTML in which every text that is put in stays text, between elements and in quoted attributes: markup is escaped, and what cannot be
- * seen is shown. Only what this made itself is put in as it is.
+ * A template tag whose inserted texts stay text, both between elements and in quoted attributes: markup is escaped and invisible
+ * characters are shown. Only `Html` is inserted unchanged.
  */
 export function html(literals: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   const pieces = literals.flatMap((literal, index) => {
@@ -33,15 +33,14 @@ function toText(part: HtmlPart): string {
 
 export const nothing: Html = new Html('');
 
-/** Characters of one value, as JSON of several lines, that the page shows. */
+/** Characters of one value shown on the page, as multi-line JSON. */
 const maxValue = 10_000;
 
-/** A value as a block of several lines; of a long one the beginning, and how much more there is. */
+/** A value as a multi-line block, cut with a note if it is long. */
 export function valueBlock(value: Json): Html {
   const { text, leftOut } = cut(toBlock(value), maxValue);
   const shown = new Html(escapeMarkup(toPrintableBlock(text)));
-  const more =
-    leftOut === 0 ? nothing : html`<p class="cut">${formatCount(leftOut, 'more character')} left out of this page.</p>`;
+  const more = leftOut === 0 ? nothing : html`<p class="cut">${formatCount(leftOut, 'more character')} not shown.</p>`;
   return html`<pre>${shown}</pre>${more}`;
 }
 

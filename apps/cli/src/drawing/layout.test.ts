@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Layout, layOut, type Needs, nodeHeight, nodeWidth } from './layout.ts';
 
-/** What is wrong with a drawing: nodes over each other or outside, edges that do not join what they should. */
+/** Faults of a drawing: overlapping or outside nodes, edges that do not connect. */
 function findFaults({ nodes, edges, width, height }: Layout, needs: Needs): readonly string[] {
   const faults: string[] = [];
   const rows = Map.groupBy(nodes.entries(), ([, { y }]) => y);
@@ -43,7 +43,7 @@ const acyclic: fc.Arbitrary<Needs> = fc
     drawn.map((numbers, node) => (node === 0 ? [] : [...new Set(numbers.map((number) => number % node))])),
   );
 
-test('of any plan no two nodes overlap, all are inside, and each edge goes down from what is needed to what needs it', () => {
+test('for any plan: no nodes overlap, all are inside, and each edge goes down from a dependency to its dependent', () => {
   fc.assert(
     fc.property(acyclic, (needs) => {
       const layout = layOut(needs);
@@ -56,7 +56,7 @@ test('of any plan no two nodes overlap, all are inside, and each edge goes down 
   );
 });
 
-test('circles and nodes that need themselves are drawn, too', () => {
+test('cycles and self-dependencies are drawn, too', () => {
   const anyNeeds = fc
     .array(fc.array(fc.nat(), { maxLength: 4 }), { minLength: 1, maxLength: 30 })
     .map((drawn) => drawn.map((numbers) => [...new Set(numbers.map((number) => number % drawn.length))]));
@@ -77,15 +77,15 @@ const dense: Needs = Array.from({ length: 64 }, (_, node) => Array.from({ length
 test.each([
   { name: 'a chain', needs: chain, maxWidth: 230 },
   { name: 'a fan', needs: wide, maxWidth: 1_750 },
-  { name: 'a chain all of which one node needs', needs: joined, maxWidth: 3_000 },
-  { name: 'a node that needs all before it, at each place', needs: dense, maxWidth: 40_000 },
+  { name: 'a node that depends on a whole chain', needs: joined, maxWidth: 3_000 },
+  { name: 'nodes that depend on all earlier ones', needs: dense, maxWidth: 40_000 },
 ])('$name fits', ({ needs, maxWidth }) => {
   const layout = layOut(needs);
   expect(findFaults(layout, needs)).toEqual([]);
   expect(layout.width).toBeLessThanOrEqual(maxWidth);
 });
 
-test('edges that pass by many layers have a bounded number of bends together', () => {
+test('edges over many layers have a bounded number of bends in total', () => {
   // Each node needs the one before it, and one that is forty layers above.
   const far: Needs = Array.from({ length: 500 }, (_, node) =>
     node < 40 ? (chain[node] ?? []) : [node - 1, node - 40],

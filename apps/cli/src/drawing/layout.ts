@@ -1,4 +1,4 @@
-/** A graph by places: `needs[3]` are the places of the nodes that node 3 waits for. */
+/** A graph by index: `needs[3]` are the indexes of the nodes that node 3 depends on. */
 export type Needs = readonly (readonly number[])[];
 
 export interface Point {
@@ -6,11 +6,11 @@ export interface Point {
   readonly y: number;
 }
 
-/** Where a graph is drawn, in pixels. */
+/** The positions of a drawn graph, in pixels. */
 export interface Layout {
-  /** The upper left corner of each node, by its place. */
+  /** The upper left corner of each node, by index. */
   readonly nodes: readonly Point[];
-  /** One for each dependency: from the lower edge of a node to the upper edge of one that needs it, by points between them. */
+  /** One per dependency: points from the lower edge of a node to the upper edge of its dependent. */
   readonly edges: readonly (readonly Point[])[];
   readonly width: number;
   readonly height: number;
@@ -19,34 +19,34 @@ export interface Layout {
 export const nodeWidth = 192;
 export const nodeHeight = 46;
 const gapX = 20;
-/** Between edges that pass by beside each other. */
+/** Between parallel passing edges. */
 const passGap = 4;
 const gapY = 44;
-/** What an edge that passes by takes of a row. */
+/** The width that a passing edge takes in a row. */
 const passWidth = 12;
 const margin = 16;
-/** A layer of more nodes than this takes several rows, so that wide graphs can still be looked at. */
+/** A layer with more nodes is split into several rows, so that wide graphs stay readable. */
 const maxRow = 8;
-/** An edge over more layers than this is one curve; so is every long one once there are this many bends. */
+/** An edge over more layers is drawn as one curve; so is every long edge once there are this many bends. */
 const maxSpan = 40;
 const maxBends = 3_000;
 
-/** What stands in a row: a node, or a bend of an edge that passes by on its way to a later layer. */
+/** An item in a row: a node, or a bend of an edge that passes to a later layer. */
 interface Item {
   readonly node: number | undefined;
   readonly width: number;
   readonly above: Item[];
   readonly below: Item[];
-  /** Its place in its layer. */
+  /** Its position in its layer. */
   order: number;
-  /** Of its middle. */
+  /** Of its center. */
   x: number;
   y: number;
 }
 
 /**
- * A layered drawing: each node below all that it needs (layers by longest path), in an order that crosses few edges (sweeps by
- * barycentre), and near to what it is joined with. Dependencies in a circle do no harm. The same for the same graph.
+ * A layered drawing: each node below its dependencies (layers by longest path), ordered to reduce crossings (barycenter sweeps), and
+ * close to its neighbors. Cyclic dependencies are tolerated. Deterministic.
  */
 export function layOut(needs: Needs): Layout {
   const layerOf = findLayers(needs);
@@ -67,7 +67,7 @@ function makeItem(node: number | undefined, width: number): Item {
   return { node, width, above: [], below: [], order: 0, x: 0, y: 0 };
 }
 
-/** The length of the longest path to each node, as far as no circle is on it. */
+/** The length of the longest path to each node, ignoring cycles. */
 function findLayers(needs: Needs): readonly number[] {
   const layers = needs.map(() => 0);
   const open = needs.map((ids) => ids.length);
@@ -85,7 +85,7 @@ function findLayers(needs: Needs): readonly number[] {
   return layers;
 }
 
-/** The way of each edge; bends are added to the layers that it passes. */
+/** The path of each edge; adds bends to the layers that it passes. */
 function joinItems(
   needs: Needs,
   layerOf: readonly number[],
@@ -104,7 +104,7 @@ function joinItems(
       const between = isBent ? layers.slice(first, first + span).map((layer) => addBend(layer)) : [];
       bends += between.length;
       const path = [from, ...between, to];
-      joinNeighbours(path);
+      joinNeighbors(path);
       return [path];
     }),
   );
@@ -116,7 +116,7 @@ function addBend(layer: Item[]): Item {
   return item;
 }
 
-function joinNeighbours(path: readonly Item[]): void {
+function joinNeighbors(path: readonly Item[]): void {
   for (const [index, below] of path.entries()) {
     const above = path[index - 1];
     if (above === undefined) continue;
@@ -166,7 +166,7 @@ function toRows(layer: readonly Item[]): readonly (readonly Item[])[] {
   return rows;
 }
 
-/** Where items should stand is the middle of what they are joined with; where they do is as near to it as their order lets them. */
+/** Moves items toward the center of their neighbors as far as their order allows. */
 function placeRows(rows: readonly (readonly Item[])[]): void {
   for (const [index, row] of rows.entries()) {
     for (const item of row) item.y = margin + nodeHeight / 2 + index * (nodeHeight + gapY);
@@ -180,7 +180,7 @@ function placeRows(rows: readonly (readonly Item[])[]): void {
   }
 }
 
-/** The mean of the two places that are nearest to the wanted ones when a row is filled from the left, and from the right. */
+/** Places each item at the mean of its positions when the row is filled from the left and from the right. */
 function spread(row: readonly Item[], wantedOf: (item: Item) => number): void {
   const wanted = row.map(wantedOf);
   const distances = row.map((item, index) => {

@@ -17,7 +17,7 @@ const line = new RegExp(
   'u',
 );
 
-/** The ids of the nodes of a chart that says nothing but what a chart may say. Mermaid 11 shows each of the hostile texts as it is. */
+/** The ids of the nodes of a chart, after checking that it contains nothing unexpected. Mermaid 11 renders each hostile text unchanged. */
 function readChart(chart: string): readonly (string | undefined)[] {
   const [head, ...lines] = chart.split('\n');
   expect(head).toBe('flowchart TD');
@@ -26,7 +26,7 @@ function readChart(chart: string): readonly (string | undefined)[] {
   return lines.filter((text) => text.includes('["')).map((text) => /n\d+/.exec(text)?.[0]);
 }
 
-test('a plan is its nodes with what they are for, and an edge for each dependency', () => {
+test('a plan has its nodes with their purposes, and an edge per dependency', () => {
   expect(planToMermaid(partialTrace.plan)).toBe(
     [
       'flowchart TD',
@@ -42,7 +42,7 @@ test('a plan is its nodes with what they are for, and an edge for each dependenc
   );
 });
 
-test('with a trace nodes tell how they ended and how long it took, and are coloured by it', () => {
+test('with a trace, nodes have outcome and duration, and are colored by outcome', () => {
   const chart = planToMermaid(partialTrace.plan, partialTrace);
   expect(chart).toContain('  n1["1 search_news<br/>Latest news on Intel<br/>failed 4.1 s"]');
   expect(chart).toMatch(/^ {2}class n0,n2,n3 ok$/mu);
@@ -72,11 +72,11 @@ test.each([
   expect(planToMermaid(traceOf([{ id: 0, purpose: text }]).plan)).toContain(`<br/>${shown}"]]`);
 });
 
-test('a dependency that is no node is no edge', () => {
+test('a dependency on a missing node has no edge', () => {
   expect(planToMermaid(traceOf([{ id: 0, needs: ['nowhere'] }]).plan)).not.toContain('-->');
 });
 
-test('of any trace it is a chart with every node once, and the same chart each time', () => {
+test('for any trace: a deterministic chart with every node once', () => {
   fc.assert(
     fc.property(randomTrace(), (trace) => {
       const chart = planToMermaid(trace.plan, trace);

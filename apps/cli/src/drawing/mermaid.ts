@@ -10,13 +10,13 @@ import {
 import { formatDuration, toLine } from '@holdfast/orchestrator/text';
 
 /**
- * The plan as a Mermaid flowchart. With a trace its nodes are coloured by how they ended, and labelled with that and how long it took.
+ * The plan as a Mermaid flowchart. With a trace, nodes are colored by outcome and labeled with outcome and duration.
  *
- * Names, ids and purposes reach the chart as text only, whatever they hold; each is cut at 80 characters. Mermaid itself draws no more
- * than 500 edges unless its `maxEdges` says otherwise.
+ * Names, ids and purposes appear only as text, cut at 80 characters. Mermaid itself draws no more than 500 edges unless `maxEdges` is
+ * raised.
  */
 export function planToMermaid(plan: Plan, trace?: PlanTrace): string {
-  // The chart's own ids, so that no id of a plan can be a word of Mermaid's.
+  // The chart's own ids, so that an id of a plan cannot be a Mermaid keyword.
   const places = new Map<NodeId, number>(plan.nodes.map(({ id }, index) => [id, index]));
   const report = trace === undefined ? undefined : reportTrace(trace);
   const traces = new Map<NodeId, NodeReport>(report?.nodes.map((node) => [node.node, node]));
@@ -49,8 +49,8 @@ const tones: readonly Tone[] = ['ok', 'bad', 'doubt', 'skipped', 'open'];
 const maxLabel = 80;
 
 /**
- * Text inside the quotes of a label. Letters, digits and spaces stay, and `_ - .` inside a word; all else is written as the number of
- * its character: quotes and brackets end nothing, `<` begins no element, and what Markdown would obey (`1. `, `- `, `#`) is text.
+ * Escapes text for a quoted label. Keeps letters, digits and spaces, and `_ - .` inside a word; writes everything else as character
+ * codes, so that quotes, brackets, `<` and Markdown (`1. `, `- `, `#`) have no effect.
  */
 function escapeLabel(text: string): string {
   return toLine(text.slice(0, 2 * maxLabel).replace(/\s+/g, ' '), maxLabel).replace(

@@ -4,14 +4,14 @@ import { type Html, html, nothing, valueBlock } from './html.ts';
 import { formatTime } from './text.ts';
 
 const maxText = 2_000;
-/** Of what is listed for one node: decisions, and attempts that failed. */
+/** Decisions and failed attempts listed per node. */
 const maxListed = 50;
 
-/** A row for each node with all that is known of it. */
+/** A table row per node with all its details. */
 export function nodesOf({ nodes, plan, startedAtMs }: TraceReport): Html {
   const planned = new Map<NodeId, PlanNode>(plan.nodes.map((node) => [node.id, node]));
   return html`<div class="table"><table>
-<thead><tr><th scope="col">Node</th><th scope="col">Tool</th><th scope="col">Ended</th><th scope="col">Attempts</th><th scope="col">Started</th><th scope="col">Took</th><th scope="col">Why, and what it did</th></tr></thead>
+<thead><tr><th scope="col">Node</th><th scope="col">Tool</th><th scope="col">Ended</th><th scope="col">Attempts</th><th scope="col">Started</th><th scope="col">Duration</th><th scope="col">Details</th></tr></thead>
 <tbody>
 ${nodes.map((node, index) => rowOf(node, index, planned.get(node.node), startedAtMs))}</tbody>
 </table></div>`;
@@ -71,7 +71,7 @@ function factsOf(node: NodeReport, planned: PlanNode | undefined): readonly Html
   ];
 }
 
-/** A term and what it is; nothing where there is nothing to say. */
+/** A term and its description; empty without a description. */
 export function fact(term: string, described: Html | undefined): Html {
   return described === undefined
     ? nothing
@@ -79,11 +79,10 @@ export function fact(term: string, described: Html | undefined): Html {
 `;
 }
 
-/** Of many lines the first fifty, and how many more there are. */
+/** The first fifty lines, and the number of the rest. */
 export function listOf(lines: readonly string[]): Html {
   const left = lines.length - maxListed;
-  const more =
-    left <= 0 ? nothing : html`<li class="cut">${formatCount(left, 'more', 'more')} left out of this page.</li>`;
+  const more = left <= 0 ? nothing : html`<li class="cut">${formatCount(left, 'more', 'more')} not shown.</li>`;
   return html`<ul>${lines.slice(0, maxListed).map((line) => html`<li><bdi>${line}</bdi></li>`)}${more}</ul>`;
 }
 

@@ -17,7 +17,7 @@ function rowsOf(elements: readonly TestElement[]): readonly TestElement[] {
   return named(elements, 'tr').filter(({ attributes }) => attributes.has('id'));
 }
 
-test('the style sheet is the one that the page allows itself', async () => {
+test("the style sheet matches the page's policy", async () => {
   const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(style));
   expect(styleHash).toBe(`sha256-${btoa(String.fromCharCode(...new Uint8Array(bytes)))}`);
   const [sheet] = named(pageOf(partialTrace), 'style');
@@ -25,7 +25,7 @@ test('the style sheet is the one that the page allows itself', async () => {
   expect(style).not.toMatch(/[<>&]|url\(|@import|expression/u);
 });
 
-test('nothing is run or fetched, and nothing leads away from the page', () => {
+test('nothing is executed or fetched, and no link leaves the page', () => {
   const elements = pageOf(partialTrace);
   const policies = named(elements, 'meta').map(({ attributes }) => attributes.get('content'));
   expect(policies).toContain(`default-src 'none'; style-src '${styleHash}'; base-uri 'none'; form-action 'none'`);
@@ -37,7 +37,7 @@ test('nothing is run or fetched, and nothing leads away from the page', () => {
   expect(targets.every((target) => target.startsWith('#'))).toBe(true);
 });
 
-test('it shows what was asked for, what came of it, and what is missing', () => {
+test('shows the request, the result and missing nodes', () => {
   const page = readPage(traceToHtml(partialTrace));
   const text = textOf(page);
   for (const shown of [
@@ -61,19 +61,19 @@ test('it shows what was asked for, what came of it, and what is missing', () => 
   }
 });
 
-test('a node that was not called shows its inputs as they were planned', () => {
+test('a node that was not called shows its planned inputs', () => {
   const text = textOf(readPage(traceToHtml(traceOf([{ id: 0, kind: 'skipped', input: undefined, inputs: { x: 1 } }]))));
   expect(text).toContain('Inputs as planned{\n  "x": 1\n}');
   expect(text).toContain('No node was called.');
 });
 
-test('the timeline marks attempts that failed, waiting before the start, and waiting for a person', () => {
+test('the timeline marks failed attempts, waiting before the start, and waiting for a person', () => {
   const elements = pageOf(partialTrace);
   const bars = named(elements, 'rect').filter(({ attributes }) => attributes.get('class') === 'bar');
   expect(bars).toHaveLength(4);
   const titles = named(elements, 'title').map(textOf);
   expect(titles).toContain('1 (search_news): failed, from 0 ms to 4.1 s, 2 attempts failed before the last one');
-  expect(titles).toContain('2 (summarise): ok, from 4.9 s to 6.1 s, waited 800 ms before its start');
+  expect(titles).toContain('2 (summarise): ok, from 4.9 s to 6.1 s, waited 800 ms before starting');
   expect(titles).toContain('report (write_report): ok, from 6.1 s to 21.4 s, waited 14.4 s for a person');
   const classes = elements.map(({ attributes }) => attributes.get('class'));
   expect(classes.filter((name) => name === 'retry')).toHaveLength(2);
@@ -95,7 +95,7 @@ test.each([
   for (const tick of ticks) expect(labels).toContain(tick);
 });
 
-test('times that no calendar has, and times before the run, spoil no scale', () => {
+test('invalid times and times before the run do not break the scale', () => {
   const nodes: readonly TestNode[] = [
     { id: 0, at: [0, 20_000] },
     { id: 1, at: [4e15, 4e15 + 5] },
@@ -109,19 +109,19 @@ test('times that no calendar has, and times before the run, spoil no scale', () 
   expect(rowsOf(elements).map(textOf)[2]).toContain('+0 ms');
 });
 
-test('what is put into a page is text, between elements and in attributes', () => {
+test('inserted values are text, between elements and in attributes', () => {
   expect(html`<a title="${`&<>"'`}">${`&<>"'`}</a>`.text).toBe(
     '<a title="&#38;&#60;&#62;&#34;&#39;">&#38;&#60;&#62;&#34;&#39;</a>',
   );
 });
 
-test('boxes of nodes whose long ids begin alike are told apart', () => {
+test('boxes of nodes with similar long ids can be told apart', () => {
   const nodes = [7, 8].map((index) => ({ id: `summary_of_the_chapter_${index}`, tool: 'count_words' }));
   const labels = pageOf(traceOf(nodes)).filter(({ attributes }) => attributes.get('class') === 'name');
   expect(labels.map(textOf)).toEqual(['summ…ter_7 count_w…', 'summ…ter_8 count_w…']);
 });
 
-test('too many dependencies for a drawing are a list', () => {
+test('too many dependencies are shown as a list', () => {
   const nodes = Array.from(
     { length: 80 },
     (_, id): TestNode => ({ id, needs: Array.from({ length: id }, (_item, at) => at) }),
@@ -131,10 +131,10 @@ test('too many dependencies for a drawing are a list', () => {
   expect(textOf(readPage(traceToHtml(traceOf(nodes))))).toContain('80 nodes and 3,160 dependencies: too many');
 });
 
-/** Numbers, our own words and our own paths: what an attribute may be made of. */
+/** Numbers, our own words and our own paths: the allowed content of attributes. */
 const harmless = /^(?:[\w #./:;,='()+-]*|sha256-[\w+/=]+)$/u;
 
-test.each(hostileTexts)('%j is text and nothing else', (text) => {
+test.each(hostileTexts)('%j is only text', (text) => {
   const hostile = readPage(traceToHtml(traceFull(text)));
   expect(skeletonOf(hostile)).toBe(skeletonOf(readPage(traceToHtml(traceFull('plain')))));
   for (const { attributes } of listElements(hostile)) {
@@ -146,7 +146,7 @@ test.each(hostileTexts)('%j is text and nothing else', (text) => {
   expect(textOf(hostile)).not.toMatch(/(?!\n)[\p{Cc}\p{Cs}\u2028\u2029\u202E\u2066]/u);
 });
 
-test('of any trace it is a page with every node once, inside its drawings, and the same page each time', () => {
+test('for any trace: a deterministic page with every node once, inside its drawings', () => {
   fc.assert(
     fc.property(randomTrace(), (trace) => {
       const page = traceToHtml(trace);
@@ -160,7 +160,7 @@ test('of any trace it is a page with every node once, inside its drawings, and t
   );
 });
 
-/** Boxes and bars that lie outside their drawing, or nowhere. */
+/** Boxes and bars outside their drawing. */
 function findOutside(elements: readonly TestElement[]): readonly string[] {
   return named(elements, 'svg').flatMap((svg) => {
     const number = (element: TestElement, key: string): number => Number(element.attributes.get(key) ?? '0');
@@ -178,16 +178,16 @@ function findOutside(elements: readonly TestElement[]): readonly string[] {
 const manyNodes = (count: number): readonly TestNode[] =>
   Array.from({ length: count }, (_, id) => ({ id, needs: id === 0 ? [] : [Math.floor(id / 3)], at: [id, id + 10] }));
 
-test('up to 500 nodes are drawn; more are a list, which says so', () => {
+test('up to 500 nodes are drawn; more are listed, with a note', () => {
   const drawn = pageOf(traceOf(manyNodes(500)));
   const boxes = drawn.filter(({ attributes }) => attributes.get('class')?.startsWith('box') === true);
   expect(boxes).toHaveLength(500);
   const listed = readPage(traceToHtml(traceOf(manyNodes(501))));
-  expect(textOf(listed)).toContain('501 nodes and 500 dependencies: too many for a drawing');
-  expect(textOf(listed)).toContain('These are the 500 nodes that took longest; 1 more node left out of this page.');
+  expect(textOf(listed)).toContain('501 nodes and 500 dependencies: too many to draw');
+  expect(textOf(listed)).toContain('The 500 nodes that took longest; 1 more node not shown.');
 });
 
-test('thousands of nodes are a page of a size in proportion', () => {
+test('the page grows linearly with thousands of nodes', () => {
   const small = traceToHtml(traceOf(manyNodes(200))).length;
   const trace = traceOf(manyNodes(2_000));
   const page = traceToHtml(trace);
@@ -195,7 +195,7 @@ test('thousands of nodes are a page of a size in proportion', () => {
   expect(page.length).toBeLessThan(10.5 * small);
 });
 
-test('large values and long lists are cut in the page, which tells how much is left out; the trace is as it was', () => {
+test('large values and long lists are cut with a note; the trace is unchanged', () => {
   const trace = traceOf([
     {
       id: 0,
@@ -206,12 +206,12 @@ test('large values and long lists are cut in the page, which tells how much is l
   ]);
   const before = structuredClone(trace);
   const text = textOf(readPage(traceToHtml(trace)));
-  expect(text).toContain('2,345 more characters left out of this page.');
-  expect(text).toContain('10 more left out of this page.');
+  expect(text).toContain('2,345 more characters not shown.');
+  expect(text).toContain('10 more not shown.');
   expect(trace).toEqual(before);
 });
 
-test('questions that wait are shown, with whose they are and until when', () => {
+test('pending questions are shown with their call and expiry', () => {
   const trace = traceOf([{ id: 0, kind: 'suspended', at: [0, 5] }], {
     status: 'suspended',
     pending: [

@@ -11,13 +11,13 @@ const maxMissing = 100;
 const maxQuestions = 100;
 
 /**
- * The trace as one HTML page that needs nothing else: no network, no script; its own Content-Security-Policy allows only its own style
- * sheet. It shows the request, the status, the output, what is missing, the questions that wait, the graph as a drawing, a timeline,
- * and a table of the nodes with inputs, decisions, approval and result.
+ * The trace as a self-contained HTML page: no network, no scripts; its Content-Security-Policy allows only its own style sheet. Shows
+ * the request, the status, the output, missing nodes, pending questions, the graph as a drawing, a timeline, and a table of the nodes
+ * with inputs, decisions, approval and result.
  *
- * Limits of the page, of which it tells where one takes effect; the trace has it all: 10,000 characters of a value; 2,000 of a message
- * or purpose; 50 decisions and 50 failed attempts of a node; a drawing of at most 500 nodes and 3,000 dependencies, above which
- * there is a list; the 500 longest bars in the timeline. Its size grows with the trace's and no faster.
+ * Limits, noted on the page when they apply; the trace itself is complete: 10,000 characters of a value; 2,000 of a message or
+ * purpose; 50 decisions and 50 failed attempts per node; a drawing of at most 500 nodes and 3,000 dependencies, otherwise a list; the
+ * 500 longest bars in the timeline. The page's size is linear in the trace's.
  */
 export function traceToHtml(trace: PlanTrace): string {
   const { run, status } = trace;
@@ -35,7 +35,7 @@ export function traceToHtml(trace: PlanTrace): string {
 <style>${new Html(style)}</style>
 </head>
 <body>
-<a class="skip" href="#nodes">To the table of nodes</a>
+<a class="skip" href="#nodes">Skip to the table of nodes</a>
 <header>
 <h1>Plan run ${run}: ${status}</h1>
 ${headOf(report)}<nav aria-label="Parts of this page"><ul><li><a href="#result">Result</a></li><li><a href="#graph">Graph</a></li><li><a href="#timeline">Timeline</a></li><li><a href="#nodes">Nodes</a></li></ul></nav>
@@ -63,8 +63,8 @@ function headOf(report: TraceReport): Html {
   return html`<dl>${fact('Request', request === undefined ? undefined : html`<bdi>${toLine(request, 10_000)}</bdi>`)}${fact(
     'Status',
     html`${summary}${open === '' ? '' : `. ${open}`}`,
-  )}${fact('Began', html`${formatTime(startedAtMs)}`)}${fact(status === 'suspended' ? 'Suspended' : 'Ended', endedAtMs === undefined ? undefined : html`${formatTime(endedAtMs)}`)}${fact(
-    'Took',
+  )}${fact('Started', html`${formatTime(startedAtMs)}`)}${fact(status === 'suspended' ? 'Suspended' : 'Ended', endedAtMs === undefined ? undefined : html`${formatTime(endedAtMs)}`)}${fact(
+    'Duration',
     durationMs === undefined ? undefined : html`${formatDuration(durationMs)}`,
   )}${fact('Session', html`<code><bdi>${toLine(sessionId, 200)}</bdi></code>`)}${fact('Plan', html`<code>${toLine(digest, 100)}</code>`)}</dl>
 `;
@@ -72,7 +72,7 @@ function headOf(report: TraceReport): Html {
 
 function resultOf(report: TraceReport): Html {
   const { output } = report;
-  return html`${output === undefined ? html`<p>There is no result of the final node.</p>` : valueBlock(output)}
+  return html`${output === undefined ? html`<p>The final node has no result.</p>` : valueBlock(output)}
 ${missingOf(report)}${questionsOf(report)}`;
 }
 
@@ -84,14 +84,14 @@ function missingOf({ nodes, missing }: TraceReport): Html {
 <ul>${missing.slice(0, maxMissing).map(
     (node) => html`<li><a href="#node-${places.get(node) ?? 0}"><bdi>${node.name}</bdi></a> ${markOf(node)}</li>
 `,
-  )}${left <= 0 ? nothing : html`<li class="cut">and ${formatCount(left, 'more node')}, which the table has.</li>`}</ul>
+  )}${left <= 0 ? nothing : html`<li class="cut">and ${formatCount(left, 'more node')} in the table.</li>`}</ul>
 `;
 }
 
 function questionsOf({ pending }: TraceReport): Html {
   if (pending.length === 0) return nothing;
   const left = pending.length - maxQuestions;
-  return html`<h3>Questions that wait for a person</h3>
+  return html`<h3>Pending questions</h3>
 <ul>${pending.slice(0, maxQuestions).map(
     ({ callId, name, asks, expiresAtMs }) =>
       html`<li>Call <code><bdi>${toLine(callId, 200)}</bdi></code> of <code><bdi>${toLine(name, 80)}</bdi></code>, until ${formatTime(expiresAtMs)}${listOf(asks.map((decision) => describeDecision(decision)))}</li>

@@ -37,7 +37,7 @@ const tools: readonly Tool[] = [
   }),
 ];
 
-/** The table of a trace and what stands under it. */
+/** The table of a trace and the lines below it. */
 function describeTrace(trace: PlanTrace): string {
   return [...traceTable(trace).rows.map((row) => row.join(' | ')), ...traceSummary(trace)].join('\n');
 }
@@ -54,7 +54,7 @@ async function checked(...all: readonly JsonObject[]): Promise<Parameters<typeof
   return found.checked;
 }
 
-/** Reports of all forms, which have to be the same of what a run answers and of what its log says. */
+/** All reports of a trace, which must be the same for a run's result and its log. */
 async function reportsOf(trace: PlanTrace, session: Session): Promise<readonly string[]> {
   const make = async (from: PlanTrace): Promise<readonly string[]> => [
     describeTrace(from),
@@ -67,7 +67,7 @@ async function reportsOf(trace: PlanTrace, session: Session): Promise<readonly s
   return reports;
 }
 
-test('a run is told alike from its answer and from its log, and what tools returned stays text', async () => {
+test('a run is reported alike from its result and from its log, and tool results stay text', async () => {
   const session = createSession({ clock: manualClock() });
   const trace = await runPlan(await checked(...nodes), { tools, session, clock: manualClock() });
   const [text = '', chart = '', page = '', report = ''] = await reportsOf(trace, session);
@@ -80,7 +80,7 @@ test('a run is told alike from its answer and from its log, and what tools retur
   for (const told of [text, chart, page, report]) expect(told).not.toContain('\u202E');
 });
 
-test('a run that waits for a person says so, and after the answer tells of it', async () => {
+test('a suspended run is reported as waiting, and its answer afterwards', async () => {
   const session = createSession({ clock: manualClock() });
   const options = { tools, session, clock: manualClock() };
   const waiting = await runPlan(
@@ -91,10 +91,10 @@ test('a run that waits for a person says so, and after the answer tells of it', 
   expect(waiting.status).toBe('suspended');
   expect(text).toContain('Waiting for 1 approval. Resume the run after answering.');
   expect(text).toContain('of `remove`, until ');
-  expect(page).toContain('Questions that wait for a person');
+  expect(page).toContain('Pending questions');
   expect(report).toContain('Status: suspended: 1 of 2 nodes succeeded');
   const [pending] = waiting.pending;
-  if (pending === undefined) throw new Error('Nothing waits.');
+  if (pending === undefined) throw new Error('Nothing is pending.');
   await answerApproval(session, pending.callId, { type: 'approve' }, { by: 'ada', clock: manualClock() });
   const after = await resumePlan(options);
   const [ended = ''] = await reportsOf(after, session);
@@ -102,7 +102,7 @@ test('a run that waits for a person says so, and after the answer tells of it', 
   expect(ended).toContain('succeeded: 2 of 2 nodes succeeded');
 });
 
-test('a model that synthesises is told of results as data', async () => {
+test('a model that writes the report gets results as data', async () => {
   const session = createSession({ clock: manualClock() });
   const trace = await runPlan(await checked(...nodes), { tools, session, clock: manualClock() });
   const model = scriptedModel([{ text: 'All went well.' }]);

@@ -1,4 +1,4 @@
-/** The page's one style sheet. Whoever changes it changes `styleHash`; a test names the right one. */
+/** The page's only style sheet. After a change, update `styleHash`; a test prints the right one. */
 export const style: string = `
 :root{color-scheme:light dark;--text:#1f2328;--dim:#59636e;--page:#fff;--line:#d1d9e0;--block:#f6f8fa;--link:#0550ae;
 --ok:#1a7f37;--ok-fill:#dafbe1;--bad:#b42318;--bad-fill:#ffe3e0;--doubt:#8a5a00;--doubt-fill:#fff1cf;
@@ -49,5 +49,5 @@ summary{cursor:pointer;color:var(--link)}
 details::details-content{content-visibility:visible;block-size:auto}summary{color:var(--dim)}}
 `;
 
-/** SHA-256 of the style sheet, as the page's Content-Security-Policy names it. */
+/** SHA-256 of the style sheet for the page's Content-Security-Policy. */
 export const styleHash = 'sha256-MUQaYcqwXV1mK5Fe9zN59R84RQ3RUG9Q9bwmSSBzCGw=';

@@ -1,4 +1,4 @@
-/** An element of a page, with its elements and texts in order. */
+/** An element of a page, with its children in order. */
 export interface TestElement {
   readonly name: string;
   readonly attributes: ReadonlyMap<string, string>;
@@ -12,8 +12,8 @@ const token =
 const attribute = /(?<key>[a-zA-Z][a-zA-Z0-9-]*)="(?<value>[^"]*)"/g;
 
 /**
- * Reads a page that is written in the strict part of HTML: every element closed, every attribute in double quotes, no comment, no
- * character reference but `&#NN;`, no markup in the style sheet. Browsers read such a page as this does. Throws on anything else.
+ * Parses a page written in a strict subset of HTML: every element closed, every attribute in double quotes, no comments, no
+ * character references except `&#NN;`, no markup in the style sheet. Browsers parse such a page the same way. Throws on anything else.
  */
 export function readPage(page: string): TestElement {
   if (!page.startsWith(doctype)) throw new Error('The page has no doctype.');
@@ -23,10 +23,10 @@ export function readPage(page: string): TestElement {
   while (at < page.length) {
     token.lastIndex = at;
     const found = token.exec(page)?.groups;
-    if (found === undefined) throw new Error(`No markup that is understood: ${page.slice(at, at + 80)}`);
+    if (found === undefined) throw new Error(`Unexpected markup: ${page.slice(at, at + 80)}`);
     at = token.lastIndex;
     const inside = open.at(-1);
-    if (inside === undefined) throw new Error('Something follows the page.');
+    if (inside === undefined) throw new Error('Text after the end of the page.');
     const { end, name = '', attributes = '', closed, text } = found;
     if (text !== undefined) inside.children.push(toCharacters(text));
     else if (end === '/') {
@@ -48,18 +48,18 @@ function readAttributes(text: string): ReadonlyMap<string, string> {
   const attributes = new Map<string, string>();
   for (const { groups } of text.matchAll(attribute)) {
     const key = groups?.['key'] ?? '';
-    if (attributes.has(key)) throw new Error(`\`${key}\` stands there twice.`);
+    if (attributes.has(key)) throw new Error(`\`${key}\` appears twice.`);
     attributes.set(key, toCharacters(groups?.['value'] ?? ''));
   }
   return attributes;
 }
 
 function toCharacters(text: string): string {
-  if (/&(?!#\d+;)/.test(text)) throw new Error(`An ampersand that is none of ours: ${text.slice(0, 80)}`);
+  if (/&(?!#\d+;)/.test(text)) throw new Error(`Unexpected ampersand: ${text.slice(0, 80)}`);
   return text.replace(/&#(\d+);/g, (_reference, code: string) => String.fromCodePoint(Number(code)));
 }
 
-/** The element and all in it, in document order. */
+/** The element and all its descendants, in document order. */
 export function listElements(element: TestElement): readonly TestElement[] {
   return [element, ...element.children.flatMap((child) => (typeof child === 'string' ? [] : listElements(child)))];
 }

@@ -9,11 +9,11 @@ export interface TestNode extends Partial<Omit<NodeTrace, 'node' | 'dependsOn'>>
   readonly needs?: readonly NodeId[];
   readonly inputs?: JsonObject;
   readonly onFail?: OnFail;
-  /** Milliseconds after the run began: from, to. */
+  /** Milliseconds after the start of the run: from, to. */
   readonly at?: readonly [number, number] | undefined;
 }
 
-/** A trace of nodes that are `ok` unless they say otherwise; the last one is the final one. */
+/** A trace of nodes that are `ok` by default; the last one is the final node. */
 export function traceOf(nodes: readonly TestNode[], rest: Partial<PlanTrace> = {}): PlanTrace {
   const final = nodes.at(-1)?.id ?? 0;
   const traces = nodes.map(toTrace);
@@ -77,7 +77,7 @@ function toTrace({ id, needs = [], inputs, onFail: _onFail, at, ...rest }: TestN
   };
 }
 
-/** News on two companies, one search of which failed: three nodes ended, and a report was made of what there was. */
+/** A partial run: one of two searches failed, and the report was still written. */
 export const partialTrace: PlanTrace = traceOf(
   [
     {
@@ -131,7 +131,7 @@ export const partialTrace: PlanTrace = traceOf(
   { request: 'Compare the AI chip strategies of AMD and Intel' },
 );
 
-/** What a name, an id, a message or a value may try. */
+/** Hostile names, ids, messages and values. */
 export const hostileTexts: readonly string[] = [
   '"]; click n0 "javascript:alert(1)"\nend',
   '</script><script>alert(1)</script>',
@@ -158,7 +158,7 @@ export const hostileTexts: readonly string[] = [
   '\u2028\u2029\r\n\t',
 ];
 
-/** A trace in which every text is `text`, and every node has all that a node can have. */
+/** A trace in which every text is `text` and every node has all fields. */
 export function traceFull(text: string): PlanTrace {
   const full: Partial<TestNode> = {
     tool: text,
@@ -240,7 +240,7 @@ const randomNode = fc.record({
   }),
 });
 
-/** Any trace: all kinds, hostile texts, times that make no sense, dependencies in circles and on nothing. */
+/** Any trace: all kinds, hostile texts, nonsensical times, cyclic and dangling dependencies. */
 export function randomTrace(): fc.Arbitrary<PlanTrace> {
   const nodes = fc.uniqueArray(randomNode, { selector: ({ id }) => id, minLength: 1, maxLength: 25 });
   const status = fc.constantFrom<PlanTrace['status']>(

@@ -1,6 +1,6 @@
 /** `2026-05-17 09:30:12.250 UTC`. */
 export function formatTime(atMs: number): string {
-  // A log may hold any number; a time that no calendar has must not end the report.
+  // A log may hold any number; an invalid time must not end the report.
   const time = new Date(atMs);
   return Number.isNaN(time.getTime())
     ? `at ${atMs} ms`

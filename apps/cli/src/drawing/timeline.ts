@@ -4,18 +4,18 @@ import { maxDrawnNodes } from './graph.ts';
 import { type Html, html, nothing } from './html.ts';
 
 const labelWidth = 220;
-/** Characters that a label has room for. */
+/** Characters that fit in a label. */
 const maxLabel = 28;
 const axisWidth = 760;
 const rowHeight = 24;
 const headHeight = 28;
 const width = labelWidth + axisWidth + 70;
 
-/** Milliseconds since the run began, as the timeline shows them. */
+/** Times are milliseconds since the run started. */
 interface Bar {
   readonly node: NodeReport;
   readonly index: number;
-  /** When what it needs had ended. */
+  /** When all its dependencies had ended. */
   readonly readyMs: number;
   readonly fromMs: number;
   /** Until then it waited for a person. */
@@ -24,7 +24,7 @@ interface Bar {
   readonly retriesMs: readonly number[];
 }
 
-/** A bar for each node that was called, against the time since the run began. */
+/** A bar for each node that was called, over the time of the run. */
 export function timelineOf(trace: TraceReport): Html {
   const all = barsOf(trace);
   if (all.length === 0) return html`<p class="note">No node was called.</p>`;
@@ -35,9 +35,9 @@ export function timelineOf(trace: TraceReport): Html {
   const note =
     left === 0
       ? nothing
-      : html`<p class="note">These are the ${formatCount(bars.length, 'node')} that took longest; ${formatCount(left, 'more node')} left out of this page.</p>
+      : html`<p class="note">The ${formatCount(bars.length, 'node')} that took longest; ${formatCount(left, 'more node')} not shown.</p>
 `;
-  return html`${note}<p class="note">A full bar is work, a pale one with a broken border waited for a person. A dotted line before a bar is the time between the end of what the node needs and its own start. A stroke through a bar is an attempt that failed and was followed by another.</p>
+  return html`${note}<p class="note">A solid bar is work; a pale bar with a dashed border is waiting for a person. A dotted line before a bar is the time between the end of the node's dependencies and its own start. A stroke through a bar is a failed attempt that was retried.</p>
 <div class="scroll" role="group" aria-labelledby="timeline-title" tabindex="0">
 <svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" aria-labelledby="timeline-title">
 ${ticksOf(totalMs).map((tickMs) => tickOf(tickMs, totalMs, height))}${bars.map((bar, row) => rowOf(bar, headHeight + row * rowHeight, totalMs))}</svg>
@@ -45,7 +45,7 @@ ${ticksOf(totalMs).map((tickMs) => tickOf(tickMs, totalMs, height))}${bars.map((
 }
 
 function barsOf({ nodes, startedAtMs, endedAtMs }: TraceReport): readonly Bar[] {
-  // A log may hold any number: what lies before the run begins with it, and what no calendar has is not drawn.
+  // A log may hold any number: earlier times are moved to the start of the run, invalid times are not drawn.
   const since = (atMs: number | undefined): number | undefined => {
     const ms = (atMs ?? Number.NaN) - startedAtMs;
     return Number.isFinite(ms) && ms < maxMs ? Math.max(0, ms) : undefined;
@@ -55,7 +55,7 @@ function barsOf({ nodes, startedAtMs, endedAtMs }: TraceReport): readonly Bar[] 
   const lastMs = known.reduce<number>((last, ms) => Math.max(last, ms), since(endedAtMs) ?? 0);
   return nodes.flatMap((node, index) => {
     const readyMs = node.dependsOn.reduce<number>((latest, id) => Math.max(latest, ended.get(id) ?? 0), 0);
-    // A call that waits for a person has asked as soon as it could.
+    // A suspended call asked as soon as it could.
     const fromMs = since(node.startedAtMs) ?? (node.kind === 'suspended' ? readyMs : undefined);
     if (fromMs === undefined) return [];
     const toMs = Math.max(fromMs, since(node.endedAtMs) ?? lastMs);
@@ -67,7 +67,7 @@ function barsOf({ nodes, startedAtMs, endedAtMs }: TraceReport): readonly Bar[] 
 /** A hundred years. */
 const maxMs = 3.2e12;
 
-/** A call asks before it runs, so what its duration leaves of the time is at the beginning. */
+/** A call asks before it runs, so the wait comes first and the duration last. */
 function workOf({ kind, durationMs, endedAtMs }: NodeReport, fromMs: number, toMs: number): number {
   if (kind === 'suspended') return toMs;
   if (endedAtMs === undefined || durationMs === undefined || !(durationMs >= 0)) return fromMs;
@@ -93,7 +93,7 @@ const steps: readonly number[] = [
 ];
 const maxTicks = 8;
 
-/** At round times, at most eight after the first. */
+/** Ticks at round times, at most eight after the first. */
 function ticksOf(totalMs: number): readonly number[] {
   const step =
     steps.find((candidate) => totalMs / candidate <= maxTicks) ??
@@ -115,14 +115,14 @@ function tickOf(tickMs: number, totalMs: number, height: number): Html {
 function rowOf({ node, index, readyMs, fromMs, workMs, toMs, retriesMs }: Bar, y: number, totalMs: number): Html {
   const at = (ms: number): number => placeOf(ms, totalMs);
   const middle = y + rowHeight / 2;
-  // A bar of no length can still be seen.
+  // Bars of no length stay visible.
   const size = (from: number, to: number): number => Math.round(Math.max(2, at(to) - at(from)) * 10) / 10;
   const waitMs = fromMs - readyMs;
   const personMs = workMs - fromMs;
   const hasWork = node.kind !== 'suspended';
   const told = [
     `${node.name}: ${node.kind}, from ${formatDuration(fromMs)} to ${formatDuration(toMs)}`,
-    waitMs > 0 ? `waited ${formatDuration(waitMs)} before its start` : '',
+    waitMs > 0 ? `waited ${formatDuration(waitMs)} before starting` : '',
     personMs > 0 ? `waited ${formatDuration(personMs)} for a person` : '',
     retriesMs.length > 0 ? `${formatCount(retriesMs.length, 'attempt')} failed before the last one` : '',
   ].filter((text) => text !== '');

@@ -6,7 +6,7 @@ import { begun, hostileTexts, partialTrace, randomTrace, traceFull, traceOf } fr
 import { formatTime } from './text.ts';
 import { traceSummary, traceTable } from './trace-text.ts';
 
-test('a trace is a table of the nodes, what came of it, and what is missing', () => {
+test('a trace has a table of nodes, a summary and missing nodes', () => {
   expect(traceTable(partialTrace)).toEqual({
     head: ['node', 'tool', 'kind', 'attempts', 'took', 'why'],
     rows: [
@@ -28,7 +28,7 @@ test('a trace is a table of the nodes, what came of it, and what is missing', ()
   ]);
 });
 
-test('a run that waits or goes on says so, and names the questions', () => {
+test('a suspended or running run is reported as such, with its questions', () => {
   const trace = traceOf([{ id: 0, kind: 'suspended' }], {
     status: 'suspended',
     pending: [
@@ -59,7 +59,7 @@ test('a run that waits or goes on says so, and names the questions', () => {
   ]);
 });
 
-test('what was skipped names the nodes because of which it was; of many only the first', () => {
+test('a skipped node names the nodes that caused it, at most the first few', () => {
   const because = Array.from({ length: 20 }, (_, id) => id);
   const node = { id: 0, kind: 'skipped', code: 'plan.dependency', message: 'Not needed.', because } as const;
   expect(traceTable(traceOf([node])).rows[0]?.at(-1)).toBe(
@@ -69,7 +69,7 @@ test('what was skipped names the nodes because of which it was; of many only the
   expect(traceTable(traceOf([named])).rows[0]?.at(-1)).toBe(`${named.message} (plan.dependency)`);
 });
 
-test('long outputs and long lists are cut, and what is left out is told', () => {
+test('long outputs and lists are cut, with a note', () => {
   const nodes = Array.from({ length: 30 }, (_, id) => ({ id, kind: 'failed', message: 'x'.repeat(400) }) as const);
   const trace = traceOf([...nodes, { id: 'last', value: 'y'.repeat(5_000) }]);
   const lines = traceSummary(trace);
@@ -85,7 +85,7 @@ test.each(hostileTexts)('%j is printable, and every cell is one line', (text) =>
   for (const line of [...cells, ...traceSummary(trace)]) expect(line).not.toMatch(/[\p{Cc}\p{Cs}\u202E\u2066]/u);
 });
 
-test('kinds and states that a log makes up are printable, too', async () => {
+test('unknown kinds and states in a log are printable, too', async () => {
   const odd = 'ok\u001b[2J\n\u202e';
   const trace = traceOf([{ id: 0, kind: odd as NodeTrace['kind'] }], { status: odd as PlanTrace['status'] });
   const rows = traceTable(trace).rows.flat();
@@ -95,13 +95,13 @@ test('kinds and states that a log makes up are printable, too', async () => {
   }
 });
 
-test('a decision of a policy that only watches says what it would have been', () => {
+test('the decision of an observed policy says what it would have been', () => {
   const watching = { policy: 'host/quiet', type: 'allow', observed: 'deny', reason: 'No.' } as const;
   expect(describeDecision(watching)).toBe('would deny by host/quiet: No.');
   expect(describeDecision({ policy: 'host/quiet', type: 'allow' })).toBe('allow by host/quiet');
 });
 
-test('any trace is told with every node once, and alike each time', () => {
+test('for any trace: a deterministic report with every node once', () => {
   fc.assert(
     fc.property(randomTrace(), (trace) => {
       const ids = trace.nodes.map(({ node }) => toLine(String(node), 80));
@@ -111,6 +111,6 @@ test('any trace is told with every node once, and alike each time', () => {
   );
 });
 
-test('a time that no calendar has', () => {
+test('an invalid time', () => {
   expect(formatTime(1e300)).toBe('at 1e+300 ms');
 });

@@ -3,20 +3,20 @@ import { type PlanTrace, reportTrace, type TraceReport } from '@holdfast/orchest
 import { cut, describeDecision, formatCount, formatDuration, toBlock, toLine } from '@holdfast/orchestrator/text';
 import { formatTime } from './text.ts';
 
-/** A table whose cells are printable and of one line each. The last column is free text. */
+/** A table whose cells are printable single lines. The last column is free text. */
 export interface TextTable {
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
 }
 
-/** A row for each node, in plan order: `node`, `tool`, `kind`, `attempts`, `took`, `why`. */
+/** A row per node, in plan order: `node`, `tool`, `kind`, `attempts`, `took`, `why`. */
 export function traceTable(trace: PlanTrace): TextTable {
   return {
     head: ['node', 'tool', 'kind', 'attempts', 'took', 'why'],
     rows: reportTrace(trace).nodes.map(({ node, tool, kind, attempts, durationMs, why }) => [
       toLine(String(node), 80),
       toLine(tool, 80),
-      // A log that something else has written may have any kind.
+      // A foreign log may contain any kind.
       toLine(kind, 40),
       attempts === 0 ? '' : String(attempts),
       durationMs === undefined ? '' : formatDuration(durationMs),
@@ -29,8 +29,8 @@ const maxOutput = 4_000;
 const maxMissing = 20;
 
 /**
- * What stands under the table, as printable lines: the status, the output (of a long one the first 4,000 characters), what is missing
- * (of many the first 20), and the questions that wait for a person.
+ * The lines below the table: the status, the output (at most 4,000 characters), missing nodes (at most 20) and pending
+ * questions.
  */
 export function traceSummary(trace: PlanTrace): readonly string[] {
   const report = reportTrace(trace);

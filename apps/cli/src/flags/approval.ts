@@ -31,51 +31,43 @@ export interface WorkFlags extends ConfigFlags {
   readonly redact?: boolean;
 }
 
-/** How calls that need approval are answered: one way or none. */
+/** Options for answering calls that need approval; mutually exclusive. */
 export function addApprovalOptions(command: Command): Command {
   return command
-    .addOption(new Option('--yes', 'approve every call that has to be approved').conflicts(['unattended', 'suspend']))
-    .addOption(new Option('--unattended', 'deny every call that has to be approved').conflicts('suspend'))
-    .option('--suspend', 'ask nobody: the run waits at a call that has to be approved, for `holdfast approve`')
-    .option(
-      '--approval-timeout <seconds>',
-      'a question counts as denied after this time (default: 24 hours)',
-      readSeconds,
-    )
-    .option('--allow <name>', 'let this dangerous tool run without asking; may be repeated', collect)
+    .addOption(new Option('--yes', 'approve every call that needs approval').conflicts(['unattended', 'suspend']))
+    .addOption(new Option('--unattended', 'deny every call that needs approval').conflicts('suspend'))
+    .option('--suspend', 'suspend the run at a call that needs approval, for `holdfast approve`')
+    .option('--approval-timeout <seconds>', 'deny unanswered calls after this time (default: 24 hours)', readSeconds)
+    .option('--allow <name>', 'allow this dangerous tool without asking; repeatable', collect)
     .option('--env <name>', environmentText, collectVariables);
 }
 
-/** What is left out of stdout. */
 export function addQuietOption(command: Command): Command {
   return command.addOption(
-    new Option('--quiet', 'only the answer on stdout; why there is none goes to stderr').conflicts('json'),
+    new Option('--quiet', 'print only the answer on stdout; errors go to stderr').conflicts('json'),
   );
 }
 
 export function addRedactOption(command: Command): Command {
-  return command.option('--no-redact', 'write secrets to the log as they are (default: masks in their place)');
+  return command.option('--no-redact', 'log secrets in plain text (default: masked)');
 }
 
-/** Where tools of the folder run. `otherwise`: what counts without it. */
+/** The isolation of tool files. `otherwise`: the default, for the help. */
 export function addIsolationOption(command: Command, otherwise: string): Command {
   return command.addOption(
-    new Option(
-      '--isolation <tier>',
-      `the weakest isolation that tools of the folder run in (default: ${otherwise})`,
-    ).choices(isolationTiers),
+    new Option('--isolation <tier>', `minimum isolation of tool files (default: ${otherwise})`).choices(isolationTiers),
   );
 }
 
 export function addLimitOptions(command: Command): Command {
   return command
-    .option('--max-rounds <n>', 'end the run after this many messages of the model', readCount)
-    .option('--max-calls <n>', 'end the run when it asks for one more call than this, nested calls included', readCount)
-    .option('--max-tokens <n>', 'end the run when the model has read and written this many tokens', readCount)
+    .option('--max-rounds <n>', 'maximum number of model messages', readCount)
+    .option('--max-calls <n>', 'maximum number of calls, including nested ones', readCount)
+    .option('--max-tokens <n>', 'maximum number of input and output tokens', readCount)
     .option('--timeout <seconds>', 'end the run after this time', readSeconds);
 }
 
-/** What the options say of the work. */
+/** Converts the flags to options of a run. */
 export function toWork(
   flags: WorkFlags,
 ): Omit<WorkGiven, 'approval'> & { readonly approval: ApprovalMode | undefined } {
@@ -94,12 +86,12 @@ function toMilliseconds(seconds: number | undefined): number | undefined {
   return seconds === undefined ? undefined : seconds * 1000;
 }
 
-/** Where tools come from, and where they and the file tools work. */
+/** Options for tools, configuration and workspace. */
 export function addPlaceOptions(command: Command, locked: string): Command {
   command
-    .option('--tools <dir>', 'folder of tool files (default: ./plugins, when there is one)')
+    .option('--tools <dir>', 'folder of tool files (default: ./plugins, if it exists)')
     .option('--subfolders', subfoldersText)
     .option('--locked', locked)
-    .option('--workspace <dir>', 'folder that the file tools work in', '.');
+    .option('--workspace <dir>', 'folder that the file tools can access', '.');
   return addIsolationOption(addTrustOption(addConfigOptions(command)), 'subprocess');
 }

@@ -2,16 +2,16 @@ import type { Command } from 'commander';
 import type { ExitCode } from '../terminal/failure.ts';
 import type { Host } from '../terminal/host.ts';
 
-/** What a command is given to work with. */
+/** The environment of a command. */
 export interface CommandContext {
   readonly host: Host;
-  /** Of the program. */
+  /** The program's version. */
   readonly version: string;
-  /** Says how the program ends. */
+  /** Sets the exit code. */
   end(code: ExitCode): void;
 }
 
-/** The file of a command: it gives `command` its arguments, options, help and action. */
+/** The module of a command: adds arguments, options, help and action to `command`. */
 export interface CommandModule {
   declare(command: Command, context: CommandContext): void;
 }

@@ -2,30 +2,30 @@ import type { Command } from 'commander';
 import type { ConfigFlag } from '../settings/settings.ts';
 import { subfoldersText } from './values.ts';
 
-/** Options of commands that go by a configuration. */
+/** Options of commands that use a configuration. */
 export interface ConfigFlags {
   readonly config?: ConfigFlag;
-  /** Of commands that run what is found: says yes to it. */
+  /** Trusts found code, for commands that run it. */
   readonly trust?: boolean;
 }
 
-/** `otherwise`: what counts without them. */
-export function addConfigOptions(command: Command, otherwise = './holdfast.config.ts, when there is one'): Command {
+/** `otherwise`: the default, for the help. */
+export function addConfigOptions(command: Command, otherwise = './holdfast.config.ts, if it exists'): Command {
   return command
-    .option('--config <file>', `configuration: plugins, packs, what may run (default: ${otherwise})`)
-    .option('--no-config', 'read no configuration');
+    .option('--config <file>', `configuration file (default: ${otherwise})`)
+    .option('--no-config', 'ignore configuration files');
 }
 
-/** Of commands that run code which is found in the current folder. */
+/** For commands that run code found in the current folder. */
 export function addTrustOption(command: Command): Command {
-  return command.option('--trust', 'trust the code found in this folder, as `holdfast trust` does');
+  return command.option('--trust', 'trust the code found in this folder, like `holdfast trust`');
 }
 
-/** Of commands that look at what a run would have. */
+/** For commands that inspect what a run would use. */
 export function addFolderOptions(command: Command): Command {
   return addConfigOptions(
     command
-      .option('--tools <dir>', 'folder of tool files (default: ./plugins, when there is one)')
+      .option('--tools <dir>', 'folder of tool files (default: ./plugins, if it exists)')
       .option('--subfolders', subfoldersText),
   );
 }

@@ -1,22 +1,19 @@
 import type { Command } from 'commander';
 import type { SessionName } from '../workspace/known.ts';
 
-/** A session that is there, and how what is said of it is printed. */
+/** An existing session, and the output format. */
 export interface SessionOptions extends SessionName {
   readonly json?: boolean | undefined;
 }
 
-/** Of commands about one session; `otherwise`: what counts without its id. */
+/** For commands about one session; `otherwise`: the default, for the help. */
 export function addSessionOptions(
   command: Command,
-  { otherwise = 'the newest', json = 'as JSON' }: { readonly otherwise?: string; readonly json?: string } = {},
+  { otherwise = 'the newest', json = 'print JSON' }: { readonly otherwise?: string; readonly json?: string } = {},
 ): Command {
-  return addWorkspaceOption(command.argument('[id]', `id of the session (default: ${otherwise})`)).option(
-    '--json',
-    json,
-  );
+  return addWorkspaceOption(command.argument('[id]', `session id (default: ${otherwise})`)).option('--json', json);
 }
 
 export function addWorkspaceOption(command: Command): Command {
-  return command.option('--workspace <dir>', 'folder that the session works in', '.');
+  return command.option('--workspace <dir>', 'workspace of the session', '.');
 }

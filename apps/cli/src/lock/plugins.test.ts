@@ -22,7 +22,7 @@ const changed = git
   .replace('Says what was changed.', 'Says what was changed, and sends it.')
   .replace("name: 'status'", "name: 'status', dangerous: true");
 
-/** Another configuration: in this process each file is imported only once. */
+/** A different configuration in a new file, because this process imports each file only once. */
 async function change(
   folder: TestFolder,
   config: object,
@@ -35,7 +35,7 @@ async function change(
 
 const readLock = ({ path }: TestFolder): Promise<string> => readFile(join(path, 'holdfast.lock'), 'utf8');
 
-test('plugins and packs are locked, with the tools of the folder, and then are as they are locked', async () => {
+test('plugins, packs and tools are locked and then match the lock', async () => {
   await using folder = await createProject(whole, { ...files, 'plugins/act.mjs': toTool('act', 'return 1;') });
   expect(await type(folder, ['lock'])).toEqual({
     exitCode: 0,
@@ -58,19 +58,15 @@ wrote holdfast.lock, 1 tool: 0 as before, 1 new, 2 plugins and packs: 0 as befor
   expect(stdout).toContain('1 tool from ./plugins, locked · plugins: git 1.2.0');
 });
 
-test('a plugin that differs is shown, and left out of a run until it is accepted', async () => {
+test('a changed plugin is shown, and left out until it is accepted', async () => {
   await using folder = await createProject(whole, files);
   await type(folder, ['lock']);
   const later = await change(folder, { ...whole, plugins: ['./git2.mjs'] }, { 'git2.mjs': changed });
   const checked = await type(folder, ['lock', '--check', ...later]);
   expect(checked.exitCode).toBe(1);
-  expect(checked.stdout).toMatch(
-    /^changed {2}plugin:git {2}its file, tool:status dangerous, tool:status description\n/,
-  );
+  expect(checked.stdout).toMatch(/^changed {2}plugin:git {2}file, tool:status dangerous, tool:status description\n/);
   const run = await runScript(folder, ...later);
-  expect(run.stderr).toMatch(
-    /^left out: The plugin `\.\/git2\.mjs` is no file that is locked.+ \(plugin\.lock\.changed\)\n$/,
-  );
+  expect(run.stderr).toMatch(/^left out: The plugin `\.\/git2\.mjs` .+ \(plugin\.lock\.changed\)\n$/);
   expect(run.stdout).toMatch(/^script:\S+ · 7 file tools [^·]+ · guards: guard [\s\S]+unknown.+ status/);
 
   const shown = await type(folder, ['lock', '--check', '--accept', 'plugin:git', ...later]);
@@ -84,7 +80,7 @@ test('a plugin that differs is shown, and left out of a run until it is accepted
   expect((await runScript(folder, ...later, '--yes')).stdout).toMatch(/ok {8}status/);
 });
 
-test('nothing runs when a pack is not as it is locked, or is not locked', async () => {
+test('nothing runs if a pack differs from the lock or is not locked', async () => {
   await using folder = await createProject(whole, files);
   await type(folder, ['lock']);
   const differs = { 'guard2.mjs': toPack('guard', '() => core.allow', { version: '2.0.0' }) };
@@ -104,7 +100,7 @@ test('nothing runs when a pack is not as it is locked, or is not locked', async 
   expect(await listSessions(folder)).toEqual([]);
 });
 
-test('a lock that is none is no matter where there is nothing that it could be about', async () => {
+test('an invalid lock does not matter without plugins or packs', async () => {
   await using folder = await createFolder({ 'holdfast.lock': 'none', 'script.json': toScript([['list_files']]) });
   expect(await runScript(folder)).toMatchObject({ exitCode: 0, stderr: '' });
   await folder.write('holdfast.config.mjs', toConfig({ plugins: ['./git.mjs'] }));
@@ -115,7 +111,7 @@ test('a lock that is none is no matter where there is nothing that it could be a
   });
 });
 
-test('no line of a plugin or pack runs that is not as it is locked', async () => {
+test('no code of a plugin or pack that differs from the lock runs', async () => {
   await using folder = await createProject(whole, files);
   await type(folder, ['lock']);
   await folder.write('git.mjs', `console.error('THE PLUGIN RAN');\n${git}`);
@@ -133,7 +129,7 @@ test('no line of a plugin or pack runs that is not as it is locked', async () =>
 });
 
 test.each(['plugin', 'pack'])(
-  'with `locked` no %s is used that a configuration has imported itself and nobody locked',
+  'with `locked`, an unlocked %s that the configuration imported itself is not used',
   async (kind) => {
     const [file, list] = kind === 'plugin' ? ['git.mjs', 'plugins'] : ['guard.mjs', 'packs'];
     const config = `import thing from './${file}';\nexport default { locked: true, ${list}: [thing] };\n`;
@@ -153,7 +149,7 @@ test.each(['plugin', 'pack'])(
   },
 );
 
-test('what is gone leaves the lock; what could not be loaded stays as it is locked', async () => {
+test('a removed plugin leaves the lock; one that fails to load stays locked', async () => {
   const own = toPlugin(`{ name: 'own', version: '1.0.0', description: 'Own.', holdfast: '*' }`);
   await using folder = await createProject({ plugins: ['./git.mjs', './own.mjs'] }, { ...files, 'own.mjs': own });
   await type(folder, ['lock']);
@@ -174,7 +170,7 @@ test('what is gone leaves the lock; what could not be loaded stays as it is lock
   expect(await readLock(folder)).not.toContain('plugin:own');
 });
 
-test('a plugin of whose sections there is no prompt is not locked', async () => {
+test('a plugin with invalid sections is not locked', async () => {
   const odd = `import { markdownSection } from '${import.meta.resolve('@holdfast/prompt')}';
 ${toPlugin(`{
     name: 'odd', version: '1.0.0', description: 'Odd.', holdfast: '*',
@@ -186,13 +182,13 @@ ${toPlugin(`{
   expect(stderr).toMatch(/^The plugin `odd` is left out: .*\$nothing.* \(section\.placeholder\.unknown\)\n$/);
 });
 
-test('--locked lets no plugin through that no lock is about, and a lock of tools alone is as it was', async () => {
+test('--locked refuses plugins without a lock, and a lock of tools alone stays unchanged', async () => {
   await using folder = await createFolder({ ...files, 'git.mjs': git, 'plugins/act.mjs': toTool('act', 'return 1;') });
   await type(folder, ['lock']);
   const text = await readLock(folder);
   expect(text).not.toContain('"plugins"');
   await folder.write('holdfast.config.mjs', toConfig({ plugins: ['./git.mjs'] }));
-  // Until the lock says something of plugins, they are used as they are.
+  // Until the lock covers plugins, they are used without it.
   expect((await runScript(folder)).stdout).toMatch(/ok {8}status/);
   const { stdout, stderr } = await runScript(folder, '--locked');
   expect(stderr).toMatch(/^left out: The plugin `\.\/git\.mjs` is not locked.+ \(plugin\.lock\.new\)\n$/);
@@ -203,7 +199,7 @@ test('--locked lets no plugin through that no lock is about, and a lock of tools
   expect((await runScript(folder, '--locked')).stdout).toMatch(/ok {8}status/);
 });
 
-test('with `locked` nothing of a plugin is used anywhere that no lock is about', async () => {
+test('with `locked`, plugins without a lock are used nowhere', async () => {
   await using folder = await createProject({ ...whole, packs: [], locked: true }, files);
   for (const argv of [['git-log'], ['list'], ['explain', 'push'], ['run', 'x']]) {
     const { exitCode, stderr } = await type(folder, argv);
@@ -214,14 +210,14 @@ test('with `locked` nothing of a plugin is used anywhere that no lock is about',
   expect(await type(folder, ['lock'])).toMatchObject({ exitCode: 0, stderr: '' });
   expect(await type(folder, ['git-log', 'x'])).toMatchObject({ exitCode: 1, stdout: 'x\n' });
   expect((await type(folder, ['list'])).stdout).toContain('push');
-  // A lock that says nothing of plugins is none for them.
+  // A lock that does not cover plugins does not count for them.
   await folder.write('holdfast.lock', '{"tools":{},"version":1}');
   const { stdout, stderr } = await type(folder, ['list']);
   expect(stdout).not.toContain('push');
   expect(stderr).toMatch(/^left out: The plugin `\.\/git\.mjs` is not locked/);
 });
 
-test('the lock beside the configuration counts for plugins, whatever tools folder is named', async () => {
+test('the lock beside the configuration covers plugins, regardless of the tools folder', async () => {
   const elsewhere = { 'other/plugins/act.mjs': toTool('act', 'return 1;') };
   await using folder = await createProject(whole, { ...files, ...elsewhere });
   await type(folder, ['lock']);
@@ -246,7 +242,7 @@ test('the lock beside the configuration counts for plugins, whatever tools folde
   });
 });
 
-test('a lock beside the tools folder counts where that beside the configuration says nothing of plugins', async () => {
+test('a lock beside the tools folder covers plugins if the one beside the configuration does not', async () => {
   const elsewhere = { 'ci/my.config.mjs': toConfig({ packs: ['../guard.mjs'], tools: '../plugins' }) };
   await using folder = await createProject(whole, {
     ...files,
@@ -264,7 +260,7 @@ test('a lock beside the tools folder counts where that beside the configuration 
   });
 });
 
-test('a lock that goes missing while a run waits does not let it go on with anything else', async () => {
+test('a suspended run whose lock is deleted does not resume with other code', async () => {
   const config = { plugins: ['./git.mjs'], packs: ['git/git-safety'] };
   await using folder = await createProject(config, { 'script.json': toScript([['push', { branch: 'dev' }]]) });
   await type(folder, ['lock']);
@@ -280,7 +276,7 @@ test('a lock that goes missing while a run waits does not let it go on with anyt
   expect((await type(folder, ['resume', '--yes'])).stdout).toMatch(/ok {8}push/);
 });
 
-test('--json has plugins and packs, and an unknown name is an error', async () => {
+test('--json contains plugins and packs, and an unknown name is an error', async () => {
   await using folder = await createProject(whole, files);
   const { stdout } = await type(folder, ['lock', '--check', '--json']);
   const printed = JSON.parse(stdout);
@@ -292,6 +288,6 @@ test('--json has plugins and packs, and an unknown name is an error', async () =
   });
   expect(await type(folder, ['lock', '--accept', 'plugin:gti'])).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringContaining('There are: pack:guard, plugin:git. (usage.tool_unknown)'),
+    stderr: expect.stringContaining('Known tools, plugins and packs: pack:guard, plugin:git. (usage.tool_unknown)'),
   });
 });

@@ -13,15 +13,15 @@ import { measureColumns, toPrintable } from '../terminal/text.ts';
 import type { ToolsFolder } from '../workspace/toolset.ts';
 import { paintState } from './view.ts';
 
-/** The plugins and packs that a configuration names, beside a lock. */
+/** The plugins and packs of a configuration, compared with a lock. */
 export interface PluginLock {
   readonly comparison: DefinitionComparison;
-  /** What of them could not be loaded, and so is neither locked nor compared. */
+  /** Plugins and packs that failed to load, and so are neither locked nor compared. */
   readonly problems: readonly { readonly code: string; readonly message: string }[];
 }
 
 /**
- * Compares what the configuration names with a lock; `undefined` where there is no configuration, and so nothing is said of plugins.
+ * Compares a configuration's plugins and packs with a lock; `undefined` without a configuration.
  *
  * @throws HoldfastError as `openEquipment`, and as `compareDefinitions`.
  */
@@ -45,7 +45,7 @@ export async function comparePlugins(
   };
 }
 
-/** A line for each that is not as it is locked, with what differs. */
+/** A line for each one that differs from the lock, with its changes. */
 export function formatPlugins(plugins: readonly ComparedPlugin[], colors: Colors): readonly string[] {
   const differing = plugins.filter(({ state }) => state !== 'same');
   const width = Math.max(0, ...differing.map(({ id }) => measureColumns(id)));
@@ -55,7 +55,7 @@ export function formatPlugins(plugins: readonly ComparedPlugin[], colors: Colors
   });
 }
 
-/** Everything that differs in one, before and after. */
+/** Every change in one, before and after. */
 export function formatPluginChanges({ id, state, changes }: ComparedPlugin, colors: Colors): readonly string[] {
   return [
     `${paintState(state, colors)}  ${colors.bold(id)}`,
@@ -69,7 +69,7 @@ export function formatPluginChanges({ id, state, changes }: ComparedPlugin, colo
 }
 
 function nameChange({ definition, field, before, after }: DefinitionChange): string {
-  if (definition === '') return field === 'digest' ? 'its file' : field;
+  if (definition === '') return field === 'digest' ? 'file' : field;
   if (field !== '') return `${definition} ${field}`;
   return `${definition} ${before === null ? '(new)' : after === null ? '(gone)' : ''}`.trimEnd();
 }

@@ -4,12 +4,12 @@ import type { Colors } from '../terminal/colors.ts';
 import { paintPatch, toTextPatch } from '../terminal/patch.ts';
 import { measureColumns, toPrintable } from '../terminal/text.ts';
 
-/** One thing that differs; `patch` has the lines of a file, `null` for anything else. */
+/** A change; `patch` has the lines for a file and is `null` otherwise. */
 export interface ShownChange extends LockChange {
   readonly patch: string | null;
 }
 
-/** A line for each tool that is not as it is locked, with what differs. */
+/** A line for each tool that differs from the lock, with its changes. */
 export function formatComparison(tools: readonly ComparedTool[], colors: Colors): readonly string[] {
   const differing = tools.filter(({ state }) => state !== 'same');
   const width = Math.max(0, ...differing.map(({ name }) => measureColumns(name)));
@@ -19,7 +19,7 @@ export function formatComparison(tools: readonly ComparedTool[], colors: Colors)
   });
 }
 
-/** `4 tools: 2 as locked, 1 new, 1 changed`; `same`: what is said of those that do not differ; `what`: what they all are. */
+/** `4 tools: 2 as locked, 1 new, 1 changed`; `same`: the words for unchanged ones; `what`: the noun. */
 export function countStates(
   compared: readonly Pick<ComparedTool, 'state'>[],
   same: 'as locked' | 'as before',
@@ -38,7 +38,7 @@ export function countStates(
   return `${named}: ${[`${kept} ${same}`, ...counts].join(', ')}`;
 }
 
-/** What differs in one tool, with the lines of its files. */
+/** The changes in one tool, with the lines of its files. */
 export async function showChanges(
   { name, file, changes }: ComparedTool,
   comparison: Pick<LockComparison, 'texts'>,
@@ -49,7 +49,7 @@ export async function showChanges(
       const { before, after } = await comparison.texts(name, change.name);
       const isForgotten = change.before !== null && before === undefined;
       const names: readonly [string, string] = [
-        `${change.name} (${change.before === null ? 'not there' : isForgotten ? 'locked; its text is not kept here' : 'locked'})`,
+        `${change.name} (${change.before === null ? 'does not exist' : isForgotten ? 'locked; text not available' : 'locked'})`,
         `${change.name} (${change.after === null ? `no longer imported by ${file}` : 'now'})`,
       ];
       return { ...change, patch: toTextPatch({ from: toLines(before), to: toLines(after), names }) };
@@ -57,7 +57,7 @@ export async function showChanges(
   );
 }
 
-/** `showChanges` for a terminal. */
+/** Formats `showChanges` for a terminal. */
 export function formatChanges(
   { name, file, state }: ComparedTool,
   changes: readonly ShownChange[],
@@ -89,7 +89,7 @@ function describeChange({ part, name, before, after }: LockChange): string {
   const fate = before === null ? ' (new)' : after === null ? ' (gone)' : '';
   switch (part) {
     case 'entry':
-      return 'another file';
+      return 'different file';
     case 'file':
       return `${name}${fate}`;
     case 'package':
@@ -102,7 +102,7 @@ function describeChange({ part, name, before, after }: LockChange): string {
   }
 }
 
-/** What a schema is can be seen in the lines of its file. */
+/** Schema changes are visible in the lines of the file. */
 function showValues({ part, before, after }: LockChange): string {
   if (part === 'schema') return '';
   return `: ${[before, after].flatMap((value) => (value === null ? [] : [toPrintable(toText(value))])).join(' -> ')}`;
@@ -112,7 +112,7 @@ function toText(value: Json): string {
   return JSON.stringify(value);
 }
 
-/** A carriage return would not be seen in a line. */
+/** Makes carriage returns visible. */
 function toLines(text: string | undefined): string {
   return (text ?? '').replaceAll('\r', '\\r');
 }

@@ -7,11 +7,11 @@ import { toPrintable } from '../terminal/text.ts';
 import { shortenPath } from '../workspace/folder.ts';
 import { findSession, type SessionName } from '../workspace/known.ts';
 
-/** A log as it is read without a lock. */
+/** A log that was read without a lock. */
 export interface ReadSession {
   readonly id: string;
   readonly reading: LogReading;
-  /** What every listing of it begins with. */
+  /** The first line of every listing. */
   title(style: LineStyle): string;
 }
 
@@ -30,7 +30,7 @@ export async function readSession(
   };
 }
 
-/** Whether a log is whole: its last line. `done`: what became of the records that are good, `shown`. */
+/** The integrity of a log: the last line of a listing. `done`: what was done with the valid records. */
 export function describeIntegrity(
   { records, head, torn, problem }: LogReading,
   { colors }: LineStyle,
@@ -38,16 +38,16 @@ export function describeIntegrity(
 ): string {
   const { length } = records;
   if (length === 0 && problem === undefined && torn === undefined) {
-    return colors.yellow('The log is empty: its session could not record anything, so it did nothing.');
+    return colors.yellow('The log is empty: its session did nothing.');
   }
   if (problem !== undefined) {
     return colors.red(
-      `The log is broken at record ${problem.seq} (${describePlace(problem)}): ${toPrintable(problem.message)} (${problem.code}) The ${length} records before it are ${done}.`,
+      `The log is broken at record ${problem.seq} (${describePlace(problem)}): ${toPrintable(problem.message)} (${problem.code}) The ${formatCount(length, 'record')} before it ${length === 1 ? 'is' : 'are'} ${done}.`,
     );
   }
   if (torn !== undefined) {
     return colors.yellow(
-      `The log is torn: its last ${torn.bytes} bytes, from byte ${torn.offset} on, are half a record. The ${length} whole records are ${done}.`,
+      `The log is torn: the last ${torn.bytes} bytes, from byte ${torn.offset}, are an incomplete record. The ${formatCount(length, 'complete record')} ${length === 1 ? 'is' : 'are'} ${done}.`,
     );
   }
   return colors.dim(`${formatCount(length, 'record')}, hash chain intact, head ${head}`);
@@ -57,11 +57,11 @@ export function isDamaged({ torn, problem }: LogReading): boolean {
   return torn !== undefined || problem !== undefined;
 }
 
-/** Says beside JSON what is wrong with the log that it comes from. */
+/** Warns on stderr about a damaged log when stdout has JSON. */
 export function warnOfDamage({ torn, problem }: LogReading, stderr: OutputStream): void {
   if (torn !== undefined)
     stderr.write(
-      `warning: the log is torn: its last ${torn.bytes} bytes, from byte ${torn.offset} on, are half a record\n`,
+      `warning: the log is torn: the last ${torn.bytes} bytes, from byte ${torn.offset}, are an incomplete record\n`,
     );
   if (problem !== undefined)
     stderr.write(
@@ -69,7 +69,7 @@ export function warnOfDamage({ torn, problem }: LogReading, stderr: OutputStream
     );
 }
 
-/** An older file of the log is named; what is not is that of the session. */
+/** Names the file only if it is an older file of the log. */
 function describePlace({ path, offset }: LogProblem): string {
   const name = basename(path);
   return /\.before-\d+$/.test(name) ? `byte ${offset} of ${toPrintable(name)}` : `byte ${offset}`;

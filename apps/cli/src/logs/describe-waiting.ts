@@ -12,13 +12,13 @@ export interface WaitingView {
   readonly host: Host;
   readonly workspace: string;
   readonly nowMs: number;
-  /** Up to this number questions are told whole, more of them a line each. */
+  /** Up to this many questions are shown in full, more of them on one line each. */
   readonly maxDetailed: number;
-  /** Long arguments and diffs are not cut. */
+  /** Shows long arguments and diffs uncut. */
   readonly isWhole: boolean;
 }
 
-/** What waits in a session, for people, and what to type. Nothing that a model wrote can act on the terminal or pass for our lines. */
+/** Describes pending work of a session and the commands to answer it. Model text cannot control the terminal or pass for our lines. */
 export function describeWaiting(waiting: WaitingSession, view: WaitingView): readonly string[] {
   const { session, openIn, runs, plans, calls, grants, problem } = waiting;
   const { style, nowMs, maxDetailed } = view;
@@ -44,14 +44,14 @@ export function describeWaiting(waiting: WaitingSession, view: WaitingView): rea
 }
 
 const runStates: Readonly<Record<WaitingRun['state'], string>> = {
-  suspended: 'waits',
+  suspended: 'is suspended',
   interrupted: 'was interrupted: its process has ended',
-  'under-way': 'is under way',
+  'under-way': 'is running',
 };
 
 function describeRun({ state, request, model, startedAtMs }: WaitingRun, style: LineStyle): readonly string[] {
   return [
-    ...wrap(`The run of ${formatTime(startedAtMs)}, model ${model}, ${runStates[state]}.`, style),
+    ...wrap(`The run started ${formatTime(startedAtMs)} with model ${model} ${runStates[state]}.`, style),
     fitColumns(`Request: ${formatArguments(request)}`, Math.min(style.columns, 160) - 1),
   ];
 }
@@ -59,22 +59,25 @@ function describeRun({ state, request, model, startedAtMs }: WaitingRun, style: 
 function describePlan({ state, request, nodes, startedAtMs }: WaitingPlan, style: LineStyle): readonly string[] {
   const line = `Request: ${formatArguments(request)}`;
   return [
-    ...wrap(`The plan of ${formatTime(startedAtMs)}, ${formatCount(nodes, 'node')}, ${runStates[state]}.`, style),
+    ...wrap(
+      `The plan started ${formatTime(startedAtMs)} with ${formatCount(nodes, 'node')} ${runStates[state]}.`,
+      style,
+    ),
     ...(request === undefined ? [] : [fitColumns(line, Math.min(style.columns, 160) - 1)]),
   ];
 }
 
-// Of arguments and diffs in a list of questions.
+// Rows of arguments and diffs in a list of questions.
 const maxListedRows = 16;
 
-/** One question with all that a person has to know for the answer, or the command that shows all of it. */
+/** One question with everything needed to answer it, or the command that shows the rest. */
 function describeWaitingQuestion(
   call: WaitingCall,
   { id, session }: { readonly id: string; readonly session: string },
   { style, nowMs, host, workspace, isWhole }: WaitingView,
 ): readonly string[] {
   const { dangerous = false, asks = [], askedAtMs = 0, expiresAtMs = 0, digest = '' } = call;
-  const more = `\`${toCommand({ words: ['pending', session], workspace }, host)}\` shows them.`;
+  const more = `\`${toCommand({ words: ['pending', session], workspace }, host)}\` shows all.`;
   const maxRows = isWhole ? Number.POSITIVE_INFINITY : maxListedRows;
   const asked = `asked ${formatDuration(Math.max(0, nowMs - askedAtMs))} ago`;
   return [
@@ -88,7 +91,7 @@ function describeWaitingQuestion(
 
 const maxListed = 12;
 
-/** Many questions, a line each with its reasons below it: those that expire first are in front. */
+/** Many questions, soonest to expire first, one line each with its reasons below. */
 function listQuestions(
   calls: readonly WaitingCall[],
   idOf: (call: WaitingCall) => string,
@@ -98,7 +101,7 @@ function listQuestions(
   const fit = (line: string): string => fitColumns(line, Math.min(columns, 160) - 1);
   return [
     '',
-    `${formatCount(calls.length, 'question')}; those that expire first are in front`,
+    `${formatCount(calls.length, 'question')}, soonest to expire first`,
     ...sorted.slice(0, maxListed).flatMap((call) => {
       const { name, dangerous, asks = [], digest = '', input } = call;
       const shown = `${toPrintable(name)}${dangerous ? ' (dangerous)' : ''}`;
@@ -111,9 +114,9 @@ function listQuestions(
       ];
     }),
     ...(calls.length > maxListed
-      ? [`    … and ${formatCount(calls.length - maxListed, 'more question')}; \`--json\` has all`]
+      ? [`    … and ${formatCount(calls.length - maxListed, 'more question')}; use \`--json\``]
       : []),
-    colors.dim('  Reasons and arguments are cut here: `approve` shows a call whole first.'),
+    colors.dim('  Reasons and arguments are shortened; `approve` shows each call in full first.'),
   ];
 }
 
@@ -123,21 +126,21 @@ function describeExpiry({ expiresAtMs = 0 }: Pick<WaitingCall, 'expiresAtMs'>, n
 }
 
 const callStates: Readonly<Record<Exclude<WaitingCall['state'], 'waiting'>, string>> = {
-  expired: 'Nobody answered in time, which counts as a no.',
-  approved: 'Approved: it runs when the run is gone on with.',
-  denied: 'Denied: the model is told when the run is gone on with.',
-  'under-way': 'Begun, and under way.',
-  repeatable: 'Its process ended under it. It may be repeated, and runs again when the run is gone on with.',
-  'in-doubt': 'Its process ended under it: whether it took effect is not known.',
-  resolved: 'Its process ended under it, and somebody has said what came of it.',
+  expired: 'Not answered in time, so it is denied.',
+  approved: 'Approved: it runs when the run is resumed.',
+  denied: 'Denied: the model is told when the run is resumed.',
+  'under-way': 'Running.',
+  repeatable: 'Interrupted. It can be repeated, and runs again when the run is resumed.',
+  'in-doubt': 'Interrupted: its effect is unknown.',
+  resolved: 'Interrupted; its effect has been recorded.',
 };
 
-/** Nobody is told of what becomes of a call of a plan: what needs it goes by that. */
+/** Calls of a plan have no model to tell. */
 const plannedStates: typeof callStates = {
   ...callStates,
-  approved: 'Approved: it runs when the plan is gone on with.',
-  denied: 'Denied: it ends so when the plan is gone on with.',
-  repeatable: 'Its process ended under it. It may be repeated, and runs again when the plan is gone on with.',
+  approved: 'Approved: it runs when the plan is resumed.',
+  denied: 'Denied: it ends when the plan is resumed.',
+  repeatable: 'Interrupted. It can be repeated, and runs again when the plan is resumed.',
 };
 
 interface OtherPlace {
@@ -156,12 +159,12 @@ function describeOther(call: WaitingCall, { id, plans, style }: OtherPlace): rea
   const fit = (text: string): string => fitColumns(toPrintable(text), Math.floor(width / 4));
   const [shownName, shownId] = [fit(name), fit(id)] as const;
   const room = width - measureColumns(`  ${state.padEnd(8)}  ${shownName}  ${shownId}  `) - 1;
-  const why = ended === true ? 'Whether it took effect is not known, and the model was told so.' : states[state];
+  const why = ended === true ? 'Its effect is unknown, and the model was told so.' : states[state];
   return [
     '',
     `  ${paint(state.padEnd(8))}  ${colors.bold(shownName)}  ${colors.dim(`${shownId}  ${fitColumns(formatArguments(input), room)}`)}`,
     ...indent(`${why}${by === undefined ? '' : ` Answered by ${by}.`}`, style),
-    ...(startedAtMs === undefined ? [] : indent(`begun ${formatTime(startedAtMs)}`, style)),
+    ...(startedAtMs === undefined ? [] : indent(`started ${formatTime(startedAtMs)}`, style)),
   ];
 }
 
@@ -182,7 +185,7 @@ function describeCommands(
     ...(doubt === undefined ? [] : [command('resolve', doubt, '--done'), command('resolve', doubt, '--not-done')]),
     ...([...runs, ...plans].some(({ state }) => state !== 'under-way') ? [command('resume')] : []),
   ];
-  return lines.length === 0 ? [] : ['', style.colors.bold('To go on:'), ...lines];
+  return lines.length === 0 ? [] : ['', style.colors.bold('To continue:'), ...lines];
 }
 
 const maxLines = 4;
@@ -197,7 +200,7 @@ function indent(text: string, { columns }: LineStyle): readonly string[] {
   );
 }
 
-/** What continues a line is marked, so that none of it passes for a line of its own. */
+/** Marks continued lines, so that none passes for a separate line. */
 function hang(line: string, index: number): string {
   return index === 0 ? line : `: ${line}`;
 }

@@ -7,16 +7,16 @@ interface Question {
   readonly callId: string;
   readonly name: string;
   readonly expiresAtMs: number | undefined;
-  /** What was answered. */
+  /** The answer, if any. */
   answer: string | undefined;
 }
 
-/** Follows what a log begins and does not end: calls that touch the world, and questions. */
+/** Tracks calls with external effects and questions that a log begins and does not end. */
 export class LeftOpen {
   readonly #starts = new Map<string, string>();
   readonly #questions = new Map<string, Question>();
 
-  // What waits belongs to a plan, and no model is told of it.
+  // Calls of a plan have no model to tell.
   #inPlan = false;
 
   follow(record: ShownRecord, place?: Place): void {
@@ -30,7 +30,7 @@ export class LeftOpen {
         return;
       case 'approval-request': {
         const { callId, name, expiresAtMs } = record.pending;
-        // Within a call nobody goes on with it later.
+        // A question within a call cannot be resumed.
         if (place === undefined) this.#questions.set(callId, { callId, name, expiresAtMs, answer: undefined });
         return;
       }
@@ -54,18 +54,18 @@ export class LeftOpen {
     }
   }
 
-  /** A line for each. `idOf`: an id as short as it can be typed. */
+  /** One line each. `idOf`: the shortened id. */
   describe(idOf: (callId: string) => string): readonly string[] {
     const starts = [...this.#starts.values()].map(
-      (name) => `  \`${toPrintable(name)}\` was started and never ended: whether it took effect is not known.`,
+      (name) => `  \`${toPrintable(name)}\` was started and never ended: its effect is unknown.`,
     );
     const questions = [...this.#questions.values()].map(({ callId, name, expiresAtMs, answer }) => {
       const call = `  \`${toPrintable(name)}\` (${toPrintable(idOf(callId))})`;
       if (answer === 'deny' && !this.#inPlan) return `${call} is denied; the model is told when the run is resumed.`;
-      if (answer === 'deny') return `${call} is denied, and ends so when the plan is resumed.`;
+      if (answer === 'deny') return `${call} is denied, and ends when the plan is resumed.`;
       if (answer !== undefined)
         return `${call} is approved, and runs when the ${this.#inPlan ? 'plan' : 'run'} is resumed.`;
-      return `${call} waits for an answer${expiresAtMs === undefined ? '' : ` until ${formatTime(expiresAtMs)}`}.`;
+      return `${call} is pending${expiresAtMs === undefined ? '' : ` until ${formatTime(expiresAtMs)}`}.`;
     });
     return [...starts, ...questions];
   }

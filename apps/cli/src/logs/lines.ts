@@ -23,7 +23,7 @@ import { type ShownCall, type ShownRecord, toShownRecord } from './records.ts';
 const maxResultLines = 4;
 const maxTextCharacters = 10_000;
 
-/** A session log for people: request, turns, calls with arguments, decisions and outcomes, changes, answer, plan, state of the log. */
+/** Describes a session log: request, turns, calls with arguments, decisions and outcomes, changes, answer, plan, integrity. */
 export function describeLog(reading: LogReading, style: LineStyle): readonly string[] {
   const { colors } = style;
   const lines: string[] = [];
@@ -53,7 +53,7 @@ export function describeLog(reading: LogReading, style: LineStyle): readonly str
       startedAtMs = record.atMs;
       running = true;
     } else if (record.type === 'tool-call-end') {
-      // What nested calls changed counts only as the call around them says, and that one lists it again.
+      // The parent call decides whether nested changes count, and lists them again.
       if (record.parentId === undefined && !unapplied.has(record)) changes.add(record);
     } else if (record.type === 'run-resume' || record.type === 'plan-resume') {
       running = true;
@@ -63,7 +63,7 @@ export function describeLog(reading: LogReading, style: LineStyle): readonly str
     tell(tree.take(record));
   }
   tell(tree.rest());
-  if (running) lines.push('', colors.yellow('The log ends before its run does: the run goes on, or it was killed.'));
+  if (running) lines.push('', colors.yellow('The log ends before the run: the run is still active, or was killed.'));
   lines.push(...open.describe((callId) => shortIds.get(callId) ?? callId).map(colors.yellow));
   return [...lines, ...describePlan(reading.records, style), '', describeIntegrity(reading, style, 'shown')];
 }
@@ -72,7 +72,7 @@ function isShown({ type }: ShownRecord): boolean {
   return type !== 'tool-call-start';
 }
 
-/** The ends of calls whose changes never reached the files, as a later record says. */
+/** The ends of calls whose changes never reached the files, according to a later record. */
 function findUnapplied(records: readonly (ShownRecord | undefined)[]): ReadonlySet<ShownRecord> {
   const ends = new Map<string, ShownRecord>();
   const unapplied = new Set<ShownRecord>();
@@ -84,7 +84,7 @@ function findUnapplied(records: readonly (ShownRecord | undefined)[]): ReadonlyS
   return unapplied;
 }
 
-/** The ends of runs that were gone on with later. */
+/** The ends of runs that were resumed later. */
 function findResumed(records: readonly (ShownRecord | undefined)[]): ReadonlySet<ShownRecord> {
   const resumed = new Set<ShownRecord>();
   let end: ShownRecord | undefined;
@@ -96,7 +96,7 @@ function findResumed(records: readonly (ShownRecord | undefined)[]): ReadonlySet
   return resumed;
 }
 
-/** Messages without calls that were not the answer: a checker sent the model back, or they were not the output that was wanted. */
+/** Messages without calls that were not the answer: a checker or the output format sent the model back. */
 function findSentBack(records: readonly (ShownRecord | undefined)[]): ReadonlySet<ShownRecord> {
   const sentBack = new Set<ShownRecord>();
   let last: ShownRecord | undefined;
@@ -110,7 +110,7 @@ function findSentBack(records: readonly (ShownRecord | undefined)[]): ReadonlySe
 interface RunSoFar {
   readonly style: LineStyle;
   readonly sentBack: ReadonlySet<ShownRecord>;
-  /** 0 outside of calls. */
+  /** 0 at the top level. */
   readonly depth: number;
   readonly changes: ChangeCollector;
   readonly startedAtMs: number;
@@ -137,7 +137,7 @@ function describeRecord(
         ...labelText('Request: ', cutText(record.input), columns),
       ];
     case 'model-message': {
-      // Without calls the text is the answer, which the end of the run has, unless it was sent back.
+      // Without calls the text is the answer, shown at the end of the run, unless it was sent back.
       const isAside = (record.calls.length > 0 || sentBack.has(record)) && record.text.trim() !== '';
       const text = isAside ? quoteText(cutText(record.text.trim()), { columns, indent: 2 }) : [];
       const turn = `${formatCount(record.calls.length, 'call')}, ended with ${toPrintable(record.reason)}`;
@@ -171,17 +171,17 @@ function describeRecord(
     case 'subscriber-error':
       return labelText('    ', describeProblem(record), columns).map(colors.red);
     case 'restore':
-      return [colors.dim(`  The state was put back to what it was after ${formatCount(record.toSeq, 'record')}.`)];
+      return [colors.dim(`  The state was restored to ${formatCount(record.toSeq, 'record')}.`)];
     case 'reset':
-      return [colors.dim('  The state was put back to its beginning.')];
+      return [colors.dim('  The state was reset.')];
     case 'import':
-      return [colors.dim(`  The state was replaced: ${formatCount(record.slices.length, 'slice')} came from outside.`)];
+      return [colors.dim(`  The state was replaced: ${formatCount(record.slices.length, 'slice')} imported.`)];
     case 'other':
       return [colors.dim(`  record ${record.seq}: ${toPrintable(record.name)}`)];
-    // The tree takes the one apart, and shows nothing of the other.
+    // Handled by the tree, and not shown.
     case 'child-event':
     case 'tool-call-start':
-    // Its answer tells of it, or the end of the listing.
+    // Shown with its answer, or at the end of the listing.
     case 'approval-request':
       return [];
     case 'event':
@@ -217,11 +217,11 @@ function formatStatus(status: string, durationMs: number, { colors }: LineStyle)
 }
 
 function listChanges(changes: ChangeCollector, { colors }: LineStyle): readonly string[] {
-  if (changes.list().length === 0) return ['Nothing in the workspace was changed.'];
+  if (changes.list().length === 0) return ['No files were changed.'];
   return [colors.bold('Changes'), ...formatChanges(changes.list(), colors)];
 }
 
-// On a narrower line the arguments need the room; `--json` has the ids in any case.
+// Narrower lines leave the room to the arguments; `--json` has the ids.
 const minColumnsForId = 60;
 
 function describeCall(
@@ -234,19 +234,19 @@ function describeCall(
     ...call.decisions
       .filter(({ type, reason }) => type !== 'allow' || reason !== undefined)
       .map(describePolicyDecision),
-    ...(call.abandoned === true ? ['The tool did not stop when told to; its late result was dropped.'] : []),
+    ...(call.abandoned === true ? ['The tool did not stop when asked; its late result was discarded.'] : []),
   ];
-  // The lines of a failure say the message already.
+  // The lines of a failure already contain the message.
   const result = call.outcome.kind === 'ok' ? call.outcome.text.trim() : '';
   const id = style.columns < minColumnsForId ? '' : `  ${fitColumns(toPrintable(shortId), 24)}`;
   const [line = '', ...reasons] = formatCallEnd(call, { ...style, columns: style.columns - id.length });
   return [
     line + colors.dim(id),
-    // The notes name each policy with its reason.
+    // The notes name each policy and its reason.
     ...(call.outcome.code === 'policy.denied' ? [] : reasons),
     ...notes.flatMap((note) => labelText(' '.repeat(12), toPrintable(note), style.columns).slice(0, 4)),
     ...quoteResult(result, style, maxResultLines),
-    // Of nested calls the one around them tells, once it has succeeded.
+    // Changes of nested calls are listed by the parent, if it succeeds.
     ...(call.outcome.kind === 'ok' && depth === 0
       ? formatChanges(
           call.writes.map(({ key, change }) => ({ path: key, change })),
@@ -260,5 +260,5 @@ function cutText(text: string): string {
   const left = text.length - maxTextCharacters;
   return left <= 0
     ? text
-    : `${text.slice(0, maxTextCharacters).toWellFormed()}…\n(${left} more characters; \`--json\` has them)`;
+    : `${text.slice(0, maxTextCharacters).toWellFormed()}…\n(${left} more characters; use \`--json\`)`;
 }

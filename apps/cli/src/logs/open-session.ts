@@ -12,8 +12,8 @@ import { listKnown, listReducing, toIdleSlice } from './replay.ts';
 export type FindSlices = (records: readonly LogRecord[]) => Promise<readonly Slice[]>;
 
 /**
- * Opens a session that is there, to write to it. Nobody else can until it is closed. `findSlices` is asked only for a session that has
- * slices whose reducers this program does not have. Without it their states are not there, which is enough for an answer or a grant.
+ * Opens an existing session for writing; it is locked until closed. Calls `findSlices` only if the session has slices whose reducers
+ * are not part of this program. Without it their state is missing, which is enough for an answer or a grant.
  *
  * @throws HoldfastError `log.locked`, `log.unwritable`, `log.empty`, those of a damaged log, as `openRedaction` and as `replay`.
  */
@@ -24,7 +24,7 @@ export async function openSession(
   findSlices?: FindSlices,
 ): Promise<Session> {
   const pending = toCommand({ words: ['pending', id], workspace }, host);
-  // No snapshot of states that are not there.
+  // A snapshot would lose the missing state.
   const opened = openLog(
     path,
     pending,
@@ -34,14 +34,14 @@ export async function openSession(
   try {
     for (const warning of listWarnings(opened)) host.stderr.write(`warning: ${toPrintable(warning)}\n`);
     if (records.length === 0) {
-      throw new HoldfastError('log.empty', `The log of session \`${id}\` is empty, so there is nothing to go on with.`);
+      throw new HoldfastError('log.empty', `The log of session \`${id}\` is empty: there is nothing to resume.`);
     }
     const declared = [...listReducing(records).values()];
     const known = listKnown(declared);
     const missing = declared.filter(({ id: sliceId }) => !known.some((slice) => slice.id === sliceId));
     const slices = missing.length === 0 ? [] : ((await findSlices?.(records)) ?? missing.map(toIdleSlice));
     const needed = slices.filter((slice) => missing.some((one) => one.id === slice.id));
-    // In a long log the first of these records is a snapshot; a log with a damaged beginning keeps its masks.
+    // A long log begins with a snapshot, and a log whose beginning is damaged keeps its masks.
     const all = records[0]?.type === 'snapshot' && opened.earlier === undefined ? store.read() : records;
     const redaction = isUnredacted(all) ? {} : await openRedaction(path, host);
     return replay(records, { ...redaction, slices: [...known, ...needed], store, clock: host.clock });
@@ -50,7 +50,7 @@ export async function openSession(
     throw isHoldfastError(thrown) && thrown.code === 'replay.slice_missing'
       ? withHint(
           thrown,
-          'Another program made this session, with code that is not part of this one: go on with it there. Or a plugin that it had is not there.',
+          'The session was made by another program, or with a plugin that is missing: resume it in that program, or install the plugin.',
         )
       : thrown;
   }
@@ -61,10 +61,10 @@ function listWarnings({ torn, earlier, exposed }: OpenedJsonlLog): readonly stri
     ...(torn === undefined
       ? []
       : [
-          `the log was torn: its last ${torn.bytes} bytes, from byte ${torn.offset} on, were half a record; they are kept in ${torn.keptAt}`,
+          `the log was torn: its last ${torn.bytes} bytes, from byte ${torn.offset}, were an incomplete record, now kept in ${torn.keptAt}`,
         ]),
-    ...(earlier === undefined ? [] : [`what is before the last snapshot of the log is not whole: ${earlier.message}`]),
-    ...(exposed === undefined ? [] : [`others could have changed the log: ${exposed}`]),
+    ...(earlier === undefined ? [] : [`the log before its last snapshot is damaged: ${earlier.message}`]),
+    ...(exposed === undefined ? [] : [`other users could have changed the log: ${exposed}`]),
   ];
 }
 
@@ -73,7 +73,7 @@ function openLog(path: string, pending: string, options: SnapshotOptions): Opene
     return openJsonlLog(path, options);
   } catch (thrown) {
     if (!isHoldfastError(thrown) || thrown.code !== 'log.locked') throw thrown;
-    throw withHint(thrown, `\`${pending}\` shows what waits in the meantime.`);
+    throw withHint(thrown, `\`${pending}\` still works while the log is locked.`);
   }
 }
 

@@ -9,7 +9,7 @@ import { toPrintable, wrapBlock } from '../terminal/text.ts';
 import type { ShownRecord } from './records.ts';
 import { listReducing, replayLog } from './replay.ts';
 
-/** How a node can end that made no call. */
+/** Outcomes of a node that made no call. */
 export const closedKinds = [
   'failed',
   'invalid',
@@ -23,7 +23,7 @@ export const closedKinds = [
 ] as const;
 type ClosedKind = (typeof closedKinds)[number];
 
-/** A record about the run of a plan, with the fields that are shown. Of nodes that made a call the record of its end tells. */
+/** A record of a plan's run, reduced to the fields that are shown. Nodes that made a call are shown by its end record. */
 export type ShownPlanRecord =
   | {
       readonly type: 'plan-start';
@@ -43,7 +43,7 @@ export type ShownPlanRecord =
     }
   | { readonly type: 'plan-end'; readonly status: string; readonly atMs: number };
 
-/** The beginning of a plan, or a node that ended without a call. */
+/** The start of a plan, or a node that ended without a call. */
 export function describePlanRecord(
   record: ShownPlanRecord & { readonly type: 'plan-start' | 'plan-node' },
   style: LineStyle,
@@ -58,7 +58,7 @@ export function describePlanRecord(
   }
   const { atMs, digest, document, request } = record;
   const nodes = formatCount(document.nodes.length, 'node');
-  // One within a call.
+  // A plan within a call.
   if (depth > 0) return [colors.dim(`  plan of ${nodes}`)];
   return [
     '',
@@ -68,9 +68,9 @@ export function describePlanRecord(
   ];
 }
 
-/** The plan of a session as its log leaves it, with a blank line before it; nothing where there is none. */
+/** The session's plan at the end of its log, after a blank line; empty without a plan. */
 export function describePlan(records: readonly LogRecord[], { colors, columns }: LineStyle): readonly string[] {
-  // Most sessions have none, and need not be replayed to say so.
+  // Avoids a replay for the many sessions without a plan.
   if (!listReducing(records).has(planSlice.id)) return [];
   try {
     const { session, missing } = replayLog(records);
@@ -79,18 +79,18 @@ export function describePlan(records: readonly LogRecord[], { colors, columns }:
     const lines = renderPlan(plan, { color: colors.isColorSupported }).split('\n');
     return ['', ...lines.flatMap((line) => formatStep(line, columns))];
   } catch (thrown) {
-    const problem = `The plan of the session cannot be rebuilt: ${toPrintable(describeThrown(thrown))}`;
+    const problem = `Cannot rebuild the plan of the session: ${toPrintable(describeThrown(thrown))}`;
     return ['', ...wrapBlock(problem, columns - 1).map(colors.yellow)];
   }
 }
 
-/** A step is text of a model: what does not fit into its row stands behind the gutter. */
+/** A step is model text: continuation rows get the gutter. */
 function formatStep(line: string, columns: number): readonly string[] {
   const [first = '', ...rest] = wrapBlock(line, columns - gutter.length - 1);
   return [first, ...rest.map((row) => `  ${gutter}${row.trimStart()}`)];
 }
 
-/** What a person has said of a call, and who, where it is known. */
+/** A person's answer or resolution, with the name if known. */
 export function describeSaid(
   record: ShownRecord & { readonly type: 'approval-answer' | 'call-resolution' },
 ): readonly string[] {
@@ -100,7 +100,7 @@ export function describeSaid(
     const { type, value, message } = record.resolution;
     const what = type === 'done' ? 'done' : 'not done';
     return [
-      `said to be ${what} by ${toPrintable(by)}${value === undefined ? '' : `, with ${formatArguments(value)}`}${message === undefined ? '' : `: ${toPrintable(message)}`}`,
+      `marked as ${what} by ${toPrintable(by)}${value === undefined ? '' : `, with ${formatArguments(value)}`}${message === undefined ? '' : `: ${toPrintable(message)}`}`,
     ];
   }
   const { type, grant, reason } = record.answer;
@@ -108,27 +108,29 @@ export function describeSaid(
   return [`${what} by ${toPrintable(by)}${reason === undefined ? '' : `: ${toPrintable(reason)}`}`];
 }
 
-/** A grant that a change of state gave or took. */
+/** A grant given or withdrawn by a state change. */
 export function describeGrant(change: unknown): readonly string[] {
   if (!isPlainObject(change) || change['slice'] !== 'holdfast/grants') return [];
   const { op, key } = change;
   if (op !== 'upsert' && op !== 'remove') return [];
   const name = toPrintable(String(key));
   return [
-    op === 'upsert' ? `  ${name} is granted for the session` : `  ${name} is asked for again: its grant was withdrawn`,
+    op === 'upsert'
+      ? `  ${name} is granted for the session`
+      : `  ${name} needs approval again: its grant was withdrawn`,
   ];
 }
 
 const problems = {
   'resource-apply-failed': '',
   'resource-recovery-failed': 'could not be recovered: ',
-  'resource-discard-failed': 'What a call had staged could not be cleaned up: ',
+  'resource-discard-failed': 'could not clean up staged changes: ',
   'resource-dispose-failed': 'could not be disposed of: ',
-  'close-error': 'When the session was closed: ',
+  'close-error': 'Error while closing the session: ',
   'subscriber-error': 'An observer of the session failed: ',
 } as const;
 
-/** What went wrong beside a call, or with the session. */
+/** A problem outside a call's outcome, or with the session. */
 export function describeProblem(problem: ShownRecord & { readonly type: keyof typeof problems }): string {
   const resource = 'resource' in problem && problem.resource !== undefined ? `\`${problem.resource}\` ` : '';
   return toPrintable(`${resource}${problems[problem.type]}${problem.message}`);

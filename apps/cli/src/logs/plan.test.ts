@@ -10,7 +10,7 @@ import { createTestHost, type TestHostOptions } from '../testing/test-host.ts';
 import { writeLog } from '../testing/test-log.ts';
 import { prepareLogPath } from '../workspace/session-logs.ts';
 
-/** A log as a program that plans leaves it. */
+/** Writes a log as a planning program leaves it. */
 async function writePlan(workspace: string, write: (session: Session) => void): Promise<void> {
   const session = createSession({ id: 'one', store: createJsonlLog(await prepareLogPath(workspace, 'one')) });
   session.read(planSlice);
@@ -35,7 +35,7 @@ async function replay(workspace: string) {
   return { exitCode, state: JSON.parse(stdout()) };
 }
 
-test('the plan of a session is shown behind what happened, and replayed', async () => {
+test('the plan of a session is shown after its records, and replayed', async () => {
   await using folder = await createFolder();
   await writePlan(folder.path, (session) => dispatchPlan(session, ['Test', 'Write']));
   const { exitCode, text } = await show(folder.path);
@@ -49,14 +49,14 @@ test('the plan of a session is shown behind what happened, and replayed', async 
   });
 });
 
-test('a session without a plan shows none', async () => {
+test('a session without a plan', async () => {
   await using folder = await createFolder();
   await writePlan(folder.path, (session) => session.record({ type: 'note' }));
   expect((await show(folder.path)).text).not.toContain('Plan');
   expect((await replay(folder.path)).exitCode).toBe(0);
 });
 
-test('on a terminal it is painted, fitted, and nothing in it is obeyed', async () => {
+test('on a terminal it is colored and fitted, with control characters escaped', async () => {
   await using folder = await createFolder();
   await writePlan(folder.path, (session) => dispatchPlan(session, ['Clear\x1b[2J', `Write ${'word '.repeat(20)}`]));
   const { text } = await show(folder.path, { terminals: ['stdout'], columns: 40 });
@@ -73,25 +73,25 @@ test('on a terminal it is painted, fitted, and nothing in it is obeyed', async (
 
 const declaration = { id: 'planning/plan', kind: 'value', retention: 'state', initial: null };
 
-test('a plan that cannot be rebuilt is said to be so, and everything else is shown', async () => {
+test('a plan that cannot be rebuilt is reported, and everything else is shown', async () => {
   await using folder = await createFolder();
   const events = [{ type: 'planning/step-updated', payload: { step_id: 1, status: 'done' } }];
   await writeLog(folder.path, 'one', [{ type: 'event', events }], [{ ...declaration, events: [events[0]?.type] }]);
   const { exitCode, text } = await show(folder.path);
   expect(exitCode).toBe(0);
   expect(text).toContain('event planning/step-updated');
-  expect(text).toMatch(/\nThe plan of the session cannot be rebuilt: Record 1 .+\n\n2 records, /);
+  expect(text).toMatch(/\nCannot rebuild the plan of the session: Record 1 .+\n\n2 records, /);
 });
 
 test.each([
   { what: 'other events', slice: { ...declaration, events: ['planned'] } },
   {
-    what: 'another kind',
+    what: 'a different kind',
     slice: { id: 'planning/plan', kind: 'list', retention: 'state', events: ['planning/steps-added'] },
   },
-  { what: 'another beginning', slice: { ...declaration, initial: 0, events: ['planning/steps-added'] } },
-  { what: 'another retention', slice: { ...declaration, retention: 'log', events: ['planning/steps-added'] } },
-])('a slice that only has the same name is left alone: $what', async ({ slice }) => {
+  { what: 'a different initial state', slice: { ...declaration, initial: 0, events: ['planning/steps-added'] } },
+  { what: 'a different retention', slice: { ...declaration, retention: 'log', events: ['planning/steps-added'] } },
+])('a slice that only shares the name is ignored: $what', async ({ slice }) => {
   await using folder = await createFolder();
   await writeLog(folder.path, 'one', [{ type: 'note' }], [slice]);
   const { exitCode, text } = await show(folder.path);

@@ -11,7 +11,7 @@ interface Thrown {
   readonly message: string;
 }
 
-/** A record that is shown, with the fields that are. */
+/** A record, reduced to the fields that are shown. */
 export type ShownRecord =
   | {
       readonly type: 'run-start';
@@ -54,19 +54,19 @@ export type ShownRecord =
   | ShownCall
   | (LateCall & { readonly type: 'tool-call-late'; readonly callId: string })
   | { readonly type: 'resource-apply-failed'; readonly callId: string; readonly message: string }
-  /** What went wrong beside a call, or with the session. */
+  /** A problem outside a call's outcome, or with the session. */
   | { readonly type: ProblemType; readonly resource?: string | undefined; readonly message: string }
   | { readonly type: 'restore'; readonly toSeq: number }
   | { readonly type: 'reset' }
   | { readonly type: 'import'; readonly slices: readonly unknown[] }
-  /** A record of the session of a child. */
+  /** A record of a child session. */
   | {
       readonly type: 'child-event';
       readonly callId: string;
       readonly sessionId: string;
       readonly event: ShownRecord;
     }
-  /** A record of a type that is not known here, or not as it should be. */
+  /** A record with an unknown type or shape. */
   | { readonly type: 'other'; readonly seq: number; readonly name: string }
   | {
       readonly type: 'event';
@@ -90,7 +90,7 @@ type ProblemType =
   | 'close-error'
   | 'subscriber-error';
 
-/** The end of a call, as a log has it. */
+/** The end of a call as recorded in a log. */
 export interface ShownCall extends EndedCall, EndedWrites {
   readonly type: 'tool-call-end';
   readonly callId: string;
@@ -187,7 +187,7 @@ const shownRecord: v.GenericSchema<unknown, ShownRecord> = v.variant('type', [
       }),
       v.transform(({ kind, code, message, attempts, ...rest }) => {
         const { rendered, text } = readOutcome({ kind, message, ...rest } as unknown as RecordedOutcome);
-        // What a tool had nothing to say of, or a log without content has not kept.
+        // A tool without output, or a log without content.
         const nothing = message === '' && rendered === '';
         return { kind, code, message, text: nothing ? '' : text, attempts };
       }),
@@ -229,14 +229,13 @@ const shownRecord: v.GenericSchema<unknown, ShownRecord> = v.variant('type', [
   }),
 ]);
 
-// What they say, the records around them say too; slices and their states `holdfast replay` tells, and `holdfast resume` what a
-// run was given.
+// The records around them contain the same; slices are shown by `holdfast replay`, run options by `holdfast resume`.
 const silent: ReadonlySet<string> = new Set(['session-start', 'slice', 'snapshot', 'run-options']);
 
-// Far more than calls can be nested; a log that somebody has made up may go on for ever.
+// Deeper than calls can be nested; a forged log may be deeper.
 const maxDepth = 64;
 
-/** What of a record is shown; `undefined` when nothing is. */
+/** The shown part of a record; `undefined` if nothing is shown. */
 export function toShownRecord(record: LogRecord, depth = 0): ShownRecord | undefined {
   if (silent.has(record.type)) return undefined;
   const other = { type: 'other', seq: record.seq, name: record.type } as const;

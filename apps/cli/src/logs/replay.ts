@@ -7,21 +7,21 @@ import * as v from 'valibot';
 /** Slices whose reducers are part of this program. */
 const known: readonly Slice[] = [planSlice, visibilitySlice];
 
-/** A slice whose state only its own reducers could make, and they are not part of this program. */
+/** A slice whose reducers are not part of this program. */
 export interface MissingSlice {
   readonly id: string;
   readonly kind: Slice['kind'];
   readonly retention: Slice['retention'];
-  /** Of a value. */
+  /** Only for a value. */
   readonly initial?: Json | undefined;
-  /** What it answers. */
+  /** The events that change it. */
   readonly events: readonly string[];
 }
 
-/** State made of a log. */
+/** The state rebuilt from a log. */
 export interface Replayed {
   readonly session: Session;
-  /** Without the slices that are missing. */
+  /** Without the missing slices. */
   readonly state: SessionExport;
   readonly missing: readonly MissingSlice[];
 }
@@ -35,10 +35,10 @@ const declaration: v.GenericSchema<unknown, MissingSlice> = v.object({
 });
 
 /**
- * Rebuilds the state after `records`. Runs no tool, policy or model, and of reducers only those of this program: another slice with
- * reducers is left out, and what does not depend on it is there all the same: slices do not see each other.
+ * Rebuilds the state after `records`. Runs no tools, policies or models, and only this program's reducers. Slices with other reducers
+ * are left out, which does not affect the rest: slices do not see each other.
  *
- * @throws HoldfastError as `replay`, but for `replay.slice_missing`.
+ * @throws HoldfastError as `replay`, except `replay.slice_missing`.
  */
 export function replayLog(records: readonly LogRecord[]): Replayed {
   const declared = [...listReducing(records).values()];
@@ -54,12 +54,12 @@ export function replayLog(records: readonly LogRecord[]): Replayed {
   }
 }
 
-/** Those of `declared` that this program has the reducers of. */
+/** The slices of `declared` whose reducers are part of this program. */
 export function listKnown(declared: readonly MissingSlice[]): readonly Slice[] {
   return known.filter((slice) => declared.some((other) => isSame(slice, other)));
 }
 
-/** The slices of a log that change by events, by id. */
+/** The event-driven slices of a log, by id. */
 export function listReducing(records: readonly LogRecord[]): ReadonlyMap<string, MissingSlice> {
   const slices = new Map<string, MissingSlice>();
   for (const record of records) {
@@ -71,7 +71,7 @@ export function listReducing(records: readonly LogRecord[]): ReadonlyMap<string,
           : [];
     for (const json of Array.isArray(declared) ? declared : []) {
       const parsed = v.safeParse(declaration, json);
-      // What is no declaration, replaying the log says with its place.
+      // `replay` reports an invalid declaration with its position.
       if (!parsed.success || parsed.output.events.length === 0) continue;
       const events = [...(slices.get(parsed.output.id)?.events ?? []), ...parsed.output.events];
       slices.set(parsed.output.id, { ...parsed.output, events: [...new Set(events)] });
@@ -80,7 +80,7 @@ export function listReducing(records: readonly LogRecord[]): ReadonlyMap<string,
   return slices;
 }
 
-/** Whether a slice of a log is one that this program knows, and not another one, or another version, of the same id. */
+/** True if this program knows the slice, in this version. */
 function isSame(slice: Slice, { id, kind, retention, initial, events }: MissingSlice): boolean {
   return (
     slice.id === id &&
@@ -91,7 +91,7 @@ function isSame(slice: Slice, { id, kind, retention, initial, events }: MissingS
   );
 }
 
-/** Answers what the slice does, and does nothing: its state is not to be relied on. */
+/** Accepts the events of the slice without changing its state, which is therefore unreliable. */
 export function toIdleSlice({ id, kind, retention, initial, events }: MissingSlice): Slice {
   const reducers = new Map(events.map((type) => [type, () => undefined]));
   return Object.freeze({ id, kind, retention, initial, schema: undefined, reducers });
@@ -101,6 +101,6 @@ function withHint(thrown: unknown): unknown {
   if (!isHoldfastError(thrown) || !isPlainObject(thrown.data)) return thrown;
   const { seq } = thrown.data;
   if (thrown.code !== 'replay.record_invalid' || typeof seq !== 'number' || seq < 1) return thrown;
-  const hint = `\`--at ${seq - 1}\` shows the state before it.`;
+  const hint = `\`--at ${seq - 1}\` shows the state before this record.`;
   return new HoldfastError(thrown.code, thrown.message, { data: { seq, hint }, cause: thrown });
 }

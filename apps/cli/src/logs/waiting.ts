@@ -17,7 +17,7 @@ import { isRunning } from '../terminal/system.ts';
 import type { FoundLog } from '../workspace/session-logs.ts';
 import { replayLog } from './replay.ts';
 
-/** A call that has not ended, or of which it is not known whether it took effect. JSON. */
+/** A call that has not ended, or whose effect is unknown. JSON. */
 export interface WaitingCall extends CallPreview {
   readonly callId: string;
   /** Both absent for a direct call. */
@@ -25,25 +25,25 @@ export interface WaitingCall extends CallPreview {
   readonly turn?: number;
   readonly name: string;
   /**
-   * `waiting` for an answer; `expired`, which counts as denied; `approved` or `denied`, and to be gone on with; `under-way` in another
-   * process; `repeatable`: interrupted, and may run again; `in-doubt`: interrupted, and nobody knows whether it took effect;
-   * `resolved`: somebody has said so.
+   * `waiting`: for an answer; `expired`: counts as denied; `approved` or `denied`: takes effect on resume; `under-way`: running in
+   * another process; `repeatable`: interrupted, and may run again; `in-doubt`: interrupted, effect unknown; `resolved`: interrupted, and
+   * a person recorded its effect.
    */
   readonly state: 'waiting' | 'expired' | 'approved' | 'denied' | 'under-way' | 'repeatable' | 'in-doubt' | 'resolved';
   readonly input: Json;
   readonly dangerous?: boolean;
   /** Every ask, with its policy. */
   readonly asks?: readonly PolicyDecision[];
-  /** Of the question: what its answer is bound to. */
+  /** The digest of the question, to which an answer is bound. */
   readonly digest?: string;
   readonly askedAtMs?: number;
   readonly expiresAtMs?: number;
-  /** Who answered. */
+  /** The person who answered. */
   readonly by?: string;
-  /** Of a call that was begun. */
+  /** For a call that started. */
   readonly startedAtMs?: number;
   readonly repeat?: Repeat;
-  /** It has ended as `in-doubt`, and the model was told so. */
+  /** True if it ended as `in-doubt` and the model was told. */
   readonly ended?: boolean;
 }
 
@@ -58,27 +58,27 @@ export interface WaitingRun {
 
 /** A plan that has not ended. */
 export interface WaitingPlan {
-  /** Its run, by the number of records before it. */
+  /** Its run: the number of records before it. */
   readonly run: number;
   readonly state: WaitingRun['state'];
-  /** What was asked for, where the plan was written for a request. */
+  /** The request that the plan was compiled from, if any. */
   readonly request?: string;
   readonly digest: string;
   readonly nodes: number;
   readonly startedAtMs: number;
 }
 
-/** What waits in one session. JSON. */
+/** The pending work of one session. JSON. */
 export interface WaitingSession {
   readonly session: string;
-  /** The process that has it open, as far as that can be told. */
+  /** The process that has the log open, if it can be determined. */
   readonly openIn?: number;
   readonly runs: readonly WaitingRun[];
   readonly plans: readonly WaitingPlan[];
   readonly calls: readonly WaitingCall[];
-  /** Tools that were granted for the session. */
+  /** Tools granted for the session. */
   readonly grants: readonly Grant[];
-  /** What is wrong with the log; what is good of it is told all the same. */
+  /** The damage of the log; the valid part is still reported. */
   readonly problem?: { readonly code: string; readonly message: string };
 }
 
@@ -88,7 +88,7 @@ export interface WaitingPlace {
   preview(question: PendingApproval): Promise<CallPreview>;
 }
 
-/** Reads what waits in a session, without a lock: another process may have it open. @throws HoldfastError `log.missing`, `log.unreadable`. */
+/** Reads the pending work of a session without a lock: another process may have it open. @throws HoldfastError `log.missing`, `log.unreadable`. */
 export async function readWaiting({ id, path }: FoundLog, { nowMs, preview }: WaitingPlace): Promise<WaitingSession> {
   const reading = readLog(path);
   const { records } = reading;
@@ -121,21 +121,21 @@ export async function readWaiting({ id, path }: FoundLog, { nowMs, preview }: Wa
   }
 }
 
-/** Whether anybody has to do anything about it. */
+/** True if a person has something to do. */
 export function isWaiting({ runs, plans, calls, problem }: WaitingSession): boolean {
   return runs.length + plans.length > 0 || problem !== undefined || calls.some(({ ended }) => ended !== true);
 }
 
-// A record that another process is at may be half written: that is no damage.
+// Another process may be writing the last record, so a partial record is not damage.
 function describeDamage({ torn, problem }: LogReading, isOpen: boolean): WaitingSession['problem'] {
   if (problem !== undefined) return { code: problem.code, message: problem.message };
   if (torn === undefined || isOpen) return undefined;
-  return { code: 'log.torn', message: `Its last ${torn.bytes} bytes are half a record.` };
+  return { code: 'log.torn', message: `Its last ${torn.bytes} bytes are an incomplete record.` };
 }
 
 interface Moment {
   readonly nowMs: number;
-  /** Somebody has the log open for writing. */
+  /** True if a process has the log open for writing. */
   readonly isOpen: boolean;
 }
 
@@ -202,7 +202,7 @@ function describeState({ approvals, start, resolution }: OpenCall, { nowMs, isOp
   return question.answer === undefined ? 'waiting' : 'approved';
 }
 
-/** Calls that have ended in doubt, of which nobody has said yet what came of them. */
+/** Calls that ended in doubt and whose effect has not been recorded. */
 function listInDoubt(records: readonly LogRecord[]): readonly WaitingCall[] {
   const found = new Map<string, WaitingCall>();
   for (const record of records) {
@@ -224,23 +224,23 @@ function listInDoubt(records: readonly LogRecord[]): readonly WaitingCall[] {
   return [...found.values()];
 }
 
-// A log that was rotated begins later than 0.
+// A rotated log begins later than 0.
 function findRecord(records: readonly LogRecord[], seq: number): LogRecord | undefined {
   return records[seq - (records[0]?.seq ?? 0)];
 }
 
-/** The process that has the log open for writing, by its number; `undefined` when there is none, or it cannot be told. */
+/** The id of the process that has the log open for writing; `undefined` if there is none or it is unknown. */
 export function findWriter(logPath: string): number | undefined {
   let lock: unknown;
   try {
     lock = JSON.parse(readFileSync(`${realpathSync(logPath)}.lock`, 'utf8'));
   } catch {
-    // No lock, or one that is being made: opening the log for writing knows for certain.
+    // No lock, or an incomplete one; opening the log for writing checks for certain.
     return undefined;
   }
   if (!isPlainObject(lock)) return undefined;
   const { pid, host } = lock;
   if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid < 1) return undefined;
-  // On another machine, it may be at it.
+  // A process on another machine may be running.
   return host !== hostname() || isRunning(pid) ? pid : undefined;
 }

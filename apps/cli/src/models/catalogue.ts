@@ -5,21 +5,21 @@ import { isModelName } from './pulled.ts';
 /** A small instruct model that can be pulled by name. */
 export interface NamedModel {
   readonly name: string;
-  /** How many, for people. */
+  /** The number of parameters, for people. */
   readonly parameters: string;
   readonly license: string;
-  /** At one revision, so that it is the same file for ever. */
+  /** At a fixed revision, so that the file never changes. */
   readonly url: string;
   readonly bytes: number;
   /** In lower-case hex. */
   readonly sha256: string;
 }
 
-// Sources. The publisher's page of each file, the address below with `blob` in place of `resolve`, states its size and SHA-256. They
-// were taken from public repositories on GitHub that pin the same file at the same revision: for each at least four that are
-// independent of each other, and all of them agree (searched for the SHA-256, November 2026). Licences: the same pages.
+// Sources. The publisher's page of each file (the URL below with `blob` in place of `resolve`) states its size and SHA-256. They were
+// taken from public GitHub repositories that pin the same file at the same revision: at least four independent ones for each, all in
+// agreement (searched by SHA-256, November 2026). Licenses: the same pages.
 
-/** All in the files of those who made them, by size. */
+/** Files published by the models' authors, by size. */
 export const namedModels: readonly NamedModel[] = [
   {
     name: 'qwen2.5-0.5b-instruct',
@@ -66,7 +66,7 @@ export const namedModels: readonly NamedModel[] = [
 export type WantedModel = Pick<NamedModel, 'name' | 'url' | 'sha256'>;
 
 /**
- * What the name of a model, or the address of a file, stands for.
+ * Resolves a model name or the URL of a file.
  *
  * @throws HoldfastError `usage.model_unknown`, `usage.url_invalid`, `usage.checksum_missing`, `usage.checksum_invalid`.
  */
@@ -79,11 +79,11 @@ export function findWanted(model: string, sha256: string | undefined, models: re
     const hint = nearest === undefined ? '' : ` Did you mean \`${nearest}\`?`;
     throw usageError(
       'usage.model_unknown',
-      `No model is called \`${model}\`.${hint} There are ${names.map((name) => `\`${name}\``).join(', ')}; any other GGUF file is pulled by its https address and \`--sha256\`.`,
+      `Unknown model \`${model}\`.${hint} Known models: ${names.map((name) => `\`${name}\``).join(', ')}. Pull any other GGUF file with its https URL and \`--sha256\`.`,
     );
   }
   if (sha256 !== undefined) {
-    throw usageError('usage.checksum_invalid', `The SHA-256 of \`${model}\` is known: leave out \`--sha256\`.`);
+    throw usageError('usage.checksum_invalid', `The SHA-256 of \`${model}\` is already known: remove \`--sha256\`.`);
   }
   return named;
 }
@@ -94,22 +94,22 @@ function readAddress(address: string, sha256: string | undefined): WantedModel {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const [, name = ''] = /([^/]*)\.gguf$/i.exec(url?.pathname ?? '') ?? [];
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && loopback.test(url.hostname));
-  // Of a model in parts the downloader would fetch all, and one SHA-256 cannot speak for them.
+  // The downloader would fetch all parts of a split model, and one SHA-256 cannot verify them.
   const isOne = isModelName(name) && !/-\d{5}-of-\d{5}$/.test(name);
   if (url === undefined || !isSafe || !isOne || url.username !== '' || url.password !== '') {
     throw usageError(
       'usage.url_invalid',
-      `\`${address}\` cannot be pulled: expected the https address of one file, which ends with a plain name and \`.gguf\`.`,
+      `Cannot pull \`${address}\`: expected the https URL of a single file that ends in \`NAME.gguf\`.`,
     );
   }
   if (sha256 === undefined) {
     throw usageError(
       'usage.checksum_missing',
-      `What \`${address}\` has to be is not known: give its SHA-256 with \`--sha256\`. Hugging Face shows it on the page of the file.`,
+      `The SHA-256 of \`${address}\` is unknown: pass it with \`--sha256\`. Hugging Face shows it on the page of the file.`,
     );
   }
   if (!/^[0-9a-f]{64}$/i.test(sha256)) {
-    throw usageError('usage.checksum_invalid', `\`${sha256}\` is no SHA-256: expected 64 hexadecimal digits.`);
+    throw usageError('usage.checksum_invalid', `Invalid SHA-256 \`${sha256}\`: expected 64 hexadecimal digits.`);
   }
   return { name, url: url.href, sha256: sha256.toLowerCase() };
 }

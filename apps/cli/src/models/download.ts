@@ -7,7 +7,7 @@ import type { WantedModel } from './catalogue.ts';
 import { bindingPackage, graphicsHint } from './local.ts';
 import { findEntry } from './package.ts';
 
-/** As far as it is used here; `node-llama-cpp` has the rest. */
+/** The part of `node-llama-cpp` that is used here. */
 interface Downloader {
   readonly totalSize: number;
   readonly downloadedSize: number;
@@ -22,13 +22,13 @@ export type CreateDownloader = (options: {
   onProgress(status: { readonly totalSize: number; readonly downloadedSize: number }): void;
 }) => Promise<Downloader>;
 
-/** The downloader of `node-llama-cpp`, as it is installed in the directory. @throws HoldfastError `usage.local_packages_missing`. */
+/** Imports the downloader of `node-llama-cpp` as installed in the directory. @throws HoldfastError `usage.local_packages_missing`. */
 export async function importDownloader(directory: string): Promise<CreateDownloader> {
   const entry = await findEntry(bindingPackage, directory);
   if (entry === undefined) {
     throw new HoldfastError(
       'usage.local_packages_missing',
-      `\`model pull\` downloads with \`${bindingPackage}\`, which is not installed here. Run \`npm install ${bindingPackage}\`.`,
+      `\`model pull\` requires \`${bindingPackage}\`, which is not installed here. Run \`npm install ${bindingPackage}\`.`,
       { data: { packages: [bindingPackage], hint: graphicsHint } },
     );
   }
@@ -44,7 +44,7 @@ export interface Downloading {
 }
 
 /**
- * Downloads a model into the folder `part`, or goes on with it: the whole file, not yet checked; or why it was stopped.
+ * Downloads a model into the folder `part`, resuming a partial download. Returns the unverified file, or the cause of an interruption.
  *
  * @throws HoldfastError `download.*`.
  */
@@ -66,9 +66,9 @@ export async function downloadModel(
   const view = createView(name, quiet, host);
   try {
     await probe(url, signal);
-    // It is called by its digest until it is checked: another file of the same name is not gone on with.
+    // The digest names the file until it is verified, so that another file of the same name is not resumed.
     const options = { modelUri: url, dirPath: part, fileName: sha256, deleteTempFileOnCancel: false };
-    // What cannot be stopped yet is left alone; the end of the program ends it.
+    // Creating the downloader cannot be canceled; the end of the program stops it.
     const downloader = await Promise.race([stopped.promise, create({ ...options, onProgress: view.show })]);
     const resumedFromBytes = downloader.downloadedSize;
     await checkRoom(part, downloader.totalSize - resumedFromBytes);
@@ -81,7 +81,7 @@ export async function downloadModel(
     if (isHoldfastError(thrown)) throw thrown;
     throw new HoldfastError(
       'download.failed',
-      `The download of \`${url}\` failed: ${describeThrown(thrown)} What has come is kept: the same command goes on from there.`,
+      `The download of \`${url}\` failed: ${describeThrown(thrown)} The partial download is kept; run the same command again to continue.`,
       { data: { url }, cause: thrown },
     );
   } finally {
@@ -90,7 +90,7 @@ export async function downloadModel(
   }
 }
 
-/** Whether the server has the file: the downloader would try for minutes, and say little. */
+/** Checks that the server has the file: the downloader would retry for minutes with a vague error. */
 async function probe(url: string, signal: AbortSignal): Promise<void> {
   const server = new URL(url).host;
   let response: Response;
@@ -99,7 +99,7 @@ async function probe(url: string, signal: AbortSignal): Promise<void> {
   } catch (cause) {
     throw new HoldfastError(
       'download.unreachable',
-      `\`${server}\` cannot be reached. Is there a network? Behind a proxy, set \`HTTPS_PROXY\` and \`NODE_USE_ENV_PROXY=1\`.`,
+      `Cannot reach \`${server}\`. Check your network. Behind a proxy, set \`HTTPS_PROXY\` and \`NODE_USE_ENV_PROXY=1\`.`,
       { data: { url }, cause },
     );
   }
@@ -108,15 +108,15 @@ async function probe(url: string, signal: AbortSignal): Promise<void> {
   if (ok) return;
   const data = { status, url };
   if (status === 404 || status === 410)
-    throw new HoldfastError('download.missing', `\`${server}\` has no such file (${status}): \`${url}\`.`, { data });
+    throw new HoldfastError('download.missing', `File not found on \`${server}\` (${status}): \`${url}\`.`, { data });
   if (status === 401 || status === 403) {
     throw new HoldfastError(
       'download.denied',
-      `\`${server}\` does not give the file to everybody (${status}): \`${url}\`. Download it yourself, and run it with \`local:FILE\`.`,
+      `\`${server}\` denied access (${status}): \`${url}\`. Download the file yourself and run it with \`local:FILE\`.`,
       { data },
     );
   }
-  throw new HoldfastError('download.failed', `\`${server}\` answered ${status} for \`${url}\`.`, { data });
+  throw new HoldfastError('download.failed', `\`${server}\` responded with ${status} for \`${url}\`.`, { data });
 }
 
 async function checkRoom(folder: string, bytes: number): Promise<void> {
@@ -124,7 +124,7 @@ async function checkRoom(folder: string, bytes: number): Promise<void> {
   if (bytes <= bavail * bsize) return;
   throw new HoldfastError(
     'download.disk_full',
-    `The model needs ${formatBytes(bytes)} more, and the disk of \`${folder}\` has ${formatBytes(bavail * bsize)} left. Make room, or set \`HOLDFAST_MODELS\` to a folder on another disk.`,
+    `Not enough disk space in \`${folder}\`: ${formatBytes(bytes)} needed, ${formatBytes(bavail * bsize)} free. Free some space or set \`HOLDFAST_MODELS\` to a folder on another disk.`,
     { data: { folder, neededBytes: bytes, freeBytes: bavail * bsize } },
   );
 }
@@ -135,7 +135,7 @@ interface View {
   close(): void;
 }
 
-/** How far it is, on stderr: a line that is rewritten on a terminal, elsewhere one for each tenth. */
+/** Shows progress on stderr: a rewritten line on a terminal, otherwise a line for each tenth. */
 function createView(name: string, quiet: boolean, { stderr, environment }: Host): View {
   const { live, columns } = describeTerminal(stderr, environment);
   const update = live ? createLogUpdate(stderr) : undefined;
@@ -144,7 +144,7 @@ function createView(name: string, quiet: boolean, { stderr, environment }: Host)
     begin(bytes, totalBytes) {
       if (quiet || bytes === 0) return;
       tenth = Math.floor((bytes / totalBytes) * 10);
-      stderr.write(`${name}: going on from ${formatBytes(bytes)} of ${formatBytes(totalBytes)}\n`);
+      stderr.write(`${name}: resuming from ${formatBytes(bytes)} of ${formatBytes(totalBytes)}\n`);
     },
     show({ totalSize, downloadedSize }) {
       const share = downloadedSize / totalSize;

@@ -3,14 +3,14 @@ import { findOllama } from './ollama.ts';
 import { findVersion } from './package.ts';
 import { compatible, keyVariables, type OfferedProvider, ollama } from './provider-keys.ts';
 
-/** A model that could be asked here, because there is a key, or a server on this machine. */
+/** A model available here, because its key is set or its server runs on this machine. */
 export interface FoundModel {
   readonly provider: OfferedProvider;
-  /** As `--model` takes it. */
+  /** The name for `--model`. */
   readonly name: string;
-  /** The variable or the address that was found. */
+  /** The variable or URL that was found. */
   readonly by: string;
-  /** What it is asked through. */
+  /** The package that it requires. */
   readonly package: string;
   /** `null`: not found from the current folder. */
   readonly version: string | null;
@@ -24,7 +24,7 @@ const keyedModels = [
 
 type Surroundings = Pick<Host, 'directory' | 'environment' | 'fetch'>;
 
-/** Models whose keys are set, and the one of an Ollama that answers on this machine. No value of a key is in it. */
+/** Finds models whose keys are set, and a local Ollama that responds. Contains no key values. */
 export async function findModels(surroundings: Surroundings): Promise<readonly FoundModel[]> {
   const found = await Promise.all([findKeyed(surroundings), findServed(surroundings)]);
   return found.flat();
@@ -55,7 +55,7 @@ async function describePackage(name: string, directory: string): Promise<Pick<Fo
   return { package: name, version: await findVersion(name, directory) };
 }
 
-/** What a person should know of it on one line. */
+/** A one-line description for people. */
 export function describeFound({ name, provider, by, package: needed, version }: FoundModel): string {
   const where = provider === ollama ? `Ollama at ${by}` : `${by} is set`;
   return version === null

@@ -10,14 +10,14 @@ import { createTestHost } from '../testing/test-host.ts';
 import { type Ended, runHere, runMain, script, toTool } from '../testing/test-program.ts';
 import { openLocalModel } from './local.ts';
 
-// Each run for real starts Node.js and llama.cpp, which takes seconds on a busy machine.
+// Each real run starts Node.js and llama.cpp, which takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
 
 const checkout = fileURLToPath(new URL('../../../..', import.meta.url));
 const packages = { adapter: '@holdfast/adapter-llama-cpp', weights: '@holdfast/model-tiny', binding: 'node-llama-cpp' };
 const weights = join(checkout, 'packages/model-tiny/model.gguf');
 
-/** What the checkout has installed, also for a folder elsewhere. */
+/** The packages installed in the checkout, also for a folder elsewhere. */
 async function install(folder: TestFolder, ...names: readonly string[]): Promise<void> {
   await mkdir(join(folder.path, 'node_modules/@holdfast'), { recursive: true });
   for (const name of names) {
@@ -27,7 +27,7 @@ async function install(folder: TestFolder, ...names: readonly string[]): Promise
 
 const all = Object.values(packages);
 
-/** Message, code and hint of what `--model` says. */
+/** Message, code and hint of the error of `--model`. */
 async function refuse(name: string, folder: TestFolder, environment: Record<string, string> = {}): Promise<string> {
   try {
     const opened = await openLocalModel(name, { directory: folder.path, environment });
@@ -40,7 +40,7 @@ async function refuse(name: string, folder: TestFolder, environment: Record<stri
   }
 }
 
-/** A package of the folder that stands in for one of ours. */
+/** A stand-in for one of our packages. */
 function standIn(name: string, source: string): Record<string, string> {
   return {
     [`node_modules/${name}/package.json`]: JSON.stringify({ name, type: 'module', exports: './main.js' }),
@@ -48,7 +48,7 @@ function standIn(name: string, source: string): Record<string, string> {
   };
 }
 
-/** Says what it was loaded with and whether it is closed. */
+/** Records its options and whether it was closed. */
 const fakeAdapter = standIn(
   packages.adapter,
   `export const loadLlamaModel = async (options) => {
@@ -89,57 +89,55 @@ async function read(model: Model): Promise<readonly ModelEvent[]> {
 }
 
 test.each(['offline', 'openai:gpt', 'locals', 'local:', 'localhost:x', 'Local'])(
-  '`%s` is no local model',
+  '`%s` is not a local model',
   async (name) => {
     await using folder = await createFolder();
     expect(await refuse(name, folder)).toBe('opened undefined');
   },
 );
 
-test('in a folder without the packages: their names, one line for npm, and what need not be installed', async () => {
+test('in a folder without the packages: lists them, the npm command and the packages to exclude', async () => {
   await using folder = await createFolder();
   const told = await refuse('local', folder);
-  expect(told).toContain(
-    'usage.local_packages_missing `local` is run in this process by packages that are not installed',
-  );
+  expect(told).toContain('usage.local_packages_missing `local` requires packages that are not installed');
   expect(told).toContain(`Run \`npm install ${all.join(' ')}\`.`);
   expect(told).toContain('725 MB');
   await install(folder, packages.adapter, packages.binding);
   expect(await refuse('local', folder)).toContain(`Run \`npm install ${packages.weights}\`.`);
 });
 
-test('a file needs no weights of ours', async () => {
+test('a file does not need our weights', async () => {
   await using folder = await createFolder({ 'x.gguf': 'GGUF' });
   expect(await refuse('local:x.gguf', folder)).toContain(`\`npm install ${packages.adapter} ${packages.binding}\``);
 });
 
 test.each([
   ['throw new Error("no such luck");', 'no such luck'],
-  ['export const other = 1;', 'it exports no `loadLlamaModel`'],
-])('a package that cannot be used: %s', async (source, why) => {
+  ['export const other = 1;', 'no export `loadLlamaModel`'],
+])('an unusable package: %s', async (source, why) => {
   await using folder = await createFolder(standIn(packages.adapter, source));
   expect(await refuse('local', folder)).toBe(
-    `usage.local_packages_missing \`${packages.adapter}\` cannot be used for \`local\`: ${why}. Install it again: \`npm install ${packages.adapter}\`.`,
+    `usage.local_packages_missing Cannot use \`${packages.adapter}\` for \`local\`: ${why}. Reinstall it: \`npm install ${packages.adapter}\`.`,
   );
 });
 
-test('weights without a place are told', async () => {
+test('weights without a URL are reported', async () => {
   await using folder = await createFolder({
     ...fakeAdapter,
     ...standIn(packages.weights, 'export const tinyFormat = 1;'),
   });
-  expect(await refuse('local', folder)).toContain('it exports no `tinyModelUrl`');
+  expect(await refuse('local', folder)).toContain('no export `tinyModelUrl`');
 });
 
 test.each([
-  ['local:none.gguf', 'llama.model_missing', 'a file is relative to the current folder'],
+  ['local:none.gguf', 'llama.model_missing', 'file paths are relative to the current folder'],
   ['local:./none', 'llama.model_missing', '`holdfast model list`'],
   ['local:broken.gguf', 'llama.model_broken', '`holdfast model list`'],
   ['local:text.gguf', 'llama.model_broken', 'pull or copy it again'],
-  ['local:none', 'usage.model_unknown There is no pulled model `none`', '`local:./none.gguf`'],
+  ['local:none', 'usage.model_unknown Unknown pulled model `none`', '`local:./none.gguf`'],
   ['local:../x', 'llama.model_missing', 'x'],
 ])('`%s` is refused: %s', async (name, code, hint) => {
-  // What lies beside the folder is the test's own as well.
+  // Files beside the folder belong to the test, too.
   await using folder = await createFolder({ 'in/text.gguf': 'not a model', 'in/broken.gguf': 'GGUF and then nothing' });
   await install(folder, ...all);
   const told = await refuse(name, { ...folder, path: join(folder.path, 'in') }, { HOLDFAST_MODELS: 'models' });
@@ -150,7 +148,7 @@ test.each([
 test.each([
   ['local', packages.weights],
   ['local:x', 'pulled'],
-])('a hint of what to do about a broken `%s`', async (name, hint) => {
+])('a hint for a broken `%s`', async (name, hint) => {
   await using folder = await createFolder({ ...fakeAdapter, ...fakeWeights, 'models/x.gguf': 'GGUF' });
   const fail = (code: string) =>
     vi.stubGlobal('failToLoad', Object.assign(new Error('no'), { code, data: null, '~holdfast': 'error' }));
@@ -160,13 +158,13 @@ test.each([
   fail('llama.binding_missing');
   expect(await refuse(name, folder, environment)).toContain('725 MB');
   fail('llama.context_failed');
-  expect(await refuse(name, folder, environment)).toContain('hint: take a smaller model');
+  expect(await refuse(name, folder, environment)).toContain('hint: use a smaller model');
   fail('llama.other');
   expect(await refuse(name, folder, environment)).toBe('llama.other no');
   vi.unstubAllGlobals();
 });
 
-test('the packaged model: its format, short answers, one thread; named as it was asked for, and closed', async () => {
+test('the packaged model: its format, short answers, one thread; has the requested name and is closed', async () => {
   await using folder = await createFolder({ ...fakeAdapter, ...fakeWeights });
   const opened = await openLocalModel('local', { directory: folder.path, environment: {} });
   expect(opened?.model.id).toBe('local');
@@ -182,7 +180,7 @@ test('the packaged model: its format, short answers, one thread; named as it was
   expect(lastLoaded()?.closed).toBe(1);
 });
 
-test('a pulled model by its name, a file by its path, with as many threads as are asked for', async () => {
+test('a pulled model by name, a file by path, with the configured threads', async () => {
   await using folder = await createFolder({ ...fakeAdapter, 'models/qwen.gguf': 'GGUF' });
   const open = (name: string, threads = '') =>
     openLocalModel(name, {
@@ -195,17 +193,17 @@ test('a pulled model by its name, a file by its path, with as many threads as ar
   expect(lastLoaded()?.options).toMatchObject({ modelPath: join(folder.path, 'models/qwen.gguf'), threads: 1 });
 });
 
-test.each(['0', '-1', '1.5', 'many', '1025'])('%s threads are none', async (threads) => {
+test.each(['0', '-1', '1.5', 'many', '1025'])('%s is not a valid number of threads', async (threads) => {
   await using folder = await createFolder();
   expect(await refuse('local', folder, { HOLDFAST_LOCAL_THREADS: threads })).toContain(
-    `usage.threads_invalid \`HOLDFAST_LOCAL_THREADS\` must be a whole number from 1 to 1024, got \`${threads}\``,
+    `usage.threads_invalid \`HOLDFAST_LOCAL_THREADS\` must be an integer from 1 to 1024, got \`${threads}\``,
   );
 });
 
 test.each([
   ['a run that completes', ['run', 'Hello'], 0],
-  ['a wrong command line', ['run', 'Hello', '--allow', 'nothing'], 2],
-  ['a plan that is none', ['plan', 'Hello'], 1],
+  ['a usage error', ['run', 'Hello', '--allow', 'nothing'], 2],
+  ['an invalid plan', ['plan', 'Hello'], 1],
 ])('%s: the model is loaded last and closed', async (_, words, exitCode) => {
   await using folder = await createFolder({ ...fakeAdapter, ...fakeWeights });
   vi.stubGlobal('loaded', undefined);
@@ -215,7 +213,7 @@ test.each([
   vi.unstubAllGlobals();
 });
 
-test('a run that is broken off closes the model, too', async () => {
+test('a run that stops early closes the model, too', async () => {
   await using folder = await createFolder({ ...fakeAdapter, ...fakeWeights });
   const openLog = (): never => {
     throw new Error('no room');
@@ -225,7 +223,7 @@ test('a run that is broken off closes the model, too', async () => {
   expect(lastLoaded()?.closed).toBe(1);
 });
 
-test('Ctrl-C in the middle of an answer closes the model, too', async () => {
+test('Ctrl-C during an answer closes the model, too', async () => {
   await using folder = await createFolder({ ...fakeAdapter, ...fakeWeights });
   vi.stubGlobal('loaded', undefined);
   vi.stubGlobal('hang', true);
@@ -244,7 +242,7 @@ const publish = `export const METADATA = {
 export const publish = () => 'published';
 `;
 
-test('a run that waited is resumed with its model, which is closed at the end of both', async () => {
+test('a suspended run resumes with its model, which is closed after both', async () => {
   await using folder = await createFolder({ ...fakeAdapter, ...fakeWeights, 'plugins/publish.mjs': publish });
   vi.stubGlobal('loaded', undefined);
   vi.stubGlobal('calls', [{ id: '1', name: 'publish', arguments: {} }]);
@@ -260,7 +258,7 @@ test('a run that waited is resumed with its model, which is closed at the end of
   vi.unstubAllGlobals();
 });
 
-test('at a terminal a run begins with what the tiny model is; elsewhere with the model alone', async () => {
+test('at a terminal a run begins with a notice about the tiny model; elsewhere only with its name', async () => {
   await using folder = await createFolder({ ...fakeAdapter, ...fakeWeights });
   const words = ['run', 'Hello', '--model', 'local'];
   const shown = await runHere(words, { directory: folder.path, terminals: ['stdout'], columns: 200 });
@@ -270,9 +268,9 @@ test('at a terminal a run begins with what the tiny model is; elsewhere with the
 
 test.each([
   ['local', 'wind: 7\nsky: clear'],
-  // A model of its own file may well word what it was given.
+  // A model from a file may phrase results itself.
   ['local:x.gguf', 'Hi.'],
-])('D14: what a tool gave back to `%s` is answered with: %s', async (name, text) => {
+])('D14: the answer of `%s` to a tool result: %s', async (name, text) => {
   await using folder = await createFolder({
     ...fakeAdapter,
     ...fakeWeights,
@@ -286,7 +284,7 @@ test.each([
   expect(linesOf(ended).at(-1)).toMatchObject({ type: 'run-end', status: 'completed', text });
 });
 
-/** A workspace in which one tool answers, and the checkout's packages. */
+/** A workspace with one working tool, and the checkout's packages. */
 async function createWorkspace(): Promise<TestFolder> {
   const folder = await createFolder({
     'plugins/get_weather.mjs': toTool('get_weather', 'return "sunny";'),
@@ -303,7 +301,7 @@ function linesOf({ stdout }: Ended): readonly { readonly type: string }[] {
     .map((line) => JSON.parse(line));
 }
 
-test('for real: stdout is nothing but events, the model answers, and the process ends by itself', async () => {
+test('for real: stdout has only events, the model answers, and the process ends by itself', async () => {
   await using folder = await createWorkspace();
   const ended = await runMain(['run', 'What is the weather like?', '--model', 'local', '--json', '--max-rounds', '2'], {
     folder: folder.path,
@@ -311,7 +309,7 @@ test('for real: stdout is nothing but events, the model answers, and the process
   const events = linesOf(ended);
   expect(events[0]?.type).toBe('run-start');
   expect(events).toContainEqual(expect.objectContaining({ type: 'model-message', usage: expect.any(Object) }));
-  // What it asks for is one of the tools there are, whatever it is.
+  // It asks for one of the available tools, no matter which.
   const calls = events.flatMap((event) => ('name' in event && event.type === 'tool-call-end' ? [event.name] : []));
   const there = ['get_weather', ...fileTools().map(({ name }) => name)];
   expect(calls.filter((name) => !there.includes(String(name)))).toEqual([]);
@@ -319,10 +317,10 @@ test('for real: stdout is nothing but events, the model answers, and the process
   expect(ended.stderr).toBe('');
 });
 
-test('for real: a file of its own', async () => {
+test('for real: a model file', async () => {
   await using folder = await createWorkspace();
   await copyFile(weights, join(folder.path, 'copy.gguf'));
-  // The tools do not fit, in the words in which a model without a template is told of them: that is an end like any other.
+  // The tools do not fit in the context of a model without a template, which is a regular outcome.
   const ended = await runMain(['run', 'Hello', '--model', 'local:copy.gguf', '--json'], { folder: folder.path });
   expect(linesOf(ended).at(-1)).toMatchObject({ type: 'run-end', error: { code: 'model.context_overflow' } });
 });

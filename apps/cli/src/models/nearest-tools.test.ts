@@ -31,15 +31,15 @@ test.each([
   ['Which cities are there?', 'get_weather'],
   ['', 'get_weather'],
   ['Nothing of the kind', 'get_weather'],
-])('`%s` is nearest to `%s`', (text, name) => {
+])('for `%s`, the nearest tool is `%s`', (text, name) => {
   expect(namesOf(nearestTools(tools, ask(text), 1))).toEqual([name]);
 });
 
-test('a few tools stay as they are', () => {
+test('a few tools are all kept', () => {
   expect(nearestTools(tools, ask('weather'), 5)).toBe(tools);
 });
 
-test('what was called stays, whatever is asked', () => {
+test('called tools are kept for any request', () => {
   const messages: readonly Message[] = [
     ...ask('Send a mail about the weather'),
     { role: 'assistant', text: '', calls: [{ id: '1', name: 'play', arguments: '{}' }] },
@@ -58,12 +58,12 @@ test.each([
   ['Replace "colour" with "color" in src/theme.css', 'edit_file'],
   ['Find all files that match *.md', 'glob_files'],
   ['Search for TODO in src', 'grep_files'],
-])('of the file tools and ours, `%s` still has `%s`', (text, name) => {
+])('among the file tools and ours, `%s` keeps `%s`', (text, name) => {
   const files = fileTools().map((one) => tool(one.name, one.description));
   expect(namesOf(nearestTools([...files, ...tools], ask(text), 5))).toContain(name);
 });
 
-test('of thousands of tools that all have words of a long request, the nearest are found without a wait', {
+test('finds the nearest of thousands of matching tools for a long request quickly', {
   timeout: 15_000,
 }, () => {
   const many = Array.from({ length: 10_000 }, (_, index) =>
@@ -74,7 +74,7 @@ test('of thousands of tools that all have words of a long request, the nearest a
   expect(namesOf(nearest)).toContain('play');
 });
 
-test('as many as asked for, in their order, and none that was not there', () => {
+test('returns the requested number of tools, in their order', () => {
   const words = fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', 'read_file', '𝒜 ß ﬁle', '\n;\0'));
   const declaration = fc.tuple(words, words).map(([name, description]) => tool(name, description, name));
   fc.assert(

@@ -1,8 +1,8 @@
 import { isPlainObject, type Message, type ToolDeclaration } from '@holdfast/core';
 
 /**
- * At most `most` of the tools, in their order: those that were called, then those whose name, description and parameters have words of
- * the last request; rare words count for more.
+ * At most `most` of the tools, in their original order: those already called, then those whose name, description or parameters share
+ * words with the last request; rare words count more.
  */
 export function nearestTools(
   tools: readonly ToolDeclaration[],
@@ -22,7 +22,7 @@ export function nearestTools(
     }
   }
   const scored = tools.map((tool, index) => ({ tool, score: scores[index] ?? 0 }));
-  // A sort keeps the order of what is equal.
+  // The sort is stable.
   const nearest = new Set(
     scored
       .toSorted((one, other) => (one.score === other.score ? 0 : other.score - one.score))
@@ -32,7 +32,7 @@ export function nearestTools(
   return tools.filter((tool) => nearest.has(tool));
 }
 
-/** A name is chosen for what a tool is for; a description may mention anything. */
+/** A name says what a tool is for; a description may mention anything. */
 const nameWeight = 2;
 
 function describe({ description, inputSchema }: ToolDeclaration): string {
@@ -55,11 +55,11 @@ const tooCommon: ReadonlySet<string> = new Set([
   'into',
 ]);
 
-/** Of one text. Whoever is asked has no room for so many, and each is held against those of all tools. */
+/** Limits per text: the model has no room for more, and each word is compared with those of all tools. */
 const mostWords = 100;
 const mostCharacters = 4000;
 
-/** Also those within `readFile` and `read_file`. */
+/** Splits `readFile` and `read_file`, too. */
 function toWords(text: string): readonly string[] {
   const words =
     text
@@ -74,7 +74,7 @@ function has(words: readonly string[], word: string): boolean {
   return words.some((other) => isSame(word, other));
 }
 
-/** `file` and `files`, `delete` and `deleting`: the same beginning, and little behind it. */
+/** Matches `file` and `files`, `delete` and `deleting`: a common prefix with little after it. */
 function isSame(one: string, other: string): boolean {
   const length = Math.min(one.length, other.length);
   const common = length < 5 ? length : length - 1;

@@ -24,7 +24,7 @@ test.each([
 });
 
 test.each(['models.example.com', '10.0.0.7', 'http://127.0.0.1.example.com', 'localhost.example.com'])(
-  'on another machine nobody is asked: %s',
+  'servers on other machines are not asked: %s',
   async (address) => {
     const fetch = vi.fn();
     expect(await findOllama({ environment: { OLLAMA_HOST: address }, fetch })).toBe(undefined);
@@ -40,7 +40,7 @@ test.each<[string, () => Promise<Response>, unknown]>([
     answer(200, '{"models":[{"name":"nomic-embed-text"},{"name":"qwen3:4b"},{"name":"b"}]}'),
     'qwen3:4b',
   ],
-  ['names that are none', answer(200, '{"models":[{"name":"a\\u001b[2Jb"},{"name":5},null]}'), undefined],
+  ['invalid names', answer(200, '{"models":[{"name":"a\\u001b[2Jb"},{"name":5},null]}'), undefined],
   ['one without models', answer(200, '{"models":[]}'), undefined],
 ])('%s', async (_, fetch, model) => {
   expect(await findOllama({ environment: {}, fetch })).toEqual({ address: 'http://127.0.0.1:11434', model });
@@ -48,14 +48,14 @@ test.each<[string, () => Promise<Response>, unknown]>([
 
 test.each<[string, () => Promise<Response>]>([
   ['another server', answer(404, 'no')],
-  ['what is no JSON', answer(200, '<html>')],
+  ['invalid JSON', answer(200, '<html>')],
   ['other JSON', answer(200, '[]')],
-  ['nobody', () => Promise.reject(new TypeError('fetch failed'))],
-])('%s is no Ollama', async (_, fetch) => {
+  ['no server', () => Promise.reject(new TypeError('fetch failed'))],
+])('%s is not Ollama', async (_, fetch) => {
   expect(await findOllama({ environment: {}, fetch })).toBe(undefined);
 });
 
-test('one that keeps silent is given up after 200 ms, and is asked once', async () => {
+test('a silent server is given up after 200 ms, and asked once', async () => {
   let asked = 0;
   const server = createServer(() => {
     asked += 1;

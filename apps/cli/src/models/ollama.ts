@@ -3,37 +3,37 @@ import type { Host } from '../terminal/host.ts';
 
 const addressVariable = 'OLLAMA_HOST';
 const ownPort = '11434';
-/** It is on this machine: what takes longer is not there. */
+/** A local server responds within this time. */
 const longestMs = 200;
 
-/** An Ollama that answers, and its newest model that writes. */
+/** An Ollama server that responds, and its newest generative model. */
 export interface FoundOllama {
   readonly address: string;
-  /** `undefined`: nothing was pulled. */
+  /** `undefined`: no models are pulled. */
   readonly model: string | undefined;
 }
 
 /**
- * Where Ollama is, by its own variable `OLLAMA_HOST`, as `http://127.0.0.1:11434`: that is also what it is without the variable. An address
- * to listen at everywhere stands for this machine. `undefined`: the variable says nothing that can be understood.
+ * The URL of Ollama from `OLLAMA_HOST`, by default `http://127.0.0.1:11434`. A wildcard address stands for this machine. `undefined` if
+ * the variable is invalid.
  */
 export function findOllamaAddress(environment: Host['environment']): string | undefined {
   const text = environment[addressVariable]?.trim().replace(/^(['"])(.*)\1$/, '$2') ?? '';
   const isUrl = /^https?:\/\//i.test(text);
   try {
     const url = new URL(isUrl ? text : `http://${text === '' || text.startsWith(':') ? `127.0.0.1${text}` : text}`);
-    // A URL drops the port 80, which may have been meant.
+    // URL drops port 80, so an explicit port is checked in the text.
     if (!isUrl && !/:\d+(?:\/|$)/.test(text)) url.port = ownPort;
     if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1';
     if (url.hostname === '[::]') url.hostname = '[::1]';
     return `${url.protocol}//${url.host}${url.pathname.replace(/\/+$/, '')}`;
   } catch {
-    // No URL: that is all it can throw for.
+    // The only error is an invalid URL.
     return undefined;
   }
 }
 
-/** Asks once; `undefined` where none answers in time, and for one on another machine, which is not asked. */
+/** Asks once; `undefined` without a timely response. Servers on other machines are not asked. */
 export async function findOllama({
   environment,
   fetch,
@@ -47,7 +47,7 @@ export async function findOllama({
     const models = answer.ok && isPlainObject(answer.value) ? answer.value['models'] : undefined;
     return Array.isArray(models) ? { address, model: models.map(nameOf).find(canWrite) } : undefined;
   } catch {
-    // Nobody listens, or it is something else.
+    // Nothing listens there, or not Ollama.
     return undefined;
   }
 }
@@ -61,7 +61,7 @@ function nameOf(model: unknown): string {
   return typeof name === 'string' ? name : '';
 }
 
-/** What listens there may be anything. */
+/** The server may return any name. */
 function canWrite(name: string): boolean {
   return /^[\w.:/-]{1,200}$/.test(name) && !/embed/i.test(name);
 }

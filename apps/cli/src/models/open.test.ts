@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createFolder } from '../testing/test-folder.ts';
 import { openModel } from './open.ts';
 
-/** A provider as the AI SDK's packages export it, whose model says which one it is. */
+/** A provider package of the AI SDK, whose model returns its own name. */
 const provider = `const languageModel = (modelId) => ({
   specificationVersion: 'v4', provider: 'fake', modelId,
   doStream: async () => ({ stream: ReadableStream.from([
@@ -27,7 +27,7 @@ interface Trial {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** What the model says, or the code and message of the error. */
+/** The text of the model, or the code and message of the error. */
 async function ask(name: string, { files = {}, environment = {} }: Trial = {}): Promise<string> {
   await using folder = await createFolder(files);
   try {
@@ -74,13 +74,13 @@ test.each<[string, string, Trial]>([
   expect(await ask(name, trial)).toBe('fake:gpt-5: from gpt-5');
 });
 
-test('the name of a model may have colons', async () => {
+test('a model name may contain colons', async () => {
   expect(await ask('openai:ft:gpt-5:me', { files: install('@ai-sdk/openai', provider), environment: key })).toBe(
     'fake:ft:gpt-5:me: from ft:gpt-5:me',
   );
 });
 
-test('a package is found in a folder above', async () => {
+test('a package is found in a parent folder', async () => {
   await using folder = await createFolder({ ...install('@ai-sdk/openai', provider), 'inner/file': '' });
   await using opened = await openModel('openai:gpt-5', {
     directory: `${folder.path}/inner`,
@@ -99,7 +99,7 @@ const compatible = `export const createOpenAICompatible = ({ name, baseURL, apiK
   }),
 });`;
 
-test('an OpenAI-compatible server is found by its variables', async () => {
+test('an OpenAI-compatible server is configured by variables', async () => {
   const files = install('@ai-sdk/openai-compatible', compatible);
   const environment = { OPENAI_COMPATIBLE_BASE_URL: 'http://localhost:1/v1', OPENAI_COMPATIBLE_API_KEY: 'k' };
   expect(await ask('openai-compatible:llama3:8b', { files, environment })).toBe(
@@ -110,13 +110,13 @@ test('an OpenAI-compatible server is found by its variables', async () => {
 test.each<[string, string, Trial]>([
   [
     'openai:gpt-5',
-    'usage.provider_missing `openai:gpt-5` needs the package `@ai-sdk/openai`, which is not installed here: run `npm install @ai-sdk/openai`.',
+    'usage.provider_missing `openai:gpt-5` requires the package `@ai-sdk/openai`, which is not installed here. Run `npm install @ai-sdk/openai`.',
     { environment: key },
   ],
-  ['@acme/models:one', 'run `npm install @acme/models`', {}],
+  ['@acme/models:one', 'Run `npm install @acme/models`', {}],
   [
     'openai:gpt-5',
-    'usage.key_missing `openai:gpt-5` needs a key: set the environment variable `OPENAI_API_KEY`.',
+    'usage.key_missing `openai:gpt-5` requires a key: set the environment variable `OPENAI_API_KEY`.',
     { files: install('@ai-sdk/openai', provider) },
   ],
   [
@@ -126,32 +126,32 @@ test.each<[string, string, Trial]>([
   ],
   [
     'openai-compatible:m',
-    'usage.base_url_missing `openai-compatible:m` needs the address of the server: set `OPENAI_COMPATIBLE_BASE_URL`',
+    'usage.base_url_missing `openai-compatible:m` requires a server URL: set `OPENAI_COMPATIBLE_BASE_URL`',
     { files: install('@ai-sdk/openai-compatible', compatible) },
   ],
   [
     '@acme/empty:one',
-    'usage.provider_unusable `@acme/empty` cannot be used for `@acme/empty:one`: it exports no AI SDK provider.',
+    'usage.provider_unusable Cannot use `@acme/empty` for `@acme/empty:one`: it does not export an AI SDK provider.',
     { files: install('@acme/empty', 'export {};') },
   ],
   [
     '@acme/throws:one',
-    'usage.provider_unusable `@acme/throws` cannot be used for `@acme/throws:one`: no such luck',
+    'usage.provider_unusable Cannot use `@acme/throws` for `@acme/throws:one`: no such luck',
     { files: install('@acme/throws', "throw new Error('no such luck');") },
   ],
   [
     '@acme/old:one',
-    'usage.provider_unusable `@acme/old` cannot be used for `@acme/old:one`: `aiSdkModel` takes',
+    'usage.provider_unusable Cannot use `@acme/old` for `@acme/old:one`: `aiSdkModel` takes',
     { files: install('@acme/old', provider.replace("'v4'", "'v1'")) },
   ],
   [
     'openai-compatible:m',
-    'usage.provider_unusable `@ai-sdk/openai-compatible` cannot be used for `openai-compatible:m`: it exports no `createOpenAICompatible`.',
+    'usage.provider_unusable Cannot use `@ai-sdk/openai-compatible` for `openai-compatible:m`: it does not export `createOpenAICompatible`.',
     { files: install('@ai-sdk/openai-compatible', 'export {};'), environment: { OPENAI_COMPATIBLE_BASE_URL: 'x' } },
   ],
   [
     'openai-compatible:m',
-    'its `createOpenAICompatible` makes no AI SDK provider',
+    'its `createOpenAICompatible` does not return an AI SDK provider',
     {
       files: install('@ai-sdk/openai-compatible', 'export const createOpenAICompatible = () => null;'),
       environment: { OPENAI_COMPATIBLE_BASE_URL: 'x' },
@@ -159,11 +159,11 @@ test.each<[string, string, Trial]>([
   ],
   [
     'gpt-5',
-    'usage.model_unknown There is no model `gpt-5`: use `offline`, `local`, `local:<file>`, `script:<file>` or `<provider>:<model>`',
+    'usage.model_unknown Unknown model `gpt-5`. Use `offline`, `local`, `local:<file>`, `script:<file>` or `<provider>:<model>`',
     {},
   ],
   ['openai:', 'usage.model_unknown', {}],
-  ['local:', 'usage.model_unknown There is no model `local:`', {}],
+  ['local:', 'usage.model_unknown Unknown model `local:`', {}],
   ['script:', 'usage.model_unknown', {}],
   ['../evil:x', 'usage.model_unknown', {}],
   ['a/b/c:x', 'usage.model_unknown', {}],
@@ -173,7 +173,7 @@ test.each<[string, string, Trial]>([
   expect(await ask(name, trial)).toContain(told);
 });
 
-test('the offline model and scripts need nothing', async () => {
+test('the offline model and scripts need no packages', async () => {
   expect(await ask('offline')).toContain('offline');
   expect(await ask('script:one.json', { files: { 'one.json': '{"turns":[{"text":"Hi"}]}' } })).toBe(
     'script:one.json: Hi',

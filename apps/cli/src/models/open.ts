@@ -9,23 +9,23 @@ import type { ProviderSurroundings } from './providers.ts';
 const scriptPrefix = 'script:';
 
 export interface ModelSurroundings extends ProviderSurroundings {
-  /** Those of plugins, by `<plugin>/<model>`. */
+  /** Models of plugins, by `<plugin>/<model>`. */
   readonly models: ReadonlyMap<string, PluginModel>;
 }
 
-/** A model, and the memory that it may hold until it is disposed. */
+/** A model, with resources that it may hold until it is disposed. */
 export interface OpenedModel extends AsyncDisposable {
   readonly model: Model;
-  /** What a person should know of it beforehand, on one line. */
+  /** A one-line notice for the user. */
   readonly about?: string | undefined;
 }
 
 /**
- * The model that `name` stands for: `offline`, `local`, `local:<file or pulled model>`, `script:<file>` with files relative to the
- * directory, `<provider>:<model>`, or `<plugin>/<model>`. Whoever opens one disposes it.
+ * Opens the model `name`: `offline`, `local`, `local:<file or pulled model>`, `script:<file>`, `<provider>:<model>` or
+ * `<plugin>/<model>`. Files are relative to the directory. The caller disposes the model.
  *
- * @throws HoldfastError `usage.model_unknown`, `usage.script_unreadable`, `script.invalid` of a file that is no script, what
- * a provider lacks: `usage.provider_missing`, `usage.provider_unusable`, `usage.key_missing`, `usage.base_url_missing`; `plugin.model.failed`;
+ * @throws HoldfastError `usage.model_unknown`, `usage.script_unreadable`, `script.invalid`; for
+ * providers `usage.provider_missing`, `usage.provider_unusable`, `usage.key_missing`, `usage.base_url_missing`; `plugin.model.failed`;
  * and as `openLocalModel`.
  */
 export async function openModel(name: string, surroundings: ModelSurroundings): Promise<OpenedModel> {
@@ -35,7 +35,7 @@ export async function openModel(name: string, surroundings: ModelSurroundings): 
 }
 
 async function openOtherModel(name: string, surroundings: ModelSurroundings): Promise<Model> {
-  // Each kind of model brings code of its own: only that of the chosen one is loaded.
+  // Loads only the code of the chosen kind.
   if (name === 'offline') return (await import('@holdfast/adapter-offline')).offlineModel();
   if (name.startsWith(scriptPrefix) && name !== scriptPrefix) {
     const { parseScript, scriptedModel } = await import('@holdfast/testing');
@@ -53,7 +53,7 @@ async function openOtherModel(name: string, surroundings: ModelSurroundings): Pr
   const others = [...models.keys()].map((known) => `\`${known}\``);
   throw usageError(
     'usage.model_unknown',
-    `There is no model \`${name}\`: use \`offline\`, \`local\`, \`local:<file>\`, \`script:<file>\` or \`<provider>:<model>\`, such as \`openai:gpt-5\`.${others.length === 0 ? '' : ` Plugins have ${others.join(', ')}.`}`,
+    `Unknown model \`${name}\`. Use \`offline\`, \`local\`, \`local:<file>\`, \`script:<file>\` or \`<provider>:<model>\`, such as \`openai:gpt-5\`.${others.length === 0 ? '' : ` Models of plugins: ${others.join(', ')}.`}`,
   );
 }
 
@@ -61,14 +61,14 @@ async function createModel(name: string, model: PluginModel): Promise<Model> {
   try {
     return await model.create();
   } catch (cause) {
-    throw new HoldfastError('plugin.model.failed', `The model \`${name}\` cannot be had: ${describeThrown(cause)}`, {
+    throw new HoldfastError('plugin.model.failed', `Cannot create model \`${name}\`: ${describeThrown(cause)}`, {
       data: { model: name },
       cause,
     });
   }
 }
 
-/** The script goes on where its conversation is: a run that is resumed in another process has asked for its first messages before. */
+/** Skips messages that were already played: a resumed run continues its script in another process. */
 function playFromPlace(model: ScriptedModel): Model {
   return {
     id: model.id,
@@ -84,6 +84,6 @@ async function readScript(path: string, directory: string): Promise<string> {
   try {
     return await readFile(resolve(directory, path), 'utf8');
   } catch (cause) {
-    throw usageError('usage.script_unreadable', `The script \`${path}\` cannot be read: ${describeThrown(cause)}`);
+    throw usageError('usage.script_unreadable', `Cannot read script \`${path}\`: ${describeThrown(cause)}`);
   }
 }

@@ -14,7 +14,7 @@ const result = (text: string, changes: Partial<ToolMessage> = {}): ToolMessage =
 });
 
 test.each<readonly [string, string, string]>([
-  ['text, as it is', 'Oslo: 7 degrees\nand clear', 'Oslo: 7 degrees\nand clear'],
+  ['text', 'Oslo: 7 degrees\nand clear', 'Oslo: 7 degrees\nand clear'],
   ['a number', '1111', '1111'],
   ['a number of many digits', '12345678901234567891', '12345678901234567891'],
   ['a text in JSON', '"Lima"', 'Lima'],
@@ -22,38 +22,38 @@ test.each<readonly [string, string, string]>([
   ['a list', '["a","b"]', '- a\n- b'],
   ['rows', '[{"file":"a","line":3},{"file":"b","line":4}]', '- file: a, line: 3\n- file: b, line: 4'],
   ['what is nested', '{"at":{"city":"Lima"},"days":[[1,2]]}', 'at:\n  city: Lima\ndays:\n  - - 1\n    - 2'],
-  ['an empty list', '{"matches":[]}', 'matches:\n  nothing'],
+  ['an empty list', '{"matches":[]}', 'matches:\n  (none)'],
   ['a sentence before a value', 'Found 2.\n\n["a","b"]', 'Found 2.\n- a\n- b'],
   ['a text of paragraphs', 'One.\n\nTwo.', 'One.\n\nTwo.'],
-  ['nothing', '', '`look` succeeded and gave nothing back.'],
-  ['what is no JSON after all', '{"a":', '{"a":'],
+  ['nothing', '', '`look` succeeded without output.'],
+  ['incomplete JSON', '{"a":', '{"a":'],
 ])('%s', (_, text, shown) => {
   expect(describeResults([result(text)])).toBe(shown);
 });
 
-test('a failure is one, with its reason', () => {
+test('a failure with its reason', () => {
   expect(describeResults([result('Denied: nobody was asked.', { success: false })])).toBe(
-    '`look` did not succeed: Denied: nobody was asked.',
+    '`look` failed: Denied: nobody was asked.',
   );
-  expect(describeResults([result('', { success: false })])).toBe('`look` did not succeed: it gave no reason');
+  expect(describeResults([result('', { success: false })])).toBe('`look` failed: no reason given');
 });
 
 test('several results are named', () => {
   expect(describeResults([result('7'), result('no', { name: 'wipe', success: false })])).toBe(
-    '`look`:\n7\n\n`wipe` did not succeed: no',
+    '`look`:\n7\n\n`wipe` failed: no',
   );
 });
 
 test.each([
   ['lines', 'x\n'.repeat(200)],
   ['characters', 'é'.repeat(20_000)],
-])('too many %s are cut, and the cut is said', (_, text) => {
+])('too many %s are cut, with a note', (_, text) => {
   const shown = describeResults([result(text)]);
   expect(shown).toMatch(/\n… \d+ more characters$/);
   expect(shown.length).toBeLessThan(6_100);
 });
 
-/** Says what it was asked for; what tools gave back is none of its business. */
+/** A model that returns the role of the last message. */
 const model: Model = {
   id: 'small',
   async *stream({ messages }) {
@@ -70,7 +70,7 @@ async function read(messages: readonly Message[], changes: Partial<ModelRequest>
   return texts.join('');
 }
 
-test('D14: the model is asked for calls, and the results of the last message are printed without it', async () => {
+test('D14: the model is asked only for calls; results are printed without it', async () => {
   const user: Message = { role: 'user', text: 'Look.' };
   const asking: Message = { role: 'assistant', text: '', calls: [{ id: '1', name: 'look', arguments: {} }] };
   expect(await read([user])).toBe('asked after user');

@@ -2,13 +2,13 @@ import { isPlainObject, type Message, type Model, type ModelEvent, parseJson } f
 
 type ToolMessage = Extract<Message, { readonly role: 'tool' }>;
 
-/** Of one result. What a tool gave back stands whole in the session log. */
+/** Limits per result. The session log has the whole result. */
 const mostLines = 60;
 const mostCharacters = 6_000;
 
 /**
- * A model that is asked for calls alone. After the results of tools the turn ends with a text that rules make of them: a model too
- * small for sentences never words a result. An answer of a given shape (`output`) stays the model's own.
+ * Wraps a model that only makes calls. After tool results, the turn ends with a text that rules make from them, because the model is
+ * too small to phrase an answer. Structured answers (`output`) are left to the model.
  */
 export function printResults(model: Model): Model {
   return {
@@ -31,22 +31,22 @@ function findLastResults(messages: readonly Message[]): readonly ToolMessage[] {
   return messages.slice(before + 1).filter((message) => message.role === 'tool');
 }
 
-/** What tools gave back, for a person: text as it is, JSON as lines. It says nothing that no result says. */
+/** Formats tool results for people: text unchanged, JSON as lines. Adds nothing. */
 export function describeResults(results: readonly ToolMessage[]): string {
   return results.map((result) => describeResult(result, results.length > 1)).join('\n\n');
 }
 
 function describeResult({ name, success, text }: ToolMessage, isNamed: boolean): string {
   const shown = shorten(toLines(text).join('\n').trim());
-  if (!success) return `\`${name}\` did not succeed: ${shown === '' ? 'it gave no reason' : shown}`;
-  if (shown === '') return `\`${name}\` succeeded and gave nothing back.`;
+  if (!success) return `\`${name}\` failed: ${shown === '' ? 'no reason given' : shown}`;
+  if (shown === '') return `\`${name}\` succeeded without output.`;
   return isNamed ? `\`${name}\`:\n${shown}` : shown;
 }
 
-/** A tool may say a sentence, and give its value behind a blank line. */
+/** A tool may return a sentence and, after a blank line, its value. */
 function toLines(text: string): readonly string[] {
   const whole = parseJson(text);
-  // A number is what its digits say, however many there are.
+  // Keeps the digits of numbers unchanged.
   if (whole.ok) return typeof whole.value === 'number' ? [text] : linesOf(whole.value);
   const gap = text.indexOf('\n\n');
   const value = gap < 0 ? whole : parseJson(text.slice(gap + 2));
@@ -54,7 +54,7 @@ function toLines(text: string): readonly string[] {
 }
 
 function linesOf(value: unknown): readonly string[] {
-  if (Array.isArray(value)) return value.length === 0 ? ['nothing'] : value.flatMap((item) => listed(item));
+  if (Array.isArray(value)) return value.length === 0 ? ['(none)'] : value.flatMap((item) => listed(item));
   if (!isPlainObject(value)) return [toWord(value)];
   return Object.entries(value).flatMap(([key, item]) => {
     const isFlat = typeof item !== 'object' || item === null;

@@ -1,6 +1,6 @@
-// What is known of providers without the code that asks them, which takes long to load.
+// Facts about providers, without the slow import of the code that calls them.
 
-/** Environment variables that hold a provider's key. Providers that are not here find their own. */
+/** Environment variables with provider keys. Other providers find their own. */
 export const keyVariables: ReadonlyMap<string, string> = new Map([
   ['openai', 'OPENAI_API_KEY'],
   ['anthropic', 'ANTHROPIC_API_KEY'],
@@ -18,10 +18,10 @@ export const keyVariables: ReadonlyMap<string, string> = new Map([
 
 export const compatible = 'openai-compatible';
 export const baseUrlVariable = 'OPENAI_COMPATIBLE_BASE_URL';
-/** The start of a model's name that an Ollama answers. */
+/** The prefix of Ollama model names. */
 export const ollama = 'ollama';
 
-/** Whose models are offered where one is found. The user says yes or no to each. */
+/** Providers whose models are offered when found. The user answers for each. */
 export const offeredProviders = ['openai', 'anthropic', 'google', 'ollama'] as const;
 export type OfferedProvider = (typeof offeredProviders)[number];
 
@@ -30,13 +30,13 @@ const providerName = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
 export interface ProviderModelName {
   readonly provider: string;
   readonly modelId: string;
-  /** That has to be installed. */
+  /** The package that must be installed. */
   readonly packageName: string;
 }
 
-/** The parts of `<provider>:<model>`; `undefined` when `name` is not of that form. */
+/** The parts of `<provider>:<model>`; `undefined` for other names. */
 export function parseProviderModel(name: string): ProviderModelName | undefined {
-  // A model's own name may have colons, a package's cannot.
+  // A model name may contain colons, a package name cannot.
   const [, provider = '', modelId = ''] = /^([^:]+):(.+)$/.exec(name) ?? [];
   if (modelId === '' || !providerName.test(provider)) return undefined;
   const fromPackage = provider === ollama ? compatible : provider;

@@ -8,14 +8,14 @@ import { baseUrlVariable, compatible, keyVariables, ollama, parseProviderModel }
 const compatibleKeyVariable = 'OPENAI_COMPATIBLE_API_KEY';
 
 export interface ProviderSurroundings {
-  /** Where the provider's package is looked for, as an import from there would. */
+  /** The directory from which the provider package is resolved. */
   readonly directory: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * The model that `<provider>:<model>` stands for, made by the provider package that the user installed: `@ai-sdk/<provider>`, or
- * the package itself when the name has a scope. `undefined` when `name` is not of that form.
+ * Opens the model `<provider>:<model>` with the installed provider package: `@ai-sdk/<provider>`, or the package itself if the name has
+ * a scope. Returns `undefined` for other names.
  *
  * @throws HoldfastError `usage.provider_missing`, `usage.provider_unusable`, `usage.key_missing`, `usage.base_url_missing`.
  */
@@ -28,7 +28,7 @@ export async function openProviderModel(name: string, surroundings: ProviderSurr
   if (entry === undefined) {
     throw usageError(
       'usage.provider_missing',
-      `\`${name}\` needs the package \`${fromPackage}\`, which is not installed here: run \`npm install ${fromPackage}\`.`,
+      `\`${name}\` requires the package \`${fromPackage}\`, which is not installed here. Run \`npm install ${fromPackage}\`.`,
     );
   }
   checkVariables(name, provider, environment);
@@ -41,7 +41,7 @@ export async function openProviderModel(name: string, surroundings: ProviderSurr
     );
   } catch (thrown) {
     const reason = isHoldfastError(thrown) ? thrown.message : describeThrown(thrown);
-    throw usageError('usage.provider_unusable', `\`${fromPackage}\` cannot be used for \`${name}\`: ${reason}`);
+    throw usageError('usage.provider_unusable', `Cannot use \`${fromPackage}\` for \`${name}\`: ${reason}`);
   }
 }
 
@@ -49,15 +49,18 @@ function checkVariables(name: string, provider: string, environment: ProviderSur
   if (provider === compatible && isUnset(environment[baseUrlVariable])) {
     throw usageError(
       'usage.base_url_missing',
-      `\`${name}\` needs the address of the server: set \`${baseUrlVariable}\`, for example to http://localhost:8080/v1. If it wants a key, set \`${compatibleKeyVariable}\`.`,
+      `\`${name}\` requires a server URL: set \`${baseUrlVariable}\`, for example to http://localhost:8080/v1. If the server needs a key, set \`${compatibleKeyVariable}\`.`,
     );
   }
   if (provider === ollama && findOllamaAddress(environment) === undefined) {
-    throw usageError('usage.base_url_missing', `\`${name}\` needs the address of Ollama: \`OLLAMA_HOST\` is none.`);
+    throw usageError(
+      'usage.base_url_missing',
+      `\`${name}\` requires the address of Ollama: \`OLLAMA_HOST\` is not a valid address.`,
+    );
   }
   const variable = keyVariables.get(provider);
   if (variable !== undefined && isUnset(environment[variable]))
-    throw usageError('usage.key_missing', `\`${name}\` needs a key: set the environment variable \`${variable}\`.`);
+    throw usageError('usage.key_missing', `\`${name}\` requires a key: set the environment variable \`${variable}\`.`);
 }
 
 function isUnset(value: string | undefined): boolean {
@@ -78,16 +81,16 @@ function isProvider(value: unknown): value is Provider {
   );
 }
 
-/** The provider object that a package exports ready-made: the one of its own name, else the first. */
+/** The provider object exported by a package: the one with its own name, or the first. */
 function openModel(loaded: Exports, provider: string, modelId: string): AiSdkModel {
   const ready = Object.entries(loaded).flatMap(([name, value]) => (isProvider(value) ? [{ name, value }] : []));
   const [first] = ready;
-  if (first === undefined) throw new Error('it exports no AI SDK provider.');
+  if (first === undefined) throw new Error('it does not export an AI SDK provider.');
   const own = ready.find(({ name }) => name.toLowerCase() === provider.replaceAll('-', ''));
   return (own ?? first).value.languageModel(modelId);
 }
 
-/** What speaks OpenAI's API, and how it is called. */
+/** A server with an OpenAI-compatible API. */
 interface CompatibleServer {
   readonly name: string;
   readonly baseURL: string | undefined;
@@ -104,12 +107,12 @@ function openCompatible(loaded: Exports, modelId: string, server: CompatibleServ
   const create: unknown = Object.hasOwn(loaded, 'createOpenAICompatible')
     ? loaded['createOpenAICompatible']
     : undefined;
-  if (typeof create !== 'function') throw new Error('it exports no `createOpenAICompatible`.');
+  if (typeof create !== 'function') throw new Error('it does not export `createOpenAICompatible`.');
   const provider: unknown = create({
     ...server,
-    // Servers count tokens only when asked to.
+    // Servers report usage only on request.
     includeUsage: true,
   });
-  if (!isProvider(provider)) throw new Error('its `createOpenAICompatible` makes no AI SDK provider.');
+  if (!isProvider(provider)) throw new Error('its `createOpenAICompatible` does not return an AI SDK provider.');
   return provider.languageModel(modelId);
 }

@@ -14,15 +14,15 @@ import { downloadModel, importDownloader } from './download.ts';
 import { findPulledModel, folderUnusable, modelsFolder, toModelPath, toPartFolder } from './pulled.ts';
 
 export interface PullOptions {
-  /** The name of a model, or the address of a file. */
+  /** A model name, or the URL of a file. */
   readonly model: string;
-  /** Of the file at an address. */
+  /** For a file given by URL. */
   readonly sha256: string | undefined;
   readonly json: boolean;
 }
 
 /**
- * Downloads a model with the downloader of `node-llama-cpp`, checks its SHA-256, and says how to run it.
+ * Downloads a model with the downloader of `node-llama-cpp`, verifies its SHA-256, and prints how to run it.
  *
  * @throws HoldfastError `usage.model_unknown`, `usage.url_invalid`, `usage.checksum_missing`, `usage.checksum_invalid`,
  * `usage.local_packages_missing`, `download.*`.
@@ -37,12 +37,8 @@ export async function pullModel(
   const path = toModelPath(wanted.name, folder);
   if ((await findPulledModel(wanted.name, folder)) !== undefined) {
     const { name } = wanted;
-    const remedy = `\`${host.command} model remove ${name}\` removes it.`;
-    await checkDigest(
-      path,
-      wanted.sha256,
-      (why) => `\`${path}\` is another file than \`${name}\` is: ${why} ${remedy}`,
-    );
+    const remedy = `\`${host.command} model remove ${name}\` deletes it.`;
+    await checkDigest(path, wanted.sha256, (why) => `\`${path}\` is not the file of \`${name}\`: ${why} ${remedy}`);
     await report({ wanted, path, resumedFromBytes: null }, json, host);
     return 0;
   }
@@ -53,11 +49,11 @@ export async function pullModel(
     const pulled = await downloadModel({ wanted, part, create, quiet: json }, host);
     if (typeof pulled === 'string') {
       const again = `${host.command} model pull ${quoteWord(model)}${sha256 === undefined ? '' : ` --sha256 ${sha256}`}`;
-      host.stderr.write(`Stopped; what has come is kept. To go on from there:\n  ${toPrintable(again)}\n`);
+      host.stderr.write(`Stopped; the partial download is kept. To continue:\n  ${toPrintable(again)}\n`);
       return interruptionCodes[pulled];
     }
     await checkPulled(pulled.file, wanted);
-    // Only now it has the name by which a run finds it.
+    // From now on a run finds the model by its name.
     await rename(pulled.file, path);
     await report({ wanted, path, resumedFromBytes: pulled.resumedFromBytes }, json, host);
     return 0;
@@ -66,33 +62,29 @@ export async function pullModel(
   }
 }
 
-/** Removes a file that is not the one that was meant. */
+/** Deletes a file with the wrong content. */
 async function checkPulled(file: string, { url, sha256 }: WantedModel): Promise<void> {
   try {
-    const rest = 'It is removed, and the next pull begins anew.';
-    await checkDigest(
-      file,
-      sha256,
-      (why) => `What came from \`${url}\` is not the file that was meant: ${why} ${rest}`,
-    );
+    const rest = 'It was deleted; the next pull starts over.';
+    await checkDigest(file, sha256, (why) => `The file from \`${url}\` is not the expected one: ${why} ${rest}`);
   } catch (thrown) {
     await rm(file);
     throw thrown;
   }
 }
 
-/** @throws HoldfastError `download.checksum_wrong`, which says what `is` wrong, and what becomes of it. */
+/** @throws HoldfastError `download.checksum_wrong`, with the message from `is`. */
 async function checkDigest(path: string, sha256: string, is: (found: string) => string): Promise<void> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
   const found = hash.digest('hex');
   if (found === sha256) return;
-  const message = is(`its SHA-256 is ${found}, expected was ${sha256}.`);
+  const message = is(`its SHA-256 is ${found}, expected ${sha256}.`);
   throw new HoldfastError('download.checksum_wrong', message, { data: { path, expected: sha256, found } });
 }
 
 /**
- * Keeps other processes from what there is of a model. The answer lets go of it.
+ * Locks a partial download against other processes. Returns the function that releases the lock.
  *
  * @throws HoldfastError `download.busy`, `download.folder_unusable`.
  */
@@ -107,10 +99,10 @@ export async function lockPart(part: string, folder: string): Promise<() => Prom
     throw folderUnusable(folder, cause);
   }
   if (holder !== undefined) {
-    const who = holder === 'unknown' ? 'somebody' : `process ${holder.pid}`;
+    const who = holder === 'unknown' ? 'another process' : `process ${holder.pid}`;
     throw new HoldfastError(
       'download.busy',
-      `\`${part}\` is worked on by ${who}: wait for the end of that. Only when you are sure that it has ended, remove \`${lock}\`.`,
+      `\`${part}\` is in use by ${who}: wait until it ends. Remove \`${lock}\` only if you are sure that it has ended.`,
       { data: { lock } },
     );
   }
@@ -123,7 +115,7 @@ export async function lockPart(part: string, folder: string): Promise<() => Prom
 interface Pulled {
   readonly wanted: WantedModel;
   readonly path: string;
-  /** null: it was there before. */
+  /** null if it was already there. */
   readonly resumedFromBytes: number | null;
 }
 
@@ -139,12 +131,12 @@ async function report(
     stdout.write(`${toJsonText({ name, state, path, bytes, sha256, url, resumedFromBytes }, 2)}\n`);
     return;
   }
-  const done = resumedFromBytes === null ? 'is there already' : 'is pulled';
+  const done = resumedFromBytes === null ? 'was already pulled' : 'pulled';
   const lines = [
-    `${name} ${done}, ${formatBytes(bytes)}; its SHA-256 is as it should be.`,
+    `${name} ${done}, ${formatBytes(bytes)}, SHA-256 verified`,
     path,
     '',
-    'To run it:',
+    'Run it with:',
     `  ${command} run --model local:${name} "List the files here"`,
   ];
   stdout.write(`${lines.map(toPrintable).join('\n')}\n`);

@@ -30,7 +30,7 @@ test.each([
   expect(modelsFolder(environment, { platform, home, directory: '/base' })).toBe(folder);
 });
 
-test('a name is that of one file in the folder, on every system', () => {
+test('a name is a single file name in the folder, on every system', () => {
   for (const name of ['a', 'qwen2.5-0.5b-instruct', 'SmolLM2_360M', 'a'.repeat(100)]) {
     expect({ name, is: isModelName(name) }).toEqual({ name, is: true });
   }
@@ -56,7 +56,7 @@ test('a name is that of one file in the folder, on every system', () => {
   }
 });
 
-test('pulled models are the whole files with the ending, by name', async () => {
+test('pulled models are the complete files with the extension, by name', async () => {
   await using folder = await createFolder({
     'b.gguf': 'GGUF',
     'a-1.5.gguf': 'GGUF!',
@@ -77,7 +77,7 @@ test('pulled models are the whole files with the ending, by name', async () => {
   }
 });
 
-test('a folder that is not there has no models; what is no folder is told', async () => {
+test('a missing folder has no models; a file in its place is an error', async () => {
   await using folder = await createFolder({ file: '' });
   const gone = join(folder.path, 'gone');
   expect(await listPulledModels(gone)).toEqual([]);

@@ -5,23 +5,23 @@ import { HoldfastError } from '@holdfast/core';
 import type { Host } from '../terminal/host.ts';
 import { hasCode } from '../terminal/system.ts';
 
-/** A model in the folder of pulled models. What lies there under its name is whole and was checked. */
+/** A model in the models folder, complete and verified. */
 export interface PulledModel {
-  /** As in `local:<name>`. */
+  /** The name in `local:<name>`. */
   readonly name: string;
   readonly path: string;
   readonly bytes: number;
 }
 
-/** What is known of the machine. Defaults: this one. */
+/** Facts about the machine. Defaults: this one. */
 export interface MachinePlaces {
   readonly platform?: NodeJS.Platform;
   readonly home?: string;
-  /** Where a relative `HOLDFAST_MODELS` starts. */
+  /** The base of a relative `HOLDFAST_MODELS`. */
   readonly directory?: string;
 }
 
-/** A name that is also a file's name on every system: no separators, nothing hidden, and nothing that Windows cuts off. */
+/** A valid file name on every system: no separators, not hidden, no characters that Windows strips. */
 const modelName = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9_-])?$/;
 const ending = '.gguf';
 
@@ -30,8 +30,8 @@ export function isModelName(name: string): boolean {
 }
 
 /**
- * The folder of pulled models: `HOLDFAST_MODELS`, else where the platform keeps data of programs. It is no cache: what is cleaned
- * away there would be gigabytes to download again.
+ * The folder of pulled models: `HOLDFAST_MODELS`, or the platform's data folder. Not the cache folder, because models are gigabytes to
+ * download again.
  */
 export function modelsFolder(
   environment: Host['environment'],
@@ -45,17 +45,17 @@ export function modelsFolder(
   return join(toAbsolute(data) ?? join(home, '.local', 'share'), ...rest);
 }
 
-/** Where the model `name` is or would be. */
+/** The path of the model `name`, existing or not. */
 export function toModelPath(name: string, folder: string): string {
   return join(folder, `${name}${ending}`);
 }
 
-/** Where what has come of the model `name` waits until all of it is there and checked. */
+/** The folder of the partial download of model `name`, until it is complete and verified. */
 export function toPartFolder(name: string, folder: string): string {
   return join(folder, `${name}.part`);
 }
 
-/** How many bytes have come of the model `name`; `undefined` when it is not being pulled, either. */
+/** The bytes downloaded so far of the model `name`; `undefined` without a partial download. */
 export async function measurePart(name: string, folder: string): Promise<number | undefined> {
   const part = toPartFolder(name, folder);
   const files = await lookInto(folder, () => readdir(part));
@@ -64,14 +64,14 @@ export async function measurePart(name: string, folder: string): Promise<number 
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** What of it is on the disk: the file has its full length from the start, with holes. */
+/** Its size on the disk: the file is sparse and has its full length from the start. */
 async function measure(path: string): Promise<number> {
   const { blocks, size } = await stat(path);
   return Math.min(blocks * 512, size);
 }
 
 /**
- * The path of the pulled model `name`, whole and checked; `undefined` when there is none.
+ * The path of the pulled model `name`; `undefined` if it is not pulled.
  *
  * @throws HoldfastError `download.folder_unusable`.
  */
@@ -100,7 +100,7 @@ async function readModel(name: string, folder: string): Promise<PulledModel | un
   return found?.isFile() === true ? { name, path, bytes: found.size } : undefined;
 }
 
-/** What is not there is `undefined`; what cannot be looked at is told. */
+/** `undefined` for a missing file; other errors are thrown. */
 async function lookInto<Result>(folder: string, look: () => Promise<Result>): Promise<Result | undefined> {
   try {
     return await look();
@@ -114,12 +114,12 @@ export function folderUnusable(folder: string, cause: unknown): HoldfastError {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
   return new HoldfastError(
     'download.folder_unusable',
-    `The folder of pulled models, \`${folder}\`, cannot be used (${code}). Set \`HOLDFAST_MODELS\` to name another.`,
+    `Cannot use the models folder \`${folder}\` (${code}). Set \`HOLDFAST_MODELS\` to another folder.`,
     { data: { folder }, cause },
   );
 }
 
-/** As the XDG specification wants it, a relative path counts as unset. */
+/** The XDG specification treats a relative path as unset. */
 function toAbsolute(path: string | undefined): string | undefined {
   return path !== undefined && isAbsolute(path) ? path : undefined;
 }

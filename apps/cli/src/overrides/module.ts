@@ -6,35 +6,35 @@ import { usageError } from '../terminal/failure.ts';
 import { isFile } from '../workspace/folder.ts';
 import { importModule, pickExport } from '../workspace/module.ts';
 
-/** A prompt of a user's module, and what works with its overrides. */
+/** A prompt of a user's module, and the functions for its overrides. */
 export interface OpenedPrompt {
   readonly prompt: BindablePrompt;
   readonly functions: OverrideFunctions;
 }
 
-/** Of the copy of `@holdfast/prompt` that made the prompt: no other one knows what it is made of. */
+/** From the copy of `@holdfast/prompt` that made the prompt: other copies reject it. */
 export interface OverrideFunctions {
   readonly loadOverrides: typeof loadOverrides;
   readonly seedOverrides: typeof seedOverrides;
 }
 
 export interface ModuleChoice {
-  /** Path of the file, from `directory`. */
+  /** The path of the file, relative to `directory`. */
   readonly module: string;
-  /** Absent: `default`, else the only prompt that is exported. */
+  /** Default: `default`, or the only exported prompt. */
   readonly exportName: string | undefined;
   readonly directory: string;
 }
 
 /**
- * Runs a module and takes the prompt that it exports.
+ * Executes a module and returns the prompt that it exports.
  *
  * @throws HoldfastError `usage.module_missing`, `usage.prompt_missing`, `usage.prompt_unclear`, `usage.prompt_foreign`;
  * `module.failed` when it throws.
  */
 export async function openPrompt({ module, exportName, directory }: ModuleChoice): Promise<OpenedPrompt> {
   const path = resolve(directory, module);
-  if (!(await isFile(path))) throw usageError('usage.module_missing', `\`${module}\` is no file.`);
+  if (!(await isFile(path))) throw usageError('usage.module_missing', `File \`${module}\` does not exist.`);
   const exports = await importModule(path, module);
   const prompt = pickExport(exports, { module, exportName, kind: 'prompt', maker: 'createPrompt', is: isPrompt });
   return { prompt, functions: await findFunctions(prompt, { path, module }) };
@@ -53,7 +53,7 @@ function isPrompt(value: unknown): value is BindablePrompt {
   );
 }
 
-/** A program that is installed for all users has a copy of the package that the module knows nothing of. */
+/** A globally installed program has a different copy of the package than the module. */
 async function findFunctions(
   prompt: BindablePrompt,
   { path, module }: { readonly path: string; readonly module: string },
@@ -69,7 +69,7 @@ async function findFunctions(
   }
   throw usageError(
     'usage.prompt_foreign',
-    `The prompt of \`${module}\` was made by a copy of \`@holdfast/prompt\` that is not found from its folder, or too old for overrides.`,
+    `The prompt of \`${module}\` was made by a copy of \`@holdfast/prompt\` that cannot be found from its folder, or is too old for overrides.`,
   );
 }
 

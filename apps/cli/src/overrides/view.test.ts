@@ -28,7 +28,7 @@ const everything: readonly OverrideState[] = [
   { ...noPlace, part: 'document', state: 'invalid', current: null, override: null, why: 'it is not\u001b[2J JSON' },
 ];
 
-test('each override that somebody wrote or that is left out has a line, and a reason in lines that fit', () => {
+test('each edited or left-out override has a line, with a wrapped reason', () => {
   expect(formatStates(everything, style)).toBe(`acme/support, latest: latest.json
 
 applied section guide, body
@@ -45,14 +45,14 @@ unknown tool gone\\x1b[2J, parameters.q
 invalid document
         it is not\\x1b[2J JSON.
 
-1 applied, 2 stale, 1 unknown, 1 invalid; 2 not edited since they were seeded
+1 applied, 2 stale, 1 unknown, 1 invalid; 2 not edited since seeding
 `);
   expect(formatStates([], style)).toBe(
-    'acme/support, latest: latest.json\n\n0 applied, 0 stale, 0 unknown, 0 invalid; 0 not edited since they were seeded\n',
+    'acme/support, latest: latest.json\n\n0 applied, 0 stale, 0 unknown, 0 invalid; 0 not edited since seeding\n',
   );
 });
 
-test('a report is listed in whole, what is in force first', () => {
+test('lists the whole report, overrides in force first', () => {
   const { state: _state, ...override } = state({});
   const skipped = { ...override, why: 'so' };
   const states = listStates({ applied: [override], stale: [skipped], unknown: [skipped], invalid: [skipped] });
@@ -71,7 +71,7 @@ test.each([
     patch: '--- section guide, body (prompt)\n+++ section guide, body (override)\n@@ -1,2 +1,2 @@\n One.\n-Two.\n+2.\n',
   },
   {
-    name: 'what was seeded and has changed in the prompt',
+    name: 'a seeded text that changed in the prompt',
     given: { state: 'stale' as const, edited: false, current: 'New.', override: 'Old.' },
     patch: '--- section guide, body (seeded)\n+++ section guide, body (prompt)\n@@ -1,1 +1,1 @@\n-Old.\n+New.\n',
   },
@@ -88,23 +88,27 @@ test.each([
       '--- section guide, taskExamples (prompt)\n+++ section guide, taskExamples (override)\n@@ -1,6 +1,3 @@\n [\n-  1,\n-  {\n-    "a": 1\n-  }\n+  1\n ]\n',
   },
   {
-    name: 'what is added',
+    name: 'an addition',
     given: { part: 'summary', current: null, override: 'New.' },
     patch: '--- section guide, summary (prompt)\n+++ section guide, summary (override)\n@@ -0,0 +1,1 @@\n+New.\n',
   },
   {
-    name: 'what a terminal would obey',
+    name: 'control characters',
     given: { section: 'a\nb', current: 'a\u001b[2J', override: 'a\u202eb\tc' },
     patch:
       '--- section a\\nb, body (prompt)\n+++ section a\\nb, body (override)\n@@ -1,1 +1,1 @@\n-a\\x1b[2J\n+a\\u{202e}b\tc\n',
   },
-  { name: 'what the prompt does not have', given: { state: 'unknown' as const, current: null }, patch: undefined },
+  {
+    name: 'a text that the prompt does not have',
+    given: { state: 'unknown' as const, current: null },
+    patch: undefined,
+  },
   { name: 'nothing', given: { state: 'invalid' as const, current: null, override: null }, patch: undefined },
-])('unified lines of $name', ({ given, patch }) => {
+])('a unified diff of $name', ({ given, patch }) => {
   expect(toPatch(state(given))).toBe(patch);
 });
 
-test('large texts that have nothing in common are not compared for long', () => {
+test('large unrelated texts are not compared for long', () => {
   const lines = (word: string) => Array.from({ length: 50_000 }, (_, index) => `${word} ${index}`).join('\n');
   const patch = toPatch(state({ current: lines('old'), override: lines('new') }))?.split('\n') ?? [];
   expect(patch).toHaveLength(100_003);
@@ -117,7 +121,7 @@ test('large texts that have nothing in common are not compared for long', () => 
   expect(patch[50_001]).toBe('-old 49999');
 });
 
-test('differences have a head each, and colours of their own', () => {
+test('each difference has a head and colors', () => {
   expect(formatDifferences([], style)).toBe('acme/support, latest: latest.json\n\nNothing differs from the prompt.\n');
   const shown = formatDifferences([state({ override: '--\n2.' }), ...everything.slice(-1)], style);
   expect(shown).toBe(`acme/support, latest: latest.json

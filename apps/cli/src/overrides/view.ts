@@ -3,7 +3,7 @@ import type { Colors } from '../terminal/colors.ts';
 import { paintPatch, toTextPatch } from '../terminal/patch.ts';
 import { toPrintable, wrapBlock } from '../terminal/text.ts';
 
-/** One override, and what became of it. */
+/** One override and its state. */
 export interface OverrideState extends AppliedOverride {
   readonly state: 'applied' | 'stale' | 'unknown' | 'invalid';
   /** Why it was left out. */
@@ -12,12 +12,12 @@ export interface OverrideState extends AppliedOverride {
 
 export interface OverrideStyle {
   readonly colors: Colors;
-  /** Of a line. */
+  /** The line width. */
   readonly columns: number;
   readonly title: string;
 }
 
-/** All of a report, what is in force first. */
+/** All overrides of a report, those in force first. */
 export function listStates({ applied, stale, unknown, invalid }: OverrideReport): readonly OverrideState[] {
   return [
     ...applied.map((override) => ({ ...override, state: 'applied' as const })),
@@ -27,7 +27,7 @@ export function listStates({ applied, stale, unknown, invalid }: OverrideReport)
   ];
 }
 
-/** A line for each override that somebody wrote or that is left out, and how many there are of each. */
+/** A line for each override that was edited or left out, and the counts. */
 export function formatStates(states: readonly OverrideState[], { colors, columns, title }: OverrideStyle): string {
   const lines = [colors.bold(toPrintable(title)), ''];
   for (const override of states.filter(isWorthTelling)) {
@@ -42,7 +42,7 @@ export function formatStates(states: readonly OverrideState[], { colors, columns
   return `${lines.join('\n')}\n`;
 }
 
-/** What each override changes, in unified lines. */
+/** The changes of each override, as unified diffs. */
 export function formatDifferences(states: readonly OverrideState[], { colors, title }: OverrideStyle): string {
   if (states.length === 0) return `${colors.bold(toPrintable(title))}\n\nNothing differs from the prompt.\n`;
   const blocks = states.map((override) => {
@@ -58,8 +58,8 @@ export function formatDifferences(states: readonly OverrideState[], { colors, ti
 }
 
 /**
- * Unified lines from what the prompt says to what the override says; of what nobody edited, from what the prompt said when it was
- * seeded to what it says now. Characters that a terminal would obey are escapes. `undefined` where there is nothing to compare.
+ * A unified diff from the prompt's text to the override; for an unedited override, from the seeded text to the prompt's current text.
+ * Control characters are escaped. `undefined` if there is nothing to compare.
  */
 export function toPatch(override: OverrideState): string | undefined {
   const { state, edited, current, override: own } = override;
@@ -93,7 +93,7 @@ function countStates(states: readonly OverrideState[]): string {
   const count = (wanted: OverrideState['state']): number =>
     states.filter(({ state, edited }) => state === wanted && edited).length;
   const seeded = states.filter(({ edited }) => !edited).length;
-  return `${count('applied')} applied, ${count('stale')} stale, ${count('unknown')} unknown, ${count('invalid')} invalid; ${seeded} not edited since they were seeded`;
+  return `${count('applied')} applied, ${count('stale')} stale, ${count('unknown')} unknown, ${count('invalid')} invalid; ${seeded} not edited since seeding`;
 }
 
 function toText(json: AppliedOverride['current']): string {

@@ -5,7 +5,7 @@ import { createCompileView } from './view.ts';
 const answered = { type: 'planner-answered', round: 1, text: '', usage: undefined, warnings: [] } as const;
 const wrong = { code: 'plan.x', path: '', message: 'm' };
 
-test('a planner is told about with a line for each thing that happens', () => {
+test('planner events are printed one per line', () => {
   const { host, stderr } = createTestHost();
   const view = createCompileView('m\x1b[1model', host);
   view({ type: 'planner-asked', round: 1 });
@@ -15,8 +15,8 @@ test('a planner is told about with a line for each thing that happens', () => {
   view({ ...answered, round: 2, violations: [] });
   expect(stderr().split('\n')).toEqual([
     'asking m\\x1b[1model for a plan',
-    'm\\x1b[1model could not be asked: It is\\nbusy.',
-    '2 things wrong with the plan of m\\x1b[1model: asking again',
+    'm\\x1b[1model failed: It is\\nbusy.',
+    'the plan of m\\x1b[1model has 2 problems: asking again',
     '',
   ]);
 });

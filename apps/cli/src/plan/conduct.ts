@@ -9,18 +9,18 @@ import { readViolations, reportViolations } from './problems.ts';
 import type { PlanSetup } from './setup.ts';
 import { createPlanSummary, toOutputText } from './summary.ts';
 
-/** A plan that was checked, or one of the session's that is gone on with. */
+/** A checked plan to start, or one of the session's to resume. */
 export type PlanWork =
   | { readonly type: 'start'; readonly plan: CheckedPlan }
   | { readonly type: 'resume'; readonly run: number };
 
-/** Conducts a plan. */
+/** Runs or resumes a plan. */
 export async function conductPlan(work: PlanWork, conduct: Conduct<PlanSetup>, host: Host): Promise<ExitCode> {
   const { setup, terms } = conduct;
   const { maxConcurrency, timeoutMs } = terms;
   const { tools, functions, policies, workspace } = setup;
   const own = { tools, functions, policies, ...(maxConcurrency === undefined ? {} : { maxConcurrency }) };
-  // Where inputs, decisions and times of every node are.
+  // The trace has the inputs, decisions and times of every node.
   const describeTrace = ({ sessionId, status }: PlanTrace, { colors }: LineStyle): readonly string[] =>
     status === 'suspended' ? [] : [colors.dim(`trace: ${toCommand({ words: ['trace', sessionId], workspace }, host)}`)];
   return await conductWork<PlanTrace>(
@@ -44,7 +44,7 @@ export async function conductPlan(work: PlanWork, conduct: Conduct<PlanSetup>, h
           : resumePlan({ ...own, ...options, run: work.run }).result,
       goOn: (options, { run }) => resumePlan({ ...own, ...options, run }).result,
       toAnswer: ({ status, output }) => (status === 'succeeded' ? { text: toOutputText(output) } : undefined),
-      // Tools, or policies, are not what they were.
+      // Tools or policies have changed.
       reportBroken: (thrown) => void reportViolations({ violations: readViolations(thrown) ?? [] }, host),
     },
     conduct,

@@ -31,7 +31,7 @@ function show(events: readonly PlanEvent[]): readonly string[] {
   return written.split('\n').slice(0, -1);
 }
 
-test('the plain view has a line for each node that has ended, and why it did not succeed', () => {
+test('the plain view has a line per ended node, with the reason of a failure', () => {
   const events = [
     planStart([nodeTrace('news'), nodeTrace('report'), nodeTrace('send'), nodeTrace('late')]),
     start('news'),
@@ -47,11 +47,11 @@ test('the plain view has a line for each node that has ended, and why it did not
     '  skipped   send          mail',
     '            | because of report (plan.dependency.failed)',
     '  suspended late          wipe {}',
-    '            | waits for an answer',
+    '            | waiting for an answer',
   ]);
 });
 
-test('the first two lines of the result of a node stand under it', () => {
+test('the first two lines of a result are shown under its node', () => {
   const shown = show([
     planStart([nodeTrace('a'), nodeTrace('b'), nodeTrace('c')]),
     callEnd('ok', { callId: 'plan_1_a', message: 'one\n\ntwo\nthree' }),
@@ -69,7 +69,7 @@ test('the first two lines of the result of a node stand under it', () => {
   ]);
 });
 
-test('the JSON view has one event a line, and stacks only when asked for', () => {
+test('the JSON view has one event per line, and stacks only on request', () => {
   const failed = callEnd('failed', { error: { name: 'Error', message: 'no', stack: 'Error: no\n  at secret.ts' } });
   for (const stacks of [false, true]) {
     let written = '';
@@ -89,7 +89,7 @@ test('the JSON view has one event a line, and stacks only when asked for', () =>
   }
 });
 
-test.each([20, 40, 80, 120])('no line is wider than a terminal of %i columns, whatever the names are', (columns) => {
+test.each([20, 40, 80, 120])('no line is wider than a terminal of %i columns, for any names', (columns) => {
   const telling = createPlanTelling({ colors, columns });
   const id = 'n'.repeat(64);
   const wide = nodeTrace(id, { tool: '犬'.repeat(30), dependsOn: ['m'.repeat(64)] });
@@ -112,7 +112,7 @@ test.each([20, 40, 80, 120])('no line is wider than a terminal of %i columns, wh
   }
 });
 
-test.each([40, 80, 120])('in %i columns, long ids that begin alike are told apart', (columns) => {
+test.each([40, 80, 120])('in %i columns, similar long ids can be told apart', (columns) => {
   const telling = createPlanTelling({ colors, columns });
   const nodes = [7, 8].map((at) => endedNode(`summary_of_the_long_chapter_number_${at}`));
   const lines = nodes.flatMap((node) => telling.take(end(node)));
@@ -140,7 +140,7 @@ function createScreen(): Screen {
   };
 }
 
-test('the live view has what is under way, and how many nodes have ended, drawn again as time passes and not for every event', () => {
+test('the live view shows running nodes and the number of ended ones, redrawn over time and not for every event', () => {
   const { output, take } = createScreen();
   const clock = manualClock();
   const view = createLiveView(output, { telling: createPlanTelling(style), clock, many: true });
@@ -162,13 +162,13 @@ test('the live view has what is under way, and how many nodes have ended, drawn 
   clock.advance(100);
   expect(take()).toContain('1 of 2 nodes ended');
   view.close();
-  // What a tool that did not stop came to.
+  // The late result of a tool that did not stop.
   view.show({ type: 'tool-call-late', callId: 'plan_1_a', name: 'fetch', answer: 'returned', value: 7, atMs: 9 });
   expect(take()).toContain('late      fetch');
   expect(clock.pending).toBe(0);
 });
 
-test('a question has the screen to itself, and then what is under way is back', async () => {
+test('a question has the screen to itself, then the running nodes return', async () => {
   const { output, take } = createScreen();
   const clock = manualClock();
   const view = createLiveView(output, { telling: createPlanTelling(style), clock, many: true });

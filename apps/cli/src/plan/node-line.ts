@@ -15,8 +15,8 @@ import { fitColumns, toPrintable } from '../terminal/text.ts';
 import { listIds } from './view.ts';
 
 /**
- * What a node that has ended, or waits for a person, has to say: its line, and under it the beginning of `result`, the text that a model
- * would get, or why it did not succeed.
+ * A node that has ended or is suspended: its line, and under it the beginning of `result` (the text for a model) or the reason of its
+ * failure.
  */
 function formatNodeEnd(node: NodeTrace, style: LineStyle, result = ''): readonly string[] {
   const { kind, code, tool, input, attempts, decisions, approval, durationMs = 0 } = node;
@@ -39,22 +39,22 @@ function formatNodeEnd(node: NodeTrace, style: LineStyle, result = ''): readonly
 
 type Reasoned = Pick<NodeTrace, 'kind' | 'message' | 'code' | 'because'>;
 
-/** Why a node did not succeed, on one line; empty for one that did. */
+/** Why a node did not succeed, on one line; empty if it did. */
 export function describeReason({ kind, message, code, because }: Reasoned): string {
   if (kind === 'ok' || kind === 'waiting' || kind === 'running') return '';
-  if (kind === 'suspended') return 'waits for an answer';
+  if (kind === 'suspended') return 'waiting for an answer';
   const said = message.trim() === '' && because.length > 0 ? `because of ${listIds(because, 5)}` : message.trim();
   return toPrintable(`${said}${code === undefined ? '' : ` (${code})`}`.trim());
 }
 
 /**
- * Of a plan: a line for each node when it has ended, with the beginning of its result; while it runs, what its tool does, and how many
- * nodes have ended.
+ * The live view of a plan: a line for each ended node with the beginning of its result, below it the running nodes and the number of
+ * ended ones.
  */
 export function createPlanTelling(style: LineStyle): Telling {
   const calls = createOpenCalls();
   const names = new Map<string, string>();
-  // Of calls that have ended, until their nodes have.
+  // Results of ended calls, until their nodes end.
   const results = new Map<string, string>();
   let count = 0;
   const ended = new Set<NodeId>();
@@ -63,7 +63,7 @@ export function createPlanTelling(style: LineStyle): Telling {
   };
   return {
     take(event) {
-      // A call that the plan makes stands under the name of its node.
+      // A call of the plan is shown under the name of its node.
       const isNode = event.type === 'tool-call-start' && event.parentId === undefined;
       const given = isNode ? `${event.name} ${formatArguments(event.rawArguments)}` : '';
       calls.apply(isNode ? { ...event, name: names.get(event.callId) ?? event.name, rawArguments: given } : event);

@@ -11,7 +11,7 @@ import { describeViolations, describeWarnings } from './view.ts';
 export interface PlanProblems {
   readonly violations: readonly PlanViolation[];
   readonly warnings?: readonly PlanViolation[];
-  /** What may be done about it. */
+  /** Suggestions for the user. */
   readonly advice?: readonly string[];
 }
 
@@ -24,24 +24,24 @@ const listed: v.GenericSchema<unknown, readonly PlanViolation[]> = v.array(
   }),
 );
 
-/** What is wrong with a plan, as an error says that is about one; `undefined` for any other. */
+/** The violations in a `plan.invalid` error; `undefined` for any other error. */
 export function readViolations(thrown: unknown): readonly PlanViolation[] | undefined {
   if (!isHoldfastError(thrown) || thrown.code !== 'plan.invalid' || !isPlainObject(thrown.data)) return undefined;
   const parsed = v.safeParse(listed, thrown.data['violations']);
   return parsed.success ? parsed.output : undefined;
 }
 
-/** Where tools are missing, and there is no folder that they could have come from, that is the first thing to look at. */
+/** If tools are unknown and there is no tools folder, suggests `--tools`. */
 export function adviseOnTools(
   violations: readonly PlanViolation[],
   { toolset }: Pick<Equipment, 'toolset'>,
 ): readonly string[] {
   const { name, path } = toolset.folder;
   if (path !== undefined || !violations.some(({ code }) => code === 'plan.tool.unknown')) return [];
-  return ['', `There is no tools folder \`${toPrintable(name)}\`; \`--tools DIR\` names another.`];
+  return ['', `Tools folder \`${toPrintable(name)}\` does not exist; use \`--tools DIR\` for another one.`];
 }
 
-/** Says on stderr all that keeps a plan from being run. */
+/** Prints violations and warnings of a plan to stderr. */
 export function reportViolations({ violations, warnings = [], advice = [] }: PlanProblems, host: Host): ExitCode {
   if (violations.length + warnings.length === 0) return 1;
   const { color, columns } = describeTerminal(host.stderr, host.environment);
@@ -51,10 +51,10 @@ export function reportViolations({ violations, warnings = [], advice = [] }: Pla
   return 1;
 }
 
-/** Says on stderr why there is no plan. */
+/** Prints to stderr why there is no plan. */
 export function reportDeclined(error: string, host: Host): ExitCode {
   const { color } = describeTerminal(host.stderr, host.environment);
-  const thrown = new HoldfastError('plan.declined', `There is no plan: ${error}`);
+  const thrown = new HoldfastError('plan.declined', `No plan: ${error}`);
   host.stderr.write(formatFailure(thrown, { colors: createColors(color), debug: false }));
   return 1;
 }

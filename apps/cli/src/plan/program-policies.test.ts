@@ -68,7 +68,7 @@ test('a self-running file is never written unattended, even with grants; other f
   expect(ends.slice(-2)).toMatchObject([{ kind: 'failed', code: 'path.protected' }, { kind: 'ok' }]);
 });
 
-test('a yes for the session answers one question about such a file and no other', async () => {
+test('approving such a file for the session covers only that one call', async () => {
   await using folder = await createFolder({
     'script.json': script([write('.envrc')], [write('.envrc'), write('a.txt')]),
   });
@@ -81,7 +81,7 @@ test('a yes for the session answers one question about such a file and no other'
   const resumed = await type(folder, 'resume', session, '--suspend', '--json');
   expect(resumed.exitCode).toBe(3);
   expect(endsOf(resumed)).toMatchObject([{ name: 'write_file', kind: 'ok' }]);
-  expect((await type(folder, 'grants', session)).stdout).toContain('No tool is granted');
+  expect((await type(folder, 'grants', session)).stdout).toContain('No tools are granted');
 });
 
 test.each([
@@ -93,7 +93,7 @@ test.each([
   expect(endsOf(await run(folder, ...options))[1]).toMatchObject({ name: 'delete_file', kind });
 });
 
-test('the same holds in a plan, and its check says so', async () => {
+test('the same applies to a plan, and its check says so', async () => {
   const tool = (id: string, name: string, inputs: object): { readonly id: string } & object => ({
     ...{ id, tool: name, function: name, inputs, depends_on: [] },
   });

@@ -27,14 +27,14 @@ const sections = [
   markdownSection({ title: 'Files', key: filesSection, template: 'Files.', tools: [tool('write_file')] }),
 ];
 
-test('policies of sections hold for their tools, those of sections around them, too, and for no others', async () => {
+test('policies of sections apply to their tools and those of their subsections, and to no others', async () => {
   const policies = sectionPolicies({ sections });
   expect(policies.map(({ id }) => id)).toEqual(['git/outer', 'git.deep/inner', 'files/read-before-write']);
   const say = (name: string): readonly unknown[] =>
     policies.slice(0, 2).map((policy) => {
       const call: PreparedCall = { id: 'c', tool: tool(name), input: {} };
       const context = { state: undefined, session: {}, filesystem: undefined, deadline: {} };
-      // They look at nothing but the call.
+      // They only look at the call.
       return policy.check(call, context as unknown as Parameters<Policy['check']>[1]);
     });
   const [outer, inner] = [deny('No, says outer.'), deny('No, says inner.')];

@@ -7,18 +7,18 @@ import type { RunTerms } from '../run/terms.ts';
 import { type Equipment, listSlices } from '../settings/equipment.ts';
 import type { Host } from '../terminal/host.ts';
 
-/** What a plan is checked against and runs with. */
+/** The setup for checking and running a plan. */
 export interface PlanSetup extends CallSetup {
-  /** What does a tool's work, by the name of the tool, as its file says. */
+  /** The implementing function of each tool, by tool name, as declared in its file. */
   readonly functions: ReadonlyMap<string, string>;
 }
 
-/** What is opened for a plan. */
+/** The opened environment of a plan. */
 export interface PlanWorkshop extends OpenedWork {
   readonly setup: PlanSetup;
 }
 
-/** Opens what plans are checked against, as `run` does it, for as long as `work` takes. @throws HoldfastError as `openWork`. */
+/** Opens the environment for checking plans, as `run` does, for the duration of `work`. @throws HoldfastError as `openWork`. */
 export async function openWorkshop<Answer>(
   place: WorkPlace,
   opening: WorkOpening,
@@ -32,7 +32,7 @@ export async function openWorkshop<Answer>(
 }
 
 /**
- * As `setUpCalls`, with the policies that in a run come with the prompt.
+ * Like `setUpCalls`, with the policies that a run gets from its prompt.
  *
  * @throws HoldfastError as `setUpCalls`.
  */
@@ -54,8 +54,8 @@ export async function setUpPlan(
 }
 
 /**
- * The policies that the sections of plugins put in force for their tools, and the host's guard of the file tools, for calls without a
- * prompt: what a model may not do, a plan may not do either.
+ * The policies of plugin sections for their tools, and the guard of the file tools, for calls without a prompt, so that a plan has the
+ * same restrictions as a model.
  */
 export function sectionPolicies({ sections }: Pick<Registry, 'sections'>): readonly Policy[] {
   return sections.map(withGuard).flatMap((section) => collect(section, section.key));
@@ -73,7 +73,7 @@ function listTools({ tools, children }: Section): readonly string[] {
   return [...tools.map(({ name }) => name), ...children.flatMap(listTools)];
 }
 
-/** It still hears of every success, as in a prompt: that a file was read counts whichever tool has read it. */
+/** The policy still counts every success, as in a prompt: a file may be read by any tool. */
 function limitTo(policy: Policy, names: ReadonlySet<string>, path: string): Policy {
   return Object.freeze({
     ...policy,

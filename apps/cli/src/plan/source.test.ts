@@ -18,15 +18,15 @@ test.each([
 });
 
 test.each([
-  { file: 'gone.json', says: '`gone.json` is not there: name a file with a plan as JSON, or - for standard input.' },
+  { file: 'gone.json', says: '`gone.json` does not exist: give a JSON file with a plan, or - for standard input.' },
   { file: '', says: 'The plan `` is a folder' },
-  { file: 'folder', says: '`folder` is a folder: name the file in it.' },
-  { file: 'large.json', says: '`large.json` has more than 16 MiB' },
+  { file: 'folder', says: '`folder` is a folder: give a file.' },
+  { file: 'large.json', says: '`large.json` is larger than 16 MiB' },
   { file: 'bytes.json', says: '`bytes.json` is not UTF-8 text.' },
 ])('$file: $says', async ({ file, says }) => {
   await using folder = await createFolder({ 'folder/a.txt': '', 'large.json': '' });
   await folder.write('bytes.json', new Uint8Array([0x7b, 0xff, 0xfe]));
-  // A file with a hole takes no place.
+  // A sparse file takes no space.
   await truncate(join(folder.path, 'large.json'), tooLarge);
   const { host } = createTestHost({ directory: folder.path });
   await expect(readPlanText(file, host)).rejects.toMatchObject({
@@ -35,13 +35,13 @@ test.each([
   });
 });
 
-test('a flood on standard input is cut off', async () => {
+test('too much standard input is cut off', async () => {
   const { host, stdin } = createTestHost();
   stdin.end(Buffer.alloc(tooLarge, ' '));
   await expect(readPlanText('-', host)).rejects.toMatchObject({ code: 'usage.plan_unreadable' });
 });
 
-test('a person at the terminal is told what to do', async () => {
+test('prints instructions at a terminal', async () => {
   const { host, stdin, stderr } = createTestHost({ terminals: ['stdin'] });
   stdin.end('{}');
   await readPlanText('-', host);

@@ -39,13 +39,13 @@ export function createPlanSummary(tools: readonly Tool[], limits: WorkLimits): W
         ...describeUse(limits, { durationMs }),
       ];
     },
-    describeBroken: (style) => ['', 'The plan broke off.', ...effects.describe(style)],
+    describeBroken: (style) => ['', 'The plan stopped early.', ...effects.describe(style)],
   };
 }
 
 const maxOutputCharacters = 10_000;
 
-/** The result of the final node, as text where it is one. */
+/** The result of the final node, as text if it is text. */
 function describeOutput({ output, plan }: PlanTrace, { colors, columns }: LineStyle): readonly string[] {
   if (output === undefined) return [];
   const text = toOutputText(output);
@@ -54,12 +54,12 @@ function describeOutput({ output, plan }: PlanTrace, { colors, columns }: LineSt
   return [
     colors.bold(`Result of ${plan.final_output_node}`),
     ...quoteText(shown.trimEnd(), { columns }),
-    ...(left <= 0 ? [] : [colors.dim(`${formatCount(left, 'more character')}; \`holdfast trace --json\` has them`)]),
+    ...(left <= 0 ? [] : [colors.dim(`${formatCount(left, 'more character')}; use \`holdfast trace --json\``)]),
     '',
   ];
 }
 
-/** A result as text: as it is where it is one, anything else as JSON. */
+/** A result as text: text unchanged, anything else as JSON. */
 export function toOutputText(output: Json = ''): string {
   return typeof output === 'string' ? output : JSON.stringify(output, undefined, 2);
 }
@@ -74,52 +74,52 @@ function describeFailures({ nodes }: PlanTrace, { colors, columns }: LineStyle):
   const more = failed.length - maxFailures;
   return [
     '',
-    colors.bold('What did not succeed:'),
+    colors.bold('Failures:'),
     ...failed.slice(0, maxFailures).flatMap((node) => {
       const line = `  ${paintState(node.kind, colors)(node.kind)}  ${colors.bold(toPrintable(String(node.node)))}  ${toPrintable(node.tool)}`;
       return [line, ...quoteText(describeReason(node), { columns, indent: 4 })];
     }),
     ...(more > 0 ? [`  … and ${more} more`] : []),
     ...(skipped > 0
-      ? [`  ${formatCount(skipped, 'node')} ${skipped === 1 ? 'was' : 'were'} skipped because of that.`]
+      ? [`  ${formatCount(skipped, 'node')} ${skipped === 1 ? 'was' : 'were'} skipped as a result.`]
       : []),
-    ...(unbegun > 0 ? [`  ${formatCount(unbegun, 'node')} had not begun.`] : []),
+    ...(unbegun > 0 ? [`  ${formatCount(unbegun, 'node')} had not started.`] : []),
   ];
 }
 
-/** Whether a node ended badly by itself, and not because of others. */
+/** True if a node failed by itself, not because of other nodes. */
 function isFailure(node: NodeTrace): boolean {
   const { kind } = node;
   if (hadNotBegun(node)) return false;
   return kind !== 'ok' && kind !== 'skipped' && kind !== 'waiting' && kind !== 'running' && kind !== 'suspended';
 }
 
-/** Whether the end of the run is all that is to be said of it. */
+/** True if the node only ended because the run did. */
 function hadNotBegun({ code }: NodeTrace): boolean {
   return code === 'plan.aborted';
 }
 
-/** How many nodes ended how: `36 ok, 1 failed`. */
+/** Counts nodes by outcome: `36 ok, 1 failed`. */
 function countKinds({ nodes }: PlanTrace): string {
   const counts = [...Map.groupBy(nodes, ({ kind }) => kind)];
   return counts.map(([kind, { length }]) => `${length.toLocaleString('en-GB')} ${kind}`).join(', ');
 }
 
-/** How a plan ended, and what that means. */
+/** The plan's status, with an explanation. */
 function describeStatus({ status, plan }: PlanTrace, { colors }: LineStyle): string {
   switch (status) {
     case 'succeeded':
       return colors.green('succeeded');
     case 'partial':
-      return colors.yellow(`partial (${plan.final_output_node} succeeded, and others did not)`);
+      return colors.yellow(`partial (${plan.final_output_node} succeeded, other nodes did not)`);
     case 'failed':
       return colors.red('failed');
     case 'aborted':
-      return colors.red('aborted (it was stopped, or its time or budget was up)');
+      return colors.red('aborted (stopped, or out of time or budget)');
     case 'suspended':
-      return colors.yellow('suspended (it waits for an answer)');
+      return colors.yellow('suspended (waiting for an answer)');
     case 'running':
-      return colors.yellow('running (by its log it has not ended)');
+      return colors.yellow('running (the log has no end)');
     default:
       return status satisfies never;
   }

@@ -5,10 +5,10 @@ import { traceSummary, traceTable } from '../drawing/trace-text.ts';
 import { formatTable } from '../terminal/table.ts';
 import { toPrintable, wrapBlock } from '../terminal/text.ts';
 
-// A longer table nobody reads.
+// Longer tables are not readable.
 const maxRows = 1000;
 
-/** The nodes of a trace, in plan order; of very many those that are not `ok`. */
+/** The nodes of a trace, in plan order; for a large plan only those that are not `ok`. */
 export function formatTraceTable(trace: PlanTrace, style: LineStyle): readonly string[] {
   const all = trace.nodes.length;
   const nodes = all <= maxRows ? trace.nodes : trace.nodes.filter(({ kind }) => kind !== 'ok').slice(0, maxRows);
@@ -30,11 +30,11 @@ export function formatTraceTable(trace: PlanTrace, style: LineStyle): readonly s
   if (left === 0) return table;
   return [
     ...(nodes.length === 0 ? [] : table),
-    style.colors.dim(`… and ${formatCount(left, 'more node')}; \`--json\` has them all`),
+    style.colors.dim(`… and ${formatCount(left, 'more node')}; use \`--json\``),
   ];
 }
 
-/** A trace for people: which run it was, a row for each node, and what came of it. */
+/** Describes a trace for people: the run, a row for each node, and the summary. */
 export function describeTraceFor(trace: PlanTrace, style: LineStyle): readonly string[] {
   const { colors, columns } = style;
   const wrap = (text: string): readonly string[] => wrapBlock(text, columns - 1);

@@ -34,34 +34,34 @@ const plan = [
   },
 ];
 
-test('a plan as a table: what a node needs, what it is for, and what it is given, with what it refers to', async () => {
+test('a plan as a table: dependencies, purpose and inputs of each node, with references', async () => {
   expect(describePlanNodes(await check(plan), style)).toEqual([
-    'node    tool          needs  on fail       purpose and inputs',
-    'news    search               continue      query: "tulips"',
-    '                                           top: 5',
-    '                                           tried again up to 2 times',
-    'report  write_report  news   skip needers  What the reader gets',
-    '                                           heading: "On \\"tulips\\", <news.count, else "no">',
-    '                                           results"',
-    '                                           lines: <news.titles, else []>',
-    '                                           all: {"parts": [<news>, 1]}',
-    '                                           its result is the result of the plan',
+    'node    tool          needs  on fail          purpose and inputs',
+    'news    search               continue         query: "tulips"',
+    '                                              top: 5',
+    '                                              up to 2 retries',
+    'report  write_report  news   skip dependents  What the reader gets',
+    '                                              heading: "On \\"tulips\\", <news.count, else "no">',
+    '                                              results"',
+    '                                              lines: <news.titles, else []>',
+    '                                              all: {"parts": [<news>, 1]}',
+    '                                              result of the plan',
   ]);
 });
 
-test('where a terminal is narrow the cells stand below each other', async () => {
+test('on a narrow terminal the cells are stacked', async () => {
   const lines = describePlanNodes(await check(plan), { ...style, columns: 40 });
   expect(lines.slice(0, 5)).toEqual([
     'news',
     '  tool: search, on fail: continue',
     '  query: "tulips"',
     '  top: 5',
-    '  tried again up to 2 times',
+    '  up to 2 retries',
   ]);
   for (const line of lines) expect(measureColumns(line)).toBeLessThanOrEqual(40);
 });
 
-test('long inputs, many inputs and many nodes are cut, and it is said so', async () => {
+test('long inputs, many inputs and many nodes are cut, with a note', async () => {
   const inputs = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`key${at}`, at]));
   const one = await check([{ id: 'a', tool: 'search', inputs: { ...inputs, text: 'x'.repeat(1000) } }]);
   expect(describePlanNodes(one, style).join('\n')).toContain('… and 9 more inputs');
@@ -74,7 +74,7 @@ test('long inputs, many inputs and many nodes are cut, and it is said so', async
     depends_on: [...Array(Math.min(id, 5)).keys()],
   }));
   const lines = describePlanNodes(await check(many), style);
-  expect(lines.at(-1)).toBe('… and 50 more nodes; `--json` has them all');
+  expect(lines.at(-1)).toBe('… and 50 more nodes; use `--json`');
   expect(lines.find((line) => line.startsWith('9 '))).toContain('0, 1, 2 and 2 more');
 });
 
@@ -87,19 +87,19 @@ test.each([
   expect(formatInputTree({ type: 'reference', reference })).toBe(text);
 });
 
-test('what is wrong is a table with code, place and message', () => {
+test('violations are a table with code, path and message', () => {
   const violations = [
     { code: 'plan.input.type', path: 'nodes[0].inputs.top', node: 0, message: 'It must be \x1b[1ma number.' },
     { code: 'plan.final.missing', path: '', message: 'There is none.' },
   ];
   expect(describeViolations(violations, style)).toEqual([
-    'code                where                what',
+    'code                where                problem',
     'plan.input.type     nodes[0].inputs.top  It must be \\x1b[1ma number.',
-    'plan.final.missing  the plan             There is none.',
+    'plan.final.missing  plan                 There is none.',
   ]);
 });
 
-test('what will ask, and what is worth knowing', () => {
+test('nodes that need approval, and warnings', () => {
   expect(describeAsks([], style)).toEqual([]);
   expect(describeWarnings([], style)).toEqual([]);
   const ask = { node: 'wipe', tool: 'delete_files', reasons: ['It is dangerous.'], dangerous: true };
@@ -114,6 +114,6 @@ test('what will ask, and what is worth knowing', () => {
   );
   expect(many.at(-1)).toBe('  … and 5 more');
   expect(
-    describeWarnings([{ code: 'plan.node.unused', path: 'nodes[1]', message: 'Nobody needs it.' }], style),
-  ).toEqual(['', 'Worth knowing:', '  nodes[1]: Nobody needs it. (plan.node.unused)']);
+    describeWarnings([{ code: 'plan.node.unused', path: 'nodes[1]', message: 'No node needs it.' }], style),
+  ).toEqual(['', 'Warnings:', '  nodes[1]: No node needs it. (plan.node.unused)']);
 });

@@ -14,13 +14,13 @@ import { describeTerminal, type Host } from '../terminal/host.ts';
 import { formatTable, type TableRow } from '../terminal/table.ts';
 import { fitColumns, toPrintable, wrapBlock } from '../terminal/text.ts';
 
-// A table of more rows nobody reads.
+// Longer tables are not readable.
 const maxRows = 200;
-// What a text or value has beyond this, `--json` shows.
+// Longer inputs are cut; `--json` has all.
 const maxInputCharacters = 240;
 const maxInputs = 12;
 
-/** The nodes of a plan, in plan order, with their inputs. */
+/** The nodes of a plan and their inputs, in plan order. */
 export function describePlanNodes({ plan, inputs }: CheckedPlan, style: LineStyle): readonly string[] {
   const { colors } = style;
   const head = [
@@ -35,7 +35,7 @@ export function describePlanNodes({ plan, inputs }: CheckedPlan, style: LineStyl
   const more = plan.nodes.length - shown.length;
   return [
     ...formatTable(head, rows, style),
-    ...(more > 0 ? [colors.dim(`… and ${formatCount(more, 'more node')}; \`--json\` has them all`)] : []),
+    ...(more > 0 ? [colors.dim(`… and ${formatCount(more, 'more node')}; use \`--json\``)] : []),
   ];
 }
 
@@ -48,8 +48,8 @@ function toRow(
   const notes = [
     ...(typeof purpose === 'string' && purpose.trim() !== '' ? [purpose.trim()] : []),
     ...(inputs === undefined ? [] : listInputs(inputs)),
-    ...(retry === 0 ? [] : [`tried again up to ${formatCount(retry, 'time')}`]),
-    ...(isFinal ? ['its result is the result of the plan'] : []),
+    ...(retry === 0 ? [] : [`up to ${formatCount(retry, 'retry', 'retries')}`]),
+    ...(isFinal ? ['result of the plan'] : []),
   ];
   return [String(id), tool, listIds(depends_on, 3), onFailWords[on_fail], notes.length === 0 ? [''] : notes];
 }
@@ -57,7 +57,7 @@ function toRow(
 const onFailWords: Readonly<Record<PlanNode['on_fail'], string>> = {
   halt: 'halt',
   continue: 'continue',
-  skip_dependents: 'skip needers',
+  skip_dependents: 'skip dependents',
 };
 
 /** `a, b and 7 more`. */
@@ -84,7 +84,7 @@ function cut(text: string): string {
   return text.length <= maxInputCharacters ? text : `${text.slice(0, maxInputCharacters).toWellFormed()}…`;
 }
 
-/** Inputs as JSON, but for what they refer to: `<news.titles>`, with a default `<news.titles, else []>`. */
+/** Inputs as JSON, with references as `<news.titles>`, or with a default as `<news.titles, else []>`. */
 export function formatInputTree(tree: InputTree): string {
   switch (tree.type) {
     case 'value':
@@ -116,15 +116,15 @@ function formatReference(reference: Reference): string {
   return `<${reference.from}${steps.join('')}${otherwise}>`;
 }
 
-/** A row for each thing that is wrong, or worth knowing. */
+/** A row for each violation. */
 export function describeViolations(violations: readonly PlanViolation[], style: LineStyle): readonly string[] {
-  const head = [{ title: 'code', paint: style.colors.bold }, { title: 'where' }, { title: 'what' }];
-  const rows = violations.map(({ code, path, message }) => [code, path === '' ? 'the plan' : path, message]);
-  // Paths are long: where they leave too little room, cells stand below each other.
+  const head = [{ title: 'code', paint: style.colors.bold }, { title: 'where' }, { title: 'problem' }];
+  const rows = violations.map(({ code, path, message }) => [code, path === '' ? 'plan' : path, message]);
+  // Paths are long: narrow tables stack their cells.
   return formatTable(head, rows, style);
 }
 
-/** Which nodes will ask a person, and why. */
+/** Lists the nodes that need approval, and why. */
 export function describeAsks(asks: readonly NodeAsk[], style: LineStyle): readonly string[] {
   if (asks.length === 0) return [];
   const { colors, columns } = style;
@@ -132,7 +132,7 @@ export function describeAsks(asks: readonly NodeAsk[], style: LineStyle): readon
   return [
     '',
     colors.yellow(
-      // Whoever begins the run says whether anybody is there to be asked.
+      // Says nothing about who will answer; that depends on how the plan is run.
       `${asks.length === 1 ? 'This node needs' : `These ${asks.length} nodes need`} approval:`,
     ),
     ...shown.flatMap(({ node, tool, reasons, dangerous }) =>
@@ -148,7 +148,7 @@ export function describeAsks(asks: readonly NodeAsk[], style: LineStyle): readon
   ];
 }
 
-/** What is no mistake and may still be worth a change. */
+/** Lists warnings. */
 export function describeWarnings(warnings: readonly PlanViolation[], style: LineStyle): readonly string[] {
   const { colors, columns } = style;
   const shown = warnings.slice(0, 10);
@@ -156,10 +156,10 @@ export function describeWarnings(warnings: readonly PlanViolation[], style: Line
     wrapBlock(`  ${toPrintable(`${path === '' ? '' : `${path}: `}${message} (${code})`)}`, columns - 1),
   );
   const more = warnings.length > shown.length ? [`  … and ${warnings.length - shown.length} more`] : [];
-  return warnings.length === 0 ? [] : ['', colors.yellow('Worth knowing:'), ...lines, ...more];
+  return warnings.length === 0 ? [] : ['', colors.yellow('Warnings:'), ...lines, ...more];
 }
 
-/** Tells on stderr, while a planner is asked, how far it is. `planner`: its id, for people. */
+/** Reports the progress of a planner on stderr. `planner`: its id. */
 export function createCompileView(planner: string, { stderr, environment }: Host): (event: CompileEvent) => void {
   const { columns } = describeTerminal(stderr, environment);
   let wrong = 0;
@@ -168,12 +168,12 @@ export function createCompileView(planner: string, { stderr, environment }: Host
   return (event) => {
     switch (event.type) {
       case 'planner-asked':
-        if (wrong > 0) print(`${formatCount(wrong, 'thing')} wrong with the plan of ${planner}: asking again`);
+        if (wrong > 0) print(`the plan of ${planner} has ${formatCount(wrong, 'problem')}: asking again`);
         else if (event.round === 1) print(`asking ${planner} for a plan`);
         wrong = 0;
         break;
       case 'planner-failed':
-        print(`${planner} could not be asked: ${event.message}`);
+        print(`${planner} failed: ${event.message}`);
         break;
       case 'planner-answered':
         wrong = event.violations.length;

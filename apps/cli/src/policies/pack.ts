@@ -11,25 +11,25 @@ import { importModule, pickExport } from '../workspace/module.ts';
 export interface PackPlace {
   /** A folder with a package.json, a file, or the name of an installed package. */
   readonly place: string;
-  /** Absent: `default`, else the only pack that is exported. */
+  /** Default: `default`, or the only exported pack. */
   readonly exportName: string | undefined;
   readonly directory: string;
 }
 
 export interface OpenedPack {
   readonly pack: Pack;
-  /** That was run. */
+  /** The file that was executed. */
   readonly file: string;
-  /** Where its package is; of a file alone, where that is. */
+  /** The package folder, or the folder of a single file. */
   readonly folder: string;
-  /** `undefined` where there is no package.json. */
+  /** `undefined` without a package.json. */
   readonly manifest: JsonObject | undefined;
 }
 
 const endings = ['.ts', '.mts', '.js', '.mjs'];
 
 /**
- * Runs a module and takes the pack that it exports.
+ * Executes a module and returns the pack that it exports.
  *
  * @throws HoldfastError `usage.pack_missing`, `usage.pack_unclear`; `module.failed` when it throws.
  */
@@ -43,7 +43,7 @@ export async function openPack({ place, exportName, directory }: PackPlace): Pro
 
 export type FoundPack = Pick<OpenedPack, 'file' | 'folder'>;
 
-/** Where a pack is. Nothing runs. @throws HoldfastError `usage.pack_missing`. */
+/** Finds a pack without executing it. @throws HoldfastError `usage.pack_missing`. */
 export async function findPack(place: string, directory: string): Promise<FoundPack> {
   const path = resolve(directory, place);
   return (await isFile(path)) ? toModule(path, place) : await findEntry(place, directory);
@@ -53,22 +53,22 @@ function toModule(path: string, place: string): FoundPack {
   if (/\.[cm]?[jt]s$/.test(path)) return { file: path, folder: dirname(path) };
   throw usageError(
     'usage.pack_missing',
-    `\`${place}\` is no module: name the folder of a pack, or a file such as src/index.ts.`,
+    `\`${place}\` is not a module: give the folder of a pack, or a file such as src/index.ts.`,
   );
 }
 
-/** A folder is tried from its sources, so that nothing has to be built; an installed package as it was published. */
+/** Looks for sources in a folder, so that nothing has to be built, and for the published entry of an installed package. */
 async function findEntry(place: string, directory: string): Promise<FoundPack> {
   const path = resolve(directory, place);
   const found = (await isFolder(path)) ? path : findInstalled(place, directory);
   if (found === undefined) {
     throw usageError(
       'usage.pack_missing',
-      `\`${place}\` is neither a folder nor a file here, nor an installed package: name the folder of a pack.`,
+      `\`${place}\` is not a folder, a file or an installed package: give the folder of a pack.`,
     );
   }
   const folder = await realpath(found);
-  // Node.js runs no TypeScript there.
+  // Node.js does not run TypeScript in node_modules.
   const isInstalled = folder.split(sep).includes('node_modules');
   const sources = isInstalled
     ? []
@@ -79,12 +79,12 @@ async function findEntry(place: string, directory: string): Promise<FoundPack> {
   const named = entry === undefined ? '' : `, \`${relative(folder, entry)}\``;
   throw usageError(
     'usage.pack_missing',
-    `There is no pack in \`${place}\`: neither \`src/index.ts\` nor what a package.json says is the entry${named}.`,
+    `No pack in \`${place}\`: neither \`src/index.ts\` nor the entry in package.json${named} exists.`,
   );
 }
 
 function findInstalled(name: string, directory: string): string | undefined {
-  // What cannot be the name of a package is none that was installed.
+  // Other text cannot be a package name.
   return /^(?:@[\w.-]+\/)?[\w.-]+$/.test(name) ? findPackage(name, directory) : undefined;
 }
 
@@ -95,7 +95,7 @@ async function readManifest(path: string): Promise<JsonObject | undefined> {
     return isPlainObject(json) ? (json as JsonObject) : {};
   } catch (thrown) {
     if (hasCode(thrown, 'ENOENT')) return undefined;
-    throw new HoldfastError('module.failed', `\`${path}\` cannot be read: ${describeThrown(thrown)}`, {
+    throw new HoldfastError('module.failed', `Cannot read \`${path}\`: ${describeThrown(thrown)}`, {
       cause: thrown,
     });
   }
@@ -107,7 +107,7 @@ export interface OpenedCases {
 }
 
 /**
- * The cases of a pack: `cases.ts`, `.mts`, `.js` or `.mjs` in its folder, in `src` or in `test` there, or the file that is named.
+ * Loads the cases of a pack: the named file, or `cases.ts`, `.mts`, `.js` or `.mjs` in its folder or in `src` or `test` there.
  *
  * @throws HoldfastError `usage.cases_missing`; `module.failed` when it throws.
  */
@@ -117,17 +117,17 @@ export async function openCases(folder: string, named: string | undefined, direc
     throw usageError(
       'usage.cases_missing',
       named === undefined
-        ? `There are no cases in \`${relative(directory, folder) || '.'}\`: export \`cases\` from cases.ts, src/cases.ts or test/cases.ts, or name a file with --cases.`
-        : `\`${named}\` is no file.`,
+        ? `No cases in \`${relative(directory, folder) || '.'}\`: export \`cases\` from cases.ts, src/cases.ts or test/cases.ts, or pass a file with \`--cases\`.`
+        : `File \`${named}\` does not exist.`,
     );
   }
   const shown = relative(directory, file);
   const { cases } = await importModule(file, shown);
   if (isPlainObject(cases)) return { cases: cases as unknown as PackCases, file };
-  throw usageError('usage.cases_missing', `\`${shown}\` exports no \`cases\`.`);
+  throw usageError('usage.cases_missing', `\`${shown}\` does not export \`cases\`.`);
 }
 
-/** Where `openCases` looks when no file is named. */
+/** Finds the default cases file for `openCases`. */
 export async function findCases(folder: string): Promise<string | undefined> {
   for (const part of ['.', 'src', 'test']) {
     for (const ending of endings) {

@@ -52,7 +52,7 @@ async function atTerminal(
     environment: { NO_COLOR: '1' },
     columns,
   });
-  // What stood on the terminal each time that a question was put.
+  // The terminal contents at each question.
   const asked: string[] = [];
   host.stdout.on('data', () => {
     if (stdout().split(asks).length - 1 <= asked.length) return;
@@ -67,7 +67,7 @@ async function atTerminal(
 const readRan = ({ path }: TestFolder) => readFile(join(path, 'ran.txt'), 'utf8').catch(() => undefined);
 const once = '\x1b[A\x1b[A\r';
 
-test('a yes to an argument that was not shown whole is not taken: it is shown, and asked about again', async () => {
+test('approving an argument that was cut shows it in full and asks again', async () => {
   await using folder = await createFolder(files(call('shell', { command: hidden })));
   const { exitCode, asked } = await atTerminal(folder, run, [once, '\x1b']);
   expect(exitCode).toBe(0);
@@ -90,10 +90,10 @@ const shownChanges = [
   '    + new.txt (new, 6 B)\n',
   '    ~ a.txt (+1 -1, 8 B -> 10 B)\n    | @@ -1,2 +1,2 @@\n    |  one\n    | -two\n    | +three\n',
   '    - b.txt (removed, 9 B)\n',
-  '    = What it would change is not known: ',
+  '    = Changes unknown: ',
 ];
 
-test('what the file tools would change is shown in `run`', async () => {
+test('`run` previews changes of the file tools', async () => {
   await using folder = await createFolder(files(reads, edits));
   const { stdout, asked } = await atTerminal(folder, run, []);
   expect(asked).toHaveLength(4);
@@ -101,7 +101,7 @@ test('what the file tools would change is shown in `run`', async () => {
   expect(await readFile(join(folder.path, 'a.txt'), 'utf8')).toBe('one\ntwo\n');
 });
 
-test('what the file tools would change is shown by `pending` and `approve`, as the files are then', async () => {
+test('`pending` and `approve` preview changes based on the current files', async () => {
   await using folder = await createFolder(files(reads, edits));
   expect(await runHere([...run, '--suspend'], { directory: folder.path })).toMatchObject({ exitCode: 3, stderr: '' });
   const type = (...argv: readonly string[]) => runHere(argv, { directory: folder.path });
@@ -128,7 +128,7 @@ test('what the file tools would change is shown by `pending` and `approve`, as t
   ]);
 });
 
-test('what a node of a plan would change is shown', async () => {
+test("changes of a plan's node are previewed", async () => {
   const node = { id: 'write', tool: 'write_file', inputs: { path: 'new.txt', content: 'hello\n' } };
   await using folder = await createFolder({ ...files(), 'p.json': planText(node) });
   const argv = ['plan', 'run', 'p.json', '--config', 'config.mjs'];
@@ -143,13 +143,13 @@ async function suspend(folder: TestFolder): Promise<string> {
   return session;
 }
 
-test('`pending` shows head and tail of a long argument, and `pending ID` all of it', async () => {
+test('`pending` cuts a long argument, `pending ID` shows all of it', async () => {
   await using folder = await createFolder(files(call('shell', { command: hidden })));
   const session = await suspend(folder);
   const list = await runHere(['pending'], { directory: folder.path });
   expect(list.stdout).not.toContain('rm -rf');
   expect(list.stdout).toMatch(
-    new RegExp(`^ {4}… \\d+ more lines of \\d+: \`holdfast pending ${session}\` shows them\\.$`, 'm'),
+    new RegExp(`^ {4}… \\d+ more lines of \\d+: \`holdfast pending ${session}\` shows all\\.$`, 'm'),
   );
   const one = await runHere(['pending', session], { directory: folder.path });
   expect(one.stdout).toContain('rm -rf');
@@ -163,7 +163,7 @@ test.each([
   { keys: 'y', exitCode: 0, state: 'approved' },
   { keys: '\r', exitCode: 1, state: 'waiting' },
   { keys: '\x03', exitCode: 1, state: 'waiting' },
-])('`approve` at a terminal shows a long argument whole and asks: $keys', async ({ keys, exitCode, state }) => {
+])('`approve` at a terminal shows a long argument in full and asks: $keys', async ({ keys, exitCode, state }) => {
   await using folder = await createFolder(files(call('shell', { command: hidden })));
   const session = await suspend(folder);
   const trial = await atTerminal(folder, ['approve', session, 'call_1_0'], [keys]);
@@ -172,7 +172,7 @@ test.each([
   expect({ exitCode: trial.exitCode, state: await answered(folder) }).toEqual({ exitCode, state });
 });
 
-test('`approve` of what fits on the screen, or without a terminal, shows it whole and does not ask', async () => {
+test('`approve` without a terminal, or if the call fits on the screen, shows it in full without asking', async () => {
   await using folder = await createFolder(files(call('shell', { command: hidden }), call('shell', { command: 'ls' })));
   const session = await suspend(folder);
   const script = await runHere(['approve', session, 'call_1_0'], { directory: folder.path });

@@ -20,30 +20,30 @@ export interface ApproverOptions {
   readonly taken: TakenStreams;
   /** The files that calls work on. */
   readonly files: PreviewPlace['filesystem'];
-  /** What becomes of a question for which nobody is there. */
+  /** The answer to a question if nobody can be asked. */
   readonly whenNobody: 'deny' | 'wait';
   /** Called when a question is answered with Ctrl-C. */
   readonly onInterrupt: () => void;
 }
 
-/** How calls that need approval are answered in one run. */
+/** Answers calls that need approval during one run. */
 export interface Approver {
-  /** Whether the run shall end such calls as denied. */
+  /** True if the run denies such calls. */
   readonly unattended: boolean;
-  /** Why nobody is asked; `undefined` when somebody is, or when nobody has to be. */
+  /** Why nobody is asked; `undefined` if a person can be asked, or nothing is asked. */
   readonly absence: string | undefined;
   /**
-   * Puts the questions of a suspended run to the person, until one is put off, and records the answers. False when there is none,
-   * so that the run has to stay suspended. `untilMs`: when the person's time is over.
+   * Asks the person about the calls of a suspended run, until one is postponed, and records the answers. Returns false without an
+   * answer: the run stays suspended. `untilMs`: the deadline for answers.
    */
   ask(pending: readonly PendingApproval[], session: Session, untilMs: number | undefined): Promise<boolean>;
-  /** What to give runs as `approve`: questions of nested calls cannot wait, and are put at once. `undefined`: nobody is there. */
+  /** The `approve` option of a run: questions of nested calls cannot wait, so they are asked at once. `undefined`: nobody can be asked. */
   readonly approve: Approve | undefined;
-  /** Takes back a question that is open, and asks no further one. */
+  /** Withdraws an open question and asks no more. */
   close(): void;
 }
 
-/** Asks the person at the terminal, where there is one and it is wanted. */
+/** Asks at the terminal, if there is one and the mode allows it. */
 export function createApprover(mode: ApprovalMode, options: ApproverOptions): Approver {
   const output = findQuestionStream(options.host, options.taken);
   if (mode === 'ask' && output !== undefined) return new TerminalApprover(output, options);
@@ -58,11 +58,11 @@ export function createApprover(mode: ApprovalMode, options: ApproverOptions): Ap
 }
 
 function describeAbsence(mode: ApprovalMode, taken: TakenStreams): string {
-  if (mode === 'unattended') return '--unattended was given';
-  return taken.stdin ? 'standard input carried the request' : 'there is no terminal to ask at';
+  if (mode === 'unattended') return '--unattended is set';
+  return taken.stdin ? 'standard input was used for the request' : 'no terminal';
 }
 
-// A longer time than a timer can run.
+// The longest time of a timer.
 const maxTimerMs = 2 ** 31 - 1;
 
 class TerminalApprover implements Approver {
@@ -96,13 +96,13 @@ class TerminalApprover implements Approver {
         this.#putOff = true;
         break;
       }
-      // One that was not answered in its time is answered by that.
+      // An expired question counts as answered.
       answered = true;
     }
     return answered;
   }
 
-  // Of the others the run is to wait first: whatever becomes of this process, they are there to be answered.
+  // Other questions suspend the run first, so that they can be answered even if this process ends.
   readonly approve: Approve = async (question): Promise<HostAnswer> => {
     if (question.parentId === undefined || this.#closing.signal.aborted) return { type: 'later' };
     return this.#put(question, question.expiresAtMs);
@@ -146,7 +146,7 @@ class TerminalApprover implements Approver {
       const { callId, run, turn, digest } = question;
       view.show({ type: 'approval-answer', callId, run, turn, digest, answer, by: 'person' });
     } catch (thrown) {
-      // It came in the very moment in which its time was over: the call ends by that.
+      // It expired just now: the call ends as expired.
       if (!isHoldfastError(thrown) || thrown.code !== 'approval.expired') throw thrown;
     }
   }

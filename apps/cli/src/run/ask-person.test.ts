@@ -20,7 +20,7 @@ test.each<{ keys: string; what: string; answer: Partial<PersonAnswer>; interrupt
   { keys: `${down}\r`, what: 'decide later', answer: { type: 'later' } },
   { keys: '\x1b', what: 'Escape', answer: { type: 'deny' } },
   { keys: '\x03', what: 'Ctrl-C', answer: { type: 'later' }, interrupts: true },
-])('$what answers $answer', async ({ keys, answer, interrupts = false }) => {
+])('$what: $answer', async ({ keys, answer, interrupts = false }) => {
   const { host, stdin } = createTestHost({ terminals: ['stdin', 'stdout'] });
   const onInterrupt = vi.fn();
   const { signal } = new AbortController();
@@ -31,7 +31,7 @@ test.each<{ keys: string; what: string; answer: Partial<PersonAnswer>; interrupt
   expect(onInterrupt).toHaveBeenCalledTimes(interrupts ? 1 : 0);
 });
 
-test('what cannot be granted is not offered for the run', async () => {
+test('a call that cannot be granted is not offered for the run', async () => {
   const { host, stdin } = createTestHost({ terminals: ['stdin', 'stdout'] });
   const asks = [
     ...pending.asks,
@@ -44,7 +44,7 @@ test('what cannot be granted is not offered for the run', async () => {
   expect(await given).toEqual({ type: 'approve' });
 });
 
-test.each(['before', 'after'])('a question that is taken back %s it was put is no answer', async (when) => {
+test.each(['before', 'after'])('a question withdrawn %s it was asked is not answered', async (when) => {
   const { host } = createTestHost({ terminals: ['stdin', 'stdout'] });
   const controller = new AbortController();
   const onInterrupt = vi.fn();
@@ -56,7 +56,7 @@ test.each(['before', 'after'])('a question that is taken back %s it was put is n
   expect(onInterrupt).not.toHaveBeenCalled();
 });
 
-test('tool, arguments, changes and reason are shown with the question', async () => {
+test('a question shows tool, arguments, changes and reason', async () => {
   const { host, stdin, stdout } = createTestHost({ terminals: ['stdin', 'stdout'] });
   const given = askPerson(pending, {
     input: host.stdin,

@@ -10,30 +10,30 @@ export interface AskPersonOptions {
   readonly input: InputStream;
   readonly output: OutputStream;
   readonly style: LineStyle;
-  /** Takes the question back. */
+  /** Withdraws the question. */
   readonly signal: AbortSignal;
-  /** Called when the answer is Ctrl-C. */
+  /** Called on Ctrl-C. */
   readonly onInterrupt: () => void;
-  /** Whether the call could wait for an answer that comes later. Default: unless it is nested. */
+  /** True if the call can wait for a later answer. Default: true unless it is nested. */
   readonly canWait?: boolean;
   readonly preview?: CallPreview;
 }
 
-/** What a person answers; `later` when the question was put off or taken back. */
+/** A person's answer; `later` if the question was postponed or withdrawn. */
 export type PersonAnswer = ApprovalAnswer | { readonly type: 'later' };
 
-const denied: PersonAnswer = { type: 'deny', reason: 'the person who was asked said no' };
+const denied: PersonAnswer = { type: 'deny', reason: 'denied by the user' };
 const later: PersonAnswer = { type: 'later' };
 
 /**
- * Asks at the terminal whether a call may run. Escape denies: only a clear yes approves. A yes before everything was
- * shown is none either: the rest is shown, and the question put again.
+ * Asks at the terminal whether a call may run. Escape denies: only an explicit yes approves. A yes before everything was shown does
+ * not count: the rest is shown, and the question is asked again.
  */
 export async function askPerson(pending: PendingApproval, options: AskPersonOptions): Promise<PersonAnswer> {
   const { input, output, style, signal, onInterrupt, preview } = options;
   const question = { ...pending, ...preview };
   const show = (maxRows: number): boolean => {
-    const { lines, isWhole } = describeQuestion(question, { style, maxRows, more: '"Show all" shows them.' });
+    const { lines, isWhole } = describeQuestion(question, { style, maxRows, more: 'choose "Show all".' });
     output.write(`\n${lines.join('\n')}\n`);
     return isWhole;
   };
@@ -41,7 +41,7 @@ export async function askPerson(pending: PendingApproval, options: AskPersonOpti
   while (true) {
     let interrupted = false;
     const answer = await choose({
-      message: 'May it run?',
+      message: 'Allow this call?',
       options: listChoices(pending, { isShown, ...options }),
       // Enter alone must not approve.
       initialValue: 'deny',
@@ -61,7 +61,7 @@ export async function askPerson(pending: PendingApproval, options: AskPersonOpti
   }
 }
 
-/** Whether a yes may also hold for later calls of the tool. */
+/** True if an approval may also cover later calls of the tool. */
 export function canBeGranted({ asks }: Pick<PendingApproval, 'asks'>): boolean {
   return asks.every(({ grantable }) => grantable !== false);
 }
@@ -82,12 +82,14 @@ function listChoices(
       : []),
     { value: 'deny', label: 'Deny' },
     ...(isShown ? [] : [{ value: 'all', label: 'Show all' } as const]),
-    // The call around a nested one is under way.
-    ...(canWait ? [{ value: 'later', label: 'Decide later: the run waits for `holdfast approve`' } as const] : []),
+    // The call around a nested one is running and cannot wait.
+    ...(canWait
+      ? [{ value: 'later', label: 'Decide later (suspends the run; answer with `holdfast approve`)' } as const]
+      : []),
   ];
 }
 
-/** How much of a question fits on the screen beside the choices. */
+/** The rows of a question that fit on the screen with the choices. */
 export function countRows({ rows }: OutputStream): number {
   return Math.max(12, (rows || 24) - 8);
 }

@@ -9,7 +9,7 @@ import { runHere } from '../testing/test-program.ts';
 const key = 'sk-a-secret-of-mine';
 const keys = { OPENAI_API_KEY: key, ANTHROPIC_API_KEY: ' ' };
 
-/** A provider package whose models say who they are and what they were made with. */
+/** A provider package whose models return their name and settings. */
 function provider(name: string, exported: string): Record<string, string> {
   return {
     [`node_modules/@ai-sdk/${name}/package.json`]: JSON.stringify({
@@ -48,7 +48,7 @@ interface Answered {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** How often the question was put. */
+  /** The number of questions. */
   readonly asked: number;
 }
 
@@ -80,7 +80,7 @@ async function atTerminal(
 const readKept = ({ path }: TestFolder): Promise<unknown> =>
   readFile(join(toUserFolder(path), 'config.json'), 'utf8').then(JSON.parse, () => undefined);
 
-test('a key is offered at a terminal; a yes is kept for the user alone, and not asked for again', async () => {
+test('a model with a key is offered at a terminal; the choice is stored privately and not asked again', async () => {
   await using folder = await createFolder(openai);
   const first = await atTerminal(folder, run, [`${down}\r`]);
   expect(first).toMatchObject({ exitCode: 0, asked: 1 });
@@ -92,7 +92,7 @@ test('a key is offered at a terminal; a yes is kept for the user alone, and not 
   expect((await stat(join(toUserFolder(folder.path), 'config.json'))).mode & 0o777).toBe(0o600);
   const again = await atTerminal(folder, run);
   expect(again).toMatchObject({ exitCode: 0, asked: 0, stdout: expect.stringContaining('I am gpt-5') });
-  // Nobody is asked there, and what was answered counts.
+  // No question here, and the stored answer counts.
   const unattended = await atTerminal(folder, [...run, '--unattended']);
   expect(unattended).toMatchObject({ asked: 0, stdout: expect.stringContaining('I am gpt-5') });
   expect(first.stdout + again.stdout + JSON.stringify(await readKept(folder))).not.toContain(key);
@@ -102,7 +102,7 @@ test.each([
   { what: 'Enter alone', answer: '\r', kept: undefined },
   { what: 'Escape', answer: '\x1b', kept: undefined },
   { what: 'a no for good', answer: `${up}\r`, kept: { models: { openai: false } } },
-])('$what keeps the stand-in', async ({ answer, kept }) => {
+])('$what keeps the offline model', async ({ answer, kept }) => {
   await using folder = await createFolder(openai);
   expect(await atTerminal(folder, run, [answer])).toMatchObject({
     exitCode: 0,
@@ -123,20 +123,20 @@ test('Ctrl-C at the question ends the program before anything has run', async ()
 });
 
 test.each<{ what: string; argv: readonly string[]; options?: TestHostOptions }>([
-  { what: 'stdin is no terminal', argv: run, options: { terminals: ['stdout', 'stderr'] } },
-  { what: 'no output is one', argv: run, options: { terminals: ['stdin'] } },
+  { what: 'stdin is not a terminal', argv: run, options: { terminals: ['stdout', 'stderr'] } },
+  { what: 'no output is a terminal', argv: run, options: { terminals: ['stdin'] } },
   { what: 'a program reads the output', argv: [...run, '--json'] },
   { what: 'a model is named', argv: [...run, '--model', 'offline'] },
-  { what: 'nobody is to be asked', argv: [...run, '--unattended'] },
+  { what: 'questions are off', argv: [...run, '--unattended'] },
   { what: 'nothing is set', argv: run, options: { environment: { OPENAI_API_KEY: '' } } },
-])('where $what, the stand-in answers without a question', async ({ argv, options }) => {
+])('the offline model answers without a question if $what', async ({ argv, options }) => {
   await using folder = await createFolder(openai);
   const { exitCode, stdout, asked } = await atTerminal(folder, argv, [], options);
   expect({ exitCode, asked }).toEqual({ exitCode: 0, asked: 0 });
   expect(stdout).toContain('offline:rules');
 });
 
-test('without a terminal a kept yes does not count either, whatever keys are set', async () => {
+test('without a terminal a stored answer does not count', async () => {
   await using folder = await createFolder(openai);
   await atTerminal(folder, run, [`${down}\r`]);
   const environment = { NO_COLOR: '1', HOLDFAST_HOME: toUserFolder(folder.path), ...keys };
@@ -146,7 +146,7 @@ test('without a terminal a kept yes does not count either, whatever keys are set
   expect(fetch).not.toHaveBeenCalled();
 });
 
-test('a model that the folder names is not asked about, and its configuration gives no yes', async () => {
+test('a configured model is not asked about, and a configuration cannot accept models', async () => {
   await using folder = await createFolder({ ...openai, 'own.mjs': "export default { model: 'offline' };" });
   const argv = [...run, '--config', 'own.mjs'];
   expect(await atTerminal(folder, argv)).toMatchObject({ exitCode: 0, asked: 0 });
@@ -157,7 +157,7 @@ test('a model that the folder names is not asked about, and its configuration gi
   });
 });
 
-test('a kept yes does not let a package of another folder run: it is code that is found there', async () => {
+test('a stored answer does not trust a package of another folder', async () => {
   await using folder = await createFolder(openai);
   await atTerminal(folder, run, [`${down}\r`]);
   const environment = { HOLDFAST_HOME: toUserFolder(folder.path) };
@@ -174,7 +174,7 @@ test('a kept yes does not let a package of another folder run: it is code that i
   expect(await atTerminal(hostile, run, [], { environment })).toMatchObject({ exitCode: 0, asked: 0 });
 });
 
-test('where the package is not installed the offer says so, and nothing is kept', async () => {
+test('a missing package is mentioned in the offer, and nothing is stored', async () => {
   await using folder = await createFolder();
   const { exitCode, stdout, stderr } = await atTerminal(folder, run, [`${down}\r`]);
   expect(exitCode).toBe(2);
@@ -185,7 +185,7 @@ test('where the package is not installed the offer says so, and nothing is kept'
 
 const tags = () => Promise.resolve(new Response('{"models":[{"name":"qwen3:4b"}]}'));
 
-test('an Ollama on this machine is offered, kept and asked at its own address', async () => {
+test('a local Ollama is offered, stored and used at its own address', async () => {
   await using folder = await createFolder(compatible);
   const options = { fetch: tags, environment: { OPENAI_API_KEY: '', OLLAMA_HOST: '0.0.0.0:4242' } };
   const first = await atTerminal(folder, run, [`${down}\r`], options);
@@ -199,7 +199,7 @@ test('an Ollama on this machine is offered, kept and asked at its own address', 
     asked: 0,
     stdout: expect.stringContaining('I am qwen3:4b'),
   });
-  // Not running any more.
+  // No longer running.
   const { fetch: _, ...gone } = options;
   expect(await atTerminal(folder, run, [], gone)).toMatchObject({
     asked: 0,
@@ -219,7 +219,7 @@ test('`--model ollama:NAME` needs no variable, and no question', async () => {
   expect(wrong).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('OLLAMA_HOST') });
 });
 
-test('what else the user has configured stays when an answer is kept', async () => {
+test('storing an answer keeps the rest of the user configuration', async () => {
   await using folder = await createFolder(openai);
   const home = await createFolder({
     'config.json': '{ "environment": { "weather": ["API_KEY"] }, "models": { "google": false } }',
@@ -232,7 +232,7 @@ test('what else the user has configured stays when an answer is kept', async () 
   });
 });
 
-test('a provider in the configuration of the user that there is none of is told', async () => {
+test('an unknown provider in the user configuration is an error', async () => {
   await using folder = await createFolder(openai);
   await using home = await createFolder({ 'config.json': '{ "models": { "acme": true } }' });
   expect(await atTerminal(folder, run, [], { environment: { HOLDFAST_HOME: home.path } })).toMatchObject({
@@ -241,14 +241,14 @@ test('a provider in the configuration of the user that there is none of is told'
   });
 });
 
-test('doctor lists what it found and what was answered, never a value', async () => {
+test('doctor lists found models and answers, never key values', async () => {
   await using folder = await createFolder({ ...openai, ...compatible });
   const environment = { NO_COLOR: '1', HOLDFAST_HOME: toUserFolder(folder.path), ...keys };
   const doctor = (...more: readonly string[]) =>
     runHere(['doctor', ...more], { directory: folder.path, environment, fetch: tags });
   const before = await doctor();
   expect(before.stdout).toMatch(
-    /^models +openai:gpt-5 \(OPENAI_API_KEY is set; @ai-sdk\/openai 1\.2\.3\)\n +ollama:qwen3:4b \(Ollama at .*\)\n +a run at a terminal without --model asks/m,
+    /^models +openai:gpt-5 \(OPENAI_API_KEY is set; @ai-sdk\/openai 1\.2\.3\)\n +ollama:qwen3:4b \(Ollama at .*\)\n +without --model, a run at a terminal offers them/m,
   );
   await atTerminal(folder, run, [`${down}\r`]);
   const after = await doctor();
@@ -263,5 +263,5 @@ test('doctor lists what it found and what was answered, never a value', async ()
   });
   expect(before.stdout + after.stdout + json.stdout).not.toContain(key);
   const none = await runHere(['doctor'], { directory: folder.path, environment: { NO_COLOR: '1' } });
-  expect(none.stdout).toMatch(/^models +neither a key nor an Ollama/m);
+  expect(none.stdout).toMatch(/^models +no provider key and no local Ollama found/m);
 });

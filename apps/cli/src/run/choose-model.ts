@@ -6,15 +6,15 @@ import { demandTrust } from '../trust/trust.ts';
 import { readModelAnswers, rememberModelAnswers } from '../user/config.ts';
 
 export interface ChooseModelOptions {
-  /** Streams that cannot carry a question. */
+  /** Streams that are not available for questions. */
   readonly taken: TakenStreams;
-  /** Whether somebody is asked; otherwise only what was answered before counts. */
+  /** True to ask the user; otherwise only saved answers count. */
   readonly asks: boolean;
 }
 
 /**
- * The model of a run for which nobody names one: one whose key or server is found here and that the user has said yes to, before or now.
- * `undefined`: the stand-in. Without a terminal it always is, whatever is found.
+ * Chooses the model of a run without `--model`: one that was found here and that the user has accepted, before or now. `undefined`: the
+ * offline model, as always without a terminal.
  *
  * @throws HoldfastError `terminal.interrupted` for Ctrl-C, `user_config.invalid`, `user_folder.*`, and as `demandTrust`, because the
  * provider's package is code of the current folder.
@@ -35,9 +35,9 @@ export async function chooseModel({ taken, asks }: ChooseModelOptions, host: Hos
   if (answer === 'never')
     await rememberModelAnswers(new Map(offered.map(({ provider }) => [provider, false] as const)), host);
   if (typeof answer === 'string') return undefined;
-  // Where it is not installed, opening the model says what to do; there is nothing to keep yet.
+  // If the package is missing, opening the model explains it; there is nothing to save yet.
   if (answer.version !== null) {
-    // The question has named package and version.
+    // The question named the package and its version.
     await trustPackage(answer, { taken, trust: true }, host);
     await rememberModelAnswers(new Map([[answer.provider, true]]), host);
   }
@@ -57,12 +57,12 @@ type Answer = FoundModel | 'offline' | 'never';
 
 async function ask(offered: readonly FoundModel[], output: OutputStream, { stdin }: Host): Promise<Answer> {
   const answer = await choose<Answer>({
-    message: 'Which model should answer? It gets the request and what tools read; a yes is kept for later runs.',
+    message: 'Which model should answer? It receives your request and the tool results. Your choice is saved.',
     options: [
-      // Enter alone must not send anything anywhere.
-      { value: 'offline', label: 'The offline stand-in, this time' },
+      // Enter alone must not send data anywhere.
+      { value: 'offline', label: 'Offline model (rules), this time' },
       ...offered.map((one) => ({ value: one, label: toPrintable(describeFound(one)) })),
-      { value: 'never', label: 'The offline stand-in, and do not ask about these again' },
+      { value: 'never', label: 'Offline model (rules), and do not ask about these again' },
     ],
     initialValue: 'offline',
     input: stdin,

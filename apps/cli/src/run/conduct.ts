@@ -8,12 +8,12 @@ import { createRunSummary } from './summary.ts';
 import { createRunTelling } from './view.ts';
 import { type Conduct, conductWork } from './work.ts';
 
-/** A run that begins with a request, or one of the session's that is gone on with. */
+/** A request to start a run with, or one of the session's runs to resume. */
 export type RunWork =
   | { readonly type: 'start'; readonly input: string }
   | { readonly type: 'resume'; readonly run: number };
 
-/** Conducts a run. */
+/** Runs or resumes a run. */
 export async function conductRun(work: RunWork, conduct: Conduct<RunSetup>, host: Host): Promise<ExitCode> {
   const { setup, terms } = conduct;
   const { maxRounds, timeoutMs } = terms;

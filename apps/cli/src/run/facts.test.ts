@@ -31,7 +31,7 @@ test.each([
   expect([...made.reads, ...made.writes, ...made.deletes].every(({ inside }) => inside)).toBe(true);
 });
 
-test('`grep_files` also reads what Git ignores, and only the files that were asked for', async () => {
+test('`grep_files` also reads files ignored by Git, limited to the given files', async () => {
   await using folder = await createFolder();
   const source = createRunFacts(folder.path);
   const describe = (input: object) =>
@@ -41,7 +41,7 @@ test('`grep_files` also reads what Git ignores, and only the files that were ask
   expect(describe({ glob: '*.ts' })).toMatchObject([{ recursive: { ...recursive, only: ['*.ts'] } }]);
 });
 
-test('a tool that is not known is unclear, and a file tool of others reads paths as they are', async () => {
+test('an unknown tool is unclear, and a foreign file tool uses paths unchanged', async () => {
   await using folder = await createFolder();
   const source = createRunFacts(folder.path);
   const describe = (name: string, input: object) =>

@@ -10,7 +10,7 @@ import {
 import { createFacts, type FileUse, fetchFacts, fileFacts, patchFacts, shellFacts } from '@holdfast/facts';
 import { nodeDisk } from '@holdfast/facts/node';
 
-/** What the calls of a run would do, in its workspace. `workspace`: its real path. */
+/** The facts source for calls in a workspace. `workspace`: its real path. */
 export function createRunFacts(workspace: string): FactsSource {
   return createFacts({
     describers: [shellFacts(), createFileFacts(), patchFacts(), fetchFacts()],
@@ -19,19 +19,19 @@ export function createRunFacts(workspace: string): FactsSource {
 }
 
 const edits: FileUse = { reads: ['path'], writes: ['path'] };
-/** The file tools of this program. */
+/** The built-in file tools. */
 const own: ReadonlyMap<string, FileUse> = new Map<string, FileUse>([
   ['read_file', { reads: ['path'] }],
   ['write_file', { writes: ['path'] }],
   ['edit_file', edits],
   ['delete_file', { deletes: ['path'] }],
   ['grep_files', { searches: ['path'], only: ['glob'] }],
-  // They show names alone.
+  // They return only names.
   ['glob_files', {}],
   ['list_files', {}],
 ]);
 
-/** Facts of file tools. Those of this program take the workspace for the root, and search what others leave out. */
+/** Facts of file tools. The built-in ones treat the workspace as the root, and also search ignored files. */
 function createFileFacts(): Describer {
   const usual = fileFacts();
   const files = fileFacts({ tools: Object.fromEntries(own) });

@@ -12,7 +12,7 @@ export interface SessionPlace {
 
 const maxShown = 5;
 
-/** What waits at the end of a suspended run, and what to type next. */
+/** The pending calls of a suspended run, and the next commands. */
 export function describeNextSteps(
   { pending }: Pick<RunResult, 'pending'>,
   { session, workspace }: SessionPlace,
@@ -25,17 +25,17 @@ export function describeNextSteps(
   const ids = shortenCallIds(pending.map(({ callId }) => callId));
   const idOf = (callId: string): string => ids.get(callId) ?? callId;
   const shown = pending.slice(0, maxShown).map(({ callId, name, input }) => {
-    // By the mark no id that a model makes up can pass for the state of a call.
+    // The mark keeps an id chosen by a model from passing for the state of a call.
     const line = `  ? ${toPrintable(idOf(callId))}  ${toPrintable(name)}  ${formatArguments(input)}`;
     return fitColumns(line, Math.min(columns, 160) - 1);
   });
   const more = pending.length - shown.length;
   return [
     '',
-    colors.bold('Waiting for an answer:'),
+    colors.bold('Pending calls:'),
     ...shown,
     ...(more > 0 ? [`  … and ${more} more`] : []),
-    colors.bold('To go on:'),
+    colors.bold('To continue:'),
     `  ${command('pending', session)}`,
     `  ${command('approve', session, idOf(first.callId))}`,
     `  ${command('deny', session, idOf(first.callId))}`,

@@ -20,60 +20,60 @@ import { createSessionId } from '../workspace/session-logs.ts';
 import { beginSession, closeSession } from './session.ts';
 import { type RunTerms, toTermsRecord } from './terms.ts';
 
-/** What calls are made with, as a command is given it. */
+/** The options that determine tools, configuration and model. */
 export interface WorkPlace extends Partial<RunLimits> {
-  /** Absent: that of the current directory, when there is one. */
+  /** Default: the configuration of the current directory, if any. */
   readonly config?: ConfigFlag;
-  /** Says yes to code that is found. */
+  /** Trusts found code. */
   readonly trust?: boolean | undefined;
-  /** Absent: the default folder, when there is one. */
+  /** Default: the default folder, if it exists. */
   readonly tools?: string | undefined;
-  /** Reads the folders in it, too. Absent, as all that follows: as the configuration says. */
+  /** Reads subfolders, too. Default, here and below: from the configuration. */
   readonly subfolders?: boolean | undefined;
-  /** Refuses to go on without a lock. */
+  /** Requires a lock. */
   readonly locked?: boolean | undefined;
-  /** The weakest isolation that tools of the folder run in. */
+  /** The minimum isolation of tool files. */
   readonly isolation?: Isolation | undefined;
-  /** As `openModel` takes it. */
+  /** A name for `openModel`. */
   readonly model?: string | undefined;
   readonly workspace: string;
   /** Dangerous tools that need no approval. */
   readonly allow: readonly string[];
   readonly json: boolean;
-  /** Only the answer goes to stdout. */
+  /** Prints only the answer to stdout. */
   readonly quiet?: boolean;
 }
 
-/** How calls are made, beside that. */
+/** All options of a run or plan. */
 export interface WorkGiven extends WorkPlace {
   readonly approval: ApprovalMode;
   /** Environment variables for the tool files that declare them. */
   readonly environment: readonly string[];
-  /** Names of tools from first to last. */
+  /** Orders of tool names, first to last. */
   readonly order?: readonly (readonly string[])[];
-  /** Of a plan: how many of its nodes may run at once. Absent: as the runtime has it. */
+  /** For a plan: maximum number of parallel nodes. */
   readonly concurrency?: number | undefined;
-  /** Keeps secrets out of the log. */
+  /** Masks secrets in the log. */
   readonly redact: boolean;
 }
 
 export interface OpenedWork {
-  /** Its real path. */
+  /** The real path. */
   readonly workspace: string;
   readonly equipment: Equipment;
 }
 
 export interface WorkOpening {
-  /** Whether it carries something else than answers. */
+  /** True if stdin is not available for answers. */
   readonly stdinTaken: boolean;
-  /** What tool files may see of the environment. Absent: nothing. */
+  /** Access of tool files to the environment. Default: none. */
   readonly consent?: EnvironmentConsent;
-  /** Settles what the settings leave open. */
+  /** Completes the settings. */
   settle?(settings: Settings): Promise<Settings>;
 }
 
 /**
- * Opens what calls are made with, for as long as `work` takes.
+ * Opens settings, tools and plugins for the duration of `work`.
  *
  * @throws HoldfastError `usage.*`, `config.*`, `registry.*`, `plugin.*`, `pack.*`, `tools.lock.*`.
  */
@@ -100,7 +100,7 @@ export async function openWork<Answer>(
   }
 }
 
-/** What work is given, as its log keeps it. */
+/** The options of a run or plan, as recorded in its log. */
 export async function toTerms(given: WorkGiven, equipment: Equipment): Promise<RunTerms> {
   const { approval, allow, order = [], concurrency, redact } = given;
   const { settings, toolset } = equipment;
@@ -110,7 +110,7 @@ export async function toTerms(given: WorkGiven, equipment: Equipment): Promise<R
     model: findModelName(settings),
     tools: toolset.folder.path === undefined ? null : toolset.folder.name,
     subfolders: subfolders.value,
-    // A lock that goes missing while the work waits does not let it go on with anything else.
+    // If the lock goes missing while the run is suspended, it must not resume without one.
     locked: toolset.isLocked,
     isolation: isolation.origin.layer === 'default' ? undefined : isolation.value,
     config: await toConfigRecord(equipment),
@@ -123,7 +123,7 @@ export async function toTerms(given: WorkGiven, equipment: Equipment): Promise<R
   };
 }
 
-/** Does work in a session of its own, whose log keeps what it was given. */
+/** Runs `work` in a new session and records its terms. */
 export async function inNewSession<Answer>(
   terms: RunTerms,
   { workspace, equipment, silent }: OpenedWork & { readonly silent: boolean },

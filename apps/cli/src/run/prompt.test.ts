@@ -8,7 +8,7 @@ import { createRunPrompt } from './prompt.ts';
 
 const toTool = (name: string) => defineTool({ name, description: 'Acts.', effects: 'none', execute: () => 1 });
 
-test('guidance, then the sections of plugins in their order, then one for the tools that are in none', () => {
+test('guidance, then plugin sections in their order, then sections for loose tools', () => {
   const git = definePlugin({
     name: 'git',
     version: '1.0.0',
@@ -38,7 +38,7 @@ test('a folder without tools has no section', () => {
   expect(createRunPrompt(registry).render({ session: undefined }).text).not.toContain('## 3.');
 });
 
-test('sections may be called as those of the prompt, and plugins as sections of others', () => {
+test('section names may clash with those of the prompt and of plugins', () => {
   const named = (name: string, title: string) =>
     definePlugin({
       name,

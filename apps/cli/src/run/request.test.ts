@@ -37,11 +37,11 @@ interface Trial extends Partial<RunOptions> {
   readonly turns: readonly object[];
   readonly files?: Readonly<Record<string, string>>;
   readonly host?: TestHostOptions;
-  /** Called each time that stdout has got one more of `says`. */
+  /** Called each time stdout has another `says`. */
   readonly when?: { readonly says: string; readonly act: (trial: TestHost) => void };
 }
 
-/** Runs a script over a folder with `files`; the answer has what was printed and what is in the folder afterwards. */
+/** Runs a script over a folder with `files`; returns the output and the files afterwards. */
 async function tryRun({ turns, files = {}, host: hostOptions = {}, when, ...options }: Trial) {
   await using folder = await createFolder({ ...files, 'script.json': JSON.stringify({ turns }) });
   await trustHere(folder.path);
@@ -102,14 +102,14 @@ function toEvents(stdout: string): readonly RunEvent[] {
     .map((line) => JSON.parse(line));
 }
 
-test('a run that completes: a line a call, the answer, the changes, the session', async () => {
+test('a completed run: a line per call, the answer, the changes, the session', async () => {
   const { exitCode, stdout, stderr, log, out } = await tryRun({
     turns: [call('write_file', { path: 'out.md', content: 'found\n' }), answer],
   });
   expect({ exitCode, stderr, out }).toEqual({ exitCode: 0, stderr: '', out: 'found\n' });
   expect(stdout).toMatch(/^script:script\.json · \d+ file tools \(no tools folder `\.\/plugins`\) · in \//);
   expect(stdout).toMatch(/^ {2}ok {8}write_file {4}\{"path":"out\.md","content":"found\\n"\} {2}allow +[\d.]+ m?s$/m);
-  expect(stdout).toContain('\n| That is all.\n\nChanged in the workspace:\n  + created out.md\n');
+  expect(stdout).toContain('\n| That is all.\n\nChanged files:\n  + created out.md\n');
   expect(stdout).toMatch(
     /\ncompleted after [\d.]+ m?s: 2 turns, 1 call \(1 ok\)\nsession log: holdfast show \d{8}-\d{9}-test\n$/,
   );
@@ -118,7 +118,7 @@ test('a run that completes: a line a call, the answer, the changes, the session'
   expect(log).toContain('hash chain intact');
 });
 
-test('with --json stdout has one event a line and nothing else', async () => {
+test('with --json stdout has only one event per line', async () => {
   const { exitCode, stdout } = await tryRun({
     json: true,
     turns: [call('write_file', { path: 'out.md', content: '1' }), call('read_file', { path: 'gone' }), answer],
@@ -134,7 +134,7 @@ test('with --json stdout has one event a line and nothing else', async () => {
   expect(stdout).not.toContain('"stack"');
 });
 
-// The tool removes by a path of this process, so each test gives it the whole one.
+// The tool removes by a path of this process, so tests pass an absolute path.
 async function tryWipe(trial: Partial<Trial> = {}) {
   await using outside = await createFolder({ 'target.txt': 'here' });
   const file = join(outside.path, 'target.txt');
@@ -144,20 +144,20 @@ async function tryWipe(trial: Partial<Trial> = {}) {
 }
 
 test.each([
-  { approval: 'unattended', why: '--unattended was given' },
-  { approval: 'ask', why: 'there is no terminal to ask at' },
-] as const)('a dangerous call is denied when $why, and the run completes', async ({ approval, why }) => {
+  { approval: 'unattended', why: '--unattended is set' },
+  { approval: 'ask', why: 'no terminal' },
+] as const)('a dangerous call is denied ($why), and the run completes', async ({ approval, why }) => {
   const { exitCode, stdout, isThere } = await tryWipe({ approval });
   expect({ exitCode, isThere }).toEqual({ exitCode: 0, isThere: true });
   expect(stdout).toMatch(/^ {2}denied {4}wipe /m);
-  expect(stdout).toContain(`Nobody was asked (${why}), so wipe did not run. \`--allow wipe\` lets it`);
+  expect(stdout).toContain(`Denied without asking (${why}): wipe. Use \`--allow wipe\` to allow it`);
 });
 
-test.each([{ approval: 'yes' as const }, { allow: ['wipe'] }])('%j lets a dangerous call run', async (options) => {
+test.each([{ approval: 'yes' as const }, { allow: ['wipe'] }])('%j allows a dangerous call', async (options) => {
   const { exitCode, stdout, isThere } = await tryWipe(options);
   expect({ exitCode, isThere }).toEqual({ exitCode: 0, isThere: false });
   expect(stdout).toMatch(/^ {2}ok {8}wipe .* allow: granted /m);
-  expect(stdout).toContain('What wipe did outside of these files is not listed.');
+  expect(stdout).toContain('Not listed: effects of wipe outside these files.');
 });
 
 const up = '\x1b[A';
@@ -197,7 +197,7 @@ const wiping = `export const METADATA = {
 test.each([
   { name: 'deny', keys: '\r', isThere: true },
   { name: 'allow once', keys: `${up}${up}\r`, isThere: false },
-])('a nested call is asked about at the terminal while the call around it waits: $name', async ({ keys, isThere }) => {
+])('a nested call is asked about at the terminal while its parent waits: $name', async ({ keys, isThere }) => {
   await using outside = await createFolder({ 'target.txt': 'here' });
   const file = join(outside.path, 'target.txt');
   const { exitCode, log } = await tryRun({
@@ -210,30 +210,30 @@ test.each([
   expect(log).toContain(isThere ? 'asked: denied by person' : 'asked: approved by person');
 });
 
-test('Ctrl-C at a question ends the program with 130, and the run waits', async () => {
+test('Ctrl-C at a question exits with 130 and leaves the run suspended', async () => {
   const { exitCode, stdout, isThere } = await tryWipe({
     host: { terminals: ['stdin', 'stdout'] },
     when: { says: 'wipe  dangerous', act: ({ stdin }) => stdin.write('\x03') },
   });
   expect({ exitCode, isThere }).toEqual({ exitCode: 130, isThere: true });
-  expect(stdout).toContain('suspended (it waits for an answer)');
+  expect(stdout).toContain('suspended (waiting for an answer)');
 });
 
 test.each([
   { cause: 'hung-up', code: 129 },
   { cause: 'terminated', code: 143 },
   { cause: 'stdout-closed', code: 1 },
-] as const)('$cause at a question ends the program with $code, and the run waits', async ({ cause, code }) => {
+] as const)('$cause at a question exits with $code and leaves the run suspended', async ({ cause, code }) => {
   const { exitCode, log, isThere } = await tryWipe({
     host: { terminals: ['stdin', 'stdout'] },
-    when: { says: 'May it run?', act: (trial) => setImmediate(() => trial.interrupt(cause)) },
+    when: { says: 'Allow this call?', act: (trial) => setImmediate(() => trial.interrupt(cause)) },
   });
   expect({ exitCode, isThere }).toEqual({ exitCode: code, isThere: true });
   expect(log).toContain('Status  suspended');
-  expect(log).toContain('`wipe` (call_1_0) waits for an answer until ');
+  expect(log).toContain('`wipe` (call_1_0) is pending until ');
 });
 
-test('with --suspend a call within a call is denied, and it is said what lets it run', async () => {
+test('with --suspend a nested call is denied, with a hint', async () => {
   const around = `export const METADATA = {
     name: 'around', function: 'around', description: 'Calls another.', dangerous: false, effects: 'external',
     parameters: { type: 'object', properties: {} },
@@ -247,13 +247,13 @@ test('with --suspend a call within a call is denied, and it is said what lets it
     host: { terminals: ['stdin', 'stdout'] },
   });
   expect(exitCode).toBe(0);
-  expect(stdout).not.toContain('May it run?');
+  expect(stdout).not.toContain('Allow this call?');
   expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
-    'Within other calls nobody can be asked, so wipe did not run there. `--allow wipe` lets it.',
+    'Calls inside other calls cannot be approved, so wipe did not run there. Use `--allow wipe` to allow it.',
   );
 });
 
-test('a question is taken back when the time is up', async () => {
+test('a question is withdrawn at the time limit', async () => {
   const clock = manualClock();
   const { exitCode, log, listeners } = await tryWipe({
     timeoutMs: 5000,
@@ -267,17 +267,20 @@ test('a question is taken back when the time is up', async () => {
 test.each([
   { approval: 'suspend', terminals: [] },
   { approval: 'suspend', terminals: ['stdin', 'stdout'] },
-] as const)('$approval with $terminals.length terminals: the run waits, and it is said what to type', async (trial) => {
-  const { approval, terminals } = trial;
-  const { exitCode, stdout, isThere } = await tryWipe({ approval, host: { terminals } });
-  expect({ exitCode, isThere }).toEqual({ exitCode: 3, isThere: true });
-  expect(stdout).not.toContain('May it run?');
-  expect(stdout).toMatch(
-    /^Waiting for an answer:\n {2}\? call_1_0 {2}wipe {2}\{"file.+\nTo go on:\n {2}holdfast pending (\S+)\n {2}holdfast approve \1 call_1_0\n {2}holdfast deny \1 call_1_0\n {2}holdfast resume \1\n/m,
-  );
-});
+] as const)(
+  '$approval with $terminals.length terminals: the run suspends and prints the next commands',
+  async (trial) => {
+    const { approval, terminals } = trial;
+    const { exitCode, stdout, isThere } = await tryWipe({ approval, host: { terminals } });
+    expect({ exitCode, isThere }).toEqual({ exitCode: 3, isThere: true });
+    expect(stdout).not.toContain('Allow this call?');
+    expect(stdout).toMatch(
+      /^Pending calls:\n {2}\? call_1_0 {2}wipe {2}\{"file.+\nTo continue:\n {2}holdfast pending (\S+)\n {2}holdfast approve \1 call_1_0\n {2}holdfast deny \1 call_1_0\n {2}holdfast resume \1\n/m,
+    );
+  },
+);
 
-test('a tool that is allowed for the run is not asked for again in the same message', async () => {
+test('a tool allowed for the run is not asked about again in the same message', async () => {
   await using outside = await createFolder({ 'one.txt': '1', 'two.txt': '2' });
   const calls = ['one.txt', 'two.txt'].map((name) => ({ name: 'wipe', arguments: { file: join(outside.path, name) } }));
   const { exitCode, stdout } = await tryRun({
@@ -291,7 +294,7 @@ test('a tool that is allowed for the run is not asked for again in the same mess
   expect(await readdir(outside.path)).toEqual([]);
 });
 
-test('the time of a run counts from its beginning, questions and all', async () => {
+test('the time limit of a run includes questions', async () => {
   const clock = manualClock();
   const { exitCode, stdout } = await tryWipe({
     host: { terminals: ['stdin', 'stdout'], clock },
@@ -315,12 +318,12 @@ test('--suspend with --json: events and nothing else, and 3', async () => {
   expect(events.at(-1)).toMatchObject({ type: 'run-end', status: 'suspended' });
 });
 
-test('while a question is open, the run waits by its log: a terminal that is lost loses nothing', async () => {
+test('during a question the run is suspended in its log, so a lost terminal loses nothing', async () => {
   const states: unknown[] = [];
   const { exitCode } = await tryWipe({
     host: { terminals: ['stdin', 'stdout'] },
     when: {
-      says: 'May it run?',
+      says: 'Allow this call?',
       act({ host, stdin }) {
         const looked = createTestHost({ directory: host.directory });
         void showPending({ id: undefined, workspace: '.', json: true }, looked.host).then(() => {
@@ -336,7 +339,7 @@ test('while a question is open, the run waits by its log: a terminal that is los
   ]);
 });
 
-test('a question that is not answered in its time is a denial, and the run goes on', async () => {
+test('an expired question is a denial, and the run continues', async () => {
   const clock = manualClock();
   const { exitCode, stdout } = await tryWipe({
     approvalTimeoutMs: 5000,
@@ -347,7 +350,7 @@ test('a question that is not answered in its time is a denial, and the run goes 
   expect(stdout).toContain('(approval.expired)');
 });
 
-test('decide later: what was answered before runs, what was not waits, and nothing more is asked', async () => {
+test('decide later: answered calls run, others stay pending, and no more questions are asked', async () => {
   await using outside = await createFolder({ 'one.txt': '1', 'two.txt': '2', 'three.txt': '3' });
   const calls = ['one.txt', 'two.txt', 'three.txt'].map((name) => ({
     name: 'wipe',
@@ -362,13 +365,13 @@ test('decide later: what was answered before runs, what was not waits, and nothi
   });
   expect({ exitCode, answers }).toEqual({ exitCode: 3, answers: [] });
   expect((await readdir(outside.path)).sort()).toEqual(['three.txt', 'two.txt']);
-  expect(stdout).toMatch(/Waiting for an answer:\r?\n {2}\? call_1_1 {2}wipe .+\r?\n {2}\? call_1_2 {2}wipe /);
+  expect(stdout).toMatch(/Pending calls:\r?\n {2}\? call_1_1 {2}wipe .+\r?\n {2}\? call_1_2 {2}wipe /);
 });
 
 test.each([
   { cause: 'ctrl-c', code: 130 },
   { cause: 'stdout-closed', code: 1 },
-] as const)('$cause stops a tool, and the log has its end', async ({ cause, code }) => {
+] as const)('$cause stops a tool, and the log is complete', async ({ cause, code }) => {
   const { exitCode, log } = await tryRun({
     json: true,
     files: { 'plugins/wait.mjs': wait },
@@ -379,7 +382,7 @@ test.each([
   expect(log).toContain('Status  aborted');
 });
 
-test('a run that is out of time ends with 1', async () => {
+test('a run out of time exits with 1', async () => {
   const clock = manualClock();
   const { exitCode, stdout } = await tryRun({
     json: true,
@@ -393,19 +396,17 @@ test('a run that is out of time ends with 1', async () => {
   expect(toEvents(stdout).at(-1)).toMatchObject({ type: 'run-end', status: 'deadline' });
 });
 
-test('a run that is out of rounds, or of script, ends with 1 and says why', async () => {
+test('a run out of rounds or script exits with 1 and the reason', async () => {
   const turns = [call('list_files', {}), call('list_files', {})];
   const rounds = await tryRun({ turns, maxRounds: 1 });
   expect(rounds.exitCode).toBe(1);
-  expect(rounds.stdout).toContain(
-    'max-rounds (the model asked for calls in every round it was given; see --max-rounds)',
-  );
+  expect(rounds.stdout).toContain('max-rounds (out of rounds; see --max-rounds)');
   const script = await tryRun({ turns });
   expect(script.exitCode).toBe(1);
   expect(script.stdout).toContain('model-error (The script has 2 turns');
 });
 
-test('an answer that was cut off is shown as not finished', async () => {
+test('a truncated answer is shown as not finished', async () => {
   const { exitCode, stdout } = await tryRun({ turns: [{ text: 'There are three', finish: 'length' }] });
   expect(exitCode).toBe(0);
   expect(stdout).toContain('Not finished: The last message was cut off');
@@ -419,31 +420,31 @@ test.each([
     what: 'calls',
     limits: { maxCalls: 2 },
     turns: [{ calls: [1, 2, 3].map(() => ({ name: 'list_files', arguments: {} })) }, answer],
-    says: 'budget (no call is left of 2; see --max-calls) after',
+    says: 'budget (all 2 calls used; see --max-calls) after',
     used: 'used 2 of 2 calls',
   },
   {
     what: 'tokens before a message',
     limits: { maxTokens: 100, maxCalls: 9 },
     turns: [{ ...call('list_files', {}), usage }, answer],
-    says: 'budget (no token is left of 100; see --max-tokens) after',
+    says: 'budget (all 100 tokens used; see --max-tokens) after',
     used: 'used 1 of 9 calls, 100 of 100 tokens',
   },
   {
     what: 'tokens by a message',
     limits: { maxTokens: 99, maxRounds: 5, timeoutMs: 60_000 },
     turns: [{ ...call('list_files', {}), usage }, answer],
-    says: 'budget (no token is left of 99; see --max-tokens) after',
+    says: 'budget (all 99 tokens used; see --max-tokens) after',
     used: 'used 100 of 99 tokens, 1 of 5 rounds, 0 ms of 1 m 00 s',
   },
   {
     what: 'both',
     limits: { maxTokens: 100, maxCalls: 1 },
     turns: [{ calls: [1, 2].map(() => ({ name: 'list_files', arguments: {} })), usage }, answer],
-    says: 'budget (no call is left of 1; see --max-calls, and no token is left of 100; see --max-tokens) after',
+    says: 'budget (all 1 call used; see --max-calls, and all 100 tokens used; see --max-tokens) after',
     used: 'used 1 of 1 call, 100 of 100 tokens',
   },
-])('a run that is out of $what ends with 1, and says of what', async ({ limits, turns, says, used }) => {
+])('a run out of $what exits with 1 and names the limit', async ({ limits, turns, says, used }) => {
   const { exitCode, stdout, log } = await tryRun({ turns, ...limits, host: { clock: manualClock() } });
   expect(exitCode).toBe(1);
   expect(stdout).toContain(`\n${says}`);
@@ -451,14 +452,14 @@ test.each([
   expect(log).toContain('Status  budget');
 });
 
-test('exactly the limit may be used, and of a model that reports no tokens that is said', async () => {
+test('exactly the limit may be used; a model without token counts is noted', async () => {
   const turns = [{ ...call('list_files', {}), usage }, answer];
   const whole = await tryRun({ turns, maxCalls: 1, maxTokens: 101 });
   expect(whole.exitCode).toBe(0);
   expect(whole.stdout).toContain('\nused 1 of 1 call, 100 of 101 tokens\n');
   const silent = await tryRun({ turns: [answer], maxTokens: 1 });
   expect(silent.exitCode).toBe(0);
-  expect(silent.stdout).toContain('\nused 0 of 1 tokens (the model reports none)\n');
+  expect(silent.stdout).toContain('\nused 0 of 1 tokens (not reported by the model)\n');
 });
 
 const nesting = (end: string): string => `export const METADATA = {
@@ -478,10 +479,10 @@ test.each([
     end: "throw new Error('after all');",
     kind: 'failed',
     out: undefined,
-    says: 'No file of the workspace was changed.',
+    says: 'No files were changed.',
     counts: '3 calls (2 ok, 1 failed), 2 of them nested',
   },
-])('nested calls count, and change files only with the call around them: $kind', async (trial) => {
+])('nested calls count, and change files only with their parent: $kind', async (trial) => {
   const { stdout, out, log } = await tryRun({
     files: { 'plugins/around.mjs': nesting(trial.end) },
     turns: [call('around', {}), answer],
@@ -494,7 +495,7 @@ test.each([
   expect(stdout).toContain(trial.says);
   expect(stdout).toContain(trial.counts);
   expect(stdout).toContain('used 3 of 3 calls');
-  expect(log).toContain(trial.out === undefined ? 'Nothing in the workspace was changed.' : '+ created out.md');
+  expect(log).toContain(trial.out === undefined ? 'No files were changed.' : '+ created out.md');
 });
 
 const holding = `const client = {
@@ -512,7 +513,7 @@ const holding = `const client = {
   }
   `;
 
-test('the end of the program waits for what the session has left open, also when it is told to stop', async () => {
+test('the program waits for open session resources, even when interrupted', async () => {
   let wasClosing = false;
   const { exitCode, stdout } = await tryRun({
     files: { 'plugins/hold.mjs': holding },
@@ -533,7 +534,7 @@ test('the end of the program waits for what the session has left open, also when
   expect(stdout).toContain('session log: ');
 });
 
-test('a file must be read before it is written over', async () => {
+test('a file must be read before it is overwritten', async () => {
   const write = call('write_file', { path: 'a.txt', content: 'new' });
   const { exitCode, stdout, a } = await tryRun({
     files: { 'a.txt': 'old' },
@@ -544,13 +545,13 @@ test('a file must be read before it is written over', async () => {
     /denied {4}write_file .+ deny: read-before-write[\s\S]+ok {8}read_file[\s\S]+ok {8}write_file/,
   );
   expect(stdout).toContain('~ changed a.txt');
-  expect(stdout).not.toContain('Nobody was asked');
+  expect(stdout).not.toContain('Denied without asking');
 });
 
 test.each([
   { dangerous: true, kind: 'ok', left: undefined },
   { dangerous: false, kind: 'failed', left: 'old' },
-])('a tool that removes what was not read: $kind when dangerous is $dangerous', async ({ dangerous, kind, left }) => {
+])('a tool that removes an unread file: $kind with dangerous $dangerous', async ({ dangerous, kind, left }) => {
   const sweep = `export const METADATA = {
     name: 'sweep', function: 'sweep', description: 'Removes a.txt.', dangerous: ${dangerous}, effects: 'state',
     parameters: { type: 'object', properties: {} },
@@ -569,7 +570,7 @@ test.each([
   expect(stdout).toMatch(new RegExp(`^ {2}${kind} +sweep `, 'm'));
 });
 
-test('tools keep the order that was asked for', async () => {
+test('tools follow the requested order', async () => {
   const write = call('write_file', { path: 'out.md', content: 'x' });
   const { stdout, out } = await tryRun({
     order: [['list_files', 'write_file']],
@@ -603,7 +604,7 @@ test.each([
   { path: '.git/config', why: 'belongs to Git' },
   { path: 'sub/.GIT/hooks/pre-commit', why: 'belongs to Git' },
   { path: 'home/holdfast/new.json', why: 'path.protected' },
-])('$path is out of reach', async ({ path, why }) => {
+])('$path is inaccessible', async ({ path, why }) => {
   const { stdout } = await tryRun({
     files: { 'plugins/wait.mjs': wait },
     tools: 'plugins',
@@ -611,10 +612,10 @@ test.each([
     turns: [call('read_file', { path: 'plugins/wait.mjs' }), call('write_file', { path, content: 'x' }), answer],
   });
   expect(stdout).toContain(why);
-  expect(stdout).toContain('No file of the workspace was changed.');
+  expect(stdout).toContain('No files were changed.');
 });
 
-test('the live view ends with nothing but what stays', async () => {
+test('the live view leaves only permanent lines', async () => {
   const { exitCode, stdout } = await tryRun({
     host: { terminals: ['stdout'] },
     turns: [{ text: 'First.', ...call('list_files', {}) }, answer],

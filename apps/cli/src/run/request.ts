@@ -11,14 +11,14 @@ import { type RunSetup, setUpRun } from './setup.ts';
 
 export interface RunOptions extends WorkGiven {
   readonly request: string;
-  /** Whether the request came from there, so that no answer can. */
+  /** True if the request was read from stdin, so that answers cannot be. */
   readonly stdinTaken: boolean;
 }
 
 /**
- * Gives a request to a model with the tools of the folder and of the workspace, shows the run and records it.
+ * Runs a request with a model and the available tools, shows the run and records it.
  *
- * @throws HoldfastError `usage.*`, `config.*`, `registry.*`, `plugin.*`, `pack.*`, and what model, prompt or session log throw before the run begins.
+ * @throws HoldfastError `usage.*`, `config.*`, `registry.*`, `plugin.*`, `pack.*`, and errors of the model, the prompt and the session log before the run starts.
  */
 export async function runRequest(options: RunOptions, host: Host): Promise<ExitCode> {
   const { request, stdinTaken, json, quiet = false } = options;
@@ -35,7 +35,7 @@ export async function runRequest(options: RunOptions, host: Host): Promise<ExitC
   });
 }
 
-/** Where neither the command line nor a file names a model, the user at the terminal may have one that is found here. */
+/** If neither the command line nor a file names a model, offers the user at the terminal those found here. */
 async function settleModel(
   settings: Settings,
   { approval, json, quiet = false, stdinTaken }: RunOptions,
@@ -51,7 +51,7 @@ async function settleModel(
   return { ...settings, effective: { ...effective, model: { value: model, origin: { layer: 'command line' } } } };
 }
 
-/** What takes part, and at a terminal what has to be known of the model. */
+/** Prints the setup of the run and, at a terminal, a notice about the model. */
 function describeSetup({ about, description }: RunSetup, host: Host): void {
   const { colors, columns } = describeStyle(host);
   if (about !== undefined && host.stdout.isTTY === true) {

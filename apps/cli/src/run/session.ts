@@ -7,7 +7,7 @@ import { openRedaction } from '../user/redaction.ts';
 import { rememberWorkspace } from '../workspace/known.ts';
 import { prepareLogPath } from '../workspace/session-logs.ts';
 
-/** Begins a session with a log in the workspace. @throws HoldfastError `log.*`, and as `openRedaction`. */
+/** Starts a session with a log in the workspace. @throws HoldfastError `log.*`, and as `openRedaction`. */
 export async function beginSession(
   id: string,
   { workspace, redact }: { readonly workspace: string; readonly redact: boolean },
@@ -22,17 +22,18 @@ export async function beginSession(
 
 function addWayOut(thrown: unknown): never {
   if (!isHoldfastError(thrown) || !thrown.code.startsWith('user_folder.')) throw thrown;
-  const hint = 'Redaction keeps its key there. `--no-redact` does without: the log then has secrets in clear.';
+  const hint =
+    'Redaction stores its key there. `--no-redact` avoids it, but then the log contains secrets in plain text.';
   throw new HoldfastError(thrown.code, thrown.message, { data: { hint }, cause: thrown });
 }
 
-/** Closes the session of a run, and says where its log is unless it is to be `silent`. */
+/** Closes the session of a run and, unless `silent`, prints how to see its log. */
 export async function closeSession(
   session: Session,
   { workspace, silent }: { readonly workspace: string; readonly silent: boolean },
   host: Host,
 ): Promise<void> {
-  // What calls have left open for the session gets its time to end: a first signal does not cut that short.
+  // Gives open session resources time to end: a first signal does not cut that short.
   const stopListening = host.onInterrupt(() => undefined);
   try {
     await session.close();

@@ -30,43 +30,43 @@ import { createRunFacts } from './facts.ts';
 import { createRunPrompt } from './prompt.ts';
 import type { RunTerms } from './terms.ts';
 
-/** What calls work with, whoever makes them. */
+/** The setup for calls of a run or plan. */
 export interface CallSetup {
-  /** Its real path. */
+  /** The real path. */
   readonly workspace: string;
   readonly tools: readonly Tool[];
-  /** Of the host: those of this program, packs, guards of plugins, lists of tools. */
+  /** Host policies: those of this program, of packs and plugins, and the tool lists. */
   readonly policies: readonly Policy[];
-  /** That plugins bring along beside those of their sections. */
+  /** Slices of plugins outside their sections. */
   readonly slices: readonly Slice[];
-  /** The files of the workspace, which `resources` have, too. */
+  /** The workspace files, also in `resources`. */
   readonly files: StagedResource<Filesystem, FilesystemReader>;
-  /** By name. Those of plugins are made when they are asked for. */
+  /** By name. Resources of plugins are created on first use. */
   readonly resources: Readonly<Record<string, unknown>>;
-  /** What calls would do there. */
+  /** The facts about calls in the workspace. */
   readonly facts: FactsSource;
-  /** Tools and place, on one line. */
+  /** One line about tools and workspace. */
   readonly description: string;
 }
 
-/** What a run works with. Its description begins with the model, which is closed with it. */
+/** The setup of a run. Its description begins with the model, which is closed with it. */
 export interface RunSetup extends CallSetup, AsyncDisposable {
   readonly model: Model;
-  /** What a person should know of the model beforehand, on one line. */
+  /** A one-line notice about the model. */
   readonly about: string | undefined;
   readonly prompt: Prompt;
 }
 
 export interface RunPlaces {
   readonly workspace: string;
-  /** Where the path of a script and the package of a provider are looked for. */
+  /** The directory from which scripts and provider packages are resolved. */
   readonly modelDirectory: string;
 }
 
 /**
- * Makes a prompt and a model of what a run is given, and reports what is left out of that.
+ * Creates the prompt and the model of a run, and reports problems.
  *
- * @throws HoldfastError `usage.*`, what the model throws, and what is wrong with the sections of plugins.
+ * @throws HoldfastError `usage.*`, errors of the model, and of plugin sections.
  */
 export async function setUpRun(
   equipment: Equipment,
@@ -76,7 +76,7 @@ export async function setUpRun(
 ): Promise<RunSetup> {
   const setup = await setUpCalls(equipment, terms, workspace, host);
   const prompt = createRunPrompt(equipment.registry);
-  // Last of all: to load a model may take its time.
+  // Loaded last, because a model may take long.
   const opened = await openNamedModel(terms.model, equipment, { ...host, directory: modelDirectory });
   const { model, about } = opened;
   const description = `${toPrintable(model.id)} · ${setup.description}`;
@@ -84,7 +84,7 @@ export async function setUpRun(
 }
 
 /**
- * Makes sure that calls can be made with what there is, and reports what is left out of that.
+ * Sets up calls, and reports problems.
  *
  * @throws HoldfastError `usage.tool_unknown`, `usage.tools_around_workspace`.
  */
@@ -100,7 +100,7 @@ export async function setUpCalls(
     imported,
     later: listLater(settings, host),
   });
-  // First of all: a tool that is missed below may have been refused.
+  // Reported first: a tool that is unknown below may have been refused.
   reportProblems(equipment, host);
   const { tools, slices } = registry;
   checkNames('--allow', terms.allow, tools);
@@ -122,13 +122,13 @@ export async function setUpCalls(
 
 /** In force in every run. */
 function programPolicies(): readonly Policy[] {
-  const reason = 'It deletes a file of the workspace.';
+  const reason = 'It deletes a workspace file.';
   return [selfRunningFiles(), requireApproval({ id: 'delete-file', tools: ['delete_file'], reason })];
 }
 
 /**
- * What the next run would take, whether it is there or not: what the user's own folder holds, packages of plugins and of models, and
- * the default tools folder, unless the configuration names another.
+ * Paths that a later run would use, existing or not: the user folder, packages of plugins and models, and the default tools folder
+ * unless the configuration names another.
  */
 function listLater({ effective: { tools }, file, directory }: Settings, host: Host): readonly string[] {
   const isNamed = tools !== undefined && tools.origin.layer === 'host';
@@ -140,7 +140,7 @@ function listLater({ effective: { tools }, file, directory }: Settings, host: Ho
   ];
 }
 
-/** Says where the name stands, when it stands in a file and is wrong. @throws HoldfastError as `openModel`. */
+/** Adds the configuration file to the error if the name comes from one. @throws HoldfastError as `openModel`. */
 export async function openNamedModel(
   name: string,
   { settings, registry: { models } }: Equipment,
@@ -152,7 +152,7 @@ export async function openNamedModel(
     const { file } = settings.effective.model.origin;
     if (!isHoldfastError(thrown) || file === undefined || findModelName(settings) !== name) throw thrown;
     throw new HoldfastError(thrown.code, thrown.message, {
-      data: { model: name, hint: `It is the \`model\` of ${file}.` },
+      data: { model: name, hint: `it is set as \`model\` in ${file}.` },
       cause: thrown,
     });
   }
@@ -172,9 +172,9 @@ function describeTools({ toolset, used, registry: { packsInForce } }: Equipment)
   return parts.join(' · ');
 }
 
-/** `shell-guard (strict)`, and whether its policies are only tried out. */
+/** `shell-guard (strict)`, with a note if its policies are only observed. */
 export function describePack({ id, preset, observe }: RegisteredPack): string {
-  return `${id} (${preset}${observe ? ', only tried out' : ''})`;
+  return `${id} (${preset}${observe ? ', observe only' : ''})`;
 }
 
 function checkNames(option: string, names: readonly string[], tools: readonly Tool[]): void {
@@ -183,7 +183,7 @@ function checkNames(option: string, names: readonly string[], tools: readonly To
     if (known.has(name)) continue;
     throw usageError(
       'usage.tool_unknown',
-      `\`${option}\` names \`${name}\`, which is no tool of this run. There are: ${[...known].join(', ')}.`,
+      `Unknown tool \`${name}\` for \`${option}\`. Known tools: ${[...known].join(', ')}.`,
     );
   }
 }

@@ -9,7 +9,7 @@ import { describeMissing, missingCode } from '../settings/environment-consent.ts
 import { toPrintable, wrapBlock } from '../terminal/text.ts';
 import type { WorkSummary } from './work.ts';
 
-/** What the user allowed a run or plan, as far as anything was said. */
+/** The limits that the user set for a run or plan. */
 export interface WorkLimits {
   readonly maxRounds?: number | undefined;
   readonly timeoutMs?: number | undefined;
@@ -19,9 +19,9 @@ export interface WorkLimits {
 type CallEnd = RunEvent & { readonly type: 'tool-call-end' };
 type RunEnd = RunEvent & { readonly type: 'run-end' };
 
-/** Gathers what calls did, in files and elsewhere. */
+/** Collects the effects of calls, on files and elsewhere. */
 export interface Effects {
-  /** Of a call that is nested in no other: what nested ones changed counts only as the call around them says. */
+  /** Nested changes are not added: the parent call includes them if it succeeds. */
   add(call: CallEnd, isNested?: boolean): void;
   describe(style: LineStyle): readonly string[];
 }
@@ -40,18 +40,14 @@ export function createEffects(tools: readonly Tool[]): Effects {
     describe({ colors }) {
       const listed = changes.list();
       return [
-        ...(listed.length === 0
-          ? ['No file of the workspace was changed.']
-          : ['Changed in the workspace:', ...formatChanges(listed, colors)]),
-        ...(elsewhere.size === 0
-          ? []
-          : [`What ${[...elsewhere].join(', ')} did outside of these files is not listed.`]),
+        ...(listed.length === 0 ? ['No files were changed.'] : ['Changed files:', ...formatChanges(listed, colors)]),
+        ...(elsewhere.size === 0 ? [] : [`Not listed: effects of ${[...elsewhere].join(', ')} outside these files.`]),
       ];
     },
   };
 }
 
-/** Something that a person may want to do about it, so that it stands out. */
+/** A highlighted suggestion. */
 export function advise(text: string, { colors, columns }: LineStyle): readonly string[] {
   return wrapBlock(text, columns).map(colors.yellow);
 }
@@ -64,7 +60,7 @@ export function describeUnasked(
 ): readonly string[] {
   const [first, ...others] = [...names].map(toPrintable);
   if (first === undefined || absence === undefined) return [];
-  const text = `Nobody was asked (${absence}), so ${[first, ...others].join(', ')} did not run. \`--allow ${first}\` lets it; \`--suspend\` waits for an answer.`;
+  const text = `Denied without asking (${absence}): ${[first, ...others].join(', ')}. Use \`--allow ${first}\` to allow it, or \`--suspend\` to wait for an answer.`;
   return advise(text, style);
 }
 
@@ -99,7 +95,7 @@ export function createRunSummary(tools: readonly Tool[], limits: WorkLimits = {}
 
   return {
     add(event) {
-      // A run that is gone on with here may have begun long ago.
+      // A resumed run may have started long ago.
       if (event.type === 'run-start' || event.type === 'run-resume') startedAtMs ??= event.atMs;
       else if (event.type === 'run-end') end = event;
       else if (event.type === 'tool-call-end') addCall(event, event.parentId !== undefined);
@@ -112,7 +108,7 @@ export function createRunSummary(tools: readonly Tool[], limits: WorkLimits = {}
       const durationMs = end.atMs - (startedAtMs ?? end.atMs);
       return [
         '',
-        // What a run that ended early has said last stands above already, beside its calls.
+        // The last text of a run that ended early was already printed with its calls.
         ...(end.status !== 'completed' || end.text.trim() === ''
           ? []
           : [...quoteText(end.text.trim(), { columns }), '']),
@@ -122,7 +118,7 @@ export function createRunSummary(tools: readonly Tool[], limits: WorkLimits = {}
         ...(within.length === 0
           ? []
           : advise(
-              `Within other calls nobody can be asked, so ${within.join(', ')} did not run there. \`--allow ${within[0]}\` lets it.`,
+              `Calls inside other calls cannot be approved, so ${within.join(', ')} did not run there. Use \`--allow ${within[0]}\` to allow it.`,
               style,
             )),
         ...describeMissing(lacking, tools).flatMap((text) => advise(text, style)),
@@ -131,7 +127,7 @@ export function createRunSummary(tools: readonly Tool[], limits: WorkLimits = {}
         ...describeUse(limits, { turns: end.turns, durationMs, tokensReported }),
       ];
     },
-    describeBroken: (style) => ['', 'The run broke off.', ...effects.describe(style)],
+    describeBroken: (style) => ['', 'The run stopped early.', ...effects.describe(style)],
   };
 }
 
@@ -154,20 +150,20 @@ function describeStatus(
 
 const statusReasons: Readonly<Record<RunStatus, string>> = {
   completed: '',
-  suspended: 'it waits for an answer',
-  'max-rounds': 'the model asked for calls in every round it was given; see --max-rounds',
-  deadline: 'the time was up; see --timeout',
-  budget: 'what the run may use is used up',
-  aborted: 'it was stopped',
+  suspended: 'waiting for an answer',
+  'max-rounds': 'out of rounds; see --max-rounds',
+  deadline: 'out of time; see --timeout',
+  budget: 'out of budget',
+  aborted: 'stopped',
   'model-error': 'the model failed',
 };
 
-/** Which limit it was; both may be reached in one turn. */
+/** Which limit was reached; both may be in one turn. */
 function describeBudgetEnd({ limits, used }: Budget, outOfCalls: boolean): string {
   const outOfTokens = limits.maxTokens !== undefined && used.tokens >= limits.maxTokens;
   return [
-    ...(outOfCalls ? [`no call is left of ${limits.maxCalls}; see --max-calls`] : []),
-    ...(outOfTokens ? [`no token is left of ${limits.maxTokens}; see --max-tokens`] : []),
+    ...(outOfCalls ? [`all ${formatCount(limits.maxCalls ?? 0, 'call')} used; see --max-calls`] : []),
+    ...(outOfTokens ? [`all ${limits.maxTokens} tokens used; see --max-tokens`] : []),
   ].join(', and ');
 }
 
@@ -177,14 +173,14 @@ interface Use {
   readonly tokensReported?: boolean;
 }
 
-/** What was used of what was allowed, where a limit was set. */
+/** The use of each limit that was set. */
 export function describeUse({ maxRounds, timeoutMs, budget }: WorkLimits, use: Use): readonly string[] {
   const { limits = {}, used } = budget ?? {};
   const parts = [
     ...(limits.maxCalls === undefined ? [] : [`${used?.calls} of ${formatCount(limits.maxCalls, 'call')}`]),
     ...(limits.maxTokens === undefined
       ? []
-      : [`${used?.tokens} of ${limits.maxTokens} tokens${use.tokensReported ? '' : ' (the model reports none)'}`]),
+      : [`${used?.tokens} of ${limits.maxTokens} tokens${use.tokensReported ? '' : ' (not reported by the model)'}`]),
     ...(maxRounds === undefined ? [] : [`${use.turns} of ${formatCount(maxRounds, 'round')}`]),
     ...(timeoutMs === undefined ? [] : [`${formatDuration(use.durationMs)} of ${formatDuration(timeoutMs)}`]),
   ];

@@ -24,7 +24,7 @@ const terms: RunTerms = {
 };
 const record = (seq: number, entry: object) => ({ seq, atMs: 0, type: 'other', ...entry });
 
-test('what a run was given comes back from the record before it', () => {
+test('the options of a run are restored from its record', () => {
   const records = [
     record(0, toTermsRecord({ ...terms, model: 'old' })),
     record(1, toTermsRecord(terms)),
@@ -53,6 +53,6 @@ test.each([
   { config: { ...terms.config, denyTools: undefined } },
   { config: { ...terms.config, locked: null } },
   { config: { ...terms.config, winners: { push: 1 } } },
-])('a record that says %j is none', (change) => {
+])('an invalid record with %j', (change) => {
   expect(readTerms([record(0, { ...toTermsRecord(terms), ...change })], 1)).toBe(undefined);
 });

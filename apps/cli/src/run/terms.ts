@@ -4,37 +4,37 @@ import * as v from 'valibot';
 import { type ApprovalMode, isolationTiers } from '../settings/choices.ts';
 import { type ConfigRecord, configRecord } from '../settings/config-record.ts';
 
-/** What a run is given beside its request. Its log keeps it, so that the run can be gone on with. */
+/** The options of a run besides its request, recorded in its log so that it can be resumed. */
 export interface RunTerms {
-  /** Where relative paths in `model` and `tools` begin. */
+  /** The base of relative paths in `model` and `tools`. */
   readonly directory: string;
-  /** As `openModel` takes it. */
+  /** A name for `openModel`. */
   readonly model: string;
   /** The folder of tool files; null: none. */
   readonly tools: string | null;
-  /** Whether the folders in it are read, too. */
+  /** True if subfolders are read. */
   readonly subfolders?: boolean | undefined;
-  /** Whether there has to be a lock: it was asked for, or there was one when the run began. */
+  /** True if a lock is required: by option, or because there was one when the run started. */
   readonly locked?: boolean | undefined;
-  /** The weakest isolation that tools of the folder run in. Absent: what the loader takes. */
+  /** The minimum isolation of tool files. Default: the loader's. */
   readonly isolation?: Isolation | undefined;
-  /** What of a configuration was in force. Absent: there was none. */
+  /** The effective configuration. Absent: none. */
   readonly config?: ConfigRecord | undefined;
   readonly approval: ApprovalMode;
   /** Dangerous tools that need no approval. */
   readonly allow: readonly string[];
-  /** Names of tools from first to last. */
+  /** Orders of tool names, first to last. */
   readonly order: readonly (readonly string[])[];
   readonly maxRounds?: number | undefined;
-  /** Calls that are run, nested ones included. */
+  /** Including nested calls. */
   readonly maxCalls?: number | undefined;
-  /** Read and written, as the model reports them. */
+  /** Input and output tokens, as reported by the model. */
   readonly maxTokens?: number | undefined;
   readonly timeoutMs?: number | undefined;
   readonly approvalTimeoutMs?: number | undefined;
-  /** Of a plan: how many of its nodes may run at once. */
+  /** For a plan: maximum number of parallel nodes. */
   readonly maxConcurrency?: number | undefined;
-  /** `false`: the log has secrets in clear. */
+  /** `false`: the log contains secrets in plain text. */
   readonly redact?: boolean | undefined;
 }
 
@@ -61,13 +61,13 @@ const recorded: v.GenericSchema<unknown, RunTerms> = v.object({
   redact: v.optional(v.boolean()),
 });
 
-/** What is recorded before a run begins. */
+/** The record of a run's options, written before the run. */
 export function toTermsRecord({ allow, order, ...terms }: RunTerms): LogEntry {
   const given = Object.entries(terms).filter(([, value]) => value !== undefined);
   return { type, ...Object.fromEntries(given), allow: [...allow], order: order.map((names) => [...names]) };
 }
 
-/** What the run that `run` names was given; `undefined` when its log does not say, because another program made it. */
+/** The options of the run `run`; `undefined` if its log has none, because another program made it. */
 export function readTerms(records: Iterable<LogRecord>, run: number): RunTerms | undefined {
   let found: RunTerms | undefined;
   for (const record of records) {

@@ -15,7 +15,7 @@ const message = (inputTokens: number, run = 1) => ({
   usage: { inputTokens, outputTokens: 10 },
 });
 
-test('calls that were begun count, nested ones too, and the tokens of every message', () => {
+test('counts started calls, including nested ones, and the tokens of every message', () => {
   const entries = [
     message(100),
     { type: 'model-message', run: 1 },
@@ -38,7 +38,7 @@ test('calls that were begun count, nested ones too, and the tokens of every mess
   expect(readUse(entries.map(toRecord), 1)).toEqual({ calls: 7, tokens: 125 });
 });
 
-test('what is left of the limits: usage.limit_used when it is nothing', () => {
+test('remaining limits: usage.limit_used if nothing is left', () => {
   const terms = { directory: '/', model: 'm', tools: null, approval: 'ask', allow: [], order: [] } as const;
   expect(remainingTerms({ ...terms, maxCalls: 3 }, { calls: 2, tokens: 9 })).toMatchObject({ maxCalls: 1 });
   expect(remainingTerms(terms, { calls: 2, tokens: 9 })).toEqual({

@@ -3,13 +3,13 @@ import type { LogRecord } from '@holdfast/session';
 import { usageError } from '../terminal/failure.ts';
 import type { RunTerms } from './terms.ts';
 
-/** What a run has used of its limits, as its log says. */
+/** The use of a run's limits, from its log. */
 export interface RunUse {
   readonly calls: number;
   readonly tokens: number;
 }
 
-/** Counts what `run` has used; `records` begin with its own. */
+/** Counts the use of `run`; `records` begin with its own. */
 export function readUse(records: Iterable<LogRecord>, run: number): RunUse {
   let calls = 0;
   let tokens = 0;
@@ -26,9 +26,9 @@ export function readUse(records: Iterable<LogRecord>, run: number): RunUse {
 }
 
 /**
- * What a run may still use.
+ * The limits that remain for a run.
  *
- * @throws HoldfastError `usage.limit_used` when nothing is left of a limit.
+ * @throws HoldfastError `usage.limit_used` if a limit is used up.
  */
 export function remainingTerms(terms: RunTerms, { calls, tokens }: RunUse): RunTerms {
   const { maxCalls, maxTokens } = terms;
@@ -43,7 +43,7 @@ function subtract(option: string, limit: number | undefined, used: number): numb
   if (limit === undefined || limit > used) return limit === undefined ? undefined : limit - used;
   throw usageError(
     'usage.limit_used',
-    `The run has used ${used} of the ${limit} that \`${option}\` allows, so nothing is left to go on with: give it more with \`${option}\`.`,
+    `The run has used ${used} of ${limit} allowed by \`${option}\`. Pass a higher \`${option}\` to resume it.`,
   );
 }
 
@@ -56,11 +56,11 @@ function innermost(record: LogRecord): Readonly<Record<string, unknown>> | undef
 function countTokens(usage: unknown): number {
   if (!isPlainObject(usage)) return 0;
   const tokens = Number(usage['inputTokens']) + Number(usage['outputTokens']);
-  // As at the time: what a provider reports amiss gives nothing back.
+  // Counted like the run did: invalid usage reports count as 0.
   return Number.isFinite(tokens) ? Math.max(0, tokens) : 0;
 }
 
-/** 1 for a call whose tool was begun. */
+/** 1 for a call whose tool started. */
 function countCall({ outcome }: Readonly<Record<string, unknown>>): number {
   if (!isPlainObject(outcome)) return 0;
   const { kind, code } = outcome;

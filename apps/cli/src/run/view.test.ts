@@ -36,7 +36,7 @@ function collect(): { readonly write: (text: string) => void; readonly text: () 
   };
 }
 
-test('the plain view has a line for each call and the words beside calls, and leaves the answer to the end', () => {
+test('the plain view has a line per call and text beside calls, and leaves the answer to the end', () => {
   const output = collect();
   const view = createPlainView(
     output.write,
@@ -50,7 +50,7 @@ test.each([
   { text: '', rows: [] },
   { text: '{"total":238}', rows: ['| {"total":238}'] },
   { text: 'one\n\n\x1b[2Jtwo\nthree\n\nfour', rows: ['| one', '| \\x1b[2Jtwo', '| … 2 more lines'] },
-])('the first two lines of a result stand under its call: $rows', ({ text, rows }) => {
+])('the first two lines of a result are shown under its call: $rows', ({ text, rows }) => {
   const output = collect();
   const plain = createPlainView(
     output.write,
@@ -98,7 +98,7 @@ const childRun: readonly RunEvent[] = [
   },
 ];
 
-test('what is nested stands under its call, a run of a child recognisably, a late result by itself', () => {
+test('nested calls are shown under their parent, a child run is marked, a late result stands alone', () => {
   const output = collect();
   const view = createPlainView(
     output.write,
@@ -115,12 +115,12 @@ test('what is nested stands under its call, a run of a child recognisably, a lat
     '      | Reading \\x1b[2Jfirst.',
     '      failed    read_file     {"path":"a.txt"}      3 ms',
     '                | no (tool.failed)',
-    '  late      slow          7  returned, not counted',
+    '  late      slow          7  returned, ignored',
     '',
   ]);
 });
 
-test('what is nested in a call without an end is shown at the end', () => {
+test('calls nested in a call without an end are shown at the end', () => {
   const output = collect();
   const view = createPlainView(
     output.write,
@@ -131,7 +131,7 @@ test('what is nested in a call without an end is shown at the end', () => {
   expect(output.text()).toBe('  ok        list_files    {"path":"a.txt"}  allow    3 ms\n');
 });
 
-test('the JSON view has one event a line, and stacks only when asked for', () => {
+test('the JSON view has one event per line, and stacks only on request', () => {
   const failed = callEnd('failed', { error: { name: 'Error', message: 'no', stack: 'Error: no\n  at secret.ts' } });
   for (const stacks of [false, true]) {
     const output = collect();
@@ -184,7 +184,7 @@ test('the live view follows a call through its states', () => {
   expect(clock.pending).toBe(0);
 });
 
-test('the live view shows several calls at once, and what is nested below each', () => {
+test('the live view shows several calls at once, with nested calls below', () => {
   const { output, take } = createScreen();
   const clock = manualClock();
   const view = createLiveView(output, { telling: createRunTelling(style, clock), clock });
@@ -210,7 +210,7 @@ test('the live view shows several calls at once, and what is nested below each',
   view.close();
 });
 
-test('the live view draws nothing while a question is open, and goes on afterwards', async () => {
+test('the live view draws nothing during a question, and continues afterwards', async () => {
   const { output, take } = createScreen();
   const clock = manualClock();
   const view = createLiveView(output, { telling: createRunTelling(style, clock), clock });
@@ -227,7 +227,7 @@ test('the live view draws nothing while a question is open, and goes on afterwar
   view.close();
 });
 
-test('a question that is answered after the end draws nothing more', async () => {
+test('a question answered after the end draws nothing', async () => {
   const { output, take } = createScreen();
   const clock = manualClock();
   const view = createLiveView(output, { telling: createRunTelling(style, clock), clock });
@@ -243,22 +243,22 @@ test('a question that is answered after the end draws nothing more', async () =>
   expect(clock.pending).toBe(0);
 });
 
-test('a late result after the end is a line of its own', () => {
+test('a late result after the end gets its own line', () => {
   const { output, take } = createScreen();
   const view = createLiveView(output, { telling: createRunTelling(style, manualClock()), clock: manualClock() });
   view.close();
   take();
   view.show(late);
-  expect(take()).toMatch(/^ {2}late {6}slow {10}7 .* returned, not counted\n$/);
+  expect(take()).toMatch(/^ {2}late {6}slow {10}7 .* returned, ignored\n$/);
 });
 
-test('more calls than lines are counted', () => {
+test('calls beyond the limit of lines are counted', () => {
   const { output, take } = createScreen();
   const view = createLiveView(output, { telling: createRunTelling(style, manualClock()), clock: manualClock() });
   const calls = Array.from({ length: 30 }, (_, index) => ({ id: `c${index}`, name: 'read_file', arguments: '{}' }));
   view.show({ ...message, text: '', calls });
   expect(take()).toContain('… and 22 more');
-  // What is under way is seen, wherever it stands.
+  // Running calls are always visible.
   view.show({ ...start, callId: 'c20', name: 'busy' });
   expect(take()).toContain('running');
   view.close();

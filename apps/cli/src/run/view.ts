@@ -11,31 +11,31 @@ import { describeTerminal, type Host, type OutputStream } from '../terminal/host
 import { toJsonText } from '../terminal/json.ts';
 import { fitColumns, toPrintable } from '../terminal/text.ts';
 
-/** Shows a run, or a plan, while it goes on. */
+/** Shows a run or plan while it is active. */
 export interface View {
   show(event: PlanEvent): void;
   /** Runs `question` with the screen to itself. */
   pauseFor<Answer>(question: () => Promise<Answer>): Promise<Answer>;
-  /** Takes away what was only for the moment. */
+  /** Removes temporary output. */
   close(): void;
 }
 
-/** What of the events is shown. */
+/** Turns events into lines. */
 export interface Telling {
-  /** Lines that can be told now, for good. */
+  /** Permanent lines for an event. */
   take(event: PlanEvent): readonly string[];
-  /** Those that are left at the end. */
+  /** The remaining lines at the end. */
   rest(): readonly string[];
-  /** Lines of the moment: what is under way. */
+  /** Temporary lines for running calls. */
   open(nowMs: number): readonly string[];
 }
 
-/** One JSON event a line. The stack of what a tool threw is left out unless `stacks` is set. */
+/** Prints JSON lines, one per event. Stacks of tool errors are left out unless `stacks` is set. */
 export function createJsonView(write: (text: string) => void, { stacks }: { readonly stacks: boolean }): View {
   return withoutScreen((event) => write(`${toJsonText(stacks ? event : withoutStack(event))}\n`));
 }
 
-/** Nothing of the run: its end is all that is wanted. */
+/** Shows nothing while the run is active. */
 function createSilentView(): View {
   return withoutScreen(() => undefined);
 }
@@ -44,7 +44,7 @@ function withoutScreen(show: View['show']): View {
   return { show, pauseFor: (question) => question(), close: () => undefined };
 }
 
-/** What a tool threw, without where. */
+/** Removes the stack of a tool error. */
 function withoutStack<Event extends PlanEvent>(event: Event): Event {
   if (event.type === 'child-event') return { ...event, event: withoutStack(event.event) };
   if (!('error' in event) || event.error?.stack === undefined) return event;
@@ -52,7 +52,7 @@ function withoutStack<Event extends PlanEvent>(event: Event): Event {
   return { ...event, error };
 }
 
-/** What has ended, line by line. */
+/** Prints lines as things end. */
 export function createPlainView(write: (text: string) => void, telling: Telling): View {
   const print = (lines: readonly string[]): void => {
     for (const line of lines) write(`${line}\n`);
@@ -65,16 +65,16 @@ const frameMs = 100;
 export interface LiveViewOptions {
   readonly telling: Telling;
   readonly clock: Clock;
-  /** Thousands of calls may end between two frames, and none of them is worth a frame of its own. Default false. */
+  /** Limits the frame rate: thousands of calls may end between two frames. Default false. */
   readonly many?: boolean;
 }
 
-/** What has ended, and below it what is under way, rewritten until it has ended. Needs a terminal. */
+/** Prints what has ended and, below it, a rewritten block with what is running. Needs a terminal. */
 export function createLiveView(output: OutputStream, { telling, clock, many = false }: LiveViewOptions): View {
   const update = createLogUpdate(output);
   let paused = false;
   let closed = false;
-  // What ends while a question is open is printed after it.
+  // Lines of events during a question are printed after it.
   let held: string[] = [];
   let cancelFrame: (() => void) | undefined;
 
@@ -100,7 +100,7 @@ export function createLiveView(output: OutputStream, { telling, clock, many = fa
   return {
     show(event) {
       const lines = telling.take(event);
-      // What a tool that did not stop came to, while the session is being closed.
+      // A late result that arrives while the session is being closed.
       if (closed) for (const line of lines) output.write(`${line}\n`);
       else held.push(...lines);
       if (!many || cancelFrame === undefined) draw();
@@ -135,7 +135,7 @@ export interface ViewForm {
   readonly many?: boolean;
 }
 
-/** The view that fits what was asked for and the terminal. */
+/** Opens the view for the requested output and the terminal. */
 export function openView(telling: Telling, { json, quiet, many = false }: ViewForm, host: Host): View {
   if (quiet) return createSilentView();
   if (json) return createJsonView(host.reserveStdout(), { stacks: host.environment['HOLDFAST_DEBUG'] === '1' });
@@ -144,7 +144,7 @@ export function openView(telling: Telling, { json, quiet, many = false }: ViewFo
     : createPlainView((text) => host.stdout.write(text), telling);
 }
 
-/** Of a run: a line for each call when it has ended, the beginning of its result, and what is nested in it below. */
+/** Describes a run: a line for each ended call with the beginning of its result, and its nested calls below. */
 export function createRunTelling(style: LineStyle, clock: Clock): Telling {
   const calls = createOpenCalls();
   const tree = new CallTree(isShown);
@@ -166,7 +166,7 @@ export function createRunTelling(style: LineStyle, clock: Clock): Telling {
   };
 }
 
-/** What stays on the screen. */
+/** Events with permanent lines. */
 const shownTypes: ReadonlySet<PlanEvent['type']> = new Set([
   'model-message',
   'tool-call-end',
@@ -195,17 +195,17 @@ function describeTold({ item, opening }: Told<PlanEvent>, style: LineStyle): rea
   }
   if (item.type === 'tool-call-late') return [formatLate(item, style)];
   if (item.type === 'feedback') return formatFeedback(item, style);
-  // Text beside calls is the model thinking aloud; text without calls is the answer, which comes at the end.
+  // Text with calls is shown now; text without calls is the answer, printed at the end.
   if (item.type === 'model-message' && item.calls.length > 0 && item.text.trim() !== '') {
     return quoteText(item.text.trim(), { columns: style.columns, indent: 2, paint: style.colors.italic });
   }
   return [];
 }
 
-// A frame taller than the terminal cannot be rewritten; what waits further down is only counted.
+// A frame taller than the terminal cannot be rewritten, so further waiting calls are only counted.
 const maxOpenLines = 8;
 
-/** A line for each call that is under way; where there are many, what waits is counted. */
+/** A line for each running call; if there are many, waiting calls are counted. */
 export function formatOpenCalls(calls: readonly OpenCall[], style: LineStyle, nowMs: number): readonly string[] {
   const waiting = calls.filter(({ state }) => state === 'waiting');
   const room = Math.max(0, maxOpenLines - (calls.length - waiting.length));

@@ -15,19 +15,19 @@ import type { CallSetup } from './setup.ts';
 import type { RunTerms } from './terms.ts';
 import { openView, type Telling } from './view.ts';
 
-/** What a run or a plan goes on with, and how it is shown. */
+/** The parts of a running run or plan, and its output format. */
 export interface Conduct<Setup extends CallSetup = CallSetup> {
   readonly setup: Setup;
   readonly terms: RunTerms;
   readonly session: Session;
   readonly json: boolean;
-  /** Only the answer goes to stdout. Default false. */
+  /** Prints only the answer to stdout. Default false. */
   readonly quiet?: boolean;
-  /** Whether the request came from there, so that no answer can. */
+  /** True if stdin held the request, so that answers cannot be read from it. */
   readonly stdinTaken: boolean;
 }
 
-/** What runs and plans are given alike. */
+/** The options that runs and plans share. */
 export type WorkOptions = Pick<
   RunPlanOptions,
   | 'session'
@@ -42,46 +42,46 @@ export type WorkOptions = Pick<
   | 'approve'
 > & { readonly budget?: Budget; readonly onEvent: (event: PlanEvent) => void };
 
-/** How it ended, as far as runs and plans do alike. */
+/** The part of the result that runs and plans share. */
 interface WorkResult {
   readonly status: string;
   readonly pending: readonly PendingApproval[];
 }
 
-/** What is said at the end of it. */
+/** Describes the end of a run or plan. */
 export interface WorkSummary<Result> {
   add(event: PlanEvent): void;
   /** `absence`: why nobody could be asked. */
   describe(result: Result, style: LineStyle, absence: string | undefined): readonly string[];
-  /** What stands when an error has ended it before its end. */
+  /** The effects so far, after an error. */
   describeBroken(style: LineStyle): readonly string[];
 }
 
 export interface Work<Result extends WorkResult> {
-  /** What it is called in messages. */
+  /** The word for it in messages. */
   readonly what: 'run' | 'plan';
-  /** Whether it was begun before: then somebody may come back to its questions. */
+  /** True if it was started before, so that its questions can wait for a later answer. */
   readonly isResumed: boolean;
   readonly telling: Telling;
   createSummary(budget: Budget | undefined): WorkSummary<Result>;
   begin(options: WorkOptions): Promise<Result>;
-  /** Goes on with what was suspended. */
+  /** Resumes after a suspension. */
   goOn(options: WorkOptions, suspended: Result): Promise<Result>;
-  /** What goes to stdout alone with `--quiet`; `undefined`: it did not come to its end. */
+  /** The only output on stdout with `--quiet`; `undefined`: it did not complete. */
   toAnswer(result: Result): Answer | undefined;
-  /** What else is said of an error that has ended it. */
+  /** Adds details about an error that ended it. */
   reportBroken?(thrown: unknown): void;
 }
 
 export interface Answer {
   readonly text: string;
-  /** What is missing in it. */
+  /** Missing parts, according to a completion checker. */
   readonly unfinished?: string | undefined;
 }
 
 /**
- * Lets a run or plan go on until it has ended or nobody answers a question of it, and shows it. It asks whenever it is suspended, and
- * stops when the program has to stop.
+ * Runs or resumes a run or plan until it ends or a question stays unanswered, and shows it. Asks the user at each suspension and stops
+ * on interruptions.
  */
 export async function conductWork<Result extends WorkResult>(
   work: Work<Result>,
@@ -110,21 +110,21 @@ export async function conductWork<Result extends WorkResult>(
   stop.signal.addEventListener('abort', () => approver.close());
   const resume = toCommand({ words: ['resume', session.id], workspace }, host);
   const guard = host.guardExit(
-    `error: a tool ended this process in the middle of the ${work.what}; \`${resume}\` goes on with it (tool.process.exited)\n`,
+    `error: a tool ended this process during the ${work.what}; resume it with \`${resume}\` (tool.process.exited)\n`,
   );
   const { timeoutMs, approvalTimeoutMs } = terms;
   const untilMs = timeoutMs === undefined ? undefined : clock.now() + timeoutMs;
-  // Anew for every part, whose time is what is left.
+  // Computed for each part: the time that is left.
   const toOptions = (): WorkOptions => ({
     session,
     resources,
     facts,
-    // Granted by the host, and not answered for a person: the log has to tell the two apart.
+    // Granted by the host, not answered for a person: the log must tell them apart.
     grants: terms.approval === 'yes' ? tools.map(({ name }) => name) : terms.allow,
     unattended: approver.unattended,
     signal: stop.signal,
     clock,
-    // Called at once, so that everything that came before a question stands above it.
+    // Synchronous, so that everything before a question is printed above it.
     onEvent(event) {
       summary.add(event);
       view.show(event);
@@ -150,7 +150,7 @@ export async function conductWork<Result extends WorkResult>(
     if (answer !== undefined) return 0;
     return stop.exitCode ?? (result.status === 'suspended' ? 3 : 1);
   } catch (thrown) {
-    // The calls that were recorded stand, whatever came after them.
+    // Recorded calls remain valid after an error.
     view.close();
     print(summary.describeBroken(style));
     work.reportBroken?.(thrown);
@@ -162,7 +162,7 @@ export async function conductWork<Result extends WorkResult>(
   }
 }
 
-/** What may be spent, as far as anything was said. */
+/** The budget from the options, if any. */
 function createWorkBudget(
   { maxCalls, maxTokens }: Pick<RunTerms, 'maxCalls' | 'maxTokens'>,
   { clock }: Pick<Host, 'clock'>,
@@ -175,7 +175,7 @@ function createWorkBudget(
   return createBudget(limits, { clock });
 }
 
-/** Keeps stdout for the answer of a run or a plan; why there is none goes to stderr. */
+/** Reserves stdout for the answer; without one, the reason goes to stderr. */
 function openAnswers(host: Host): {
   end(answer: Answer | undefined, describe: (style: LineStyle) => readonly string[]): void;
 } {

@@ -1,12 +1,12 @@
 import { type NewPackage, toConstantName, toPackageFiles } from './package.ts';
 
-/** The files of a pack that is good as it is, and is meant to be changed. By path. */
+/** The files of a working pack to start from, by path. */
 export function toPackFiles(project: NewPackage): ReadonlyMap<string, string> {
   const constant = toConstantName(project.name);
   return new Map([
     ...toPackageFiles(project, {
       kind: 'pack',
-      description: 'Policies for Holdfast: texts stay short, and some tools run once.',
+      description: 'Policies for Holdfast: keeps texts short and limits some tools to one run.',
       scripts: { check: 'holdfast pack check .' },
       dependencies: { valibot: '^1.0.0' },
       devDependencies: ['holdfast', '@holdfast/testing'],
@@ -22,39 +22,39 @@ function toSource({ name }: NewPackage, constant: string): string {
   return `import { allow, definePack, definePolicy, deny, type Pack, type Policy } from '@holdfast/core';
 import * as v from 'valibot';
 
-/** The options, defaults filled in. */
+/** The options, with defaults applied. */
 export interface Options {
-  /** Longest text in the arguments of a call. */
+  /** Maximum length of a text in the arguments of a call. */
   readonly maxCharacters: number;
-  /** Tools that run once in a session. */
+  /** Tools that may run once per session. */
   readonly once: readonly string[];
 }
 
-/** Texts stay short, and some tools run once. Make it yours. */
+/** Keeps texts short and limits some tools to one run. Replace with your own policies. */
 export const ${constant}: Pack<Options> = definePack<Options>({
   name: '${name}',
-  version: '0.1.0', // That of package.json.
-  description: 'Texts stay short, and some tools run once.',
+  version: '0.1.0', // Same as in package.json.
+  description: 'Keeps texts short and limits some tools to one run.',
   configSchema: v.object({
     maxCharacters: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 10_000),
     once: v.optional(v.array(v.string()), []),
   }),
   presets: {
-    recommended: { description: 'No text of more than 10,000 characters.', config: {} },
-    strict: { description: 'Short texts, and one mail.', config: { maxCharacters: 1_000, once: ['send_mail'] } },
+    recommended: { description: 'Texts of at most 10,000 characters.', config: {} },
+    strict: { description: 'Short texts and one mail.', config: { maxCharacters: 1_000, once: ['send_mail'] } },
   },
-  // Both rules whatever the options are: what a policy knows is kept in the session by its name.
+  // Always both rules: the session stores a policy's state under its name.
   policies: ({ maxCharacters, once }) => [shortTexts(maxCharacters), runsOnce(once)],
 });
 
-// A rule without a state: it looks at the call alone.
+// A rule without state: it only looks at the call.
 function shortTexts(maxCharacters: number): Policy {
   return definePolicy({
     name: 'short-texts',
     check: ({ tool, input }) =>
       longestText(input) <= maxCharacters
         ? allow
-        : deny(\`\\\`\${tool.name}\\\` takes texts of at most \${maxCharacters} characters: say it in fewer.\`),
+        : deny(\`\\\`\${tool.name}\\\` takes texts of at most \${maxCharacters} characters: shorten the text.\`),
   });
 }
 
@@ -64,14 +64,14 @@ function longestText(value: unknown): number {
   return Math.max(0, ...Object.values(value).map(longestText));
 }
 
-// A rule with a state, which is kept in the session: it rolls back, is saved and is replayed with it.
+// A rule with state, which is part of the session: it is saved, rolled back and replayed with it.
 function runsOnce(names: readonly string[]): Policy {
   return definePolicy({
     name: 'runs-once',
     initialState: [] as readonly string[],
     check: ({ tool }, { state }) =>
       names.includes(tool.name) && state.includes(tool.name)
-        ? deny(\`\\\`\${tool.name}\\\` runs once in a session, and has run.\`)
+        ? deny(\`\\\`\${tool.name}\\\` may run once per session, and has already run.\`)
         : allow,
     // Called after every success of every tool.
     onResult: ({ tool }, _result, { state }) => (names.includes(tool.name) ? [...state, tool.name] : state),
@@ -84,10 +84,10 @@ const cases = `import type { PackCases } from '@holdfast/testing';
 
 const mail = (text: string) => ({ tool: 'send_mail', input: { text } });
 
-/** Without a text, none is too long: that call means something else. */
+/** Without a text nothing is too long, so the argument must be present. */
 const tooLong = { title: 'too long', answer: 'deny', different: ['missing'] } as const;
 
-/** What each preset has to answer. Every rule has to let something through, and to refuse something. */
+/** The expected answers of each preset. Every rule must allow something and refuse something. */
 export const cases: PackCases = {
   presets: {
     recommended: {
@@ -126,7 +126,7 @@ for (const { name, skipped, run } of packTester(${constant}, cases, { manifest }
 function toReadme({ packageName, name }: NewPackage, constant: string): string {
   return `# ${packageName}
 
-A policy pack for [Holdfast](https://www.npmjs.com/package/holdfast): texts stay short, and some tools run once.
+A policy pack for [Holdfast](https://www.npmjs.com/package/holdfast): keeps texts short and limits some tools to one run.
 
 \`\`\`ts
 // holdfast.config.ts
@@ -137,20 +137,20 @@ export default defineConfig({
 });
 \`\`\`
 
-Or by hand: \`createRegistry().use(${constant}, { preset: 'strict' }).policies\`.
+Or in code: \`createRegistry().use(${constant}, { preset: 'strict' }).policies\`.
 
 | rule | what it does | option |
 | --- | --- | --- |
 | \`${name}-short-texts\` | denies calls with longer texts | \`maxCharacters\`, 10,000 |
-| \`${name}-runs-once\` | lets some tools succeed once in a session | \`once\`, none |
+| \`${name}-runs-once\` | lets some tools succeed once per session | \`once\`, none |
 
 ## Working on it
 
 \`\`\`sh
 npm install
-npm test         # the cases, and what every pack has to hold to
-npm run dev      # the same, again after every change
-npm run check    # the same as a table, with what a check costs
+npm test         # the cases and the checks for every pack
+npm run dev      # the same after every change
+npm run check    # the same as a table, with the cost per check
 npm publish      # builds first
 \`\`\`
 `;

@@ -1,10 +1,10 @@
-/** A package to write. */
+/** A package to create. */
 export interface NewPackage {
-  /** As npm has it, with its scope. */
+  /** The npm name, with its scope. */
   readonly packageName: string;
-  /** Of the pack or plugin. */
+  /** The name of the pack or plugin. */
   readonly name: string;
-  /** Of this Holdfast. */
+  /** The version of this Holdfast. */
   readonly version: string;
 }
 
@@ -12,13 +12,13 @@ export interface PackageParts {
   readonly kind: 'pack' | 'plugin';
   readonly description: string;
   readonly scripts: Readonly<Record<string, string>>;
-  /** By name, the versions that npm may install. */
+  /** Version ranges by name. */
   readonly dependencies: Readonly<Record<string, string>>;
-  /** Packages of Holdfast that only its tests need. */
+  /** Holdfast packages that only its tests need. */
   readonly devDependencies: readonly string[];
 }
 
-/** What every package has, whatever is in it: written in TypeScript, published as JavaScript with types. By path. */
+/** The files of every package, by path: written in TypeScript, published as JavaScript with types. */
 export function toPackageFiles(
   { packageName, version }: NewPackage,
   { kind, description, scripts, dependencies, devDependencies }: PackageParts,
@@ -30,9 +30,9 @@ export function toPackageFiles(
     description,
     license: 'MIT',
     type: 'module',
-    // By this \`holdfast plugins\` finds it; nothing loads it by itself.
+    // Lets `holdfast plugins` find it; it is not loaded because of this.
     holdfast: kind,
-    // npm takes a package with a scope for a private one otherwise.
+    // npm publishes scoped packages as private by default.
     ...(packageName.startsWith('@') ? { publishConfig: { access: 'public' } } : {}),
     sideEffects: false,
     engines: { node: '>=22.18' },
@@ -62,22 +62,22 @@ export function toPackageFiles(
   ]);
 }
 
-/** Until 1.0 a new minor version may break; what was tried is the one that wrote the files. */
+/** Before 1.0 a minor version may break; the template was tested with the version that wrote it. */
 export function toRange(version: string): string {
   return `>=${version} <1`;
 }
 
-/** `git-safety` as a name in a program: `gitSafety`. */
+/** `git-safety` as an identifier: `gitSafety`. */
 export function toConstantName(name: string): string {
   const [first = '', ...rest] = name.split('-').filter((word) => word !== '');
   const joined = [first, ...rest.map((word) => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`)].join('');
-  // A digit in front, or a word of the language, would be no name.
+  // A leading digit or a reserved word is not a valid identifier.
   return /^\d/.test(joined) || reservedWords.has(joined)
     ? `the${joined.slice(0, 1).toUpperCase()}${joined.slice(1)}`
     : joined;
 }
 
-// Of a module in strict mode, and what the files themselves use.
+// Reserved in strict mode, or used by the template itself.
 const reservedWords: ReadonlySet<string> = new Set(
   `allow arguments async await break case cases catch class const continue debugger default delete deny do else enum eval export extends
   false finally for function if implements import in instanceof interface let new null package private protected public return static

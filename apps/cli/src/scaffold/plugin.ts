@@ -1,6 +1,6 @@
 import { type NewPackage, toConstantName, toPackageFiles, toRange } from './package.ts';
 
-/** The files of a plugin that is good as it is, and is meant to be changed. By path. */
+/** The files of a working plugin to start from, by path. */
 export function toPluginFiles(project: NewPackage): ReadonlyMap<string, string> {
   const constant = toConstantName(project.name);
   return new Map([
@@ -21,14 +21,14 @@ function toSource({ name, version }: NewPackage, constant: string): string {
   return `import { definePlugin, defineTool, type ExecutableTool, type Plugin, toolOk } from '@holdfast/core';
 import * as v from 'valibot';
 
-/** Counts the words of a text. Make it yours. */
+/** Counts the words of a text. Replace with your own tools. */
 export const countWords: ExecutableTool<{ readonly text: string }, { readonly words: number }> = defineTool({
   name: 'count_words',
-  // For the model: what the tool does, and when to use it.
+  // For the model: what the tool does and when to use it.
   description: 'Count the words of a text.',
   inputSchema: v.object({ text: v.pipe(v.string(), v.maxLength(100_000), v.description('The text')) }),
   outputSchema: v.object({ words: v.number() }),
-  // It changes nothing. 'state': session and files only. 'external': the world.
+  // 'none': changes nothing. 'state': session and files only. 'external': anything else.
   effects: 'none',
   examples: [{ description: 'Two words', input: { text: 'Good morning' }, output: { words: 2 } }],
   execute: ({ text }) => toolOk({ words: text.split(/\\s+/).filter((word) => word !== '').length }),
@@ -36,7 +36,7 @@ export const countWords: ExecutableTool<{ readonly text: string }, { readonly wo
 
 export const ${constant}: Plugin = definePlugin({
   name: '${name}',
-  version: '0.1.0', // That of package.json.
+  version: '0.1.0', // Same as in package.json.
   description: 'Counts words.',
   holdfast: '${toRange(version)}',
   tools: [countWords],
@@ -72,7 +72,7 @@ test('it counts words', async () => {
   if (outcome.kind === 'ok') assert.deepEqual(outcome.value, { words: 3 });
 });
 
-test('what is no text is refused before it runs', async () => {
+test('a value that is not a text is refused', async () => {
   assert.equal((await call({ text: 3 })).kind, 'invalid');
 });
 `;
@@ -92,7 +92,7 @@ export default defineConfig({
 });
 \`\`\`
 
-Or by hand: \`createRegistry().use(${constant}).tools\`.
+Or in code: \`createRegistry().use(${constant}).tools\`.
 
 | tool | what it does |
 | --- | --- |
@@ -103,7 +103,7 @@ Or by hand: \`createRegistry().use(${constant}).tools\`.
 \`\`\`sh
 npm install
 npm test
-npm run dev      # the tests, again after every change
+npm run dev      # the tests after every change
 npm publish      # builds first
 \`\`\`
 `;

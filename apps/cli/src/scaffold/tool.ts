@@ -1,25 +1,25 @@
-/** What a new tool file is written in. */
+/** The language of a new tool file. */
 export type ToolLanguage = 'javascript' | 'typescript';
 
-/** Endings under which Node.js takes a file for a module, whatever stands in a package.json above. */
+/** Extensions that Node.js treats as modules regardless of package.json. */
 export const languageEndings: Readonly<Record<ToolLanguage, string>> = { javascript: '.mjs', typescript: '.mts' };
 
-/** The text of a tool file that is good as it is, and is meant to be changed. */
+/** The text of a working tool file to start from. */
 export function toToolText(name: string, language: ToolLanguage): string {
   const isTyped = language === 'typescript';
   const run = toFunctionName(name);
   const signature = isTyped
     ? `${run}({ text }: { readonly text: string }): { readonly shouted: string; readonly characters: number }`
     : `${run}({ text })`;
-  return `// What METADATA says is read without running this file; every line has to be a literal.
+  return `// METADATA is read without running this file, so every value must be a literal.
 export const METADATA = {
   name: '${name}',
   function: '${run}',
-  // For the model: what the tool does, and when to use it.
+  // For the model: what the tool does and when to use it.
   description: 'Write a text in capitals and count its characters.',
-  // false: it changes nothing outside. true: a person is asked before each call.
+  // true: every call needs approval. false: the tool is harmless.
   dangerous: false,
-  // environment: ['SERVICE_API_KEY'],  what it reads from process.env; \`--env SERVICE_API_KEY\` grants it.
+  // environment: ['SERVICE_API_KEY'],  variables it reads from process.env; grant with \`--env SERVICE_API_KEY\`.
   parameters: {
     type: 'object',
     properties: {
@@ -32,20 +32,20 @@ export const METADATA = {
     properties: { shouted: { type: 'string' }, characters: { type: 'integer' } },
     required: ['shouted', 'characters'],
   },
-  // The model sees them, and \`holdfast try\` holds the tool to them.
+  // Shown to the model, and checked by \`holdfast try\`.
   examples: [
     { description: 'A short text', input: { text: 'Milk!' }, output: { shouted: 'MILK!', characters: 5 } },
   ],
 }${isTyped ? ' as const' : ''};
 
-// What it returns must be JSON. What it throws is its failure: the model gets the message.
+// Returns JSON. Throws to fail: the model gets the message.
 export function ${signature} {
   return { shouted: text.toUpperCase(), characters: [...text].length };
 }
 `;
 }
 
-// The word before the name makes an identifier of names that begin with a digit or are words of the language.
+// The prefix makes an identifier of names that begin with a digit or are reserved words.
 function toFunctionName(name: string): string {
   const words = name.split(/[_-]+/).filter((word) => word !== '');
   return ['run', ...words.map((word) => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`)].join('');

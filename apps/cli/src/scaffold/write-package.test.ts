@@ -5,15 +5,15 @@ import { createFolder, type TestFolder } from '../testing/test-folder.ts';
 import { type Ended, runHere } from '../testing/test-program.ts';
 import { findIssues, readSchema } from '../testing/test-schemas.ts';
 
-// What the packages do is tested where they are installed: tests/packed/new-packages.test.ts.
+// The packages are tested after installation in tests/packed/new-packages.test.ts.
 const run = (folder: TestFolder, ...argv: readonly string[]): Promise<Ended> =>
   runHere(['new', ...argv], { directory: folder.path });
 
-test.each(['pack', 'plugin'])('a new %s has a folder of its own', async (kind) => {
+test.each(['pack', 'plugin'])('a new %s gets its own folder', async (kind) => {
   await using folder = await createFolder();
   const { exitCode, stdout, stderr } = await run(folder, kind, '@acme/git-safety');
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-  expect(stdout).toContain('files into git-safety; make it yours, then\n  cd git-safety\n  npm install\n  npm test\n');
+  expect(stdout).toContain('files to git-safety; edit them, then run\n  cd git-safety\n  npm install\n  npm test\n');
   expect(stdout.includes('npm run check')).toBe(kind === 'pack');
   const manifest = JSON.parse(await readFile(join(folder.path, 'git-safety/package.json'), 'utf8'));
   expect(manifest).toMatchObject({
@@ -44,7 +44,7 @@ test('a new pack passes its own check', async () => {
   });
 });
 
-test('as JSON it says what was written', async () => {
+test('JSON lists the written files', async () => {
   await using folder = await createFolder();
   const { stdout } = await run(folder, 'plugin', 'text-tools', '--json');
   const written = JSON.parse(stdout);
@@ -80,7 +80,7 @@ test.each([
   '-git',
   'x'.repeat(33),
   'git\n',
-])('%j names no package', async (name) => {
+])('%j is not a valid package name', async (name) => {
   await using folder = await createFolder();
   expect(await run(folder, 'pack', '--', name)).toMatchObject({
     exitCode: 2,
@@ -90,7 +90,7 @@ test.each([
   expect(await readdir(folder.path)).toEqual([]);
 });
 
-test('nothing is written over what is there', async () => {
+test('existing files are not overwritten', async () => {
   await using folder = await createFolder({ 'git/kept.txt': 'kept', file: 'kept' });
   await folder.link('linked', join(folder.path, 'elsewhere'));
   for (const name of ['git', 'file', 'linked']) {
@@ -103,17 +103,17 @@ test('nothing is written over what is there', async () => {
   expect(await readdir(join(folder.path, 'git'))).toEqual(['kept.txt']);
 });
 
-test('a folder that cannot be written is told, and nothing of it is left', async () => {
+test('an unwritable folder is reported, and nothing is left behind', async () => {
   expect(
     await runHere(['new', 'pack', 'git'], { directory: join(import.meta.dirname, 'write-package.test.ts') }),
   ).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('(package.unwritable)') });
 });
 
-test('`--tools` is for tools', async () => {
+test('`--tools` only applies to tools', async () => {
   await using folder = await createFolder();
   expect(await run(folder, 'pack', 'git', '--tools', 'tools')).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringContaining('`--tools` is for `new tool`'),
+    stderr: expect.stringContaining('`--tools` only applies to `new tool`'),
   });
   expect(await readdir(folder.path)).toEqual([]);
 });

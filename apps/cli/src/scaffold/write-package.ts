@@ -12,16 +12,16 @@ import { toPluginFiles } from './plugin.ts';
 
 export interface NewPackageOptions {
   readonly kind: 'pack' | 'plugin';
-  /** As npm has it, with or without a scope. */
+  /** The npm name, with or without a scope. */
   readonly packageName: string;
   readonly json: boolean;
 }
 
-// What npm takes, as far as a pack or plugin may have the name, too.
+// npm names, limited to those that are valid for a pack or plugin.
 const pattern = /^(?:@[a-z0-9][a-z0-9._-]{0,100}\/)?([a-z0-9][a-z0-9-]{0,31})$/;
 
 /**
- * Writes a package to begin with into a new folder that has its name: tested, checked and ready to publish as it is.
+ * Writes a new package into a new folder of the same name: tested, checked and ready to publish.
  *
  * @throws HoldfastError `usage.name_invalid`, `usage.file_exists`, `package.unwritable`.
  */
@@ -34,7 +34,7 @@ export async function writeNewPackage(
   if (name === undefined) {
     throw usageError(
       'usage.name_invalid',
-      `\`${packageName}\` cannot name a ${kind}: lower case letters, digits and \`-\`, 32 at most, with or without a scope in front (\`@acme/git-safety\`).`,
+      `Invalid ${kind} name \`${packageName}\`: expected up to 32 lower-case letters, digits and \`-\`, optionally with a scope (\`@acme/git-safety\`).`,
     );
   }
   const project: NewPackage = { packageName, name, version };
@@ -48,7 +48,7 @@ export async function writeNewPackage(
   }
   host.stdout.write(
     [
-      `wrote ${files.size} files into ${toPrintable(name)}; make it yours, then`,
+      `wrote ${files.size} files to ${toPrintable(name)}; edit them, then run`,
       `  cd ${quoteWord(name)}`,
       '  npm install',
       '  npm test',
@@ -64,7 +64,7 @@ async function writeFiles(folder: string, files: ReadonlyMap<string, string>, di
   const path = resolve(directory, folder);
   let isOurs = false;
   try {
-    // Not into a folder that is there, nor through a link.
+    // Neither into an existing folder nor through a link.
     await mkdir(path);
     isOurs = true;
     for (const [file, text] of files) {
@@ -74,8 +74,8 @@ async function writeFiles(folder: string, files: ReadonlyMap<string, string>, di
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
     if (!isOurs && code === 'EEXIST')
-      throw usageError('usage.file_exists', `\`${folder}\` is there already, and nothing is written over it.`);
-    // Half a package would be worse than none.
+      throw usageError('usage.file_exists', `\`${folder}\` already exists: nothing was written.`);
+    // Removes an incomplete package.
     if (isOurs) await rm(path, { recursive: true, force: true });
     throw new HoldfastError('package.unwritable', `Cannot write the folder \`${folder}\` (${code}).`, {
       data: { folder },

@@ -9,28 +9,28 @@ const run = (folder: TestFolder, ...argv: readonly string[]): Promise<Ended> =>
   runHere(argv, { directory: folder.path });
 
 test.each(
-  // Words of the language, a digit in front, nothing that a name could be made of.
+  // Reserved words, a leading digit, and a name without letters.
   ['make_slug', 'delete', '3d-print', 'await', '_', '_kept', '-', 'x'.repeat(64)].flatMap((name) => [
     { name, options: [], ending: '.mjs' },
     { name, options: ['--typescript'], ending: '.mts' },
   ]),
-)('$name $options is good as it is', async ({ name, options, ending }) => {
+)('$name $options is valid unchanged', async ({ name, options, ending }) => {
   await using folder = await createFolder();
   expect(await run(folder, 'new', 'tool', ...options, '--', name)).toMatchObject({ exitCode: 0, stderr: '' });
   const [file = ''] = await readdir(join(folder.path, 'plugins'));
   expect(file).toBe(`${name === '_' ? 'tool' : name.replace(/^_/, '')}${ending}`);
   expect(await run(folder, 'check', 'plugins', '--strict')).toMatchObject({
     exitCode: 0,
-    stdout: '1 good tool, 0 errors, 0 warnings\n',
+    stdout: '1 valid tool, 0 errors, 0 warnings\n',
   });
   expect(await run(folder, 'try', '--', join('plugins', file))).toMatchObject({ exitCode: 0 });
 });
 
-test('it says what was written and what comes next, also as JSON', async () => {
+test('prints what was written and the next commands, also as JSON', async () => {
   await using folder = await createFolder();
   expect(await run(folder, 'new', 'tool', 'make_slug', '--tools', 'my tools')).toEqual({
     exitCode: 0,
-    stdout: `wrote my tools/make_slug.mjs; make it yours, then
+    stdout: `wrote my tools/make_slug.mjs; edit it, then run
   holdfast try 'my tools/make_slug.mjs'
   holdfast check 'my tools' --strict
 `,
@@ -44,7 +44,7 @@ test('it says what was written and what comes next, also as JSON', async () => {
 test.each([
   { tools: [], name: 'make_slug', says: '  holdfast lock --accept make_slug\n' },
   { tools: ['--tools', 'my tools'], name: '-', says: "  holdfast lock --tools 'my tools' --accept -\n" },
-])('where there is a lock ($tools), the new tool has to be locked, too', async ({ tools, name, says }) => {
+])('with a lock ($tools), the new tool must be locked, too', async ({ tools, name, says }) => {
   await using folder = await createFolder({
     'plugins/old.mjs': toTool('old', ''),
     'my tools/old.mjs': toTool('old', ''),
@@ -82,7 +82,7 @@ test.each([
   for (const [path, text] of Object.entries(files)) expect(await readFile(join(folder.path, path), 'utf8')).toBe(text);
 });
 
-test('a folder that cannot be made is an error with a reason', async () => {
+test('a folder that cannot be created is an error with a reason', async () => {
   await using folder = await createFolder({ plugins: 'a file' });
   expect(await run(folder, 'new', 'tool', 'make_slug')).toMatchObject({
     exitCode: 1,
@@ -91,7 +91,7 @@ test('a folder that cannot be made is an error with a reason', async () => {
   expect(await readFile(join(folder.path, 'plugins'), 'utf8')).toBe('a file');
 });
 
-test('only a tool can be written', async () => {
+test('only known kinds can be written', async () => {
   await using folder = await createFolder();
   await mkdir(join(folder.path, 'plugins'));
   expect(await run(folder, 'new', 'policy', 'careful')).toMatchObject({ exitCode: 2 });

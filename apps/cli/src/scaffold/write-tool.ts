@@ -13,14 +13,14 @@ import { languageEndings, type ToolLanguage, toToolText } from './tool.ts';
 
 export interface NewToolOptions {
   readonly name: string;
-  /** Made when it is not there. */
+  /** Created if missing. */
   readonly folder: string;
   readonly language: ToolLanguage;
   readonly json: boolean;
 }
 
 /**
- * Writes a tool file to begin with, never over one that is there.
+ * Writes a new tool file; never overwrites an existing one.
  *
  * @throws HoldfastError `usage.name_invalid`, `usage.name_taken`, `usage.file_exists`, `tool.file.unwritable`.
  */
@@ -28,7 +28,7 @@ export async function writeNewTool({ name, folder, language, json }: NewToolOpti
   const problem = findToolNameProblem(name);
   if (problem !== undefined) throw usageError('usage.name_invalid', problem.message);
   const path = resolve(host.directory, folder);
-  // A file whose name begins with `_` counts as no tool file.
+  // A file whose name begins with `_` is not a tool file.
   const fileName = `${name.replace(/^_+/, '') || 'tool'}${languageEndings[language]}`;
   await checkTaken(name, { name: folder, path }, fileName);
   const file = join(folder, fileName);
@@ -41,10 +41,10 @@ export async function writeNewTool({ name, folder, language, json }: NewToolOpti
     toCommand({ words, options, workspace: host.directory }, host);
   host.stdout.write(
     [
-      `wrote ${toPrintable(file)}; make it yours, then`,
+      `wrote ${toPrintable(file)}; edit it, then run`,
       `  ${command(['try', file])}`,
       `  ${command(['check', folder], '--strict')}`,
-      // Nobody would be offered it otherwise.
+      // With a lock, the tool is not used until it is locked.
       ...((await findLock(path)) === undefined ? [] : [`  ${toLockCommand({ name: folder, path }, name, host)}`]),
       '',
     ].join('\n'),
@@ -56,7 +56,7 @@ function toLockCommand(folder: ToolsFolder, name: string, { command }: Host): st
   return `${command} lock${toLockOptions(folder, false)} --accept ${name}`;
 }
 
-/** By the same look at the tools that `check` takes: of two whose names a model could mix up, one would be left out. */
+/** Checks the name against the tools that `check` sees: of two easily confused names, one would be left out. */
 async function checkTaken(
   name: string,
   folder: { readonly name: string; readonly path: string },
@@ -66,11 +66,11 @@ async function checkTaken(
   const toolset = await openFolderTools(there, { lock: 'ignore' });
   await toolset.close();
   const twin = [...toolset.fileTools, ...toolset.folderTools].find((tool) => foldName(tool.name) === foldName(name));
-  // Of the file itself there is something plainer to say.
+  // The existing file has a plainer error.
   if (twin === undefined || twin.origin?.source === file) return;
   throw usageError(
     'usage.name_taken',
-    `\`${name}\` would be mixed up with \`${twin.name}\`${twin.origin === undefined ? ', which is built in' : ` of ${twin.origin.source}`}: choose another name.`,
+    `\`${name}\` is too similar to \`${twin.name}\`${twin.origin === undefined ? ', a built-in tool' : ` in ${twin.origin.source}`}: choose another name.`,
   );
 }
 
@@ -82,15 +82,15 @@ async function writeFile(
   let isOurs = false;
   try {
     await mkdir(folder, { recursive: true });
-    // Not over a file, nor through a link that leads to none.
+    // Neither over a file nor through a dangling link.
     await using handle = await open(path, 'wx');
     isOurs = true;
     await handle.writeFile(text);
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
     if (!isOurs && code === 'EEXIST' && (await isFolder(folder)))
-      throw usageError('usage.file_exists', `\`${file}\` is there already, and nothing is written over it.`);
-    // Half a file would be worse than none.
+      throw usageError('usage.file_exists', `\`${file}\` already exists: nothing was written.`);
+    // Removes an incomplete file.
     if (isOurs) await rm(path, { force: true });
     throw new HoldfastError('tool.file.unwritable', `Cannot write \`${file}\` (${code}).`, { data: { file }, cause });
   }

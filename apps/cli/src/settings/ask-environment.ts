@@ -10,7 +10,7 @@ export interface AskEnvironmentOptions {
 }
 
 /**
- * Asks at the terminal whether a tool may have the environment variables that it declares. Escape is a no.
+ * Asks at the terminal whether a tool may read the environment variables that it declares. Escape means no.
  *
  * @throws HoldfastError `terminal.interrupted` for Ctrl-C.
  */
@@ -29,16 +29,16 @@ export async function askEnvironment(
   output.write(
     [
       '',
-      `  ${bold(toPrintable(tool))} (${toPrintable(file)}) asks for environment variables:`,
+      `  ${bold(toPrintable(tool))} (${toPrintable(file)}) requests environment variables:`,
       ...lines,
       ...(digest === undefined ? [] : [dim(`    sha256 ${digest.slice(0, 16)}`)]),
       '',
     ].join('\n'),
   );
   const answer = await choose({
-    message: `May ${toPrintable(tool)} see their values?`,
+    message: `Allow ${toPrintable(tool)} to read them?`,
     options: [
-      { value: true, label: digest === undefined ? 'Yes, in this run' : 'Yes, as long as the tool does not change' },
+      { value: true, label: digest === undefined ? 'Yes, for this run' : 'Yes, until the tool changes' },
       { value: false, label: 'No' },
     ],
     // Enter alone must not grant anything.

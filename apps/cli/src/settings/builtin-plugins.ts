@@ -3,20 +3,20 @@ import { markdownSection } from '@holdfast/prompt';
 import type { Explanation } from '@holdfast/registry';
 import manifest from '../../package.json' with { type: 'json' };
 
-const filesText = `The files of the workspace, by paths relative to it. A file that exists must be read before it is changed or
-deleted, and read again when it has changed since. What a call writes counts only when the call succeeds.`;
+const filesText = `The files of the workspace, by paths relative to it. Read an existing file before you change or delete it, and
+again if it has changed since. The writes of a call take effect only if the call succeeds.`;
 
-const folderText = 'What this project brings along, each from a file in its tools folder.';
+const folderText = 'The tools of this project, each from a file in its tools folder.';
 
-/** The names of the plugins that this program brings along. */
+/** The names of the program's own plugins. */
 export const builtInPlugins: { readonly files: string; readonly folder: string } = { files: 'files', folder: 'folder' };
 
 const { version } = manifest;
 
-/** Of the section with the file tools. No plugin can have another one of this key. */
+/** The key of the section with the file tools. Plugins cannot use it. */
 export const filesSection: string = 'files';
 
-/** What there is to say of the guard that the prompt gives this section: it is the host's, and holds for the tools of all plugins. */
+/** The guard that the prompt adds to this section; it is the host's, and applies to the tools of all plugins. */
 export const filesGuard: Explanation = {
   kind: 'policy',
   name: `${filesSection}/read-before-write`,
@@ -25,7 +25,7 @@ export const filesGuard: Explanation = {
   provenance: { plugin: builtInPlugins.files, version },
 };
 
-/** The file tools as a plugin, so that they are listed, explained and guarded by name like those of others. */
+/** The file tools as a plugin, so that they are listed, explained and guarded by name like others. */
 export function filesPlugin(tools: readonly Tool[]): Plugin {
   return definePlugin({
     name: builtInPlugins.files,

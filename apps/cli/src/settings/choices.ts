@@ -1,5 +1,5 @@
-/** Where tools of the folder run, from the weakest isolation to the strictest. */
+/** Isolation tiers, weakest to strictest. */
 export const isolationTiers = ['in-process', 'worker', 'subprocess', 'sandbox'] as const;
 
-/** How calls that need approval are answered: at the terminal, by a yes or a no to all, or later by `holdfast approve`. */
+/** How calls that need approval are answered: at the terminal, all approved, all denied, or later with `holdfast approve`. */
 export type ApprovalMode = 'ask' | 'yes' | 'unattended' | 'suspend';

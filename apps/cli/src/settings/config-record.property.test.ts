@@ -27,7 +27,7 @@ const record: fc.Arbitrary<ConfigRecord> = fc.record({
   locked: fc.boolean(),
 });
 
-/** Whether a run may be gone on with. */
+/** True if a run may be resumed. */
 function isSame(before: ConfigRecord, now: ConfigRecord | undefined): boolean {
   try {
     checkSameConfig(before, now);
@@ -38,7 +38,7 @@ function isSame(before: ConfigRecord, now: ConfigRecord | undefined): boolean {
   }
 }
 
-test('what a run was begun with is the same, in whatever order and read back from its log', () => {
+test("a run's configuration equals itself, in any order and when read from its log", () => {
   fc.assert(
     fc.property(record, (before) => {
       const turned = {
@@ -52,13 +52,13 @@ test('what a run was begun with is the same, in whatever order and read back fro
       const terms = { directory: '/', model: 'offline', tools: null, approval: 'ask', allow: [], order: [] } as const;
       const entry = JSON.parse(JSON.stringify(toTermsRecord({ ...terms, config: before })));
       const read = readTerms([{ ...entry, seq: 0, atMs: 0 }], 1)?.config;
-      if (read === undefined) throw new Error('the record is none');
+      if (read === undefined) throw new Error('the record is invalid');
       expect(isSame(read, before)).toBe(true);
     }),
   );
 });
 
-test('more plugins, more guards, more denied and fewer allowed tools are no change', () => {
+test('additional plugins, guards and denied tools, and fewer allowed tools, do not count as a change', () => {
   fc.assert(
     fc.property(record, record, fc.nat(), (before, other, at) => {
       const others = <Thing>(own: readonly Thing[], more: readonly Thing[], toKey: (thing: Thing) => string) => {
@@ -77,7 +77,7 @@ test('more plugins, more guards, more denied and fewer allowed tools are no chan
   );
 });
 
-test('anything that is missing, used otherwise or let through is a change', () => {
+test('anything missing, different or looser is a change', () => {
   const changes: readonly ((before: ConfigRecord, at: number) => ConfigRecord | undefined)[] = [
     (before, at) => ({ ...before, plugins: before.plugins.toSpliced(at % before.plugins.length, 1) }),
     (before, at) => ({ ...before, packs: before.packs.toSpliced(at % before.packs.length, 1) }),

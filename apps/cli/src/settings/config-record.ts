@@ -3,22 +3,22 @@ import type { PackageSource } from '@holdfast/registry';
 import * as v from 'valibot';
 import type { Equipment } from './equipment.ts';
 
-/** What of a configuration was in force when a run began, as its log keeps it: options only as a digest, because they may be keys. */
+/** The effective configuration of a run, as recorded in its log: options only as a digest, because they may contain keys. */
 export interface ConfigRecord {
-  /** The host's file, from the directory of the run; null: none. */
+  /** The host's file, relative to the directory of the run; null: none. */
   readonly file: string | null;
   readonly plugins: readonly RecordedPlugin[];
   readonly packs: readonly RecordedPack[];
   /** Absent: all tools. */
   readonly allowTools?: readonly string[] | undefined;
   readonly denyTools: readonly string[];
-  /** Who keeps a name that several plugins have. */
+  /** The plugin that keeps a name used by several plugins. */
   readonly winners: Readonly<Record<string, string>>;
-  /** Whether plugins and packs have to be locked: they were when the run began. */
+  /** True if plugins and packs must be locked, because they were when the run started. */
   readonly locked: boolean;
 }
 
-/** Where it was imported from. */
+/** The origin of an import. */
 interface RecordedSource {
   readonly package?: string | undefined;
   /** SHA-256 of the file. */
@@ -29,7 +29,7 @@ export interface RecordedPlugin extends RecordedSource {
   readonly name: string;
   readonly version: string;
   readonly prefix?: string | undefined;
-  /** Digest of the options; absent: there were none. */
+  /** Digest of the options; absent: none. */
   readonly options?: string | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface RecordedPack extends RecordedSource {
   readonly version: string;
   readonly preset: string;
   readonly observe?: boolean | undefined;
-  /** As of a plugin. */
+  /** Like a plugin's. */
   readonly options?: string | undefined;
 }
 
@@ -67,7 +67,7 @@ export const configRecord: v.GenericSchema<unknown, ConfigRecord> = v.object({
   locked: v.boolean(),
 });
 
-/** What is in force now; `undefined` where nothing was configured. */
+/** The effective configuration now; `undefined` if nothing is configured. */
 export async function toConfigRecord({ settings, used, keeper }: Equipment): Promise<ConfigRecord | undefined> {
   const { effective, file, found } = settings;
   if (!found) return undefined;
@@ -108,7 +108,7 @@ async function toOptions(config: JsonObject | undefined): Promise<{ readonly opt
 }
 
 /**
- * Makes sure that a run is gone on with by what it was begun with. What is new beside that, and lists that let less through, are no matter.
+ * Checks that a run is resumed with its original configuration. Additions and stricter lists are accepted.
  *
  * @throws HoldfastError `run.config.changed`.
  */
@@ -117,11 +117,11 @@ export function checkSameConfig(before: ConfigRecord, now: ConfigRecord | undefi
   if (changes.length === 0) return;
   throw new HoldfastError(
     'run.config.changed',
-    `The run was begun with another configuration: ${changes.join('; ')}. Nothing is run.`,
+    `The configuration has changed since the run started: ${changes.join('; ')}. Nothing has run.`,
     {
       data: {
         changes: [...changes],
-        hint: 'Put it back as it was, name the file with `--config`, or go on with what there is now by `--accept-config`.',
+        hint: 'Restore it, pass the original file with `--config`, or accept the current configuration with `--accept-config`.',
       },
     },
   );
@@ -147,24 +147,24 @@ function findChanges(before: ConfigRecord, now: ConfigRecord): readonly string[]
   ];
 }
 
-/** Whichever changes: another plugin's tool may be met by a name then. */
+/** Every change counts: a name may now refer to another plugin's tool. */
 function describeWinners(before: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): readonly string[] {
   return [...new Set([...before.keys(), ...now.keys()])].flatMap((name) => {
-    const [was = 'nobody', is = 'nobody'] = [before.get(name), now.get(name)];
-    return was === is ? [] : [`\`winners\` gives \`${name}\` to \`${is}\` in place of \`${was}\``];
+    const [was = 'none', is = 'none'] = [before.get(name), now.get(name)];
+    return was === is ? [] : [`\`winners\` assigns \`${name}\` to \`${is}\` instead of \`${was}\``];
   });
 }
 
 function describe(what: string, before: RecordedPlugin | RecordedPack, now: object | undefined): readonly string[] {
-  if (now === undefined) return [`${what} is not there`];
+  if (now === undefined) return [`${what} is missing`];
   const fields = new Map<string, unknown>(Object.entries(now));
   const recorded = new Map<string, unknown>(Object.entries(before));
   const changed = [...new Set([...recorded.keys(), ...fields.keys()])].flatMap((field) => {
     const [was, is] = [recorded.get(field), fields.get(field)];
     if (was === is) return [];
-    if (field === 'options') return ['has other options'];
-    if (field === 'digest') return ['has another file'];
-    return [`has the ${field} \`${String(is ?? 'none')}\` in place of \`${String(was ?? 'none')}\``];
+    if (field === 'options') return ['has different options'];
+    if (field === 'digest') return ['has a different file'];
+    return [`has the ${field} \`${String(is ?? 'none')}\` instead of \`${String(was ?? 'none')}\``];
   });
   return changed.length === 0 ? [] : [`${what} ${changed.join(' and ')}`];
 }

@@ -23,7 +23,7 @@ const request: EnvironmentRequest = {
 const values = { API_KEY: 'k3y-of-mine', REGION: 'eu', OTHER: 'x' };
 const everyone = { stdin: false, stdout: false };
 
-/** A user's folder with these files, and what a consent opened with it grants to the tool. */
+/** The grant to the tool by a consent that was opened with these files in the user folder. */
 async function grant({
   files = {},
   names = [],
@@ -74,7 +74,7 @@ test.each([
     given: { names: ['API_KEY'], files: configured({ weather: ['REGION'] }) },
     expected: { API_KEY: 'k3y-of-mine', REGION: 'eu' },
   },
-])('consent of $what', async ({ given, expected }) => {
+])('consent by $what', async ({ given, expected }) => {
   expect(await grant(given)).toEqual(expected);
 });
 
@@ -126,12 +126,12 @@ async function ask(
   return { home, host, consent, granted, kept, shown: stdout() };
 }
 
-test('a yes at the terminal is remembered for this version of the tool, and asked for once', async () => {
+test('consent at the terminal is remembered for this version of the tool, and asked for once', async () => {
   const { home, host, granted, kept, shown } = await ask(`${up}\r`);
   await using _home = home;
   expect(granted).toEqual({ API_KEY: 'k3y-of-mine', REGION: 'eu' });
   expect(shown).toContain(
-    '  weather (weather.mjs) asks for environment variables:\n    API_KEY  set\n    REGION   optional, set\n',
+    '  weather (weather.mjs) requests environment variables:\n    API_KEY  set\n    REGION   optional, set\n',
   );
   expect(shown).not.toContain('k3y-of-mine');
   expect(JSON.parse(kept ?? '')).toEqual({ consents: [{ tool: 'weather', digest, names: ['API_KEY', 'REGION'] }] });
@@ -143,10 +143,10 @@ test('a yes at the terminal is remembered for this version of the tool, and aske
 test.each([
   { what: 'Enter alone', keys: '\r' },
   { what: 'Escape', keys: '\x1b' },
-])('$what is a no, and nothing is remembered', async ({ keys }) => {
+])('$what means no, and nothing is remembered', async ({ keys }) => {
   const { home, granted, kept, shown } = await ask(keys);
   await using _home = home;
-  expect(shown).toContain('asks for environment variables');
+  expect(shown).toContain('requests environment variables');
   expect([granted, kept]).toEqual([{}, undefined]);
 });
 
@@ -156,7 +156,7 @@ test('Ctrl-C ends the command', async () => {
   expect(granted).toMatchObject({ code: 'terminal.interrupted' });
 });
 
-test('a yes to a tool that cannot be followed holds for the run', async () => {
+test('consent for a tool without a digest applies to the run', async () => {
   const { home, granted, kept } = await ask(`${up}\r`, { of: { ...request, digest: undefined } });
   await using _home = home;
   expect([granted, kept]).toEqual([{ API_KEY: 'k3y-of-mine', REGION: 'eu' }, undefined]);
@@ -167,13 +167,13 @@ test.each([
   { what: 'a required variable is empty', given: { environment: { API_KEY: '' } } },
   { what: 'every required variable is granted already', given: { names: ['API_KEY'] } },
   { what: 'the terminal is taken', given: { taken: { stdin: true, stdout: true } } },
-])('nobody is asked when $what', async ({ given }) => {
+])('no question is asked when $what', async ({ given }) => {
   const { home, shown, kept } = await ask('', given);
   await using _home = home;
   expect([shown, kept]).toEqual(['', undefined]);
 });
 
-test('granted values are secrets for the log; words that say nothing are none', async () => {
+test('granted values are secrets for the log, except common words', async () => {
   const { host } = createTestHost({ environment: { API_KEY: 'k3y-of-mine', REGION: 'eu', DEBUG: 'true' } });
   const variables = [...request.variables, { name: 'DEBUG', required: false }];
   const consent = await openEnvironment({ names: ['API_KEY', 'REGION', 'DEBUG'], taken: undefined }, host);
@@ -198,7 +198,7 @@ const files = { 'tools/weather.mjs': weather, 'script.json': JSON.stringify({ tu
 const run = ['run', 'Do it.', '--model', 'script:script.json', '--tools', 'tools'];
 const environment = { NO_COLOR: '1', ...values };
 
-test('a run, a plan and a trial pass what `--env` names; without it the call says what is missing', async () => {
+test('run, plan and try pass the variables of `--env`; without it the call names the missing one', async () => {
   const plan = { version: 1, nodes: [{ id: 'a', tool: 'weather', inputs: {} }], final_output_node: 'a' };
   await using folder = await createFolder({ ...files, 'plan.json': JSON.stringify(plan) });
   const holdfast = (...argv: readonly string[]) => runHere(argv, { directory: folder.path, environment });
@@ -207,16 +207,16 @@ test('a run, a plan and a trial pass what `--env` names; without it the call say
   expect((await holdfast(...run, '--env', 'API_KEY', '--json')).stdout).toContain(granted);
   const without = await holdfast(...run);
   expect(without.stdout).toContain('`weather` was not given the environment variable `API_KEY`.');
-  expect(without.stdout).toContain('`weather` asks for API_KEY, REGION (optional). Set them, and add `--env API_KEY`.');
+  expect(without.stdout).toContain('`weather` requires API_KEY, REGION (optional). Set them and add `--env API_KEY`.');
   const planned = ['plan', 'run', 'plan.json', '--tools', 'tools'];
   expect((await holdfast(...planned, '--env', 'API_KEY')).stdout).toContain(granted);
   expect((await holdfast(...planned)).stdout).toContain('add `--env API_KEY`.');
   const tried = ['try', 'tools/weather.mjs', '--input', '{}'];
   expect((await holdfast(...tried, '--env', 'API_KEY', '--env', 'REGION')).stdout).toContain(seen('k3y-of-mineeu'));
-  expect((await holdfast(...tried)).stdout).toContain('`--env NAME` gives it a variable that is set.');
+  expect((await holdfast(...tried)).stdout).toContain('Use `--env NAME` to pass a variable.');
 });
 
-test('a resumed run gets what is named anew: the log, which lies in the workspace, names nothing', async () => {
+test('a resumed run gets only variables named again: the log is in the workspace and grants nothing', async () => {
   const dangerous = weather.replace('dangerous: false', "dangerous: true, effects: 'none'");
   await using folder = await createFolder({ ...files, 'tools/weather.mjs': dangerous });
   const holdfast = (...argv: readonly string[]) => runHere(argv, { directory: folder.path, environment });
@@ -227,13 +227,13 @@ test('a resumed run gets what is named anew: the log, which lies in the workspac
   expect((await holdfast('resume', '--yes', '--json')).stdout).toContain('tool.environment.missing');
 });
 
-test('a name that no tool declares is told, and a value is refused', async () => {
+test('an undeclared name is a warning, and a value an error', async () => {
   await using folder = await createFolder(files);
   const holdfast = (...argv: readonly string[]) => runHere(argv, { directory: folder.path, environment });
   const mistyped = await holdfast(...run, '--env', 'APY_KEY');
   expect(mistyped.stderr).toContain('warning: no tool file declares the environment variable `APY_KEY` of `--env`');
   for (const [word, says] of [
-    ['API_KEY=secret', 'It takes a name without a value'],
+    ['API_KEY=secret', 'Expected a name without a value'],
     ['NODE_OPTIONS', 'changes how a program starts'],
     ['', 'must be letters, digits'],
   ] as const) {
@@ -242,7 +242,7 @@ test('a name that no tool declares is told, and a value is refused', async () =>
   }
 });
 
-test('no file of a project can give a tool a variable', async () => {
+test('no file of a project can grant a variable', async () => {
   for (const [name, text] of [
     ['holdfast.config.ts', "export default { environment: { weather: ['API_KEY'] } };"],
     ['holdfast.policy.json', '{ "environment": { "weather": ["API_KEY"] } }'],
@@ -254,7 +254,7 @@ test('no file of a project can give a tool a variable', async () => {
   }
 });
 
-test('`list` says what each tool asks for', async () => {
+test('`list` shows the variables of each tool', async () => {
   await using folder = await createFolder(files);
   const list = ['list', '--tools', 'tools'];
   const { stdout } = await runHere(list, { directory: folder.path });

@@ -7,23 +7,23 @@ import { readConsents, readGrantedVariables, rememberConsent } from '../user/con
 import { askEnvironment } from './ask-environment.ts';
 import type { ApprovalMode } from './choices.ts';
 
-/** Which environment variables a person has granted to which tool files. */
+/** Access of tool files to environment variables. */
 export interface EnvironmentConsent {
   readonly grant: GrantEnvironment;
-  /** Values that were granted and may be secrets. */
+  /** Granted values that may be secrets. */
   secrets(): readonly string[];
-  /** Names of `--env` that no tool has declared. */
+  /** Names of `--env` that no tool declared. */
   unused(): readonly string[];
 }
 
 export interface EnvironmentOptions {
-  /** Of `--env`: for every tool that declares them. */
+  /** Names from `--env`, for every tool that declares them. */
   readonly names: readonly string[];
-  /** Streams that no question can use; `undefined`: nobody is asked. */
+  /** Streams that are not available for questions; `undefined`: never ask. */
   readonly taken: TakenStreams | undefined;
 }
 
-/** As a run is asked for: nobody is asked but where calls are. */
+/** The options of a run: asks only if calls are asked about. */
 export function toEnvironmentOptions({
   environment,
   approval,
@@ -42,7 +42,7 @@ export function toEnvironmentOptions({
 }
 
 /**
- * Consent comes from the command line, from the user's own folder, and from the person at the terminal. Nothing in a project can give it.
+ * Consent comes from the command line, the user folder or the person at the terminal, never from a project.
  *
  * @throws HoldfastError `user_config.invalid`, `user_folder.unreadable`.
  */
@@ -54,7 +54,7 @@ export async function openEnvironment({ names, taken }: EnvironmentOptions, host
   const unused = new Set(names);
   const isSet = (name: string): boolean => (host.environment[name] ?? '') !== '';
 
-  // Only where a yes makes the tool work: otherwise a failed call says what to do.
+  // Asks only if a yes makes the tool work; otherwise the failed call says what to do.
   async function ask(request: EnvironmentRequest, granted: ReadonlySet<string>): Promise<boolean> {
     const { tool, digest, variables } = request;
     const required = variables.filter((variable) => variable.required);
@@ -83,12 +83,12 @@ export async function openEnvironment({ names, taken }: EnvironmentOptions, host
   };
 }
 
-// Masking `eu` or `true` wherever it stands would only spoil the log.
+// Masking `eu` or `true` everywhere would only spoil the log.
 function isTelling(value: string): boolean {
   return value.length >= 4 && !/^(?:true|false|null|none)$/i.test(value);
 }
 
-/** Tells of names of `--env` that are mistyped, say. */
+/** Warns about names of `--env` that no tool declared, such as typos. */
 export function reportUnused(
   consent: Pick<EnvironmentConsent, 'unused'> | undefined,
   { stderr }: Pick<Host, 'stderr'>,
@@ -97,15 +97,15 @@ export function reportUnused(
     stderr.write(`warning: no tool file declares the environment variable \`${toPrintable(name)}\` of \`--env\`\n`);
 }
 
-/** Keeps what tools were granted out of the session's log. */
+/** Keeps granted values out of the session's log. */
 export function learnGranted({ redactor }: Session, consent: Pick<EnvironmentConsent, 'secrets'> | undefined): void {
   for (const secret of consent?.secrets() ?? []) redactor?.learn(secret);
 }
 
-/** How a call ends that lacks a variable. */
+/** The outcome code of a call without a required variable. */
 export const missingCode = 'tool.environment.missing';
 
-/** What a person can do for tools whose calls failed with that code, one line a tool. */
+/** Advice for tools whose calls failed with that code, one line each. */
 export function describeMissing(failed: ReadonlySet<string>, tools: readonly Tool[]): readonly string[] {
   return tools
     .filter(({ name }) => failed.has(name))
@@ -113,6 +113,6 @@ export function describeMissing(failed: ReadonlySet<string>, tools: readonly Too
       const variables = toEnvironmentVariables(environment);
       const list = variables.map((variable) => `${variable.name}${variable.required ? '' : ' (optional)'}`).join(', ');
       const options = variables.filter(({ required }) => required).map((variable) => `--env ${variable.name}`);
-      return toPrintable(`\`${name}\` asks for ${list}. Set them, and add \`${options.join(' ')}\`.`);
+      return toPrintable(`\`${name}\` requires ${list}. Set them and add \`${options.join(' ')}\`.`);
     });
 }

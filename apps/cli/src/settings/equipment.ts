@@ -16,44 +16,44 @@ import { type EnvironmentConsent, reportUnused } from './environment-consent.ts'
 import { createPluginKeeper, type PluginKeeper } from './plugin-keeper.ts';
 import type { Settings } from './settings.ts';
 
-/** What a run works with beside model and files: what this program, the tools folder and the configuration bring along. */
+/** Everything a run uses besides model and files: from this program, the tools folder and the configuration. */
 export interface Equipment {
   readonly settings: Settings;
   readonly toolset: FolderTools;
   readonly registry: Registry;
-  /** Packs in force, what guards the plugins' own tools, allowed and denied tools. */
+  /** Policies of packs, plugins and tool lists. */
   readonly policies: readonly Policy[];
   readonly used: OpenedRegistry['used'];
   /** Plugins that were left out. */
   readonly leftOut: readonly RegistryDiagnostic[];
-  /** What else is odd: a winner that decides nothing, say. */
+  /** Other findings, such as a winner without effect. */
   readonly oddities: readonly RegistryProblem[];
-  /** Names in lists of the configuration that no tool has. */
+  /** Names in the configuration's lists that no tool has. */
   readonly unknownNames: readonly UnknownToolName[];
-  /** Absolute paths of what was imported, or would be if it were there: files, and folders of packages. */
+  /** Absolute paths of imports, existing or not: files, and package folders. */
   readonly imported: readonly string[];
-  /** What plugins and packs declare, beside what is locked of them. */
+  /** The definitions of plugins and packs, and their lock. */
   readonly keeper: PluginKeeper;
-  /** What tool files were granted of the environment; `undefined`: nothing. */
+  /** Access of tool files to the environment; `undefined`: none. */
   readonly environment: EnvironmentConsent | undefined;
-  /** Ends the processes in which tools run. */
+  /** Ends the tool processes. */
   close(): Promise<void>;
 }
 
 export interface EquipmentOptions {
   /**
-   * What a lock is for: nothing, to be kept to where it says anything of them, or to say it. Default for both: `require` where the settings
-   * ask for a lock, else `use`.
+   * How to use a lock: ignore it, follow it if it exists, or require it. Default for both: `require` if the settings ask for a lock,
+   * otherwise `use`.
    */
   readonly lock?: { readonly tools?: LockUse; readonly plugins?: LockUse };
-  /** Default: as the settings say. */
+  /** Default: from the settings. */
   readonly subfolders?: boolean;
-  /** Default: no tool file is granted anything of the environment. */
+  /** Default: tool files get no environment variables. */
   readonly environment?: EnvironmentConsent;
 }
 
 /**
- * Opens what a run is given. A plugin that cannot be used is left out; a pack that cannot throws: nothing is to run unguarded.
+ * Opens tools, plugins and packs. A plugin that fails is left out; a pack that fails throws, so that nothing runs unguarded.
  *
  * @throws HoldfastError `usage.lock_missing`, `tools.lock.*`, `registry.*`, `plugin.*`, `pack.*`, `config.policy.invalid`.
  */
@@ -65,13 +65,13 @@ export async function openEquipment(
 ): Promise<Equipment> {
   const { effective, directory } = settings;
   const print = (text: string): void => void host.stderr.write(toPrintableBlock(text));
-  // What was not asked for is as the loader has it, so that its own default counts.
+  // Unset: the loader's default applies.
   const isolation = effective.isolation.origin.layer === 'default' ? {} : { isolation: effective.isolation.value };
   const hasPlugins = effective.plugins.length + effective.packs.length > 0;
   const byDefault = effective.locked.value ? 'require' : 'use';
   const { tools: forTools = byDefault, plugins: forPlugins = byDefault } = lock;
   const lockPath = hasPlugins ? await findPluginLock(folder, settings) : undefined;
-  // Where there is no folder, a lock can still be about plugins.
+  // Without a tools folder, a lock may still cover plugins.
   const isAboutPlugins = folder.path === undefined && lockPath !== undefined && (await isFile(lockPath));
   const toolset = await openFolderTools(folder, {
     subfolders,
@@ -125,7 +125,7 @@ export async function openEquipment(
   }
 }
 
-/** What could be imported, and not used. It is named by its package, as the configuration does it. */
+/** Plugins that were imported but not used, named by package as in the configuration. */
 function listLeftOut({ plugins }: Registry): readonly RegistryDiagnostic[] {
   return plugins.flatMap(({ name, problem, provenance }) =>
     problem === undefined ? [] : [{ ...problem, plugin: provenance.package ?? name }],
@@ -133,8 +133,7 @@ function listLeftOut({ plugins }: Registry): readonly RegistryDiagnostic[] {
 }
 
 /**
- * The lock that is about plugins and packs: the one beside the configuration, unless only one beside the tools folder says anything of
- * them.
+ * The lock for plugins and packs: the one beside the configuration, unless only the one beside the tools folder covers plugins.
  *
  * @throws HoldfastError `plugin.lock.ambiguous`, and as `compareDefinitions` for a lock.
  */
@@ -145,7 +144,7 @@ export async function findPluginLock({ path }: ToolsFolder, { file, directory }:
   if (!saysOfPlugins(own)) return beside;
   throw new HoldfastError(
     'plugin.lock.ambiguous',
-    `Two locks are about plugins and packs, \`${own}\` beside the configuration and \`${beside}\` beside the tools folder, and nothing says which one counts: take \`plugins\` out of one of them.`,
+    `Two locks cover plugins and packs: \`${own}\` beside the configuration and \`${beside}\` beside the tools folder. Remove \`plugins\` from one of them.`,
     { data: { locks: [own, beside] } },
   );
 }
@@ -154,7 +153,7 @@ function saysOfPlugins(lock: string): boolean {
   return readDefinitionLock(lock).found;
 }
 
-/** Says on stderr what was left out, and why. */
+/** Reports on stderr what was left out, and why. */
 export function reportProblems(equipment: Equipment, host: Host): void {
   const { settings, toolset, leftOut, oddities, unknownNames, environment } = equipment;
   reportUnused(environment, host);
@@ -166,15 +165,13 @@ export function reportProblems(equipment: Equipment, host: Host): void {
   for (const { message, code } of oddities) host.stderr.write(`warning: ${toPrintable(message)} (${code})\n`);
   for (const { key, name, origin } of unknownNames) {
     const place = origin.file ?? origin.layer;
-    host.stderr.write(
-      `warning: \`${key}\` of ${toPrintable(place)} names \`${toPrintable(name)}\`, which is no tool here\n`,
-    );
+    host.stderr.write(`warning: unknown tool \`${toPrintable(name)}\` in \`${key}\` of ${toPrintable(place)}\n`);
   }
 }
 
 /**
- * Makes sure that a host's lists of tools mean what they say: a misspelt name would deny nothing. What a workspace lists may be there
- * elsewhere, and where a plugin was left out, its names are not known.
+ * Checks a host's tool lists for unknown names: a misspelled name would deny nothing. A workspace's lists are not checked, because its
+ * tools may exist elsewhere, nor is anything if a plugin was left out, because its names are unknown.
  *
  * @throws HoldfastError `usage.tool_unknown`.
  */
@@ -185,17 +182,17 @@ export function checkListedNames({ leftOut, unknownNames, registry: { tools } }:
   const names = tools.map((tool) => tool.name);
   throw usageError(
     'usage.tool_unknown',
-    `\`${key}\` of ${origin.file ?? origin.layer} names \`${name}\`, which is no tool of this run.${describeNearest(name, names)} There are: ${names.join(', ')}.`,
+    `Unknown tool \`${name}\` in \`${key}\` of ${origin.file ?? origin.layer}.${describeNearest(name, names)} Known tools: ${names.join(', ')}.`,
   );
 }
 
-/** A sentence for a name that somebody may have meant; empty when there is none. */
+/** ` Did you mean …?` for a similar name; empty if there is none. */
 export function describeNearest(name: string, names: readonly string[]): string {
   const [nearest] = nearestNames(name, names);
   return nearest === undefined ? '' : ` Did you mean \`${nearest}\`?`;
 }
 
-/** Slices of plugins, and of their sections. */
+/** Slices of plugins and of their sections. */
 export function listSlices({ slices, sections }: Registry): readonly Slice[] {
   return [...new Set([...slices, ...sections.flatMap(slicesOf)])];
 }
@@ -204,7 +201,7 @@ function slicesOf({ slices, children }: Section): readonly Slice[] {
   return [...slices, ...children.flatMap(slicesOf)];
 }
 
-/** Those of the registry, and those that a prompt has of its own where a section of it can be opened. */
+/** The tools of the registry, plus the prompt's own if a section can be opened. */
 function listToolNames({ tools, sections }: Registry): readonly string[] {
   const names = tools.map(({ name }) => name);
   return sections.some(hasSummary) ? [...names, 'open_sections', 'read_section'] : names;

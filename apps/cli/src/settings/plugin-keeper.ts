@@ -22,33 +22,33 @@ import type { PackageSource } from '@holdfast/registry';
 import { languages } from '../workspace/languages.ts';
 
 export interface PluginKeeperOptions {
-  /** Path of the lock that plugins and packs are kept to; `undefined`: to none. */
+  /** The lock for plugins and packs; `undefined`: none. */
   readonly lock: string | undefined;
-  /** Whether they have to be locked. Otherwise they are kept to a lock that says anything of plugins. */
+  /** True if they must be locked. Otherwise a lock applies only if it covers plugins. */
   readonly required: boolean;
   readonly load: Pick<LoadPluginOptions, 'isolation' | 'processes' | 'environment'>;
-  /** Takes what is wrong with tool files of a plugin. */
+  /** Receives diagnostics of a plugin's tool files. */
   report(diagnostic: Diagnostic, plugin: string): void;
 }
 
-/** Looks at plugins and packs before they are used: loads their folders, and lets none through that differs from the lock. */
+/** Prepares plugins and packs: loads their tool folders and refuses those that differ from the lock. */
 export interface PluginKeeper {
-  /** What everything that was looked at declares, in the order of use. */
+  /** The definitions of everything prepared, in order of use. */
   readonly definitions: readonly PluginDefinitions[];
-  /** Absolute paths of the folders of tool files of everything that was looked at. */
+  /** Absolute paths of all tool folders. */
   readonly folders: readonly string[];
-  /** Whether they are kept to a lock. */
+  /** True if a lock applies. */
   readonly isKept: boolean;
-  /** Asked before a file is imported. @throws HoldfastError where it is not as it is locked. */
+  /** Called before a file is imported. @throws HoldfastError if it differs from the lock. */
   prepareImport(file: FileToImport): void;
-  /** @throws HoldfastError of what costs the plugin. */
+  /** @throws HoldfastError if the plugin cannot be used. */
   preparePlugin(
     plugin: Plugin,
     given: { readonly config: JsonObject | undefined; readonly source: PackageSource },
   ): Promise<Plugin>;
-  /** @throws HoldfastError of what keeps the pack from being in force. */
+  /** @throws HoldfastError if the pack cannot be put in force. */
   preparePack(pack: Pack, given: { readonly source: PackageSource }): void;
-  /** Ends the processes in which tools of plugins run. */
+  /** Ends the tool processes of plugins. */
   close(): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ export function createPluginKeeper({ lock, required, load, report }: PluginKeepe
   const check = (current: PluginDefinitions): void => {
     definitions.push(current);
     if (locked === undefined) return;
-    // What a configuration has imported itself has not been asked for before.
+    // Modules that a configuration imports itself have not been checked before.
     if (!locked.found && required) throw notLocked(current.kind, current.name);
     if (!locked.found) return;
     const problem = findDefinitionProblem(locked.compare(current));
@@ -77,7 +77,7 @@ export function createPluginKeeper({ lock, required, load, report }: PluginKeepe
       if (problem !== undefined) throw problem;
     },
     async preparePlugin(plugin, { config, source }) {
-      // Those of a plugin that is left out below, too: the next run may use it.
+      // Includes plugins that are left out below: a later run may use them.
       folders.push(...listFolders(plugin));
       const loaded = await loadPlugin(plugin, {
         ...load,
@@ -87,7 +87,7 @@ export function createPluginKeeper({ lock, required, load, report }: PluginKeepe
       });
       closers.push(loaded.close);
       folders.push(...loaded.folders);
-      // First of all: what is left out is not locked either.
+      // Checked first, because a plugin that is left out is not locked either.
       checkSections(loaded.plugin);
       check(loaded.definitions);
       for (const diagnostic of loaded.diagnostics) report(diagnostic, plugin.name);
@@ -107,16 +107,16 @@ function listFolders({ toolFolders = [] }: Plugin): readonly string[] {
     try {
       return [fileURLToPath(url)];
     } catch {
-      // No folder of this machine: loading the plugin says so.
+      // Not a folder of this machine; loading the plugin reports it.
       return [];
     }
   });
 }
 
-// They are told when all of the prompt is there, because they may be about other plugins.
+// Reported later, with the whole prompt, because they may concern other plugins.
 const aboutOthers: ReadonlySet<string> = new Set(['policy.tool.unknown', 'task.example.invalid']);
 
-/** A section that no prompt can be made of must cost its plugin, and not the run. */
+/** A broken section costs its plugin, not the run. */
 function checkSections({ name, sections = [] }: Plugin): void {
   if (sections.length === 0) return;
   try {
@@ -134,7 +134,7 @@ function checkSections({ name, sections = [] }: Plugin): void {
 function notLocked(kind: FileToImport['kind'], name: string): HoldfastError {
   return new HoldfastError(
     kind === 'pack' ? 'pack.lock.new' : 'plugin.lock.new',
-    `The ${kind} \`${name}\` is not locked, and only what is locked may be used: look at it, and lock it with \`holdfast lock\`.`,
+    `The ${kind} \`${name}\` is not locked, but a lock is required: review it, then lock it with \`holdfast lock\`.`,
     { data: { [kind]: name } },
   );
 }

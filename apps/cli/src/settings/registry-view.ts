@@ -6,17 +6,17 @@ import { filesGuard } from './builtin-plugins.ts';
 import { type Equipment, openEquipment, reportProblems } from './equipment.ts';
 import { type ConfigFlag, findFolder, readSettings } from './settings.ts';
 
-/** Where a command that only looks finds what it shows. */
+/** The options of commands that only show something. */
 export interface ViewPlace {
   readonly config?: ConfigFlag;
-  /** Absent: the default folder, when there is one. */
+  /** Default: the default folder, if it exists. */
   readonly tools?: string | undefined;
-  /** Reads the folders in it, too. */
+  /** Reads subfolders, too. */
   readonly subfolders?: boolean | undefined;
 }
 
 /**
- * Opens what a run of the current folder would be given, tells on stderr what is left out, and lets `show` look at it.
+ * Opens what a run in the current folder would use, reports problems on stderr, and calls `show`.
  *
  * @throws HoldfastError as `openEquipment`.
  */
@@ -36,20 +36,20 @@ export async function viewEquipment<Answer>(
   }
 }
 
-/** Everything that a registry knows, also what is not in force. */
+/** Everything in a registry, including what is not in force. */
 export function listEverything(registry: Registry): readonly Explanation[] {
-  // Its `contributions` are explanations: the registry's own tests hold it to that.
+  // `contributions` are explanations; the registry's own tests ensure this.
   const { contributions } = registry.toJSON() as { readonly contributions: readonly Explanation[] };
   return [...contributions, filesGuard];
 }
 
-/** Whatever has a name. */
+/** Everything with a name. */
 export function explain(registry: Registry, name: string): readonly Explanation[] {
   const isGuard = [filesGuard.name, filesGuard.qualifiedName, 'read-before-write'].includes(name);
   return isGuard ? [...registry.explain(name), filesGuard] : registry.explain(name);
 }
 
-/** The package that something came from, with its version where that is another, else the file; empty where neither is known. */
+/** The package of a contribution, with its version if it differs, or the file; empty if neither is known. */
 export function describeProvenance({ package: name, packageVersion, file }: Provenance): string {
   if (name === undefined) return file ?? '';
   return packageVersion === undefined ? name : `${name} ${packageVersion}`;

@@ -17,7 +17,7 @@ const none = {
   approvalTimeoutMs: undefined,
 };
 
-test('without a file nothing is found, and nothing that is a default is set', async () => {
+test('without a file nothing is found, and defaults are not set', async () => {
   await using folder = await createFolder();
   const settings = await readSettings(
     { limits: toLimits(none) },
@@ -33,14 +33,14 @@ test.each([
   { file: 'holdfast.config.mjs', tools: './own', model: 'script:a.json', named: './own', script: 'script:a.json' },
   { file: 'ci/my.mjs', tools: './own', model: 'script:a.json', named: './ci/own', script: 'script:./ci/a.json' },
   { file: 'ci/my.mjs', tools: '../own', model: 'openai:gpt-5', named: './own', script: 'openai:gpt-5' },
-])('$file names $tools and $model from its own folder', async ({ file, tools, model, named, script }) => {
+])('$file names $tools and $model relative to its folder', async ({ file, tools, model, named, script }) => {
   await using folder = await createFolder({ [file]: toConfig({ tools, model }), 'own/a.mjs': '', 'ci/own/a.mjs': '' });
   const settings = await readSettings({ config: file }, { host: at(folder.path), found });
   expect(await findFolder(settings)).toEqual({ name: named, path: join(folder.path, named) });
   expect(findModelName(settings)).toBe(script);
 });
 
-test('a configuration outside of the current folder', async () => {
+test('a configuration outside the current folder', async () => {
   await using folder = await createFolder({
     'up/my.mjs': toConfig({ tools: './own' }),
     'up/own/a.mjs': '',
@@ -50,7 +50,7 @@ test('a configuration outside of the current folder', async () => {
   expect(await findFolder(settings)).toEqual({ name: '../up/own', path: join(folder.path, 'up/own') });
 });
 
-test('the command line is above a configuration, and names its folder from where it is typed', async () => {
+test('the command line overrides a configuration, with paths relative to the current folder', async () => {
   const config = toConfig({
     tools: './own',
     model: 'script:a.json',
@@ -67,13 +67,13 @@ test('the command line is above a configuration, and names its folder from where
   expect(findLimits(settings)).toEqual({ ...none, maxCalls: 9, maxRounds: 4 });
 });
 
-test('a folder that a configuration names has to be there', async () => {
+test('a configured folder must exist', async () => {
   await using folder = await createFolder({ 'holdfast.config.mjs': toConfig({ tools: './gone' }) });
   const settings = await readSettings({}, { host: at(folder.path), found });
   await expect(findFolder(settings)).rejects.toMatchObject({ code: 'usage.folder_missing' });
 });
 
-test('a workspace has a say, and no configuration is looked for there', async () => {
+test('a workspace policy applies, but a configuration in the workspace is ignored', async () => {
   await using folder = await createFolder({
     'work/holdfast.policy.json': '{"locked": true}',
     'work/holdfast.config.mjs': "throw new Error('It was read.');",

@@ -15,10 +15,10 @@ import { demandTrust, type FoundUse, toNamedPackage } from '../trust/trust.ts';
 import { isFolder } from '../workspace/folder.ts';
 import { findToolsFolder, type ToolsFolder } from '../workspace/toolset.ts';
 
-/** A file to read in place of the one that is found; false: none is read. */
+/** A file to read instead of the default one; false: none. */
 export type ConfigFlag = string | false | undefined;
 
-/** What the command line says of what a configuration may say, too. */
+/** Settings from the command line that a configuration may also contain. */
 export interface GivenSettings extends Pick<HoldfastConfig, 'limits'> {
   readonly config?: ConfigFlag;
   readonly tools?: string | undefined;
@@ -28,32 +28,32 @@ export interface GivenSettings extends Pick<HoldfastConfig, 'limits'> {
   readonly model?: string | undefined;
 }
 
-/** What is in force, of the configuration and of the command line. */
+/** The merged configuration. */
 export interface Settings {
   readonly effective: EffectiveConfig;
-  /** The host's file, as people write it from the directory; null: there is none. */
+  /** The host's file, relative to the directory; null: none. */
   readonly file: string | null;
-  /** Whether some file says something. */
+  /** True if there is any configuration. */
   readonly found: boolean;
-  /** Absolute paths of what the configuration made this process import. */
+  /** Absolute paths of modules that the configuration imported. */
   readonly imported: readonly string[];
-  /** Where the program was called, or the run was begun. */
+  /** The current folder, or that of a resumed run. */
   readonly directory: string;
-  /** What the command line names to be run: absolute paths of a configuration and a tools folder, packages of a model. */
+  /** Code named on the command line: absolute paths of a configuration and a tools folder, packages of a model. */
   readonly named: readonly string[];
-  /** Found code that is not trusted; a configuration among it is left out. */
+  /** Found code that is not trusted; such a configuration is left out. */
   readonly untrusted: readonly string[];
 }
 
 export interface SettingsPlace {
-  /** Absolute. Absent: no workspace has a say. */
+  /** Absolute. Default: no workspace configuration. */
   readonly workspace?: string;
   readonly host: Host;
   readonly found: FoundUse;
 }
 
 /**
- * Reads what the host and the workspace say, and adds what the command line says. Found code runs only where it is trusted.
+ * Reads the host's and the workspace's configuration and adds the command line. Found code runs only if it is trusted.
  *
  * @throws HoldfastError `config.*`, what a configuration of the host throws, and as `demandTrust`.
  */
@@ -69,7 +69,7 @@ export async function readSettings(given: GivenSettings, place: SettingsPlace): 
     const all = tools === undefined ? names : [...names, nameFolder(tools, directory)];
     if (!(await demandTrust({ names: all, specifiers, tools }, found, { directory, host }))) untrusted.push(...all);
   };
-  // One question for all of it; where nobody is asked, each for itself.
+  // One question for everything; without questions, each is decided separately.
   const all = { ...config, tools: likelyTools };
   for (const code of found.untrusted === 'refuse' ? [all] : [{ ...config, tools: undefined }, { tools: likelyTools }])
     await demand(code);
@@ -80,7 +80,7 @@ export async function readSettings(given: GivenSettings, place: SettingsPlace): 
   if (!isTrusted(config?.names ?? [])) return await withoutHost();
 
   const settings = await readLayers(given, place);
-  // What only the loaded configuration tells: names that it computes, and whether it has a tools folder.
+  // Known only after loading the configuration: computed names, and the tools folder.
   const entries = listEntries(settings).filter(({ specifier }) => config?.specifiers.includes(specifier) === false);
   const named = { names: entries.map(({ name }) => name), specifiers: entries.map(({ specifier }) => specifier) };
   await demand(named);
@@ -90,7 +90,7 @@ export async function readSettings(given: GivenSettings, place: SettingsPlace): 
   return { ...settings, named: listNamed(given, settings, isFound), untrusted };
 }
 
-/** Before the configuration is loaded. */
+/** Guessed before the configuration is loaded. */
 async function findLikelyTools(
   given: GivenSettings,
   configured: string | undefined,
@@ -101,7 +101,7 @@ async function findLikelyTools(
   return found.tools && !isNamed ? (configured ?? (await findDefaultTools(directory))) : undefined;
 }
 
-/** Those that the command line names, or a configuration that it names, need no further yes. */
+/** A tools folder named on the command line, or by a configuration named there, needs no trust. */
 async function findToolsToTrust(
   given: GivenSettings,
   { effective: { tools }, directory }: Settings,
@@ -114,7 +114,7 @@ async function findToolsToTrust(
   return (await isFolder(path)) ? path : undefined;
 }
 
-/** The plugins and packs of the host that are imported by a name, and the packages of its model. */
+/** The host's plugins and packs that are imported by name, and the packages of its model. */
 function listEntries({ effective: { plugins, packs, model }, directory }: Settings): readonly NamedEntry[] {
   const entries = [
     ...plugins.map(({ value, origin }) => ({ entry: value.plugin, origin })),
@@ -135,7 +135,7 @@ interface NamedEntry {
   readonly specifier: string;
 }
 
-/** What the command line, or a configuration that it names, says is to run. */
+/** Code named on the command line, or by a configuration named there. */
 function listNamed(
   given: GivenSettings,
   { effective, file, directory }: Settings,
@@ -157,7 +157,7 @@ async function readLayers(
 ): Promise<Settings> {
   const { directory } = host;
   const { answer, imported } = await importForeign(host, () => readConfig({ directory, file: config, workspace }));
-  // A workspace names packs of the host. Where the host's are left out, a command that only looks cannot have them.
+  // A workspace's packs are the host's; without the host's configuration they are unknown.
   const isWithout = config === false && found.untrusted === 'leave-out';
   const layers = answer.layers.map((layer) =>
     isWithout ? { ...layer, config: { ...layer.config, packs: [] } } : layer,
@@ -177,7 +177,7 @@ async function readLayers(
 }
 
 /**
- * The tools folder: that of the command line, that of the configuration, which is named from its own folder, or the default one.
+ * The tools folder: from the command line, from the configuration (relative to its folder), or the default.
  *
  * @throws HoldfastError `usage.folder_missing`.
  */
@@ -187,14 +187,14 @@ export function findFolder({ effective: { tools }, directory }: Settings): Promi
   return findToolsFolder(fromDirectory(value, { directory, file: origin.file }), directory);
 }
 
-/** The model's name; the file of a script is named from the folder of who names it. */
+/** The model's name; a script's path is relative to the folder of the configuration that names it. */
 export function findModelName({ effective: { model }, directory }: Settings): string {
   const { value, origin } = model;
   const [, path] = /^script:(.+)$/s.exec(value) ?? [];
   return path === undefined ? value : `script:${fromDirectory(path, { directory, file: origin.file })}`;
 }
 
-/** What a configuration names from its own folder, as it is named from the directory. */
+/** Converts a path relative to the configuration into one relative to the directory. */
 function fromDirectory(
   path: string,
   { directory, file }: { readonly directory: string; readonly file: string | undefined },
@@ -206,25 +206,25 @@ function fromDirectory(
   return resolve(named) === named || named.startsWith(`..${sep}`) || named === '..' ? named : `.${sep}${named}`;
 }
 
-/** The weakest isolation that a configuration has tools of the folder run in; `undefined` where nobody says. @throws as `readSettings`. */
+/** The minimum isolation from a configuration; `undefined` if unset. @throws as `readSettings`. */
 export async function findIsolation(given: GivenSettings, place: SettingsPlace): Promise<ConfigIsolation | undefined> {
   const { isolation } = (await readSettings(given, place)).effective;
   return isolation.origin.layer === 'default' ? undefined : isolation.value;
 }
 
-/** What may be set for a run, and changed when it is gone on with. */
+/** The limits of a run, which may be changed on resume. */
 export interface RunLimits {
   readonly maxRounds: number | undefined;
-  /** Calls that are run, nested ones included. */
+  /** Including nested calls. */
   readonly maxCalls: number | undefined;
-  /** Read and written, as the model reports them. */
+  /** Input and output tokens, as reported by the model. */
   readonly maxTokens: number | undefined;
   readonly timeoutMs: number | undefined;
-  /** How long a question waits for its answer. */
+  /** How long a question stays open. */
   readonly approvalTimeoutMs: number | undefined;
 }
 
-/** What nobody has set is as the runtime has it, and absent. */
+/** The limits that were set; others are left to the runtime. */
 export function findLimits({ effective: { limits } }: Settings): RunLimits {
   const find = (key: keyof RunLimits): number | undefined => {
     const limit = limits[key];
@@ -239,7 +239,7 @@ export function findLimits({ effective: { limits } }: Settings): RunLimits {
   };
 }
 
-/** Those that are set. */
+/** The limits that are set. */
 export function toLimits(given: Partial<RunLimits>): NonNullable<HoldfastConfig['limits']> {
   const { maxRounds, maxCalls, maxTokens, timeoutMs, approvalTimeoutMs } = given;
   const limits = { maxRounds, maxCalls, maxTokens, timeoutMs, approvalTimeoutMs };

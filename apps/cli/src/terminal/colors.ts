@@ -1,6 +1,6 @@
 import pico from 'picocolors';
 
-/** Paints text for a terminal, or leaves it as it is. */
+/** Formats text for a terminal, or leaves it unchanged. */
 export type Colors = ReturnType<typeof pico.createColors>;
 
 export function createColors(enabled: boolean): Colors {

@@ -25,7 +25,7 @@ test('stacks, also of causes, for debugging', () => {
 test.each([
   { thrown: null, text: 'error: a thrown null\n' },
   { thrown: new Error('plain'), text: 'error: plain\n' },
-])('$text for whatever was thrown', ({ thrown, text }) => {
+])('$text for any thrown value', ({ thrown, text }) => {
   expect(formatFailure(thrown, { colors, debug: false })).toBe(text);
 });
 

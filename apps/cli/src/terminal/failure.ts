@@ -4,12 +4,12 @@ import { describeTerminal, type Host, type Interruption } from './host.ts';
 import { toPrintable } from './text.ts';
 
 /**
- * 0 done; 1 it did not work out, or did not complete; 2 the command line or the configuration was wrong; 3 the run waits for a person; 4 code that was found is not trusted; 129 SIGHUP, 130
- * Ctrl-C, 143 SIGTERM.
+ * 0 success; 1 failure, or not completed; 2 wrong usage or configuration; 3 the run is suspended; 4 found code is not trusted; 129 SIGHUP;
+ * 130 Ctrl-C; 143 SIGTERM.
  */
 export type ExitCode = 0 | 1 | 2 | 3 | 4 | 129 | 130 | 143;
 
-/** How the program ends when it is told to stop. */
+/** The exit code after an interruption. */
 export const interruptionCodes: Readonly<Record<Interruption, ExitCode>> = {
   'ctrl-c': 130,
   terminated: 143,
@@ -18,12 +18,12 @@ export const interruptionCodes: Readonly<Record<Interruption, ExitCode>> = {
   crash: 1,
 };
 
-/** The command line asks for something that cannot be. `code` starts with `usage.`; such errors exit with 2. */
+/** A wrong usage. `code` starts with `usage.`; such errors exit with 2. */
 export function usageError(code: `usage.${string}`, message: string): HoldfastError {
   return new HoldfastError(code, message);
 }
 
-// What is asked for cannot be put in force, so nothing has been done.
+// Errors in the request or configuration: nothing has been done.
 const wrongRequest = /^(?:usage|guard|user_config|trust|config|run\.config|registry|plugin|pack|policy|llama)\./;
 
 export function toExitCode(thrown: unknown): ExitCode {
@@ -32,7 +32,7 @@ export function toExitCode(thrown: unknown): ExitCode {
   return isHoldfastError(thrown) && wrongRequest.test(thrown.code) ? 2 : 1;
 }
 
-/** Tells a person of something thrown. */
+/** Prints an error for people. */
 export function reportFailure(thrown: unknown, { stderr, environment }: Pick<Host, 'stderr' | 'environment'>): void {
   const { color } = describeTerminal(stderr, environment);
   stderr.write(formatFailure(thrown, { colors: createColors(color), debug: environment['HOLDFAST_DEBUG'] === '1' }));
@@ -40,11 +40,11 @@ export function reportFailure(thrown: unknown, { stderr, environment }: Pick<Hos
 
 export interface FailureStyle {
   readonly colors: Colors;
-  /** Shows stacks too. */
+  /** Includes stacks. */
   readonly debug: boolean;
 }
 
-/** What a person is told of something thrown: message, code and hint; the stack only for debugging. */
+/** Formats an error for people: message, code and hint; the stack only for debugging. */
 export function formatFailure(thrown: unknown, { colors, debug }: FailureStyle): string {
   const code = isHoldfastError(thrown) ? ` (${thrown.code})` : '';
   const lines = [`${colors.red('error')}: ${toPrintable(describeThrown(thrown))}${colors.dim(code)}`];

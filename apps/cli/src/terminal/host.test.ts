@@ -33,7 +33,7 @@ test.each([
   { terminals: ['stdin', 'stderr'], taken: none, asks: 'stderr' },
   { terminals: ['stdin'], taken: none, asks: undefined },
   { terminals: ['stdout', 'stderr'], taken: none, asks: undefined },
-] as const)('with terminals at $terminals questions go to $asks', ({ terminals, taken, asks }) => {
+] as const)('with terminals at $terminals, questions go to $asks', ({ terminals, taken, asks }) => {
   const { host } = createTestHost({ terminals });
   expect(findQuestionStream(host, taken)).toBe(asks === undefined ? undefined : host[asks]);
 });

@@ -2,63 +2,63 @@ import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '@holdfast/core';
 import type { SessionStore } from '@holdfast/session';
 
-/** A stream to write to, and what it is. */
+/** An output stream, and its terminal size. */
 export type OutputStream = Writable & {
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly rows?: number;
 };
 
-/** A stream to read from, and whether a person sits at it. */
+/** An input stream; `isTTY` if a person uses it. */
 export type InputStream = Readable & { readonly isTTY?: boolean };
 
 /**
- * Why a run has to stop before its end: Ctrl-C, SIGTERM, a terminal that was closed (SIGHUP), nobody reads stdout any more, or an
- * exception that nobody caught.
+ * Why a run must stop early: Ctrl-C, SIGTERM, a closed terminal (SIGHUP), a closed stdout, or an uncaught
+ * exception.
  */
 export type Interruption = 'ctrl-c' | 'terminated' | 'hung-up' | 'stdout-closed' | 'crash';
 
-/** What the program needs of the process it runs in. Tests bring their own. */
+/** The program's interface to its process. Tests provide their own. */
 export interface Host {
   readonly stdin: InputStream;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** How this program is called, for hints. */
+  /** The command that starts this program, for hints. */
   readonly command: string;
-  /** Where relative paths start. */
+  /** The base of relative paths. */
   readonly directory: string;
   readonly clock: Clock;
   /** A short random word: lower-case letters and digits. */
   createSuffix(): string;
   /** Opens a new session log. @throws HoldfastError `log.exists`, `log.unwritable`. */
   openLog(path: string): SessionStore | Promise<SessionStore>;
-  /** Asks a server. */
+  /** Sends an HTTP request. */
   fetch(url: string, options: { readonly signal: AbortSignal; readonly redirect: 'error' }): Promise<Response>;
-  /** Calls back when a run has to stop; the returned function ends that. */
+  /** Calls `listener` on an interruption; the returned function unsubscribes. */
   onInterrupt(listener: (cause: Interruption) => void): () => void;
-  /** Lets the program fail, and say `message`, when something else ends it before the returned function is called. */
+  /** If the process exits before the returned function is called, prints `message` and fails. */
   guardExit(message: string): () => void;
-  /** Takes stdout for the caller alone: what anybody else prints goes to stderr from then on. */
+  /** Reserves stdout for the caller: all other output to it goes to stderr. */
   reserveStdout(): (text: string) => void;
 }
 
-/** What may be shown on a stream. */
+/** The capabilities of a stream. */
 export interface Terminal {
   readonly color: boolean;
-  /** Whether lines may be rewritten. */
+  /** True if lines can be rewritten. */
   readonly live: boolean;
-  /** Columns of a line; `Infinity` when it is no terminal. */
+  /** The line width; `Infinity` if it is not a terminal. */
   readonly columns: number;
 }
 
-/** Finds out what `stream` can show. `NO_COLOR` and `FORCE_COLOR` are obeyed, in that order. */
+/** Determines what `stream` can show. Follows `NO_COLOR` and `FORCE_COLOR`, in that order. */
 export function describeTerminal(stream: OutputStream, environment: Host['environment']): Terminal {
   const isTerminal = stream.isTTY === true;
   const isDumb = environment['TERM'] === 'dumb';
   return {
     color: wantsColor(environment) ?? (isTerminal && !isDumb),
-    // Lines of a terminal of unknown size, which reports 0 columns, cannot be rewritten: nobody knows where they break.
+    // A terminal of unknown size reports 0 columns; without knowing where lines wrap, they cannot be rewritten.
     live: isTerminal && !isDumb && stream.columns !== 0,
     columns: isTerminal ? stream.columns || 80 : Number.POSITIVE_INFINITY,
   };
@@ -71,13 +71,13 @@ function wantsColor(environment: Host['environment']): boolean | undefined {
   return undefined;
 }
 
-/** Which streams carry something else, so that no question can be put there. */
+/** Streams in other use, where no question can be asked. */
 export interface TakenStreams {
   readonly stdin: boolean;
   readonly stdout: boolean;
 }
 
-/** Where a question can be put to a person: stdout, else stderr, or nowhere. */
+/** The stream for questions to a person: stdout, else stderr, or none. */
 export function findQuestionStream(host: Host, taken: TakenStreams): OutputStream | undefined {
   if (taken.stdin || host.stdin.isTTY !== true) return undefined;
   if (!taken.stdout && host.stdout.isTTY === true) return host.stdout;

@@ -1,7 +1,7 @@
 import { type ExitCode, interruptionCodes } from './failure.ts';
 import type { Host, Interruption } from './host.ts';
 
-/** What stops a command before its end, from here until it is disposed. */
+/** Collects interruptions of a command until it is disposed. */
 export class Interruptions implements Disposable {
   readonly #controller = new AbortController();
   readonly #stopListening: () => void;
@@ -11,12 +11,12 @@ export class Interruptions implements Disposable {
     this.#stopListening = onInterrupt((cause) => this.interrupt(cause));
   }
 
-  /** Fires with the first one. */
+  /** Aborted by the first interruption. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** How the program ends when it was stopped. */
+  /** The exit code after an interruption. */
   get exitCode(): ExitCode | undefined {
     return this.#cause === undefined ? undefined : interruptionCodes[this.#cause];
   }

@@ -1,8 +1,8 @@
 import { unprintable } from './text.ts';
 
 /**
- * JSON that is safe to print: what a terminal would obey or hide is written as `\\u` escapes, which leaves the value the same.
- * `indent`: spaces a level; without it all is on one line.
+ * JSON that is safe to print: control and invisible characters become `\\u` escapes, which do not change the value.
+ * `indent`: spaces per level; without it everything is on one line.
  */
 export function toJsonText(value: unknown, indent?: number): string {
   const text = JSON.stringify(value, undefined, indent);
@@ -10,7 +10,7 @@ export function toJsonText(value: unknown, indent?: number): string {
 }
 
 function toEscapes(character: string): string {
-  // By code units: JSON has no escape for what lies beyond the first plane.
+  // By code unit: JSON has no escape for code points above U+FFFF.
   return Array.from({ length: character.length }, (_, index) => {
     const unit = character.charCodeAt(index).toString(16).padStart(4, '0');
     return `\\u${unit}`;

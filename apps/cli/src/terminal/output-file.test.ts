@@ -5,7 +5,7 @@ import { createFolder } from '../testing/test-folder.ts';
 import { createTestHost } from '../testing/test-host.ts';
 import { checkOutput, writeOutput } from './output-file.ts';
 
-test('a file is written whole, and nothing is left beside it', async () => {
+test('a file is written atomically, without leftovers', async () => {
   await using folder = await createFolder();
   const { host } = createTestHost({ directory: folder.path });
   const output = { file: 'a.json', force: false };
@@ -13,7 +13,7 @@ test('a file is written whole, and nothing is left beside it', async () => {
   await writeOutput(output, 'one', host);
   expect(await readFile(join(folder.path, 'a.json'), 'utf8')).toBe('one');
   await expect(checkOutput(output, host)).rejects.toMatchObject({ code: 'usage.file_exists' });
-  // Somebody has put it there since it was looked for.
+  // Created by another process since the check.
   await expect(writeOutput(output, 'two', host)).rejects.toMatchObject({ code: 'usage.file_exists' });
   expect(await readFile(join(folder.path, 'a.json'), 'utf8')).toBe('one');
   const forced = { ...output, force: true };
@@ -23,7 +23,7 @@ test('a file is written whole, and nothing is left beside it', async () => {
   expect(await readdir(folder.path)).toEqual(['a.json']);
 });
 
-test('nothing is written through a link that leads nowhere', async () => {
+test('nothing is written through a dangling link', async () => {
   await using folder = await createFolder();
   await folder.link('a.json', 'gone.json');
   const { host } = createTestHost({ directory: folder.path });
@@ -36,7 +36,7 @@ test('nothing is written through a link that leads nowhere', async () => {
 test.each([
   { file: 'gone/a.json', code: 'usage.folder_missing', unwritable: 'output.unwritable' },
   { file: 'there', code: 'usage.file_exists', unwritable: 'output.unwritable' },
-])('$file: $code, and $unwritable when it is written all the same', async ({ file, code, unwritable }) => {
+])('$file: $code, and $unwritable when written anyway', async ({ file, code, unwritable }) => {
   await using folder = await createFolder();
   await mkdir(join(folder.path, 'there'));
   const { host } = createTestHost({ directory: folder.path });

@@ -5,14 +5,14 @@ import { usageError } from './failure.ts';
 import type { Host } from './host.ts';
 
 export interface OutputFile {
-  /** As it was typed. */
+  /** As typed. */
   readonly file: string;
-  /** Replaces a file that is there. */
+  /** Replaces an existing file. */
   readonly force: boolean;
 }
 
 /**
- * Makes sure, before any work, that a file can be written later.
+ * Checks, before any work, that a file can be written later.
  *
  * @throws HoldfastError `usage.file_exists`, `usage.folder_missing`.
  */
@@ -20,15 +20,15 @@ export async function checkOutput({ file, force }: OutputFile, { directory }: Pi
   const path = resolve(directory, file);
   const there = await find(path);
   if (there?.isDirectory() === true)
-    throw usageError('usage.file_exists', `\`${file}\` is a folder: name a file in it.`);
+    throw usageError('usage.file_exists', `\`${file}\` is a folder: give a file name.`);
   if (there !== undefined && !force) throw taken(file);
   if ((await find(dirname(path))) === undefined) {
-    throw usageError('usage.folder_missing', `There is no folder for \`${file}\`: make it first.`);
+    throw usageError('usage.folder_missing', `The folder of \`${file}\` does not exist: create it first.`);
   }
 }
 
 /**
- * Writes a file as a whole or not at all.
+ * Writes a file atomically.
  *
  * @throws HoldfastError `usage.file_exists`, `output.unwritable`.
  */
@@ -41,7 +41,7 @@ export async function writeOutput(
   const half = join(dirname(path), `.${basename(path)}.${createSuffix()}.tmp`);
   try {
     await writeFile(half, text, { flag: 'wx' });
-    // A link is refused where something is, whoever has put it there meanwhile.
+    // A link fails if the file exists by now.
     await (force ? rename(half, path) : link(half, path));
   } catch (cause) {
     const code = codeOf(cause);
@@ -53,14 +53,14 @@ export async function writeOutput(
 }
 
 function taken(file: string): HoldfastError {
-  return usageError('usage.file_exists', `\`${file}\` is there already: \`--force\` writes over it.`);
+  return usageError('usage.file_exists', `\`${file}\` already exists: use \`--force\` to replace it.`);
 }
 
 async function find(path: string): Promise<Awaited<ReturnType<typeof lstat>> | undefined> {
   try {
     return await lstat(path);
   } catch {
-    // Missing or out of reach: writing says which.
+    // Missing or unreachable: writing reports which.
     return undefined;
   }
 }

@@ -2,19 +2,19 @@ import { createTwoFilesPatch, OMIT_HEADERS } from 'diff';
 import type { Colors } from './colors.ts';
 import { toPrintable, toPrintableBlock } from './text.ts';
 
-/** Two texts and what to call them. */
+/** Two texts and their names. */
 export interface TextPair {
   readonly from: string;
   readonly to: string;
   readonly names: readonly [from: string, to: string];
 }
 
-/** Unified lines from one text to the other. Characters that a terminal would obey or a reader not see are escapes. */
+/** A unified diff of two texts, with control and invisible characters escaped. */
 export function toTextPatch({ from, to, names: [fromName, toName] }: TextPair): string {
   return `--- ${toPrintable(fromName)}\n+++ ${toPrintable(toName)}\n${toPrintableBlock(compareTexts(from, to))}`;
 }
 
-/** The lines of a unified diff, with the characters as they are. */
+/** The lines of a unified diff, with characters unchanged. */
 export function compareTexts(from: string, to: string): string {
   const lines = createTwoFilesPatch('', '', from, to, undefined, undefined, {
     context: 3,
@@ -24,14 +24,14 @@ export function compareTexts(from: string, to: string): string {
   return lines ?? replaceAll(from, to);
 }
 
-/** What differs in more places than it is worth looking for. */
+/** A full replacement, for texts with too many differences. */
 function replaceAll(from: string, to: string): string {
   const mark = (text: string, sign: string): string =>
     text === '' ? '' : `${sign}${text.replace(/\n$/, '').replaceAll('\n', `\n${sign}`)}\n`;
   return `${mark(from, '-')}${mark(to, '+')}`;
 }
 
-/** The lines of a patch in the colours of one. */
+/** The lines of a patch, colored. */
 export function paintPatch(patch: string, colors: Colors): readonly string[] {
   return patch
     .replace(/\n$/, '')
@@ -39,7 +39,7 @@ export function paintPatch(patch: string, colors: Colors): readonly string[] {
     .map((line, index) => (index < 2 ? colors.bold(line) : choosePaint(line, colors)(line)));
 }
 
-/** How a line of a patch is painted. */
+/** The color of a line in a patch. */
 export function choosePaint(line: string, colors: Colors): (text: string) => string {
   if (line.startsWith('@@')) return colors.cyan;
   if (line.startsWith('-')) return colors.red;

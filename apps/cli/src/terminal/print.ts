@@ -1,7 +1,7 @@
 import type { Host } from './host.ts';
 import { toJsonText } from './json.ts';
 
-/** Prints lines for a person. */
+/** Prints lines for people. */
 export function printLines({ stdout }: Pick<Host, 'stdout'>, lines: readonly string[]): void {
   stdout.write(lines.map((line) => `${line}\n`).join(''));
 }

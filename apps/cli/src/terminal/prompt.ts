@@ -5,18 +5,18 @@ import type { InputStream, OutputStream } from './host.ts';
 export interface Choice<Value> {
   readonly message: string;
   readonly options: Option<Value>[];
-  /** What Enter alone means. */
+  /** The choice for Enter alone. */
   readonly initialValue: Value;
   readonly input: InputStream;
   readonly output: OutputStream;
-  /** Takes the question back. */
+  /** Withdraws the question. */
   readonly signal?: AbortSignal;
-  /** Called for Ctrl-C. Default: it is thrown. */
+  /** Called on Ctrl-C. Default: throws. */
   readonly onInterrupt?: () => void;
 }
 
 /**
- * Puts a choice to the person at the terminal; `undefined` for Escape, and for a question that was taken back.
+ * Asks a person at the terminal to choose; `undefined` for Escape or a withdrawn question.
  *
  * @throws HoldfastError `terminal.interrupted` for Ctrl-C.
  */
@@ -25,7 +25,7 @@ export async function choose<Value>({ onInterrupt, ...question }: Choice<Value>)
   const watch = (chunk: Buffer | string): void => {
     if (chunk.includes('\x03')) interrupted = true;
   };
-  // The prompt reports Escape and Ctrl-C alike, and in raw mode no signal comes.
+  // The prompt does not distinguish Escape from Ctrl-C, and in raw mode there is no signal.
   question.input.on('data', watch);
   try {
     const answer = await select(question);

@@ -9,13 +9,13 @@ async function read(argument: string, chunks: readonly (string | Buffer)[] = [],
   return { request: await readRequest(argument, host), stderr: stderr() };
 }
 
-test('the request is the argument, or with `-` what comes on standard input', async () => {
+test('the request is the argument, or with `-` standard input', async () => {
   expect(await read('List the files')).toEqual({ request: 'List the files', stderr: '' });
   const [first, second] = [Buffer.from('读取 a.txt').subarray(0, 4), Buffer.from('读取 a.txt').subarray(4)];
   expect(await read('-', [first, second])).toEqual({ request: '读取 a.txt', stderr: '' });
 });
 
-test('somebody at a terminal is told how to end it', async () => {
+test('prints instructions at a terminal', async () => {
   expect((await read('-', ['x'], true)).stderr).toContain('Ctrl-D');
 });
 
@@ -23,7 +23,7 @@ test.each([
   { what: 'an empty argument', argument: ' \n', chunks: [], code: 'usage.request_empty' },
   { what: 'nothing', argument: '-', chunks: [], code: 'usage.request_empty' },
   {
-    what: 'bytes that are no text',
+    what: 'bytes that are not text',
     argument: '-',
     chunks: [Buffer.from([0xff, 0xfe])],
     code: 'usage.request_not_text',

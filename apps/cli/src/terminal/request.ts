@@ -5,7 +5,7 @@ import type { Host } from './host.ts';
 const maxBytes = 16 * 1024 * 1024;
 
 /**
- * The request that `argument` is, or with `-` the one on standard input: UTF-8 text of at most 16 MiB.
+ * Returns `argument`, or for `-` the request from standard input: UTF-8 text of at most 16 MiB.
  *
  * @throws HoldfastError `usage.request_empty`, `usage.request_too_large`, `usage.request_not_text`.
  */
@@ -13,22 +13,21 @@ export async function readRequest(
   argument: string,
   { stdin, stderr }: Pick<Host, 'stdin' | 'stderr'>,
 ): Promise<string> {
-  if (argument === '-' && stdin.isTTY === true)
-    stderr.write('Type the request, and end it with Ctrl-D on a line of its own.\n');
+  if (argument === '-' && stdin.isTTY === true) stderr.write('Type the request, then press Ctrl-D on an empty line.\n');
   const request = argument === '-' ? await readText(stdin) : { text: argument };
   if ('text' in request) {
     if (request.text.trim() !== '') return request.text;
     throw usageError('usage.request_empty', 'The request is empty: say what to do.');
   }
   throw request.problem === 'not-text'
-    ? usageError('usage.request_not_text', 'What came on standard input is not UTF-8 text.')
+    ? usageError('usage.request_not_text', 'Standard input is not UTF-8 text.')
     : usageError(
         'usage.request_too_large',
-        `The request on standard input has more than ${maxBytes} bytes: put what is long into a file of the workspace.`,
+        `The request on standard input is larger than ${maxBytes} bytes: put long content in a workspace file.`,
       );
 }
 
-/** The UTF-8 text of a stream, of at most 16 MiB. */
+/** Reads UTF-8 text of at most 16 MiB from a stream. */
 export async function readText(
   source: Readable,
 ): Promise<{ readonly text: string } | { readonly problem: 'too-large' | 'not-text' }> {
@@ -43,7 +42,7 @@ export async function readText(
   try {
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)) };
   } catch {
-    // That is the one thing it throws for.
+    // The only reason to throw.
     return { problem: 'not-text' };
   }
 }

@@ -9,7 +9,7 @@ const rows = [
   ['read_all', '', 'Reads.'],
 ];
 
-test('the last column is wrapped to what the terminal leaves for it', () => {
+test('the last column is wrapped to the remaining width', () => {
   expect(formatTable(head, rows, { colors, columns: 40 })).toEqual([
     'tool      owner  description',
     'push      git    Sends commits to the',
@@ -19,7 +19,7 @@ test('the last column is wrapped to what the terminal leaves for it', () => {
   ]);
 });
 
-test('where there is no room for that, the cells stand below each other, and empty ones are left out', () => {
+test('without room the cells are stacked, and empty ones left out', () => {
   expect(formatTable(head, rows, { colors, columns: 30 })).toEqual([
     'push',
     '  owner: git',
@@ -31,7 +31,7 @@ test('where there is no room for that, the cells stand below each other, and emp
   ]);
 });
 
-test('without a terminal lines are as long as people read', () => {
+test('without a terminal lines have a readable length', () => {
   const [, line = ''] = formatTable(head, [['a', 'b', 'word '.repeat(100)]], {
     colors,
     columns: Number.POSITIVE_INFINITY,
@@ -39,14 +39,14 @@ test('without a terminal lines are as long as people read', () => {
   expect(line.length).toBeLessThanOrEqual(140);
 });
 
-test('what a terminal would obey is shown, in whatever column', () => {
+test('control characters are escaped in every column', () => {
   const text = formatTable(head, [['a\u001b[2J', 'b\u202e', 'c\nd']], { colors, columns: 80 }).join('\n');
   expect(text).toContain('a\\x1b[2J');
   expect(text).toContain('b\\u{202e}');
   expect(text).toContain('c\\nd');
 });
 
-test('a column may be painted, but for its title', () => {
+test('a column may be colored, except its title', () => {
   const paint = (text: string): string => `<${text}>`;
   const [first, second] = formatTable([{ title: 'tool', paint }, { title: 'description' }], [['a', 'b']], {
     colors,

@@ -3,23 +3,23 @@ import { measureColumns, toPrintable, wrapBlock, wrapColumns } from './text.ts';
 
 export interface TableColumn {
   readonly title: string;
-  /** How its cells are shown. Default: as they are. */
+  /** How its cells are shown. Default: unchanged. */
   readonly paint?: (text: string) => string;
 }
 
 export interface TableStyle {
   readonly colors: Colors;
-  /** Of the terminal. */
+  /** The line width. */
   readonly columns: number;
 }
 
-/** Cells by column. What stands in the last one may be several texts, each of which begins a line. */
+/** Cells by column. The last cell may have several texts, each on its own line. */
 export type TableRow = readonly (string | readonly string[])[];
 
 const minLastColumns = 16;
 const maxColumns = 140;
 
-/** Rows of a table whose last column is wrapped; where a terminal is too narrow for that, the cells of a row below each other. */
+/** Formats a table with a wrapped last column; on a narrow terminal, the cells of a row are stacked. */
 export function formatTable(
   head: readonly TableColumn[],
   rows: readonly TableRow[],
@@ -48,7 +48,7 @@ export function formatTable(
 
 const plain = (text: string): string => text;
 
-/** Below each other what does not fit beside each other. */
+/** Stacks the cells of each row. */
 function toEntries(
   head: readonly TableColumn[],
   cells: readonly (readonly (readonly string[])[])[],

@@ -31,7 +31,7 @@ test.each([
   expect(fitColumns(text, columns)).toBe(fitted);
 });
 
-test('fitted text never takes more than it may, padded text exactly that', () => {
+test('fitted text takes at most the given columns, padded text exactly', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 40 }), (raw, columns) => {
       const text = toPrintable(raw);
@@ -41,16 +41,16 @@ test('fitted text never takes more than it may, padded text exactly that', () =>
   );
 });
 
-test('a very long text is cut without being measured whole', () => {
+test('a very long text is cut without measuring all of it', () => {
   expect(fitColumns('x'.repeat(5_000_000), 10)).toBe('xxxxxxxxx…');
 });
 
-test('text is wrapped at blanks, and a word that fits nowhere is cut', () => {
+test('text is wrapped at blanks, and a word that is too long is cut', () => {
   expect(wrapColumns('one two three four', 10, 9)).toEqual(['one two', 'three four']);
   expect(wrapColumns(`a ${'b'.repeat(30)} c`, 10, 9)).toEqual(['a', 'bbbbbbbbb…', 'c']);
 });
 
-test('text is split at a width, wide characters and all', () => {
+test('text is split at a width, including wide characters', () => {
   expect(splitColumns('漢字かな', 5)).toEqual(['漢字', 'かな']);
   expect(splitColumns('abcde', 2)).toEqual(['ab', 'cd', 'e']);
   expect(splitColumns('abcd', 2)).toEqual(['ab', 'cd']);
@@ -60,11 +60,11 @@ test('text is split at a width, wide characters and all', () => {
 test.each([
   { text: 'one two three', lines: ['one two', 'three'] },
   { text: `see ${'x'.repeat(12)} there`, lines: ['see xxxxxx', 'xxxxxx the', 're'] },
-])('`$text` is wrapped, and nothing of it is lost', ({ text, lines }) => {
+])('`$text` is wrapped without loss', ({ text, lines }) => {
   expect(wrapWhole(text, 10)).toEqual(lines);
 });
 
-test('a block is broken at blanks, keeps its indents, and loses nothing', () => {
+test('a block is broken at blanks and keeps its indents, without loss', () => {
   expect(wrapBlock('- one two three\n  four five six', 11)).toEqual(['- one two', '  three', '  four five', '  six']);
   expect(wrapBlock('see /a/very/long/path there', 10)).toEqual(['see', '/a/very/long/path', 'there']);
   expect(wrapBlock('any length', Number.POSITIVE_INFINITY)).toEqual(['any length']);

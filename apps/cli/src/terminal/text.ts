@@ -21,16 +21,16 @@ function measureGrapheme(grapheme: string): number {
   return emoji.test(grapheme) || wide.test(grapheme) ? 2 : 1;
 }
 
-/** Whether `text` takes more than `columns`. Of a long text only as much is measured as tells. */
+/** True if `text` takes more than `columns`. Measures only as much as needed. */
 export function isWider(text: string, columns: number): boolean {
-  // A grapheme may be of any length, yet none that people write is longer than this.
+  // A grapheme may be arbitrarily long, but none in real text is longer than this.
   if (text.length > columns * 16) return true;
   return measureColumns(text) > columns;
 }
 
-/** `text` cut to at most `columns`, with an ellipsis where something was left out. */
+/** Cuts `text` to at most `columns`, with an ellipsis. */
 export function fitColumns(text: string, columns: number): string {
-  // A grapheme has at least one code unit: what is far longer than the line never needs to be measured whole.
+  // A grapheme has at least one code unit, so a much longer text need not be measured whole.
   const head = text.length > columns * 16 ? text.slice(0, columns * 16) : text;
   if (head === text && !isWider(text, columns)) return text;
   if (columns < 1) return '';
@@ -44,18 +44,18 @@ export function fitColumns(text: string, columns: number): string {
   return `${fitted}…`;
 }
 
-/** `text` fitted and then filled with blanks, so that it takes exactly `columns`. */
+/** Cuts or pads `text` to exactly `columns`. */
 export function padColumns(text: string, columns: number): string {
   const fitted = fitColumns(text, columns);
   return fitted + ' '.repeat(Math.max(0, columns - measureColumns(fitted)));
 }
 
-/** The first `maxLines` of `text` in lines of at most `columns`, broken at blanks where there are any. */
+/** The first `maxLines` of `text` in lines of at most `columns`, broken at blanks if possible. */
 export function wrapColumns(text: string, columns: number, maxLines: number): readonly string[] {
   const width = Math.max(10, columns);
   const lines: string[] = [];
   let line = '';
-  // A longer text fills the lines in any case, blanks and all.
+  // A longer text fills the lines in any case.
   for (const word of text.slice(0, width * 16 * maxLines).split(' ')) {
     const longer = line === '' ? word : `${line} ${word}`;
     if (!isWider(longer, width)) {
@@ -70,8 +70,8 @@ export function wrapColumns(text: string, columns: number, maxLines: number): re
 }
 
 /**
- * `text` with its longer lines broken at blanks; what follows a break is indented as its line is. A word that fits nowhere stays
- * whole, so that paths and addresses can still be copied.
+ * Breaks long lines of `text` at blanks and indents continuation lines like the line itself. A word that is too long stays whole,
+ * so that paths and URLs can be copied.
  */
 export function wrapBlock(text: string, columns: number): readonly string[] {
   return text.split('\n').flatMap((line) => {
@@ -93,14 +93,14 @@ export function wrapBlock(text: string, columns: number): readonly string[] {
   });
 }
 
-/** As `wrapColumns` without a limit, and nothing is lost: what has no blank where it has to be broken is broken anywhere. */
+/** Like `wrapColumns` without a limit, but loses nothing: without a blank to break at, it breaks anywhere. */
 export function wrapWhole(text: string, columns: number): readonly string[] {
   const lines = wrapColumns(text, columns, Number.POSITIVE_INFINITY);
   const isWhole = lines.join(' ') === text && lines.every((line) => !isWider(line, columns));
   return isWhole ? lines : splitColumns(text, columns);
 }
 
-/** `text` in pieces of at most `columns`, whatever stands there. */
+/** Splits `text` into pieces of at most `columns`, anywhere. */
 export function splitColumns(text: string, columns: number): readonly string[] {
   const pieces: string[] = [];
   if (ascii.test(text)) {
@@ -123,12 +123,12 @@ export function splitColumns(text: string, columns: number): readonly string[] {
   return [...pieces, piece];
 }
 
-/** `2.6 MB`, in thousands. */
+/** `2.6 MB`, in decimal units. */
 export function formatBytes(bytes: number): string {
   return bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** The size of a file of any length, `340 B` or `1.2 kB`, in thousands. */
+/** A size, `340 B` or `1.2 kB`, in decimal units. */
 export function formatSize(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : formatBytes(bytes);

@@ -23,7 +23,7 @@ test.each([
   expect(toCommand({ words, workspace }, host)).toBe(command);
 });
 
-test('options stand where they are taken for options', () => {
+test('options are placed where they are parsed as options', () => {
   const options = ['--done'];
   const workspace = '/home/anna';
   expect(toCommand({ words: ['resolve', 'one', 'c1'], options, workspace }, host)).toBe(
@@ -35,7 +35,7 @@ test('options stand where they are taken for options', () => {
 });
 
 test.each(["it's", '$(id)', '`id`', '~root', '=ls', 'a\nb', '\x1b[2J', '"; rm -rf x; "', 'a\\nb', '!!', '*', '#x'])(
-  'a shell reads %j as one word, which stands for itself',
+  'a shell reads %j as one literal word',
   (word) => {
     const command = toCommand(
       { words: ['approve', word], workspace: '/home/anna' },

@@ -1,6 +1,6 @@
 import type { Json, OutcomeKind, PendingApproval, ToolCallEndEvent } from '@holdfast/core';
 
-/** The end of a call for tests; whatever is not given is that of a quick success. */
+/** The end of a call for tests; by default a quick success. */
 export function callEnd(
   kind: OutcomeKind,
   changes: Partial<ToolCallEndEvent> & {
@@ -26,7 +26,7 @@ export function callEnd(
   };
 }
 
-/** A question for tests: about a dangerous call `c1` of the first turn, never too late. */
+/** A question for tests: about a dangerous call `c1` of the first turn, never expired. */
 export function pendingApproval(changes: Partial<PendingApproval> = {}): PendingApproval {
   return {
     callId: 'c1',

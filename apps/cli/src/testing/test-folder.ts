@@ -25,7 +25,7 @@ export async function createFolder(files: Readonly<Record<string, string>> = {})
   };
 }
 
-/** The user's own folder for calls of the program in `directory`: one for each directory, shared with no other test. */
+/** The user folder for a program in `directory`, one per directory and test. */
 export function toUserFolder(directory: string): string {
   const name = createHash('sha256').update(resolve(directory)).digest('hex').slice(0, 16);
   return join(process.env['HOLDFAST_HOME'] ?? tmpdir(), name);

@@ -10,13 +10,13 @@ export interface TestHostOptions {
   readonly terminals?: readonly ('stdin' | 'stdout' | 'stderr')[];
   readonly clock?: Host['clock'];
   readonly openLog?: Host['openLog'];
-  /** Default: no server answers. */
+  /** Default: no server responds. */
   readonly fetch?: Host['fetch'];
-  /** Of the terminals. Default 80. */
+  /** The width of the terminals. Default 80. */
   readonly columns?: number;
 }
 
-/** A host in memory, with what was written to it. */
+/** A host in memory that records its output. */
 export interface TestHost {
   readonly host: Host;
   readonly stdin: PassThrough;

@@ -3,21 +3,21 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A server of one file on this machine, which knows ranges. */
+/** A local server of one file, with support for ranges. */
 export interface ModelServer extends AsyncDisposable {
   readonly url: string;
   content: Buffer;
-  /** Of every answer; 200: the file. */
+  /** The status of every response; 200: the file. */
   status: number;
-  /** How long it says that the file is; `undefined`: as it is. */
+  /** The reported length of the file; `undefined`: the real one. */
   saidBytes: number | undefined;
-  /** Nothing is answered until `go` is called. */
+  /** Responds to nothing until `go` is called. */
   stall: boolean;
-  /** From this one on, nothing is sent. */
+  /** Sends nothing from this byte on. */
   stallFromByte: number;
-  /** How many there were. */
+  /** The number of requests. */
   requests(): number;
-  /** Resolves when there was one. */
+  /** Resolves on the first request. */
   asked(): Promise<void>;
   go(): void;
 }
@@ -75,7 +75,7 @@ export function toSha256(content: Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** Bytes that look like nothing. */
+/** Pseudorandom bytes. */
 export function makeContent(length: number): Buffer {
   const bytes = Buffer.alloc(length);
   let state = 1;

@@ -1,6 +1,6 @@
 import type { NodeId, NodeTrace, Plan, PlanEvent, PlanTrace } from '@holdfast/orchestrator';
 
-/** What became of a node, for tests; whatever is not given is that of one that waits for its turn. */
+/** The trace of a node for tests; by default of a waiting one. */
 export function nodeTrace(node: NodeId, changes: Partial<NodeTrace> = {}): NodeTrace {
   return {
     node,
@@ -25,7 +25,7 @@ export function nodeTrace(node: NodeId, changes: Partial<NodeTrace> = {}): NodeT
   };
 }
 
-/** A node whose call has ended well. */
+/** A node whose call succeeded. */
 export function endedNode(node: NodeId, changes: Partial<NodeTrace> = {}): NodeTrace {
   return nodeTrace(node, {
     kind: 'ok',
@@ -39,12 +39,12 @@ export function endedNode(node: NodeId, changes: Partial<NodeTrace> = {}): NodeT
   });
 }
 
-/** The beginning of a plan with `nodes`. */
+/** The start event of a plan with `nodes`. */
 export function planStart(nodes: readonly NodeTrace[], atMs = 0): PlanEvent {
   return { type: 'plan-start', sessionId: 's', run: 1, digest: 'd'.repeat(64), nodes, atMs };
 }
 
-/** A plan of the nodes that a trace has. */
+/** A plan with the nodes of a trace. */
 function toPlan(nodes: readonly NodeTrace[]): Plan {
   return {
     version: 1,
@@ -64,7 +64,7 @@ function toPlan(nodes: readonly NodeTrace[]): Plan {
   };
 }
 
-/** What became of a plan of `nodes`. */
+/** The trace of a plan of `nodes`. */
 export function planTrace(nodes: readonly NodeTrace[], changes: Partial<PlanTrace> = {}): PlanTrace {
   return {
     sessionId: 's',

@@ -1,6 +1,6 @@
 import { toTool } from './test-program.ts';
 
-/** A tool file whose function says what it is told, or fails. */
+/** A tool file whose function returns its input, or fails. */
 const act = `export const METADATA = {
   name: 'act', function: 'run_act', description: 'Acts.', dangerous: false, effects: 'none',
   parameters: {
@@ -15,7 +15,7 @@ export async function run_act({ say = null, fail }, context) {
 }
 `;
 
-/** Tools for plans: one that acts, one that fails twice, a dangerous one, one that touches the world and never ends. */
+/** Tools for plans: one that acts, one that fails twice, a dangerous one, and an external one that never ends. */
 export const planTools: Readonly<Record<string, string>> = {
   'plugins/act.mjs': act,
   'plugins/flaky.mjs': toTool('flaky', "throw new Error('busy');").replace(

@@ -8,7 +8,7 @@ const core = import.meta.resolve('@holdfast/core');
 const schemas = import.meta.resolve('@holdfast/schema/json');
 const prompt = import.meta.resolve('@holdfast/prompt');
 
-/** A plugin `git`: two tools of state, a policy about them, a slice, a section, a model, a resource, commands and a pack. */
+/** A plugin `git`: two state tools, a policy for them, a slice, a section, a model, a resource, commands and a pack. */
 export const git: string = `import * as core from '${core}';
 import { jsonSchema } from '${schemas}';
 import { markdownSection } from '${prompt}';
@@ -71,12 +71,12 @@ export default definePlugin({
 });
 `;
 
-/** A module that exports what `definePlugin` makes of `definition`, which may use everything of the core. */
+/** A module that exports `definePlugin(definition)`, where `definition` may use everything of the core. */
 export function toPlugin(definition: string): string {
   return `import * as core from '${core}';\nexport default core.definePlugin(${definition});\n`;
 }
 
-/** A module that exports a pack of one policy `guard`, whose check is `check`. */
+/** A module that exports a pack of one policy `guard` with the check `check`. */
 export function toPack(name: string, check: string, { version = '1.0.0' }: { readonly version?: string } = {}): string {
   return `import * as core from '${core}';
 import { jsonSchema } from '${schemas}';
@@ -89,12 +89,12 @@ export default core.definePack({
 `;
 }
 
-/** A configuration that exports `config` as it is. */
+/** A configuration module that exports `config`. */
 export function toConfig(config: object): string {
   return `export default ${JSON.stringify(config)};\n`;
 }
 
-/** A script of a model: each list of calls is a message, and then comes an answer. */
+/** A model script: one message for each list of calls, then an answer. */
 export function toScript(...turns: readonly (readonly (readonly [name: string, input?: object])[])[]): string {
   const messages = turns.map((calls) => ({ calls: calls.map(([name, input = {}]) => ({ name, arguments: input })) }));
   return JSON.stringify({ turns: [...messages, { text: 'Done.' }] });
@@ -117,7 +117,7 @@ export function runScript(folder: TestFolder, ...argv: readonly string[]): Promi
   return type(folder, ['run', 'Do it.', '--model', 'script:script.json', ...argv]);
 }
 
-/** The ids of the sessions that were begun. */
+/** The ids of all sessions. */
 export async function listSessions({ path }: TestFolder): Promise<readonly string[]> {
   const folder = findLogFolder(path);
   const names = await readdir(join(folder, '..', '..'));

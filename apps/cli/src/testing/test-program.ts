@@ -18,17 +18,17 @@ export async function act(_, context) { ${body} }
 `;
 }
 
-/** A model's script: one call without arguments for each name, then an answer. */
+/** A model script: one call without arguments for each name, then an answer. */
 export function script(...names: readonly string[]): string {
   return JSON.stringify({ turns: [{ calls: names.map((name) => ({ name, arguments: {} })) }, { text: 'Done.' }] });
 }
 
 export const jsonRun: readonly string[] = ['run', 'Do it.', '--model', 'script:script.json', '--json'];
 
-/** The same, with tools in the process of the program. */
+/** The same with in-process tools. */
 export const trustingRun: readonly string[] = [...jsonRun, '--isolation', 'in-process'];
 
-/** The program as a command of a shell, quoted. */
+/** The program as a quoted shell command. */
 export const shellCommand: string = [process.execPath, '--conditions=holdfast-source', program]
   .map((word) => `'${word.replaceAll("'", "'\\''")}'`)
   .join(' ');
@@ -41,30 +41,30 @@ export interface Ended {
 
 export interface RunMainOptions {
   readonly files?: Record<string, string>;
-  /** A folder that is there already, in place of one with `files`. */
+  /** An existing folder, instead of one with `files`. */
   readonly folder?: string;
   readonly input?: string;
   /** As for `runHere`. */
   readonly trusted?: boolean;
   readonly environment?: Record<string, string>;
-  /** Sees the process at every chunk. */
+  /** Called with the process on every chunk. */
   readonly onStdout?: (child: ChildProcess, stdout: string) => void;
   readonly onStderr?: (child: ChildProcess, stderr: string) => void;
 }
 
-/** Says yes to the code that commands would find in a folder, as its user. */
+/** Trusts the code found in a folder, as its user. */
 export async function trustHere(directory: string): Promise<void> {
   const { host } = createTestHost({ directory });
   try {
     await trustFolder({ folder: '.', remove: false, json: false }, host);
   } catch (thrown) {
-    // A folder whose configuration is refused: the command under test says so.
+    // The command under test reports an invalid configuration.
     if (!isHoldfastError(thrown)) throw thrown;
   }
 }
 
 export interface RunHereOptions extends TestHostOptions {
-  /** Whether the code in the folder is trusted beforehand. Default true. */
+  /** True to trust the code in the folder beforehand. Default true. */
   readonly trusted?: boolean;
 }
 
@@ -79,12 +79,12 @@ export async function runHere(
   return { exitCode, stdout: stdout(), stderr: stderr() };
 }
 
-/** Runs the program for real, in a folder with `files`. */
+/** Runs the program in a process, in a folder with `files`. */
 export async function runMain(argv: readonly string[], options: RunMainOptions = {}): Promise<Ended> {
   return spawnIn(process.execPath, ['--conditions=holdfast-source', program, ...argv], options);
 }
 
-/** Runs a script of bash for real, in a folder with `files`. */
+/** Runs a bash script, in a folder with `files`. */
 export async function runShell(script: string, options: RunMainOptions = {}): Promise<Ended> {
   return spawnIn('bash', ['--noprofile', '--norc', '-c', script], options);
 }
@@ -99,7 +99,7 @@ async function spawnIn(
   if (trusted) await trustHere(directory);
   const child = spawn(command, argv, {
     cwd: directory,
-    // With what is compiled already it starts in half the time.
+    // The compile cache halves the start time.
     env: {
       PATH: process.env['PATH'],
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
@@ -109,7 +109,7 @@ async function spawnIn(
       ...environment,
     },
   });
-  // It may end before it has read what it is given.
+  // It may end before it has read its input.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input ?? '');
   let stdout = '';

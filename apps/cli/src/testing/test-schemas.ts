@@ -7,13 +7,13 @@ export async function readSchema(name: string): Promise<JsonObject> {
   return JSON.parse(await readFile(new URL(`../../schemas/${name}.schema.json`, import.meta.url), 'utf8'));
 }
 
-/** Why `value` is not as `schema` says, with keys that it does not declare, so that a new field cannot be forgotten there. */
+/** Why `value` does not match `schema`; undeclared keys count too, so that no new field is forgotten in the schema. */
 export function findIssues(schema: JsonObject, value: unknown): readonly SchemaIssue[] {
   const checked = compileJsonSchema({ schema }).validate(value);
   return checked.ok ? [] : checked.issues;
 }
 
-/** Each line against the schema as a whole and, for its keys, against the one of its type. Answers the types. */
+/** Checks each line against the whole schema and, for its keys, against the definition of its type. Returns the types. */
 export async function checkLines(name: string, lines: string): Promise<ReadonlySet<string>> {
   const schema = await readSchema(name);
   const types = new Set<string>();

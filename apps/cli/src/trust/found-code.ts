@@ -9,17 +9,17 @@ import { languages } from '../workspace/languages.ts';
 import { defaultFolder, findLock } from '../workspace/toolset.ts';
 import type { TrustedFolder } from './store.ts';
 
-/** Code of a folder that nobody has named. */
+/** Code of a folder that was not named on the command line. */
 export interface FoundCode {
-  /** As people call it: `holdfast.config.ts`, `./plugins`. */
+  /** Names for people: `holdfast.config.ts`, `./plugins`. */
   readonly names: readonly string[];
-  /** What of it is imported, as a module in the folder would name it. */
+  /** The import specifiers, as seen from the folder. */
   readonly specifiers: readonly string[];
   /** Absolute path of the folder of its tool files. */
   readonly tools: string | undefined;
 }
 
-/** A file or package that is not as it was when the folder was trusted. */
+/** A file or package that has changed since the folder was trusted. */
 export interface CodeChange {
   readonly state: 'new' | 'changed' | 'gone';
   /** A path relative to the folder, or a package with its version. */
@@ -28,11 +28,11 @@ export interface CodeChange {
 
 export interface CodeState {
   readonly changes: readonly CodeChange[];
-  /** What a yes is about. */
+  /** The code that a yes covers. */
   readonly code: CodeFiles;
 }
 
-/** The configuration of a folder, with the files, packages, models and tools folder that its text names: they are asked about at once. */
+/** The configuration of a folder with the files, packages, models and tools folder in its text: all are asked about at once. */
 export async function findConfigCode(directory: string, named?: string): Promise<FoundCode | undefined> {
   const path = await findConfig(directory, named);
   if (path === undefined || !(await isFile(path))) return undefined;
@@ -45,27 +45,27 @@ export async function findConfigCode(directory: string, named?: string): Promise
   const toolsPath = tools === undefined ? undefined : resolve(folder, tools);
   return {
     names: [relative(directory, path)],
-    // What Node.js cannot load of it, tsx does, where it is installed.
+    // tsx, if installed, loads what Node.js cannot.
     specifiers: [pathToFileURL(path).href, ...specifiers, 'tsx'],
     tools: toolsPath !== undefined && (await isFolder(toolsPath)) ? toolsPath : undefined,
   };
 }
 
-/** How `readCodeFiles` is told what a configuration in `folder` calls so; `undefined` for what is neither a path nor a package. */
+/** The specifier for `readCodeFiles` of a name in a configuration in `folder`; `undefined` if it is neither a path nor a package. */
 export function toSpecifier(name: string, folder: string): string | undefined {
   if (/^\.{1,2}\//.test(name)) return pathToFileURL(resolve(folder, name)).href;
   return /^(?:@[\w.~-]+\/)?\w[\w.~-]*$/.test(name) ? name : undefined;
 }
 
-/** The tools folder that is taken when nobody names one. */
+/** The default tools folder. */
 export async function findDefaultTools(directory: string): Promise<string | undefined> {
   const path = resolve(directory, defaultFolder);
   return (await isFolder(path)) ? path : undefined;
 }
 
-/** Without what stands behind `#`, which names an export. */
+/** String literals without the export name after `#`. */
 function listLiterals(source: string): readonly string[] {
-  // A quote may end one text and begin another: an apostrophe in a comment must not hide what follows it.
+  // Quotes may overlap: an apostrophe in a comment must not hide the text after it.
   const found = [...source.matchAll(/(['"`])(?=([^'"`\n]{1,500})\1)/g)].map(([, , text = '']) =>
     text.replace(/#.*$/, ''),
   );
@@ -73,8 +73,8 @@ function listLiterals(source: string): readonly string[] {
 }
 
 /**
- * Compares code of a folder with what is trusted there. Tools with a trusted lock need no look at their files: the loader runs none that
- * is not as it is locked.
+ * Compares code of a folder with what is trusted there. Tool files with a trusted lock are not read: the loader runs none that differ
+ * from it.
  */
 export async function compareCode(
   { specifiers, tools }: FoundCode,
@@ -111,7 +111,7 @@ function findChanges({ files, packages }: CodeFiles, trusted: TrustedFolder): re
   ): readonly CodeChange[] =>
     [...now].flatMap(([name, value]): readonly CodeChange[] => {
       const known = before.get(name);
-      // A file without a digest cannot be read, so nobody can say that it is the same.
+      // A file without a digest is unreadable and cannot be compared.
       if (known === value && value !== '') return [];
       return [{ state: known === undefined ? 'new' : 'changed', name: toName(name, value) }];
     });
@@ -128,7 +128,7 @@ async function findGone(directory: string, { files }: TrustedFolder): Promise<re
         await lstat(join(directory, name));
         return [];
       } catch {
-        // Missing, or no longer to be reached: either way it is not what was trusted.
+        // Missing or unreachable: either way it is not what was trusted.
         return [{ state: 'gone', name }];
       }
     }),
@@ -136,7 +136,7 @@ async function findGone(directory: string, { files }: TrustedFolder): Promise<re
   return gone.flat();
 }
 
-/** `./plugins` for the default folder, else its path from the directory. */
+/** `./plugins` for the default folder, otherwise its path from the directory. */
 export function nameFolder(path: string, directory: string): string {
   const inside = relative(directory, path).split(sep).join('/');
   return inside.startsWith('../') || resolve(inside) === inside

@@ -6,24 +6,24 @@ import { createColors } from '../terminal/colors.ts';
 import { formatFailure } from '../terminal/failure.ts';
 import type { Host } from '../terminal/host.ts';
 
-/** What came of some work, and the code that it made this process load. */
+/** The result of some work and the code that it loaded. */
 export interface ForeignImports<Answer> {
   readonly answer: Answer;
   /**
-   * Absolute paths of modules that were loaded for the first time; of those of packages the `node_modules` that they are in. What a run
-   * could write there, the next one would run.
+   * Absolute paths of modules that were loaded for the first time; for packages, their `node_modules`. A run must not write there,
+   * because the next one would execute it.
    */
   readonly imported: readonly string[];
 }
 
 const ended = new HoldfastError(
   'plugin.process.exited',
-  'The configuration, or a plugin or pack that it names, ended this process; nothing was run.',
+  'The configuration, or one of its plugins or packs, ended this process. Nothing has run.',
 );
 
 /**
- * Does some work that imports the code of others, and finds out what that is. What it prints goes to stderr, because stdout may be for a
- * program; when it ends the process, the program fails.
+ * Runs work that imports foreign code, and records the modules. Redirects its output to stderr, because stdout may be for a program; if
+ * the work ends the process, the program fails.
  */
 export async function importForeign<Answer>(
   { stdout, stderr, guardExit }: Pick<Host, 'stdout' | 'stderr' | 'guardExit'>,

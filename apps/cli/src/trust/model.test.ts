@@ -5,7 +5,7 @@ import { createFolder, type TestFolder, toUserFolder } from '../testing/test-fol
 import { toConfig } from '../testing/test-plugins.ts';
 import { type Ended, runHere } from '../testing/test-program.ts';
 
-/** A provider whose model writes a file that runs by itself, which is asked about. Leaves a file beside it whenever a model is made. */
+/** A provider whose model writes a self-running file, which needs approval. Creating a model leaves a file beside it. */
 const provider = `import { writeFileSync } from 'node:fs';
 const parts = [
   { type: 'tool-call', toolCallId: 'one', toolName: 'write_file', input: '{"path":".envrc","content":""}' },
@@ -34,7 +34,7 @@ function type({ path }: TestFolder, argv: readonly string[], home = toUserFolder
   return runHere(argv, { directory: path, environment, trusted: false });
 }
 
-/** Whether the package has made a model since it was asked last. */
+/** True if the package has made a model since the last check. */
 async function hasRun({ path }: TestFolder): Promise<boolean> {
   const mark = join(path, 'node_modules/@acme/models/it.ran');
   try {
@@ -46,16 +46,16 @@ async function hasRun({ path }: TestFolder): Promise<boolean> {
   return true;
 }
 
-test('a log names no model: the package of one that this user never named is asked about', async () => {
+test('a model name in a log gives no trust: the package is asked about unless this user named it before', async () => {
   await using folder = await createFolder(files);
   expect(await type(folder, ['run', 'Clean.', ...model, '--suspend'])).toMatchObject({ exitCode: 3 });
   expect(await hasRun(folder)).toBe(true);
   const other = join(toUserFolder(folder.path), 'other');
-  // The author of the log has another home.
+  // The author of the log has a different home.
   expect(await type(folder, ['resume', '--unattended'], other)).toMatchObject({
     exitCode: 4,
     stderr: expect.stringMatching(
-      / {2}package @acme\/models 1\.0\.0\n[\s\S]*`@acme\/models` is found here[\s\S]*`--model @acme\/models:large`/,
+      / {2}package @acme\/models 1\.0\.0\n[\s\S]*`@acme\/models` is not trusted[\s\S]*`--model @acme\/models:large`/,
     ),
   });
   expect(await hasRun(folder)).toBe(false);
@@ -63,7 +63,7 @@ test('a log names no model: the package of one that this user never named is ask
   expect(await hasRun(folder)).toBe(true);
 });
 
-test('a folder that calls itself as the package of a model is found code, too', async () => {
+test("a folder with the name of a model's package is found code, too", async () => {
   const own = {
     'package.json': toManifest('1.0.0'),
     'main.mjs': provider.replace('./it.ran', './node_modules/@acme/models/it.ran'),
@@ -89,7 +89,7 @@ test.each([{ yes: ['--trust'] }, { yes: model }])('the model of a log runs with 
 test.each([
   { how: 'written', config: toConfig({ model: '@acme/models:large' }) },
   { how: 'computed', config: "export default { model: ['@acme/mod', 'els:large'].join('') };\n" },
-])("the package of a configuration's model, $how, is trusted in its version", async ({ config }) => {
+])("the package of a configuration's model, $how, is trusted by version", async ({ config }) => {
   await using folder = await createFolder({ ...files, 'holdfast.config.mjs': config });
   const run = ['run', 'Clean.', '--suspend'];
   expect(await type(folder, [...run, '--trust'])).toMatchObject({ exitCode: 3 });
@@ -107,7 +107,7 @@ test.each([
   expect(await type(folder, ['resume', '--unattended'])).toMatchObject({ exitCode: 0 });
 });
 
-test('a configuration that is named has named its model, too', async () => {
+test('naming a configuration also names its model', async () => {
   await using folder = await createFolder({ ...files, 'ci.mjs': toConfig({ model: '@acme/models:large' }) });
   expect(await type(folder, ['run', 'Clean.', '--config', 'ci.mjs', '--suspend'])).toMatchObject({ exitCode: 3 });
   expect(await type(folder, ['resume', '--unattended'])).toMatchObject({ exitCode: 0 });

@@ -5,13 +5,13 @@ import * as v from 'valibot';
 import type { Host } from '../terminal/host.ts';
 import { readUserFile, userFolder, writeUserFile } from '../user/folder.ts';
 
-/** What the user has said yes to in one folder. */
+/** The trusted code of one folder. */
 export interface TrustedFolder {
   /** Digests by path relative to the folder, with `/`. */
   readonly files: ReadonlyMap<string, string>;
   /** Versions by name. */
   readonly packages: ReadonlyMap<string, string>;
-  /** What the command line named when a run was begun here, and resuming it runs again: absolute paths, and `package:<name>`. */
+  /** Code named on the command line of a run here, so that resuming may use it: absolute paths, and `package:<name>`. */
   readonly named: ReadonlySet<string>;
 }
 
@@ -23,7 +23,7 @@ const fileName = 'trust.json';
 
 const text = v.string();
 const pairs = v.array(v.strictTuple([text, text]));
-// Lists of pairs: a path may be any text, also that of a key which objects treat specially.
+// Lists of pairs, because a path may be a key that objects treat specially.
 const store = v.strictObject({
   version: v.literal(1),
   folders: v.array(v.strictObject({ folder: text, files: pairs, packages: pairs, named: v.array(text) })),
@@ -40,7 +40,7 @@ export async function readTrusted(directory: string, host: StoreHost): Promise<T
 }
 
 /**
- * Replaces what is kept of a folder; what is empty is removed.
+ * Replaces the entry of a folder, or removes it if it is empty.
  *
  * @throws HoldfastError `trust.invalid`, `user_folder.*`.
  */
@@ -59,7 +59,7 @@ export async function writeTrusted(directory: string, trusted: TrustedFolder, ho
 }
 
 function toPlace(directory: string): Promise<string> {
-  // A folder that is gone since a run was begun there has no other name.
+  // A folder deleted since a run started has only this name.
   return realpath(directory).catch(() => directory);
 }
 
@@ -71,7 +71,7 @@ async function readStore(host: StoreHost): Promise<v.InferOutput<typeof store>> 
   const path = join(userFolder(host), fileName);
   throw new HoldfastError(
     'trust.invalid',
-    `\`${path}\` is not a list of trusted folders as Holdfast writes it. Remove the file, then trust your folders again with \`holdfast trust\`.`,
+    `\`${path}\` is not a valid list of trusted folders. Delete the file, then trust your folders again with \`holdfast trust\`.`,
     { data: { path } },
   );
 }
@@ -80,7 +80,7 @@ function parse(written: string): unknown {
   try {
     return JSON.parse(written);
   } catch {
-    // Reported as any other text that is not a store.
+    // Reported like any other invalid store.
     return undefined;
   }
 }

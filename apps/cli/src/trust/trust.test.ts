@@ -29,7 +29,7 @@ const files = {
   'plan.json': JSON.stringify({ nodes: [{ id: 'one', tool: 'send' }], final_output_node: 'one' }),
 };
 
-/** Which of the code in the folder ran. */
+/** The code in the folder that ran. */
 async function listRan({ path }: TestFolder): Promise<string> {
   const ran = await Promise.all(
     Object.entries({ config: '.', plugin: 'lib', tool: 'plugins', pack: 'src' }).map(async ([name, folder]) => {
@@ -59,7 +59,7 @@ const named = ['--config', 'holdfast.config.mjs', '--tools', 'plugins'];
 const namedConfig = named.slice(0, 2);
 const runs = ['--yes', '--isolation', 'in-process'];
 
-/** `asked`: without a yes it ends; `looks`: without a yes it does without. */
+/** `asked`: ends without trust; `looks`: continues without the code. */
 const table = [
   {
     argv: ['run', 'Do it.', '--model', 'script:script.json', ...runs],
@@ -92,7 +92,7 @@ test.each(cells)('$title, $state', async ({ state, row }) => {
   const { exitCode = 0, untrustedCode = exitCode } = row as { exitCode?: number; untrustedCode?: number };
   const isResume = argv[0] === 'resume';
   if (isResume) {
-    // Begun in the same state; what ran then is not looked at.
+    // Started in the same state; what ran then does not matter.
     if (state !== 'named') await trustHere(folder.path);
     const begin = ['run', 'Do it.', '--model', 'script:script.json', '--suspend', '--isolation', 'in-process'];
     expect(await type(folder, [...begin, ...(state === 'named' ? named : [])])).toMatchObject({ exitCode: 3 });
@@ -105,11 +105,11 @@ test.each(cells)('$title, $state', async ({ state, row }) => {
   const isYes = state === 'named' || state === 'trusted';
   const typed = [...argv, ...(state === 'named' ? more : [])];
   const ended = await type(folder, typed, state === 'refused' ? { keys: '\r' } : {});
-  // A name needs an option: where the command has none, the code is only found.
+  // Naming needs an option: a command without one only finds the code.
   const runsNow = isYes && !(state === 'named' && more.length === 0 && !isResume);
   const wanted = runsNow ? exitCode : kind === 'asked' ? 4 : untrustedCode;
   expect(ended).toMatchObject({ exitCode: wanted });
-  // What a resumed run had imported when it was begun has run in this process already.
+  // A resumed run's imports have already run in this process when it started.
   if (isResume) expect(await listRan(folder)).toBe(runsNow ? 'config plugin tool' : 'config plugin');
   else expect(await listRan(folder)).toBe(runsNow ? row.ran : 'nothing');
   const says = `${ended.stdout}${ended.stderr}`;
@@ -117,7 +117,7 @@ test.each(cells)('$title, $state', async ({ state, row }) => {
   else expect(says).toMatch(/holdfast\.config\.mjs[\s\S]*`holdfast trust`/);
 });
 
-/** A pack in the folder, and a prompt. `trusted`: by `--trust`, which `holdfast trust` cannot say of a pack. */
+/** A pack in the folder, and a prompt. `trusted`: with `--trust`, because `holdfast trust` does not cover packs. */
 const modules = {
   'src/index.mjs': `${mark}${toPack('guard', '() => core.deny("Never.")')}`,
   'cases.mjs': `${mark}export const cases = { presets: { recommended: [], strict: [] } };\n`,
@@ -128,7 +128,7 @@ export default createPrompt({ ns: 'acme', key: 'mail', sections: [] });\n`,
 test.each([
   { argv: ['pack', 'check'], state: 'found', exitCode: 4, ran: 'nothing' },
   { argv: ['pack', 'check', '.'], state: 'named', exitCode: 1, ran: 'config pack' },
-  // A module runs once in a process.
+  // A module runs once per process.
   { argv: ['pack', 'check'], state: 'trusted', exitCode: 1, ran: 'nothing' },
   { argv: ['pack', 'check'], state: 'drifted', exitCode: 4, ran: 'nothing' },
   { argv: ['pack', 'check'], state: 'refused', exitCode: 4, ran: 'nothing' },

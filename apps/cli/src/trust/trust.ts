@@ -6,23 +6,23 @@ import { toPrintable } from '../terminal/text.ts';
 import { type CodeChange, type CodeState, compareCode, type FoundCode } from './found-code.ts';
 import { readTrusted, type TrustedFolder, writeTrusted } from './store.ts';
 
-/** What a command does about found code that is not trusted. */
+/** How a command treats found code that is not trusted. */
 export interface FoundUse {
-  /** `refuse`: ask for a yes, and end without one. `leave-out`: run nothing of it, and say so. */
+  /** `refuse`: ask, and end without a yes. `leave-out`: do not run it, and say so. */
   readonly untrusted: 'refuse' | 'leave-out';
-  /** Whether `--trust` says yes. */
+  /** True if `--trust` is set. */
   readonly trust?: boolean | undefined;
-  /** Whether tools of the tools folder may run. */
+  /** True if tools of the tools folder may run. */
   readonly tools: boolean;
-  /** Streams that cannot carry a question. Default: none. */
+  /** Streams that are not available for questions. Default: none. */
   readonly taken?: TakenStreams;
-  /** How this code is named, where `holdfast trust` does not find it. */
+  /** How to name this code, if `holdfast trust` does not find it. */
   readonly naming?: string | undefined;
-  /** What a resumed run had of found code, instead of what is found now. */
+  /** The found code of a resumed run, instead of what is found now. */
   readonly recorded?: { readonly isConfigFound: boolean; readonly tools: string | undefined };
 }
 
-/** For commands that show what there is. */
+/** For commands that only show something. */
 export const onlyLooking: FoundUse = { untrusted: 'leave-out', tools: true };
 
 export interface TrustPlace {
@@ -32,7 +32,7 @@ export interface TrustPlace {
 }
 
 /**
- * Whether found code may run. Where it may not be left out, somebody has to say yes.
+ * Returns true if found code may run. Asks the user unless the code may be left out.
  *
  * @throws HoldfastError `trust.required`, `trust.refused`, `trust.invalid`, `user_folder.*`.
  */
@@ -51,7 +51,7 @@ export async function demandTrust(
   return true;
 }
 
-/** Adds to what is trusted of a folder, and forgets what is gone. */
+/** Adds trusted code of a folder, and removes deleted files. */
 async function keepTrust(
   directory: string,
   { code, changes, trusted }: CodeState & { readonly trusted: TrustedFolder },
@@ -80,30 +80,30 @@ async function askForTrust(
 ): Promise<void> {
   const output = findQuestionStream(host, taken);
   const title = isFirst
-    ? 'This folder has code that is not trusted. A yes lets it run with your rights:'
-    : 'This folder has code that is not as you trusted it. A yes lets it run with your rights:';
+    ? 'This folder contains code that is not trusted. If you trust it, it runs with your rights:'
+    : 'This folder contains code that has changed since you trusted it. If you trust it, it runs with your rights:';
   const text = `${title}\n${describeChanges(state.changes, isFirst).join('\n')}\n`;
   (output ?? host.stderr).write(text);
   const what = names.map((name) => `\`${name}\``).join(' and ');
   const isAre = names.length === 1 ? 'is' : 'are';
   const hint =
     naming !== undefined
-      ? `Look at it, then say yes with \`--trust\`, or by its name: ${naming}.`
-      : 'Look at these files, then say yes with `holdfast trust` or `--trust`. Or name what may run: `--config FILE`, `--tools DIR`. To work on this folder without its code, call `holdfast` from another one, with `--workspace`.';
+      ? `Review it, then pass \`--trust\` or name it: ${naming}.`
+      : 'Review these files, then trust them with `holdfast trust` or `--trust`, or name what may run with `--config FILE` and `--tools DIR`. To work on this folder without its code, run `holdfast` in another folder with `--workspace`.';
   if (output === undefined) {
     throw new HoldfastError(
       'trust.required',
-      `${what} ${isAre} found here and not trusted${isFirst ? '' : ' as it is now'}, and there is nobody to ask. Nothing has run.`,
+      `${what} ${isAre} not trusted${isFirst ? '' : ' in the current state'}, and there is no terminal to ask for trust. Nothing has run.`,
       { data: { hint } },
     );
   }
   const answer = await select({
-    message: 'Trust it?',
+    message: 'Trust this code?',
     options: [
       { value: 'no', label: 'No' },
       { value: 'yes', label: 'Yes, until one of these files changes' },
     ],
-    // Enter alone must not say yes.
+    // Enter alone must not approve.
     initialValue: 'no',
     input: host.stdin,
     output,
@@ -112,21 +112,21 @@ async function askForTrust(
   throw new HoldfastError('trust.refused', `${what} ${isAre} not trusted. Nothing has run.`, { data: { hint } });
 }
 
-/** A line for each, marked where it lies outside of the folder. */
+/** A line per change, marked if it is outside the folder. */
 export function describeChanges(changes: readonly CodeChange[], isFirst: boolean): readonly string[] {
   return changes.map(({ state, name }) => {
-    const outside = /^(?:\.\.\/|\/|[A-Za-z]:)/.test(name) ? '  (outside of this folder)' : '';
+    const outside = /^(?:\.\.\/|\/|[A-Za-z]:)/.test(name) ? '  (outside this folder)' : '';
     return `  ${isFirst ? '' : state.padEnd(9)}${toPrintable(name)}${outside}`;
   });
 }
 
-/** What commands that work without untrusted code say of it. */
+/** The notice of commands that leave out untrusted code. */
 export function describeLeftOut(names: readonly string[]): string {
-  return `not trusted, so nothing of it runs: ${names.map(toPrintable).join(', ')}; \`holdfast trust\` shows it and trusts it\n`;
+  return `not trusted and left out: ${names.map(toPrintable).join(', ')}; \`holdfast trust\` lists and trusts it\n`;
 }
 
 /**
- * Remembers what the command line named for a run: resuming it runs the same again. Without a place to keep it, resuming asks.
+ * Remembers what the command line named for a run, so that resuming may use it. If it cannot be stored, resuming asks.
  *
  * @throws HoldfastError `trust.invalid`.
  */
@@ -142,11 +142,11 @@ export async function rememberNamed(
     await writeTrusted(directory, { ...trusted, named: new Set([...trusted.named, ...names]) }, host);
   } catch (thrown) {
     if (!isHoldfastError(thrown) || !thrown.code.startsWith('user_folder.')) throw thrown;
-    host.stderr.write(`warning: ${toPrintable(thrown.message)} Resuming this run will ask for a yes.\n`);
+    host.stderr.write(`warning: ${toPrintable(thrown.message)} Resuming this run will ask for trust.\n`);
   }
 }
 
-/** Whether a run that was begun in the directory has named the path, or the package (`toNamedPackage`). */
+/** True if a run in the directory has named the path or the package (`toNamedPackage`). */
 export async function wasNamed(name: string, { directory, host }: TrustPlace): Promise<boolean> {
   const { named } = await readTrusted(directory, host);
   return named.has(await toKept(name));
@@ -154,12 +154,12 @@ export async function wasNamed(name: string, { directory, host }: TrustPlace): P
 
 const packageMark = 'package:';
 
-/** How a package is remembered beside paths. */
+/** The stored form of a package, beside paths. */
 export function toNamedPackage(name: string): string {
   return `${packageMark}${name}`;
 }
 
 async function toKept(name: string): Promise<string> {
-  // What is not there is not run either.
+  // A missing path is not run either.
   return name.startsWith(packageMark) ? name : realpath(name).catch(() => name);
 }

@@ -7,28 +7,28 @@ import type { Host } from '../terminal/host.ts';
 
 type ToolExample = Tool['examples'][number];
 
-/** A call to be made, and what it is made for. */
+/** A call to make, and its purpose. */
 export interface PlannedCall {
   readonly purpose: 'example' | 'input';
-  /** JSON text as it was typed, else a value. */
+  /** JSON text as typed, or a value. */
   readonly arguments: unknown;
-  /** What the call has to come to; `index` from 1. */
+  /** The expected result; `index` from 1. */
   readonly example?: { readonly index: number; readonly of: ToolExample };
 }
 
 /** A call that was made. */
 export interface TriedCall extends PlannedCall {
   readonly end: ToolCallEndEvent;
-  /** Whether the value is not what the example says. */
+  /** True if the value differs from the example. */
   readonly mismatch: boolean;
-  /** Whether its time was over, and the time was not the tool's own but `try`'s. */
+  /** True if the limit of `try`, not the tool's own, ended the call. */
   readonly cutShort: boolean;
 }
 
 /**
- * Each example, and `input`; without either a call with no arguments.
+ * All examples, and `input`; without either, a call without arguments.
  *
- * @throws HoldfastError `usage.input_missing` when nothing says what to call the tool with.
+ * @throws HoldfastError `usage.input_missing` if the tool requires arguments and there are none.
  */
 export function planCalls(tool: Tool, input: string | undefined): readonly PlannedCall[] {
   const examples = tool.examples.map(
@@ -44,30 +44,30 @@ function findEmptyInput({ name, inputSchema }: Tool): JsonObject {
   if (required === undefined || (Array.isArray(required) && required.length === 0)) return {};
   throw usageError(
     'usage.input_missing',
-    `Nothing says what to call \`${name}\` with: give it \`--input\` with its arguments as JSON, or give the file an example.`,
+    `\`${name}\` requires arguments: pass them as JSON with \`--input\`, or add an example to the file.`,
   );
 }
 
 export interface TryCallOptions {
   readonly tool: Tool;
-  /** As the call finds them, whatever calls before it did. */
+  /** Creates the same files for each call. */
   createFilesystem(): unknown;
-  /** `undefined`: nobody is there to be asked. */
+  /** `undefined`: nobody can be asked. */
   readonly approve: ((pending: PendingApproval) => ReturnType<Approve>) | undefined;
-  /** Whether the tool may be called without asking. */
+  /** True if the tool may be called without asking. */
   readonly allowed: boolean;
-  /** The longest that a call may take, where the tool does not say less. */
+  /** The time limit per call, unless the tool's own is lower. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly clock: Host['clock'];
 }
 
-/** Makes one call in a session of its own, on the path of every other call. */
+/** Makes one call in its own session, on the regular call path. */
 export async function makeCall(planned: PlannedCall, options: TryCallOptions): Promise<TriedCall> {
   const { tool, approve, allowed, timeoutMs, signal, clock } = options;
   const session = createSession({ clock });
   let end: ToolCallEndEvent | undefined;
-  // Time that counts from when the tool begins: a person may think as long as it takes.
+  // The limit starts with the tool, so a person may take any time to answer.
   const timed: Tool = { ...tool, timeoutMs: Math.min(tool.timeoutMs ?? timeoutMs, timeoutMs) };
   const outcome = await executeToolCall(
     { name: tool.name, arguments: planned.arguments },
@@ -85,7 +85,7 @@ export async function makeCall(planned: PlannedCall, options: TryCallOptions): P
     },
   );
   await session.close();
-  // Somebody has answered, or nobody was there to be asked: nothing is left to wait for.
+  // With an answer or `unattended`, a call cannot be suspended.
   if (end === undefined || outcome.kind === 'suspended') throw new Error(`The call of \`${tool.name}\` has no end.`);
   return {
     ...planned,

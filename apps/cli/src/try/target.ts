@@ -11,24 +11,24 @@ import { quoteWord } from '../terminal/words.ts';
 import { isFolder } from '../workspace/folder.ts';
 import { openFolderTools, toolFileEndings } from '../workspace/toolset.ts';
 
-/** A tool file to be tried, checked among the files beside it. */
+/** A tool file to try, checked together with the files beside it. */
 export interface TryTarget {
-  /** As it was named, but for the file itself. */
+  /** The folder as named. */
   readonly folder: string;
-  /** Its real path. */
+  /** The real path. */
   readonly folderPath: string;
-  /** `undefined`: the file is refused. */
+  /** `undefined`: the file is invalid. */
   readonly tool: Tool | undefined;
-  /** Of this file. */
+  /** Diagnostics of this file. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Where the tool runs. */
+  /** The isolation of the tool. */
   readonly isolation: Isolation;
-  /** Ends the processes in which it runs. */
+  /** Ends the tool's processes. */
   close(): Promise<void>;
 }
 
 /**
- * Checks a tool file as `check` does, whatever is locked: who names a file wants that one tried.
+ * Checks a tool file like `check`, ignoring any lock, because the user named the file.
  *
  * @throws HoldfastError `usage.file_missing`, `usage.file_not_tool`.
  */
@@ -41,13 +41,13 @@ export async function openTarget(
   if (await isFolder(path)) {
     throw usageError(
       'usage.file_missing',
-      `\`${name}\` is a folder: name one tool file of it. \`holdfast check ${quoteWord(name)}\` looks at all of them.`,
+      `\`${name}\` is a folder: give a tool file, or check the whole folder with \`holdfast check ${quoteWord(name)}\`.`,
     );
   }
   if (!(await isThere(path))) {
     throw usageError(
       'usage.file_missing',
-      `There is no file \`${name}\` that can be opened: name a tool file by its path, such as plugins/make_slug.mjs.`,
+      `Cannot open file \`${name}\`: give the path of a tool file, such as plugins/make_slug.mjs.`,
     );
   }
   const file = basename(path);
@@ -56,7 +56,7 @@ export async function openTarget(
     lock: 'ignore',
     ...(isolation === undefined ? {} : { isolation }),
     print: (text) => host.stderr.write(toPrintableBlock(text)),
-    // The files beside it are not called.
+    // Other files in the folder are not called.
     environment: (request) => (request.file === file ? environment.grant(request) : {}),
   });
   const scanned = toolset.files.find((one) => one.file === file);
@@ -64,7 +64,7 @@ export async function openTarget(
     await toolset.close();
     throw usageError(
       'usage.file_not_tool',
-      `\`${name}\` does not count as a tool file: its name ends in ${toolFileEndings}, begins with neither \`.\` nor \`_\`, it is no test, and no other tool is made of it.`,
+      `\`${name}\` is not a tool file: its name must end in ${toolFileEndings} and not begin with \`.\` or \`_\`, and it must not be a test or part of another tool.`,
     );
   }
   return {
@@ -77,18 +77,18 @@ export async function openTarget(
   };
 }
 
-// Whatever is there is for the loader to judge.
+// The loader decides what the file is.
 async function isThere(path: string): Promise<boolean> {
   try {
     await stat(path);
     return true;
   } catch {
-    // Missing or out of reach: the caller says that there is no such file.
+    // Missing or unreachable: the caller reports it.
     return false;
   }
 }
 
-/** Where the tool of a file runs: in the stricter of what is asked for; what is no JavaScript in a process at least. */
+/** The isolation of a file's tool: the stricter of the requested ones, and at least a process for other languages than JavaScript. */
 function findTier(scanned: ScannedFile, weakest: Isolation = defaultIsolation): Isolation {
   if (scanned.type === 'refused') return weakest;
   const { form, isolation } = scanned.metadata;

@@ -13,11 +13,11 @@ import type { TryTarget } from './target.ts';
 const places: Readonly<Record<Isolation, string>> = {
   'in-process': 'runs in this process',
   worker: 'runs in a thread',
-  subprocess: 'runs in a process of its own',
+  subprocess: 'runs in its own process',
   sandbox: 'runs in a sandbox',
 };
 
-/** What the tool is, and where it runs. */
+/** Describes the tool and its isolation. */
 export function formatTarget({ tool, isolation }: TryTarget, { colors }: LineStyle): readonly string[] {
   if (tool === undefined) return [];
   const { name, effects, repeat, dangerous } = tool;
@@ -25,7 +25,7 @@ export function formatTarget({ tool, isolation }: TryTarget, { colors }: LineSty
   return [`${colors.bold(name)}  effects ${effects}, repeat ${repeat}${gate}, ${places[isolation]}`];
 }
 
-/** What is called, before it is: a tool that never ends is seen to be the one. */
+/** Printed before a call, so that a tool that never ends can be identified. */
 export function formatPlanned(
   { arguments: given, example }: PlannedCall,
   { colors, columns }: LineStyle,
@@ -36,7 +36,7 @@ export function formatPlanned(
   return ['', colors.bold(head) + colors.dim(fitColumns(shown, Math.max(0, room - head.length)))];
 }
 
-/** How a call ended: what a person sees of it, and what a model would. */
+/** Describes the end of a call, for the person and as seen by a model. */
 export function formatTried(
   { end, mismatch, example, cutShort }: TriedCall,
   style: LineStyle,
@@ -47,7 +47,7 @@ export function formatTried(
   const ok = outcome.kind === 'ok';
   const code = outcome.code === undefined ? '' : ` (${toPrintable(outcome.code)})`;
   const verdict =
-    !ok || example === undefined ? '' : mismatch ? ', but not as the example says' : ', as the example says';
+    !ok || example === undefined ? '' : mismatch ? ', but differs from the example' : ', matches the example';
   const tries = listAttempts(outcome)
     .map((text) => `, ${text}`)
     .join('');
@@ -65,7 +65,7 @@ export function formatTried(
         .join('\n'),
       style,
     ),
-    ...formatEntry('a model', outcome.text === '' ? '(nothing)' : outcome.text, style),
+    ...formatEntry('model', outcome.text === '' ? '(nothing)' : outcome.text, style),
     ...(ok || said === '' || (!debug && outcome.text.includes(error?.message ?? ''))
       ? []
       : formatEntry('thrown', said, style)),
@@ -89,12 +89,14 @@ function listNotes({
   readonly name: string;
 }): readonly string[] {
   return [
-    ...(abandoned ? ['It did not stop when told to; what it does now counts for nothing.'] : []),
+    ...(abandoned ? ['The tool did not stop when asked; its late result is ignored.'] : []),
     ...(cutShort
-      ? ['The time of `try` was over, not that of the tool: a run would have waited on. `--timeout` gives more.']
+      ? [
+          `The time limit of \`try\` was reached, not the tool's own: a run would have waited longer. Raise \`--timeout\`.`,
+        ]
       : []),
-    ...(outcome.code === 'approval.unattended' ? [`\`--allow ${name}\` lets it run without asking.`] : []),
-    ...(outcome.code === missingCode ? ['`--env NAME` gives it a variable that is set.'] : []),
+    ...(outcome.code === 'approval.unattended' ? [`Use \`--allow ${name}\` to run it without asking.`] : []),
+    ...(outcome.code === missingCode ? ['Use `--env NAME` to pass a variable.'] : []),
   ];
 }
 
@@ -104,21 +106,21 @@ export interface TrialEnd {
   readonly ok: boolean;
 }
 
-/** All of it on one line. */
+/** A one-line summary. */
 export function formatEnd({ calls, planned, ok }: TrialEnd, { colors }: LineStyle): readonly string[] {
-  if (planned.length === 0) return [colors.red('The file is refused, so nothing was called.')];
+  if (planned.length === 0) return [colors.red('The file is invalid; nothing was called.')];
   const failed = calls.filter(({ end }) => end.outcome.kind !== 'ok').length;
   const differing = calls.filter(({ mismatch }) => mismatch).length;
   const parts = [
     formatCount(calls.length, 'call'),
-    ...(failed > 0 ? [`${failed} without success`] : []),
-    ...(differing > 0 ? [`${formatCount(differing, 'example')} not as it says`] : []),
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(differing > 0 ? [`${formatCount(differing, 'mismatch', 'mismatches')}`] : []),
     ...(calls.length < planned.length ? [`${planned.length - calls.length} not made`] : []),
   ];
-  return ['', (ok ? colors.green : colors.red)(`${ok ? 'good' : 'not good'}: ${parts.join(', ')}`)];
+  return ['', (ok ? colors.green : colors.red)(`${ok ? 'passed' : 'failed'}: ${parts.join(', ')}`)];
 }
 
-/** The same for programs. */
+/** The JSON output. */
 export function describeTrial({
   target: { tool, isolation, diagnostics },
   calls,
@@ -163,7 +165,7 @@ export function describeTrial({
   };
 }
 
-/** Lines of what the example says, and of what it is in their place. */
+/** A diff of the expected and the actual value. */
 function compareValues(expected: unknown, found: unknown): string {
   const lines = compareTexts(`${toText(expected)}\n`, `${toText(found)}\n`)
     .trimEnd()
@@ -184,7 +186,7 @@ function formatEntry(label: string, text: string, { colors, columns }: LineStyle
   const cut =
     text.length <= maxCharacters
       ? text
-      : `${text.slice(0, maxCharacters).toWellFormed()}… (${text.length - maxCharacters} more characters; \`--json\` has them)`;
+      : `${text.slice(0, maxCharacters).toWellFormed()}… (${text.length - maxCharacters} more characters; use \`--json\`)`;
   return wrapBlock(toPrintableBlock(cut), columns - labelColumns - 3).map(
     (line, index) => `  ${colors.bold((index === 0 ? label : '').padEnd(labelColumns))}${line}`,
   );

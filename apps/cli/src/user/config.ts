@@ -7,10 +7,10 @@ import { readUserFile, userFolder, writeUserFile } from './folder.ts';
 
 type Home = Pick<Host, 'environment' | 'directory'>;
 
-/** A tool version to which a person has granted environment variables. */
+/** A tool version for which a person has granted environment variables. */
 export interface RememberedConsent {
   readonly tool: string;
-  /** Of everything that sees the values. */
+  /** The digest of all code that sees the values. */
   readonly digest: string;
   readonly names: readonly string[];
 }
@@ -43,7 +43,7 @@ const consents = v.strictObject({
 });
 
 /**
- * The environment variables that the user's own configuration grants, by tool name.
+ * The environment variables granted by the user's own configuration, by tool name.
  *
  * @throws HoldfastError `user_config.invalid`, `user_folder.unreadable`.
  */
@@ -53,7 +53,7 @@ export async function readGrantedVariables(home: Home): Promise<ReadonlyMap<stri
 }
 
 /**
- * Whether runs that name no model may ask those of a provider; what nobody has answered is missing.
+ * The user's answers about models of providers for runs without `--model`; unanswered ones are missing.
  *
  * @throws HoldfastError `user_config.invalid`, `user_folder.unreadable`.
  */
@@ -68,7 +68,7 @@ export async function readModelAnswers(home: Home): Promise<ReadonlyMap<OfferedP
   );
 }
 
-/** Keeps answers beside what else the configuration says. @throws as `readModelAnswers`, and `user_folder.unwritable`. */
+/** Stores answers in the user's configuration. @throws as `readModelAnswers`, and `user_folder.unwritable`. */
 export async function rememberModelAnswers(answers: ReadonlyMap<OfferedProvider, boolean>, home: Home): Promise<void> {
   const config = (await readJson(configFile, userConfig, home)) ?? {};
   const models = Object.fromEntries([...(await readModelAnswers(home)), ...answers]);
@@ -80,7 +80,7 @@ export async function readConsents(home: Home): Promise<readonly RememberedConse
   return (await readJson(consentFile, consents, home))?.consents ?? [];
 }
 
-/** Remembers a consent in place of an earlier one for the same digest. @throws as `readConsents`, and `user_folder.unwritable`. */
+/** Stores a consent, replacing an earlier one for the same digest. @throws as `readConsents`, and `user_folder.unwritable`. */
 export async function rememberConsent(consent: RememberedConsent, home: Home): Promise<void> {
   const others = (await readConsents(home)).filter(({ digest }) => digest !== consent.digest);
   await writeUserFile(consentFile, `${JSON.stringify({ consents: [...others, consent] }, undefined, 2)}\n`, home);
@@ -98,9 +98,9 @@ async function readJson<Value>(
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw invalid(path, 'it is not JSON', cause);
+    throw invalid(path, 'not valid JSON', cause);
   }
-  if (!isPlainObject(json)) throw invalid(path, 'it must hold a JSON object');
+  if (!isPlainObject(json)) throw invalid(path, 'expected a JSON object');
   const parsed = v.safeParse(schema, json);
   if (parsed.success) return parsed.output;
   const [issue] = parsed.issues;
@@ -109,8 +109,8 @@ async function readJson<Value>(
 }
 
 function invalid(path: string, problem: string, cause?: unknown): HoldfastError {
-  return new HoldfastError('user_config.invalid', `\`${path}\` cannot be used: ${problem}.`, {
-    data: { path, hint: 'Correct it, or remove it.' },
+  return new HoldfastError('user_config.invalid', `Invalid user configuration \`${path}\`: ${problem}.`, {
+    data: { path, hint: 'Fix or delete the file.' },
     cause,
   });
 }

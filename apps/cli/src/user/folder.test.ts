@@ -15,7 +15,7 @@ test.runIf(process.platform !== 'win32').each([
   expect(userFolder({ environment, directory: '/project' })).toBe(folder);
 });
 
-test('what is written is for the user alone, and read again', async () => {
+test('files are private to the user, and can be read again', async () => {
   await using folder = await createFolder();
   const host = { environment: { HOLDFAST_HOME: 'home' }, directory: folder.path };
   expect(await readUserFile('a.json', host)).toBeUndefined();
@@ -27,7 +27,7 @@ test('what is written is for the user alone, and read again', async () => {
   expect((await stat(join(folder.path, 'home', 'a.json'))).mode & 0o777).toBe(0o600);
 });
 
-test('a folder that cannot be used is told by code', async () => {
+test('an unusable folder is an error with a code', async () => {
   await using folder = await createFolder({ home: 'a file' });
   const host = { environment: { HOLDFAST_HOME: 'home' }, directory: folder.path };
   await expect(readUserFile('a.json', host)).rejects.toMatchObject({ code: 'user_folder.unreadable' });

@@ -7,8 +7,8 @@ import type { Host } from '../terminal/host.ts';
 import { hasCode } from '../terminal/system.ts';
 
 /**
- * The folder in which Holdfast keeps what is the user's own and no project's: `HOLDFAST_HOME`, else where the system keeps the settings
- * of programs. No workspace has a say in it.
+ * The folder for the user's own data: `HOLDFAST_HOME`, or the system's settings folder. A workspace cannot change
+ * it.
  */
 export function userFolder({ environment, directory }: Pick<Host, 'environment' | 'directory'>): string {
   const { HOLDFAST_HOME: own, XDG_CONFIG_HOME: xdg, APPDATA: roaming } = environment;
@@ -21,7 +21,7 @@ export function userFolder({ environment, directory }: Pick<Host, 'environment' 
 }
 
 /**
- * The text of a file in the user's folder; `undefined` if there is none.
+ * The text of a file in the user folder; `undefined` if there is none.
  *
  * @throws HoldfastError `user_folder.unreadable`.
  */
@@ -39,7 +39,7 @@ export async function readUserFile(
 }
 
 /**
- * Replaces a file in the user's folder, for the user alone to read (folder 0700, file 0600). A reader sees the old text or the new one.
+ * Replaces a file in the user folder atomically, readable only by the user (folder 0700, file 0600).
  *
  * @throws HoldfastError `user_folder.unwritable`.
  */
@@ -52,7 +52,7 @@ export async function writeUserFile(
 }
 
 /**
- * The text of a file in the user's folder, which is made if there is none. Processes that make it at the same time get the same text.
+ * Reads a file in the user folder, creating it if it is missing. Processes that create it concurrently get the same text.
  *
  * @throws HoldfastError `user_folder.unreadable`, `user_folder.unwritable`.
  */
@@ -63,7 +63,7 @@ export async function createUserFile(
 ): Promise<string> {
   const found = await readUserFile(name, host);
   if (found !== undefined) return found;
-  // A link never replaces a file: the first one stays.
+  // Linking never replaces a file, so the first one stays.
   await writeWhole(name, createText(), linkOnce, host);
   return (await readUserFile(name, host)) ?? '';
 }
@@ -76,7 +76,7 @@ async function linkOnce(from: string, to: string): Promise<void> {
   }
 }
 
-/** Writes a file of its own and gives it its name by `place`. */
+/** Writes a temporary file and gives it its name with `place`. */
 async function writeWhole(
   name: string,
   text: string,
@@ -98,7 +98,7 @@ async function writeWhole(
   } catch (cause) {
     throw new HoldfastError(
       'user_folder.unwritable',
-      `Cannot write \`${path}\`. Set \`HOLDFAST_HOME\` to a folder that you can write.`,
+      `Cannot write \`${path}\`. Set \`HOLDFAST_HOME\` to a writable folder.`,
       { data: { path }, cause },
     );
   }

@@ -8,13 +8,13 @@ import { runHere, runMain } from '../testing/test-program.ts';
 import { createUserFile } from './folder.ts';
 import { keyFile, openRedaction } from './redaction.ts';
 
-// A busy machine may take seconds to start Node.js.
+// Starting Node.js may take seconds on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 const secret = `ghp_${'abcdefghij0123456789ABCDEFGHIJ012345'}`;
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-// Tells what it was given without saying it.
+// Proves its input without revealing it.
 const deploy = `import { createHash } from 'node:crypto';
 export const METADATA = {
   name: 'deploy', function: 'deploy', description: 'Deploys a page.', dangerous: true, effects: 'state',
@@ -26,7 +26,7 @@ export async function deploy({ token }, { filesystem }) {
 }
 `;
 
-/** The script of the model has the secret, and is no part of the workspace. */
+/** The script of the model contains the secret, and is not part of the workspace. */
 async function setUp(): Promise<{ readonly workspace: TestFolder; readonly model: string } & AsyncDisposable> {
   const workspace = await createFolder({ 'plugins/deploy.mjs': deploy });
   const turns = [{ calls: [{ name: 'deploy', arguments: { page: 'one', token: secret } }] }, { text: 'Deployed.' }];
@@ -51,7 +51,7 @@ async function filesWith(text: string, folder: string): Promise<readonly string[
 const listLogs = async ({ path }: TestFolder): Promise<readonly string[]> =>
   (await readdir(join(path, '.holdfast', 'sessions'))).map((name) => name.replace(/^.*\./, '.')).sort();
 
-test('another process of the same user resumes a call with a secret argument; no file has it in clear', async () => {
+test('another process of the same user resumes a call with a secret argument; no file contains it in plain text', async () => {
   await using trial = await setUp();
   const { workspace, model } = trial;
   const holdfast = (...argv: readonly string[]) => runMain(argv, { folder: workspace.path });
@@ -69,7 +69,7 @@ test('another process of the same user resumes a call with a secret argument; no
 
   const key = join(toUserFolder(workspace.path), keyFile);
   expect((await stat(key)).mode & 0o777).toBe(0o600);
-  // What only looks at the log needs no key, and works on masks.
+  // Reading the log needs no key, and works with masks.
   for (const words of [['show'], ['why', 'call_1_0'], ['replay'], ['verify']]) {
     const looked = await runHere([...words, ...(words.length > 1 ? [] : [id])], { directory: workspace.path });
     expect(looked, words.join(' ')).toMatchObject({ exitCode: 0, stderr: '' });
@@ -95,7 +95,7 @@ async function lastId({ path }: TestFolder): Promise<string | undefined> {
   return names.find((name) => name.endsWith('.jsonl'))?.replace('.jsonl', '');
 }
 
-test('a plan with a secret in its inputs waits and goes on, and its log has masks', async () => {
+test('a plan with a secret in its inputs is suspended and resumed, and its log is masked', async () => {
   await using trial = await setUp();
   const { workspace } = trial;
   const directory = workspace.path;
@@ -120,7 +120,7 @@ test('a plan with a secret in its inputs waits and goes on, and its log has mask
   expect(await listLogs(workspace)).toEqual(['.jsonl']);
 });
 
-test('with `--no-redact` the log has what was said, and goes on so', async () => {
+test('with `--no-redact` the log is plain text, also after resuming', async () => {
   await using trial = await setUp();
   const { workspace, model } = trial;
   const directory = workspace.path;
@@ -136,13 +136,16 @@ test('with `--no-redact` the log has what was said, and goes on so', async () =>
   expect(await readdir(toUserFolder(directory))).not.toContain(keyFile);
 });
 
-test('`--no-redact` counts for a plan that is run only', async () => {
+test('`--no-redact` only applies to running a plan', async () => {
   await using workspace = await createFolder();
   const made = await runHere(['plan', 'Copy it.', '--no-redact'], { directory: workspace.path });
-  expect(made).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('`--no-redact` is about running a plan') });
+  expect(made).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('`--no-redact` only applies to running a plan'),
+  });
 });
 
-test('processes that make the key at the same time get one, and a broken one is told', async () => {
+test('processes that create the key concurrently share it, and a broken one is an error', async () => {
   await using folder = await createFolder();
   const host = { environment: { HOLDFAST_HOME: 'home' }, directory: folder.path };
   let made = 0;
@@ -168,9 +171,9 @@ test('processes that make the key at the same time get one, and a broken one is 
   await expect(openRedaction(log, host)).rejects.toMatchObject({ code: 'redaction.key.invalid' });
 });
 
-test("where the user's own folder cannot be written, a new run is told of --no-redact", async () => {
+test('an unwritable user folder is an error that suggests --no-redact', async () => {
   await using folder = await createFolder();
-  // Nothing is there, and nothing can be made.
+  // Nothing exists there, and nothing can be created.
   await folder.link('home', 'gone/away');
   const environment = { NO_COLOR: '1', HOLDFAST_HOME: join(folder.path, 'home') };
   const begin = (...argv: readonly string[]) =>

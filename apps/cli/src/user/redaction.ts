@@ -6,14 +6,14 @@ import { createRedactor, sealedFiles } from '@holdfast/session/redact';
 import type { Host } from '../terminal/host.ts';
 import { createUserFile, userFolder } from './folder.ts';
 
-/** What keeps secrets out of a session's log, and seals the arguments that its open calls need. */
+/** Masks secrets in a session's log, and seals the arguments that its open calls need. */
 export type Redaction = Pick<SessionOptions, 'redactor' | 'vault'>;
 
-/** The user's own key for masks and seals, in the user folder. */
+/** The file with the user's key for masks and seals, in the user folder. */
 export const keyFile = 'redaction.key';
 
 /**
- * Makes it for the session whose log is at `logPath`. The key is made on first use.
+ * Opens redaction for the session whose log is at `logPath`. Creates the key on first use.
  *
  * @throws HoldfastError `redaction.key.invalid`, `user_folder.unreadable`, `user_folder.unwritable`.
  */
@@ -27,7 +27,7 @@ export async function openRedaction(
     const path = join(userFolder(host), keyFile);
     throw new HoldfastError(
       'redaction.key.invalid',
-      `\`${path}\` must hold 64 hexadecimal digits. Put the key back, or remove the file to get a new one: arguments that the old key has sealed are lost with it.`,
+      `\`${path}\` must contain 64 hexadecimal digits. Restore the key, or delete the file to get a new one; arguments sealed with the old key are then lost.`,
       { data: { path } },
     );
   }
@@ -36,7 +36,7 @@ export async function openRedaction(
   return { redactor: createRedactor({ key: bytes }), vault: sealedFiles(sealed, { key: bytes }) };
 }
 
-/** Whether a session was begun with `--no-redact`: then it goes on without, too. */
+/** True if a session was started with `--no-redact`, which also applies when it is resumed. */
 export function isUnredacted(records: Iterable<LogRecord>): boolean {
   for (const { type, redact } of records) if (type === 'run-options') return redact === false;
   return false;

@@ -8,7 +8,7 @@ const policyFile = 'holdfast.policy.json';
 const find = (workspace: string, toolsFolder: string | undefined, ...imported: readonly string[]) =>
   findProtectedPaths(workspace, { toolsFolder, imported });
 
-test('links are resolved before the tools folder is looked for in the workspace', async () => {
+test('links are resolved before comparing the tools folder with the workspace', async () => {
   await using folder = await createFolder({ 'work/plugins/a.mjs': '', 'elsewhere/a.mjs': '', 'workspace/a.mjs': '' });
   const at = (path: string): string => join(folder.path, path);
   await symlink(at('work'), at('link'));
@@ -16,18 +16,18 @@ test('links are resolved before the tools folder is looked for in the workspace'
   expect(workspace).toBe(at('work'));
   expect(await find(workspace, at('link/plugins'))).toEqual([policyFile, 'plugins']);
   expect(await find(workspace, at('elsewhere'))).toEqual([policyFile]);
-  // No part of the workspace, though its path begins with the same letters.
+  // Not inside the workspace, although its path has the same prefix.
   expect(await find(workspace, at('workspace'))).toEqual([policyFile]);
   expect(await find(workspace, undefined)).toEqual([policyFile]);
 });
 
-test('what is imported from the workspace is protected like its tools folder', async () => {
+test('code imported from the workspace is protected like its tools folder', async () => {
   await using folder = await createFolder({ 'work/plugins/a.mjs': '', 'work/own/git.ts': '', 'elsewhere/b.ts': '' });
   const at = (path: string): string => join(folder.path, path);
   await symlink(at('work/own'), at('linked'));
   const imported = [at('linked/git.ts'), at('work/own/git.ts'), at('elsewhere/b.ts')];
   expect(await find(at('work'), at('work/plugins'), ...imported)).toEqual([policyFile, 'plugins', 'own/git.ts']);
-  // What is not there yet can be made.
+  // A missing path can be created.
   expect(await find(at('work'), undefined, at('linked/deep/gone.ts'))).toEqual([policyFile, 'own/deep/gone.ts']);
   await expect(find(at('work'), undefined, at('.'))).rejects.toMatchObject({ code: 'usage.tools_around_workspace' });
 });

@@ -11,13 +11,13 @@ const script = JSON.stringify({
   turns: [{ calls: [{ name: 'write_file', arguments: { path: '.envrc', content: '' } }] }, { text: 'Done.' }],
 });
 
-/** Runs the program in a folder beside others of one user. */
+/** Runs the program in one of several folders of one user. */
 function inFolder({ path }: TestFolder, name: string) {
   const options = { directory: join(path, name), environment: { NO_COLOR: '1', HOLDFAST_HOME: join(path, 'home') } };
   return (...argv: readonly string[]): Promise<Ended> => runHere(argv, options);
 }
 
-test('a session begun in one folder is found by its id from another, and resumes where it was begun', async () => {
+test('a session is found by id from another folder, and resumes in its own', async () => {
   await using folder = await createFolder({ 'a/script.json': script, 'b/notes.txt': '' });
   const workspace = await realpath(join(folder.path, 'a'));
   const begun = await inFolder(folder, 'a')('run', 'Do it.', '--model', 'script:script.json', '--suspend');
@@ -40,17 +40,17 @@ test('a session begun in one folder is found by its id from another, and resumes
     ['policy', 'observed', id],
   ])
     expect({ argv, ...(await elsewhere(...argv)) }).toMatchObject({ argv, ...told });
-  // A session without a call, in a folder that has no session.
+  // A session without calls, in a folder without sessions.
   expect(await elsewhere('why', id)).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringContaining(`\`${id}\` is a session: \`holdfast why ${id} CALL\``),
+    stderr: expect.stringContaining(`\`${id}\` is a session: use \`holdfast why ${id} CALL\``),
   });
-  // Without an id it is the newest session of the current folder, and a named folder is searched alone.
+  // Without an id: the newest session of the current folder. A named folder is searched alone.
   expect((await elsewhere('show')).stderr).toContain('usage.session_unknown');
   expect((await elsewhere('show', id, '--workspace', '../home')).stderr).toContain('usage.session_unknown');
 });
 
-test('a session id that several workspaces have is ambiguous', async () => {
+test('a session id in several workspaces is ambiguous', async () => {
   await using folder = await createFolder({ 'b/notes.txt': '' });
   const { host } = createTestHost({ directory: join(folder.path, 'b') });
   const workspaces = ['one', 'two'].map((name) => join(folder.path, name));
@@ -60,7 +60,7 @@ test('a session id that several workspaces have is ambiguous', async () => {
   }
   await expect(findSession({ id: 'same', workspace: '.' }, host)).rejects.toMatchObject({
     code: 'usage.session_unknown',
-    message: expect.stringContaining('Several workspaces have a session `same`'),
+    message: expect.stringContaining('Session `same` exists in several workspaces'),
     data: { reason: 'ambiguous', workspaces: workspaces.toReversed() },
   });
   await rm(join(folder.path, 'two'), { recursive: true });
@@ -69,7 +69,7 @@ test('a session id that several workspaces have is ambiguous', async () => {
     await expect(findSession({ id, workspace: '.' }, host)).rejects.toMatchObject({ code: 'usage.session_unknown' });
 });
 
-test('workspaces are kept newest first, without duplicates, at most a hundred, readable by the user alone', async () => {
+test('workspaces are stored newest first, without duplicates, at most a hundred, readable only by the user', async () => {
   await using folder = await createFolder();
   const home = join(folder.path, 'home');
   const { host } = createTestHost({ directory: folder.path, environment: { HOLDFAST_HOME: home } });
@@ -83,7 +83,7 @@ test('workspaces are kept newest first, without duplicates, at most a hundred, r
   expect(await read()).toEqual(['/new', ...many.slice(0, 99)]);
 });
 
-test('a list that is malformed or cannot be written stops no run', async () => {
+test('a malformed or unwritable list does not stop a run', async () => {
   await using folder = await createFolder({ 'home/workspaces.json': '{"workspaces":', file: '' });
   for (const home of ['home', 'file']) {
     const environment = { HOLDFAST_HOME: join(folder.path, home) };

@@ -13,7 +13,7 @@ const maxWorkspaces = 100;
 
 type UserHost = Pick<Host, 'environment' | 'directory'>;
 
-/** Records in the user's folder that a session was begun in `workspace`, so that its id is enough to find it from any folder. */
+/** Records that a session was started in `workspace`, so that its id can be found from any folder. */
 export async function rememberWorkspace(workspace: string, host: UserHost): Promise<void> {
   const known = await readWorkspaces(host);
   if (known[0] === workspace) return;
@@ -21,12 +21,12 @@ export async function rememberWorkspace(workspace: string, host: UserHost): Prom
   try {
     await writeUserFile(name, `${JSON.stringify({ version: 1, workspaces }, undefined, 2)}\n`, host);
   } catch (thrown) {
-    // The run goes on: `--workspace` still finds the session. The same holds when two runs write at once and one path is lost.
+    // Not essential: `--workspace` still finds the session. A path may also be lost when two runs write at once.
     if (!isHoldfastError(thrown)) throw thrown;
   }
 }
 
-/** Empty when the file is missing, unreadable or malformed: only a search depends on it. */
+/** Empty if the file is missing, unreadable or malformed: only a search depends on it. */
 async function readWorkspaces(host: UserHost): Promise<readonly string[]> {
   try {
     const json: unknown = JSON.parse((await readUserFile(name, host)) ?? '{}');
@@ -37,21 +37,21 @@ async function readWorkspaces(host: UserHost): Promise<readonly string[]> {
   }
 }
 
-/** What a command about a session is given. */
+/** The options of a command about a session. */
 export interface SessionName {
-  /** Absent: the newest. */
+  /** Default: the newest. */
   readonly id?: string | undefined;
   /** `.`, the default: the current folder, then the known workspaces. */
   readonly workspace: string;
 }
 
 export interface FoundSession extends FoundLog {
-  /** The folder that the session works in, links resolved. */
+  /** The workspace of the session, links resolved. */
   readonly workspace: string;
 }
 
 /**
- * Finds the log of a session. A session of another workspace than the current folder is named on stderr.
+ * Finds the log of a session. If it is in another workspace than the current folder, prints which one to stderr.
  *
  * @throws HoldfastError `usage.workspace_missing`, `usage.session_unknown` (also when several known workspaces have the session),
  * `log.unreadable`.
@@ -76,7 +76,7 @@ export async function findSession(
 
 /** The logs of session `id` in the known workspaces. */
 export async function findKnown(id: string, host: UserHost): Promise<readonly FoundSession[]> {
-  // It becomes part of a path.
+  // The id becomes part of a path.
   if (!isSessionId(id)) return [];
   const found: FoundSession[] = [];
   for (const workspace of await readWorkspaces(host)) {
@@ -89,7 +89,7 @@ export async function findKnown(id: string, host: UserHost): Promise<readonly Fo
 function ambiguous(id: string, found: readonly FoundSession[]): HoldfastError {
   const workspaces = found.map(({ workspace }) => workspace);
   const options = workspaces.map((path) => `\`--workspace ${quoteWord(path)}\``).join(' or ');
-  return new HoldfastError('usage.session_unknown', `Several workspaces have a session \`${id}\`: add ${options}.`, {
+  return new HoldfastError('usage.session_unknown', `Session \`${id}\` exists in several workspaces: add ${options}.`, {
     data: { reason: 'ambiguous', workspaces },
   });
 }

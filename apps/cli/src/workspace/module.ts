@@ -4,29 +4,29 @@ import { usageError } from '../terminal/failure.ts';
 
 export type Exports = Readonly<Record<string, unknown>>;
 
-/** Runs a module: a path or a `file:` URL. `name`: as people call it. @throws HoldfastError `module.failed`. */
+/** Executes a module: a path or a `file:` URL. `name`: for messages. @throws HoldfastError `module.failed`. */
 export async function importModule(file: string, name: string): Promise<Exports> {
   try {
     return (await import(file.startsWith('file:') ? file : pathToFileURL(file).href)) as Exports;
   } catch (cause) {
-    throw new HoldfastError('module.failed', `\`${name}\` cannot be loaded: ${describeThrown(cause)}`, { cause });
+    throw new HoldfastError('module.failed', `Cannot load \`${name}\`: ${describeThrown(cause)}`, { cause });
   }
 }
 
 export interface ExportChoice<Value> {
-  /** The module as people call it. */
+  /** The module, for messages. */
   readonly module: string;
-  /** Absent: `default`, else the only one that is exported. */
+  /** Default: `default`, or the only one. */
   readonly exportName: string | undefined;
-  /** What is looked for. */
+  /** The kind of export. */
   readonly kind: 'pack' | 'prompt';
-  /** What makes one. */
+  /** The function that creates one. */
   readonly maker: string;
   is(value: unknown): value is Value;
 }
 
 /**
- * What a module exports of a kind.
+ * The export of a module of one kind.
  *
  * @throws HoldfastError `usage.pack_missing`, `usage.pack_unclear`, `usage.prompt_missing`, `usage.prompt_unclear`.
  */
@@ -35,7 +35,7 @@ export function pickExport<Value>(exports: Exports, choice: ExportChoice<Value>)
   const found = new Map(
     Object.entries(exports).flatMap(([name, value]) => (is(value) ? [[name, value] as const] : [])),
   );
-  // One may have several names.
+  // The same value may have several names.
   const different = new Set(found.values());
   const [only] = different;
   const chosen = exportName === undefined ? (found.get('default') ?? only) : found.get(exportName);
@@ -43,13 +43,13 @@ export function pickExport<Value>(exports: Exports, choice: ExportChoice<Value>)
   if (chosen !== undefined && isClear) return chosen;
   const list = [...found.keys()].map((name) => `\`${name}\``).join(', ');
   if (exportName !== undefined) {
-    const others = list === '' ? '' : `; it has ${list}`;
-    throw usageError(`usage.${kind}_missing`, `\`${module}\` exports no ${kind} \`${exportName}\`${others}.`);
+    const others = list === '' ? '' : `; it exports ${list}`;
+    throw usageError(`usage.${kind}_missing`, `\`${module}\` does not export a ${kind} \`${exportName}\`${others}.`);
   }
   throw different.size === 0
-    ? usageError(`usage.${kind}_missing`, `\`${module}\` exports no ${kind}: export what \`${maker}\` makes.`)
+    ? usageError(`usage.${kind}_missing`, `\`${module}\` does not export a ${kind}: export the result of \`${maker}\`.`)
     : usageError(
         `usage.${kind}_unclear`,
-        `\`${module}\` exports several ${kind}s: choose one of ${list} with --export.`,
+        `\`${module}\` exports several ${kind}s: choose one of ${list} with \`--export\`.`,
       );
 }

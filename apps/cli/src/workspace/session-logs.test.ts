@@ -12,7 +12,7 @@ test('ids sort by time', () => {
   expect([late, early].sort()).toEqual([early, late]);
 });
 
-test('a log lies under the workspace, where git ignores it; an own ignore file stays', async () => {
+test('the log is in the workspace and ignored by git; an existing ignore file stays', async () => {
   await using folder = await createFolder();
   const workspace = folder.path;
   expect(await prepareLogPath(workspace, 'one')).toBe(join(workspace, '.holdfast', 'sessions', 'one.jsonl'));
@@ -23,12 +23,12 @@ test('a log lies under the workspace, where git ignores it; an own ignore file s
   expect(await readFile(ignoreFile, 'utf8')).toBe('sessions\n');
 });
 
-test.each(['.holdfast', '.holdfast/sessions'])('a file in the place of the folder %s is an error', async (path) => {
+test.each(['.holdfast', '.holdfast/sessions'])('a file in place of the folder %s is an error', async (path) => {
   await using folder = await createFolder({ [path]: '' });
   await expect(prepareLogPath(folder.path, 'one')).rejects.toMatchObject({ code: 'log.unwritable' });
 });
 
-test('a log is found by its id, the newest without one', async () => {
+test('a log is found by id, or the newest one', async () => {
   await using folder = await createFolder();
   const workspace = folder.path;
   for (const id of ['20260102-000000-a', '20260101-000000-b']) await writeFile(await prepareLogPath(workspace, id), '');
@@ -37,7 +37,7 @@ test('a log is found by its id, the newest without one', async () => {
   expect(await findLog(workspace, '20260101-000000-b')).toMatchObject({ id: '20260101-000000-b' });
 });
 
-test.each(['20260103-000000-c', '../../secret', '__proto__', ''])('`%s` is no session', async (id) => {
+test.each(['20260103-000000-c', '../../secret', '__proto__', ''])('`%s` is not a session', async (id) => {
   await using folder = await createFolder();
   const workspace = folder.path;
   await expect(findLog(workspace, id)).rejects.toMatchObject({ code: 'usage.session_unknown' });

@@ -8,24 +8,24 @@ import { isFolder } from './folder.ts';
 const idPattern = /^[a-z0-9][a-z0-9-]{0,99}$/;
 const extension = '.jsonl';
 
-/** Whether `text` has the form of a session's id. */
+/** True if `text` has the form of a session id. */
 export function isSessionId(text: string): boolean {
   return idPattern.test(text);
 }
 
-/** An id that sorts by time, in UTC to the millisecond: `20260517-093012345-k3x9`. */
+/** An id that sorts by time, in UTC with milliseconds: `20260517-093012345-k3x9`. */
 export function createSessionId({ clock, suffix }: { readonly clock: Clock; readonly suffix: string }): string {
   const [date = '', time = ''] = new Date(clock.now()).toISOString().split('T');
   return `${date.replaceAll('-', '')}-${time.slice(0, 12).replaceAll(/[:.]/g, '')}-${suffix}`;
 }
 
-/** Where a workspace keeps its logs: out of reach of the file tools, and ignored by git. */
+/** The log folder of a workspace: inaccessible to the file tools, and ignored by git. */
 export function findLogFolder(workspace: string): string {
   return join(workspace, '.holdfast', 'sessions');
 }
 
 /**
- * Makes the folder of the logs and answers the path of the log of session `id`.
+ * Creates the log folder and returns the path of the log of session `id`.
  *
  * @throws HoldfastError `log.unwritable`.
  */
@@ -33,18 +33,18 @@ export async function prepareLogPath(workspace: string, id: string): Promise<str
   const folder = findLogFolder(workspace);
   try {
     await mkdir(folder, { recursive: true });
-    // Overrides of prompts are written by people and belong to the project.
+    // Prompt overrides are written by people and belong to the project.
     await writeFile(join(workspace, '.holdfast', '.gitignore'), '*\n!overrides/\n!overrides/**\n', { flag: 'wx' });
   } catch (cause) {
     if (!hasCode(cause, 'EEXIST') || !(await isFolder(folder))) {
-      const message = `The session log cannot be written to \`${folder}\`: ${describeThrown(cause)}. What cannot be recorded is not run.`;
+      const message = `Cannot write the session log to \`${folder}\`: ${describeThrown(cause)}. Nothing runs without a log.`;
       throw new HoldfastError('log.unwritable', message, { cause });
     }
   }
   return join(folder, id + extension);
 }
 
-/** A log that exists. */
+/** An existing log. */
 export interface FoundLog {
   readonly id: string;
   readonly path: string;
@@ -62,15 +62,15 @@ export async function findLog(workspace: string, id: string | undefined): Promis
   const folder = findLogFolder(workspace);
   const known =
     ids.length === 0
-      ? 'It holds none yet: `holdfast run` writes one, and `--workspace DIR` looks elsewhere.'
-      : `The newest are ${ids
+      ? 'Start a session with `holdfast run`, or pass `--workspace DIR`.'
+      : `The newest sessions are ${ids
           .slice(-3)
           .reverse()
           .map((name) => `\`${name}\``)
           .join(', ')}.`;
   throw usageError(
     'usage.session_unknown',
-    `There is no session ${id === undefined ? 'log' : `\`${id}\``} in \`${folder}\`. ${known}`,
+    `${id === undefined ? 'No sessions' : `Unknown session \`${id}\``} in \`${folder}\`. ${known}`,
   );
 }
 
@@ -87,7 +87,7 @@ export async function listSessionIds(workspace: string): Promise<readonly string
     names = await readdir(findLogFolder(workspace));
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return [];
-    const message = `The session logs in \`${findLogFolder(workspace)}\` cannot be read: ${describeThrown(error)}.`;
+    const message = `Cannot read the session logs in \`${findLogFolder(workspace)}\`: ${describeThrown(error)}.`;
     throw new HoldfastError('log.unreadable', message, { cause: error });
   }
   return names

@@ -18,54 +18,54 @@ import { quoteWord } from '../terminal/words.ts';
 import { isFile, isFolder } from './folder.ts';
 import { languages } from './languages.ts';
 
-/** A folder of tool files, as it was named and where it is. */
+/** A folder of tool files: its name as given, and its path. */
 export interface ToolsFolder {
   readonly name: string;
-  /** `undefined`: none was named, and there is no default one. */
+  /** `undefined`: none was named and the default one does not exist. */
   readonly path: string | undefined;
 }
 
-/** What a model is offered, and what was left out. */
+/** The available tools, and diagnostics of the others. */
 export interface FolderTools {
   readonly folderTools: readonly Tool[];
   readonly fileTools: readonly Tool[];
   readonly diagnostics: readonly Diagnostic[];
   readonly folder: ToolsFolder;
-  /** Whether a lock says which tools may run. */
+  /** True if a lock says which tools may run. */
   readonly isLocked: boolean;
-  /** What to say of a lock that was there when tools of the folder were last loaded; absent: nothing. */
+  /** A warning if a lock existed when tools of the folder were last loaded. */
   readonly lockGone?: string | undefined;
-  /** Every tool file of the folder, also the refused ones. */
+  /** Every tool file of the folder, including invalid ones. */
   readonly files: readonly ScannedFile[];
-  /** Ends the processes in which tools of the folder run. */
+  /** Ends the tool processes. */
   close(): Promise<void>;
 }
 
-/** A lock lies beside the tools folder. */
+/** The name of the lock beside the tools folder. */
 export const lockName = 'holdfast.lock';
-/** Of files that the loader looks at. */
+/** The extensions of tool files. */
 export const toolFileEndings = '.js, .mjs, .ts, .mts, .py or .tool.json';
 export const defaultFolder: string = './plugins';
 
 /**
- * The folder that was named, which must exist, or the default one, which need not; null: none.
+ * Finds the named folder, which must exist, or the default one, which may be missing; null: none.
  *
  * @throws HoldfastError `usage.folder_missing`.
  */
 export async function findToolsFolder(name: string | null | undefined, directory: string): Promise<ToolsFolder> {
   if (name === null) return { name: defaultFolder, path: undefined };
   const path = resolve(directory, name ?? defaultFolder);
-  // An empty name, as of a variable that is not set, would be the current folder.
+  // An empty name, for example from an unset variable, would be the current folder.
   if (name !== '' && (await isFolder(path))) return { name: name ?? defaultFolder, path };
   if (name === undefined) return { name: defaultFolder, path: undefined };
   const what = (await isFile(path))
-    ? `\`${name}\` is a file, and a folder of tool files is wanted: \`holdfast try\` takes one file.`
-    : `The tools folder \`${name}\` is no folder that can be opened.`;
+    ? `\`${name}\` is a file, expected a folder of tool files. Use \`holdfast try\` for a single file.`
+    : `The tools folder \`${name}\` does not exist or cannot be opened.`;
   throw usageError('usage.folder_missing', what);
 }
 
 /**
- * As `findToolsFolder`, where there is nothing to do without one.
+ * Like `findToolsFolder`, but a missing folder is an error.
  *
  * @throws HoldfastError `usage.folder_missing`.
  */
@@ -76,30 +76,30 @@ export async function requireToolsFolder(
   const folder = await findToolsFolder(name, directory);
   const { path } = folder;
   if (path !== undefined) return { ...folder, path };
-  throw usageError('usage.folder_missing', `There is no tools folder \`${folder.name}\`: name another one.`);
+  throw usageError('usage.folder_missing', `Tools folder \`${folder.name}\` does not exist: give another one.`);
 }
 
-/** Whether a lock counts for nothing, is kept to where there is one, or has to be there. */
+/** Ignores a lock, follows it if it exists, or requires it. */
 export type LockUse = 'ignore' | 'use' | 'require';
 
 export interface FolderToolsOptions {
-  /** Makes errors of warnings. Default false. */
+  /** Treats warnings as errors. Default false. */
   readonly strict?: boolean;
-  /** Reads the folders in the folder, too. Default false. */
+  /** Reads subfolders, too. Default false. */
   readonly subfolders?: boolean;
-  /** What a lock beside the folder is for. Default `use`. */
+  /** How to use the lock beside the folder. Default `use`. */
   readonly lock?: LockUse;
-  /** The weakest isolation that tools of the folder run in. Default: what the loader takes. */
+  /** The minimum isolation of tool files. Default: the loader's. */
   readonly isolation?: Isolation;
-  /** Where what a tool prints in a process of its own goes. Default: nowhere. */
+  /** Receives the output of tool processes. Default: discarded. */
   readonly print?: (text: string) => void;
-  /** What tools see of the environment. Default: nothing. */
+  /** Access of tools to the environment. Default: none. */
   readonly environment?: GrantEnvironment | undefined;
 }
 
 /**
- * The file tools, and beside them what a folder brings along, as far as its lock allows, where it has one. A tool with the name of
- * a file tool is left out.
+ * Opens the file tools and the tools of a folder, within its lock if there is one. A tool with the name of a file tool is left
+ * out.
  *
  * @throws HoldfastError `usage.lock_missing`, `tools.lock.*`.
  */
@@ -145,8 +145,8 @@ export async function openFolderTools(
 }
 
 /**
- * The tools of a folder, but for those whose names a model could mix up with that of a file tool, or of another tool of the folder,
- * which the diagnostics tell of.
+ * The tools of a folder without those whose names could be confused with a file tool or another tool of the folder; diagnostics
+ * report them.
  */
 export function leaveOutClashes({ tools, files, diagnostics }: Omit<LoadedTools, 'close'>): {
   readonly tools: readonly Tool[];
@@ -169,7 +169,7 @@ export function leaveOutClashes({ tools, files, diagnostics }: Omit<LoadedTools,
   return { tools: kept, diagnostics: [...diagnostics, ...told] };
 }
 
-/** The lock of a tools folder, whatever it is that lies there. */
+/** The path of the lock of a tools folder, if anything exists there. */
 export async function findLock(folder: string): Promise<string | undefined> {
   const path = join(dirname(await realpath(folder)), lockName);
   try {
@@ -177,24 +177,24 @@ export async function findLock(folder: string): Promise<string | undefined> {
     return path;
   } catch (thrown) {
     if (hasCode(thrown, 'ENOENT')) return undefined;
-    // It may be there: the loader says why it cannot be read.
+    // It may exist: the loader reports why it cannot be read.
     return path;
   }
 }
 
-/** What to say of a folder without a lock whose registry, which is only made with one, is still there; `undefined`: nothing. */
+/** A warning if the lock of a folder is missing although its registry, which requires a lock, still exists. */
 export async function describeGoneLock(folder: string): Promise<string | undefined> {
   const registry = join(dirname(await realpath(folder)), '.holdfast', 'registry.json');
   if (!(await isFile(registry))) return undefined;
-  return `\`${lockName}\` is gone: there was one when tools of this folder were last loaded. Without it they run as they are now. Put it back, or make a new one with \`holdfast lock\`; to do without, remove .holdfast/registry.json beside the folder.`;
+  return `\`${lockName}\` is missing: it existed when tools of this folder were last loaded, and without it they run unchecked. Restore it, or create a new one with \`holdfast lock\`; to go without a lock, delete .holdfast/registry.json beside the folder.`;
 }
 
-/** What `holdfast lock` has to be told to be about the folder. */
+/** The options of `holdfast lock` for this folder. */
 export function toLockOptions({ name }: ToolsFolder, subfolders: boolean): string {
   return `${name === defaultFolder ? '' : ` --tools ${quoteWord(name)}`}${subfolders ? ' --subfolders' : ''}`;
 }
 
-/** The commands in a hint about the lock, for this folder. */
+/** Adds the options for this folder to commands in a hint about the lock. */
 function nameFolder(diagnostic: Diagnostic, folder: ToolsFolder, subfolders: boolean): Diagnostic {
   if (!diagnostic.code.startsWith('tool.lock.')) return diagnostic;
   const command = `holdfast lock${toLockOptions(folder, subfolders)}`;
@@ -207,12 +207,12 @@ function lockMissing(folder: ToolsFolder, subfolders: boolean): HoldfastError {
   return usageError(
     'usage.lock_missing',
     path === undefined
-      ? `The run is to have locked tools only, and there is no tools folder \`${name}\`; \`--tools DIR\` names another.`
-      : `The run is to have locked tools only, and there is no \`${lockName}\` beside the tools folder \`${name}\`: look at its tools, and lock them with \`holdfast lock${options}\`.`,
+      ? `A lock is required, but the tools folder \`${name}\` does not exist. Use \`--tools DIR\` for another one.`
+      : `A lock is required, but there is no \`${lockName}\` beside the tools folder \`${name}\`. Review its tools, then lock them with \`holdfast lock${options}\`.`,
   );
 }
 
-/** Where each kind of file has the name of its tool. */
+/** Where each kind of file declares the name of its tool. */
 const namePlaces: Readonly<Record<MetadataForm, string>> = {
   metadata: 'in its METADATA',
   definition: 'in what it passes to `defineTool`',
@@ -227,8 +227,10 @@ function describeClash(
   const place = namePlaces[file?.type === 'tool' ? file.metadata.form : 'metadata'];
   const taken =
     other.origin === undefined
-      ? `is the name of a built-in file tool${tool.name === other.name ? '' : `, \`${other.name}\``}`
-      : `is easily taken for \`${other.name}\` in ${other.origin.source}`;
+      ? tool.name === other.name
+        ? 'is the name of a built-in file tool'
+        : `is too similar to the built-in file tool \`${other.name}\``
+      : `is too similar to \`${other.name}\` in ${other.origin.source}`;
   return {
     severity: 'error',
     code: 'tool.name.taken',

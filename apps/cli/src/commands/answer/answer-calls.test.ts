@@ -40,12 +40,12 @@ test.each([
     argv: ['approve', 'one', 'oth', '--grant', '--by', 'anna'],
     answer: { type: 'approve', grant: true },
     by: 'anna',
-    says: '  asking    wipe  dangerous\n    | {}\nApproved: wipe (other); further calls of the tool pass without asking, from the time it runs\n',
+    says: '  asking    wipe  dangerous\n    | {}\nApproved: wipe (other); once it has run, further calls of this tool need no approval\n',
   },
   {
     argv: ['approve', 'one', 'each', '--grant'],
     answer: { type: 'approve', grant: false },
-    says: '  asking    wipe  dangerous\n    | {}\n    ? It runs by itself. (host/files)\nApproved: wipe (each); this call only, which cannot be granted for the session: further calls ask again\n',
+    says: '  asking    wipe  dangerous\n    | {}\n    ? It runs by itself. (host/files)\nApproved: wipe (each); this call only: it cannot be granted for the session\n',
   },
   { argv: ['deny', 'one', 'other'], answer: { type: 'deny' }, says: 'Denied: wipe (other)\n' },
   {
@@ -61,11 +61,11 @@ test.each([
   await writeLog(folder.path, 'one', [...entries.slice(0, -1), question('each', { asks }), suspended]);
   const { exitCode, stdout, stderr } = await type(folder, argv);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-  expect(stdout).toBe(`${says}3 more questions wait. To go on: holdfast resume one\n`);
+  expect(stdout).toBe(`${says}3 more calls are pending. To continue: holdfast resume one\n`);
   expect(await readAnswers(folder)).toMatchObject([{ answer, by, run: 1, turn: 1, digest: 'd'.repeat(64) }]);
 });
 
-test('a session of another program that keeps a plan and opens sections is answered here, too', async () => {
+test("calls of another program's session with a plan and opened sections can be answered here", async () => {
   await using folder = await createFolder();
   const path = await prepareLogPath(folder.path, 'one');
   const session = createSession({ id: 'one', slices: [planSlice, visibilitySlice], store: createJsonlLog(path) });
@@ -83,7 +83,7 @@ test('a session of another program that keeps a plan and opens sections is answe
   ]);
 });
 
-test('several calls at once, and as JSON', async () => {
+test('several calls at once, with JSON output', async () => {
   await using folder = await createFolder();
   await writeLog(folder.path, 'one', entries);
   const { stdout } = await type(folder, ['approve', 'one', 'call_1_1', 'other', 'call_1_1', '--json']);
@@ -100,11 +100,11 @@ test('several calls at once, and as JSON', async () => {
 });
 
 test.each([
-  { what: 'a call that is not there', calls: ['call_2_0'], exitCode: 2, says: ['usage.call_unknown', '`call_1_0`'] },
-  { what: 'an ambiguous beginning', calls: ['call_1'], exitCode: 2, says: ['usage.call_ambiguous', '`call_1_1`'] },
-  { what: 'one good call and a bad one', calls: ['other', 'gone'], exitCode: 2, says: ['usage.call_unknown'] },
+  { what: 'an unknown call', calls: ['call_2_0'], exitCode: 2, says: ['usage.call_unknown', '`call_1_0`'] },
+  { what: 'an ambiguous prefix', calls: ['call_1'], exitCode: 2, says: ['usage.call_ambiguous', '`call_1_1`'] },
+  { what: 'a valid call and an invalid one', calls: ['other', 'gone'], exitCode: 2, says: ['usage.call_unknown'] },
   {
-    what: 'a question that is another by now',
+    what: 'a question that has changed',
     calls: ['other', '--digest', 'abc'],
     exitCode: 1,
     says: ['approval.mismatch', 'hint: `holdfast pending one` shows it.'],
@@ -118,7 +118,7 @@ test.each([
   expect(await readAnswers(folder)).toEqual([]);
 });
 
-test('a question is answered once', async () => {
+test('a question can be answered only once', async () => {
   await using folder = await createFolder();
   await writeLog(folder.path, 'one', entries);
   await type(folder, ['deny', 'one', 'other']);
@@ -127,22 +127,22 @@ test('a question is answered once', async () => {
   expect(await readAnswers(folder)).toHaveLength(1);
 });
 
-test('what is answered is not said to wait', async () => {
+test('an answered call is not reported as pending', async () => {
   await using folder = await createFolder();
   await writeLog(folder.path, 'one', entries);
   await type(folder, ['approve', 'one', 'call_1_0', 'call_1_1', 'other']);
   const { exitCode, stderr } = await type(folder, ['approve', 'one', 'call_2_0']);
-  expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('None of its calls does') });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('No pending call') });
 });
 
-test('a question whose time is over', async () => {
+test('an expired question', async () => {
   await using folder = await createFolder();
   await writeLog(folder.path, 'one', [runStart, question('c1', { expiresAtMs: 5 }), suspended]);
   const { exitCode, stderr } = await type(folder, ['approve', 'one', 'c1']);
   expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining('(approval.expired)') });
 });
 
-test('an id that waits in two turns: the digest tells which is meant', async () => {
+test('an id that is pending in two turns needs the digest', async () => {
   await using folder = await createFolder();
   await writeLog(folder.path, 'one', [
     runStart,
@@ -152,23 +152,23 @@ test('an id that waits in two turns: the digest tells which is meant', async () 
   ]);
   const { stderr } = await type(folder, ['approve', 'one', 'c1']);
   expect(stderr).toContain(
-    'waits in 2 turns: add `--digest` with `aaaaaaaaaaaa` or `bbbbbbbbbbbb`. (usage.call_ambiguous)',
+    'is pending in 2 turns: add `--digest` with `aaaaaaaaaaaa` or `bbbbbbbbbbbb`. (usage.call_ambiguous)',
   );
   expect((await type(folder, ['approve', 'one', 'c1', '--digest', 'bbb'])).exitCode).toBe(0);
   expect(await readAnswers(folder)).toMatchObject([{ turn: 2 }]);
 });
 
-test('a session that is open elsewhere: who has it, and what can be done meanwhile', async () => {
+test('a session that is open elsewhere: names the process and a command that still works', async () => {
   await using folder = await createFolder();
   const { store } = openJsonlLog(await writeLog(folder.path, 'one', entries));
   const { exitCode, stderr } = await type(folder, ['approve', 'one', 'other']);
   store.close();
   expect(exitCode).toBe(1);
   expect(stderr).toContain(`process ${process.pid}`);
-  expect(stderr).toContain('(log.locked)\n  hint: `holdfast pending one` shows what waits in the meantime.\n');
+  expect(stderr).toContain('(log.locked)\n  hint: `holdfast pending one` still works while the log is locked.\n');
 });
 
-test('a log that was changed is left as it is; a torn end is moved aside and said', async () => {
+test('a modified log is not touched; a torn end is moved aside and reported', async () => {
   await using folder = await createFolder();
   const changed = await writeLog(folder.path, 'changed', entries);
   await writeFile(changed, (await readFile(changed, 'utf8')).replace('Tidy up.', 'Tidy it.'));
@@ -180,13 +180,13 @@ test('a log that was changed is left as it is; a torn end is moved aside and sai
   expect(readLog((await findLog(folder.path, 'torn')).path)).not.toHaveProperty('torn');
 });
 
-test('a log that everybody could have changed, and one whose beginning is gone: a warning', async () => {
+test('a world-writable log, and one whose beginning is missing: a warning', async () => {
   await using folder = await createFolder();
   const exposed = await writeLog(folder.path, 'exposed', entries);
   await chmod(exposed, 0o666);
   expect(await type(folder, ['deny', 'exposed', 'other'])).toMatchObject({
     exitCode: 0,
-    stderr: 'warning: others could have changed the log: every user can write to it\n',
+    stderr: 'warning: other users could have changed the log: every user can write to it\n',
   });
   const path = await prepareLogPath(folder.path, 'rotated');
   const session = createSession({ id: 'rotated', store: createJsonlLog(path, { snapshotAfterBytes: 1 }) });
@@ -198,22 +198,22 @@ test('a log that everybody could have changed, and one whose beginning is gone: 
   const { exitCode, stderr } = await type(folder, ['deny', 'rotated', 'other']);
   expect({ exitCode, stderr }).toEqual({
     exitCode: 0,
-    stderr: expect.stringMatching(/^warning: what is before the last snapshot of the log is not whole: /),
+    stderr: expect.stringMatching(/^warning: the log before its last snapshot is damaged: /),
   });
 });
 
-test('an empty log, and one of another program', async () => {
+test('an empty log, and a log of another program', async () => {
   await using folder = await createFolder();
   await writeFile(await writeLog(folder.path, 'empty', []), '');
   expect((await type(folder, ['approve', 'empty', 'c1'])).stderr).toContain('(log.empty)');
   const notes = { id: 'notes', kind: 'list', retention: 'state', events: ['noted'] };
   await writeLog(folder.path, 'foreign', entries, [notes]);
-  // An answer needs no state of slices whose reducers are not here; going on does.
+  // An answer does not need the state of unknown slices, but resuming does.
   expect(await type(folder, ['approve', 'foreign', 'other'])).toMatchObject({ exitCode: 0, stderr: '' });
-  // Twice: the first time leaves no lock.
+  // Twice: the first attempt leaves no lock.
   for (const _attempt of [1, 2]) {
     const { exitCode, stderr } = await type(folder, ['resume', 'foreign']);
     expect(exitCode).toBe(1);
-    expect(stderr).toContain('(replay.slice_missing)\n  hint: Another program made this session');
+    expect(stderr).toContain('(replay.slice_missing)\n  hint: The session was made by another program');
   }
 });

@@ -22,20 +22,20 @@ import { findSession } from '../../workspace/known.ts';
 
 export interface AnswerCommandOptions {
   readonly id: string;
-  /** Ids of calls, or the beginnings of them. */
+  /** Ids of calls, or prefixes of them. */
   readonly calls: readonly string[];
   readonly answer: ApprovalAnswer;
-  /** Who says so. */
+  /** The person who answers. */
   readonly by: string | undefined;
-  /** Only a question with this digest is answered: its beginning. */
+  /** A digest or prefix: only the question with this digest is answered. */
   readonly digest: string | undefined;
   readonly workspace: string;
   readonly json: boolean;
 }
 
 /**
- * Answers questions of a session that waits, approved calls after they were shown whole; 1 when the person at the terminal then says
- * no, and nothing is answered. No call runs before `resume`.
+ * Answers questions of a suspended session, after showing approved calls in full. Returns 1 if the person at the terminal then
+ * declines, in which case nothing is answered. No call runs before `resume`.
  *
  * @throws HoldfastError `usage.*`, `approval.answered`, `approval.expired`, `approval.mismatch`, `log.*`, `replay.*`.
  */
@@ -49,7 +49,7 @@ export async function answerCalls(options: AnswerCommandOptions, host: Host): Pr
     const questions = findQuestions(options, session, toCommand({ words: ['pending', log.id], workspace }, host));
     const calls = await addPreviews(questions, openPreviews(workspace, host.clock));
     if (answer.type === 'approve' && !(await showBeforeApproval(calls, { json }, host))) {
-      host.stderr.write('Not approved: nothing was answered.\n');
+      host.stderr.write('Not approved.\n');
       return 1;
     }
     for (const question of questions) {
@@ -73,9 +73,9 @@ export async function answerCalls(options: AnswerCommandOptions, host: Host): Pr
     } else {
       const resume = toCommand({ words: ['resume', log.id], workspace }, host);
       const { colors } = describeStyle(host);
-      const more = waiting === 1 ? '1 more question waits' : `${waiting} more questions wait`;
-      const left = waiting === 0 ? 'Nothing else waits' : more;
-      printLines(host, [...describeAnswers(questions, answer), colors.dim(`${left}. To go on: ${resume}`)]);
+      const more = waiting === 1 ? '1 more call is pending' : `${waiting} more calls are pending`;
+      const left = waiting === 0 ? 'No other call is pending' : more;
+      printLines(host, [...describeAnswers(questions, answer), colors.dim(`${left}. To continue: ${resume}`)]);
     }
     return 0;
   } finally {
@@ -92,20 +92,20 @@ async function addPreviews(
   return shown;
 }
 
-/** All of them before the first is answered, so that a mistyped one answers nothing. */
+/** Finds all of them before the first is answered, so that a typo answers nothing. */
 function findQuestions(
   { id, calls, digest }: AnswerCommandOptions,
   session: Session,
   listing: string,
 ): readonly PendingApproval[] {
   const waiting = pendingApprovals(session);
-  // Answering one of these says that it is answered already.
+  // Answering one of these fails with `approval.answered`.
   const answered = session
     .openWork()
     .calls.flatMap(({ approvals }) => approvals.slice(-1).map(({ pending }) => pending))
     .filter((question) => !waiting.includes(question));
   const found = calls.map((given) => {
-    const search = { session: id, what: 'waits for an answer', listing, others: answered };
+    const search = { session: id, what: 'pending', listing, others: answered };
     return chooseQuestion(given, findOpenCall(given, waiting, search), { digest, listing });
   });
   return [...new Set(found)];
@@ -122,7 +122,7 @@ function chooseQuestion(
   if (only === undefined) {
     throw new HoldfastError(
       'approval.mismatch',
-      `The call \`${given}\` does not ask what the digest \`${digest}\` stands for: look at it again before you answer.`,
+      `The question of call \`${given}\` does not have the digest \`${digest}\`: review it again before you answer.`,
       { data: { hint: `\`${listing}\` shows it.` } },
     );
   }
@@ -130,11 +130,11 @@ function chooseQuestion(
   const digests = meant.map((question) => `\`${question.digest.slice(0, 12)}\``).join(' or ');
   throw usageError(
     'usage.call_ambiguous',
-    `The call \`${given}\` waits in ${formatCount(meant.length, 'turn')}: add \`--digest\` with ${digests}.`,
+    `The call \`${given}\` is pending in ${formatCount(meant.length, 'turn')}: add \`--digest\` with ${digests}.`,
   );
 }
 
-/** A yes to what cannot be granted holds for that call alone. */
+/** An approval that cannot be granted holds for that call only. */
 function asRecorded(answer: ApprovalAnswer, question: PendingApproval): ApprovalAnswer {
   return answer.type === 'approve' && !canBeGranted(question) ? { type: 'approve' } : answer;
 }
@@ -145,13 +145,13 @@ function describeAnswers(questions: readonly PendingApproval[], answer: Approval
     const { callId, name } = question;
     const grants = answer.type === 'approve' && answer.grant === true;
     const granted = canBeGranted(question)
-      ? '; further calls of the tool pass without asking, from the time it runs'
-      : '; this call only, which cannot be granted for the session: further calls ask again';
+      ? '; once it has run, further calls of this tool need no approval'
+      : '; this call only: it cannot be granted for the session';
     return `${said}: ${toPrintable(name)} (${fitColumns(toPrintable(callId), 64)})${grants ? granted : ''}`;
   });
 }
 
-/** Of `approve` and `deny`. */
+/** Options of `approve` and `deny`. */
 export interface AnswerFlags {
   readonly workspace: string;
   readonly json?: boolean;
@@ -161,22 +161,22 @@ export interface AnswerFlags {
 
 export function addAnswerOptions(command: Command): Command {
   return command
-    .argument('<id>', 'id of the session')
-    .argument('<call...>', 'ids of calls, or the beginnings of them')
-    .option('--by <who>', 'who says so, for the log (default: person)')
-    .option('--digest <hex>', 'only if the question still is the one with this digest, or this beginning of one')
-    .option('--workspace <dir>', 'folder that the session works in', '.')
-    .option('--json', 'as JSON');
+    .argument('<id>', 'session id')
+    .argument('<call...>', 'call ids, or unique prefixes')
+    .option('--by <who>', 'name to record in the log (default: person)')
+    .option('--digest <hex>', 'answer only if the question still has this digest (a prefix is enough)')
+    .option('--workspace <dir>', 'workspace of the session', '.')
+    .option('--json', 'print JSON');
 }
 
 /** A call that is about to be approved. */
 export type ShownCall = PendingApproval & CallPreview;
 
 /**
- * Shows calls whole before they are approved. At a terminal, calls that do not fit on the screen are asked about: the command was
- * typed before they could be seen. False: the person says no.
+ * Shows calls in full before they are approved. At a terminal, asks for confirmation if they do not fit on the screen, because the
+ * command was typed before they could be read. Returns false if the person declines.
  *
- * With `json` the calls are shown only where there is somebody to ask: the printed JSON has all of them.
+ * With `json`, shows the calls only at a terminal: the printed JSON contains all of them.
  */
 async function showBeforeApproval(
   calls: readonly ShownCall[],

@@ -7,10 +7,11 @@ Examples:
   $ holdfast deny 20260517-093012345-k3x9 call_1_0 --reason "Not on a Friday."
   $ holdfast deny 20260517-093012345-k3x9 call_1_0 call_1_1 --by anna
 
-The model is told, and the other calls of its message keep their results. Nothing runs by an answer: \`holdfast resume\` goes on.`;
+The model is told that the call was denied; the other calls of its message keep their results. Denying runs nothing:
+\`holdfast resume\` continues the run.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
-  addAnswerOptions(command.option('--reason <text>', 'why, for the model and the log'))
+  addAnswerOptions(command.option('--reason <text>', 'reason, for the model and the log'))
     .addHelpText('after', help)
     .action(async (id: string, calls: readonly string[], { reason, json, ...flags }: DenyFlags) => {
       const answer = { type: 'deny', ...(reason === undefined ? {} : { reason }) } as const;

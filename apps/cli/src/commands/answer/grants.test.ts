@@ -17,15 +17,13 @@ function type({ path }: TestFolder, ...argv: readonly string[]): Promise<Ended> 
   return runHere(argv, { directory: path });
 }
 
-test('what is granted is listed, and withdrawn', async () => {
+test('grants are listed and withdrawn', async () => {
   await using folder = await createFolder();
   await writeLog(folder.path, 'none', [runStart]);
-  expect((await type(folder, 'grants')).stdout).toBe('No tool is granted for session none.\n');
+  expect((await type(folder, 'grants')).stdout).toBe('No tools are granted for session none.\n');
   const path = await writeLog(folder.path, 'one', [runStart, ...grants], [slice]);
   expect((await type(folder, 'grants', 'one')).stdout).toBe(
-    'Granted for session one:\n' +
-      '  sweep  as the tool was with the digest sweepsweepsw\n' +
-      '  wipe  as the tool was with the digest wipewipewipe\n',
+    'Granted for session one:\n' + '  sweep  tool digest sweepsweepsw\n' + '  wipe  tool digest wipewipewipe\n',
   );
   expect((await type(folder, 'pending', 'one')).stdout).toContain('Granted for the session: sweep, wipe');
 
@@ -34,10 +32,12 @@ test('what is granted is listed, and withdrawn', async () => {
   expect(withdrawn).toMatchObject({ session: 'one', grants: [{ name: 'sweep' }], withdrawn: ['wipe'] });
   expect(await type(folder, 'grants', '--withdraw', 'wipe')).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringContaining('`wipe` is not granted for session `one`: only `sweep`. (usage.grant_unknown)'),
+    stderr: expect.stringContaining(
+      '`wipe` is not granted for session `one`. Granted tools: `sweep`. (usage.grant_unknown)',
+    ),
   });
   const last = await type(folder, 'grants', '--withdraw', 'sweep');
-  expect(last.stdout).toBe('Withdrawn: sweep is asked for again.\nNo tool is granted for session one.\n');
+  expect(last.stdout).toBe('Withdrawn: sweep needs approval again.\nNo tools are granted for session one.\n');
   await appendFile(path, '{"seq":');
   expect(await type(folder, 'grants')).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('torn') });
 });

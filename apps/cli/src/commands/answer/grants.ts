@@ -17,25 +17,25 @@ import type { FoundLog } from '../../workspace/session-logs.ts';
 
 const help = `
 Examples:
-  $ holdfast grants                             of the newest session of this folder
+  $ holdfast grants                             the newest session of this folder
   $ holdfast grants 20260517-093012345-k3x9 --withdraw delete_files
 
-A grant holds for the tool as it was: one that was changed since is asked for again.`;
+A grant is bound to the tool as it was: a tool that has changed needs approval again.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
   addSessionOptions(command)
-    .option('--withdraw <name>', 'ask again at the next call of this tool; may be repeated', collect)
+    .option('--withdraw <name>', 'ask again at the next call of this tool; repeatable', collect)
     .addHelpText('after', help)
     .action(async (id: string | undefined, flags: GrantsOptions) => end(await showGrants({ ...flags, id }, host)));
 }
 
 export interface GrantsOptions extends SessionOptions {
-  /** Tools that are asked for again from now on. */
+  /** Tools to withdraw. */
   readonly withdraw?: readonly string[];
 }
 
 /**
- * Lists the tools that were granted for a session, and withdraws some; 1 when the log is damaged.
+ * Lists the tools granted for a session, or withdraws some. Returns 1 if the log is damaged.
  *
  * @throws HoldfastError `usage.session_unknown`, `usage.grant_unknown`, `log.*`, `replay.*`.
  */
@@ -49,17 +49,16 @@ export async function showGrants({ withdraw = [], json, ...name }: GrantsOptions
   if (json) printJson(host, { session: log.id, grants, withdrawn: withdraw });
   else
     printLines(host, [
-      ...withdraw.map((name) => `Withdrawn: ${toPrintable(name)} is asked for again.`),
-      grants.length === 0 ? `No tool is granted for session ${log.id}.` : `Granted for session ${log.id}:`,
+      ...withdraw.map((name) => `Withdrawn: ${toPrintable(name)} needs approval again.`),
+      grants.length === 0 ? `No tools are granted for session ${log.id}.` : `Granted for session ${log.id}:`,
       ...grants.map(
-        ({ name, toolDigest }) =>
-          `  ${toPrintable(name)}  ${colors.dim(`as the tool was with the digest ${toolDigest.slice(0, 12)}`)}`,
+        ({ name, toolDigest }) => `  ${toPrintable(name)}  ${colors.dim(`tool digest ${toolDigest.slice(0, 12)}`)}`,
       ),
     ]);
   return damaged ? 1 : 0;
 }
 
-/** Without a lock. */
+/** Takes no lock. */
 function readGrants({ path }: FoundLog, host: Host): { readonly grants: readonly Grant[]; readonly damaged: boolean } {
   const reading = readLog(path);
   warnOfDamage(reading, host.stderr);
@@ -76,7 +75,7 @@ async function withdrawGrants(log: FoundSession, names: readonly string[], host:
       const known = granted.map(({ name }) => `\`${name}\``).join(', ');
       throw usageError(
         'usage.grant_unknown',
-        `\`${unknown}\` is not granted for session \`${log.id}\`: ${known === '' ? 'no tool is' : `only ${known}`}.`,
+        `\`${unknown}\` is not granted for session \`${log.id}\`. Granted tools: ${known === '' ? 'none' : known}.`,
       );
     }
     for (const name of new Set(names)) withdrawGrant(session, name);

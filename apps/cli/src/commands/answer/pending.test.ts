@@ -45,20 +45,20 @@ async function readJson(folder: TestFolder, ...argv: readonly string[]) {
   return sessions;
 }
 
-test('nothing waits: where there is no log, and where every run has ended', async () => {
+test('nothing is pending without a log, and after every run has ended', async () => {
   await using folder = await createFolder();
   expect(await pending(folder)).toEqual({
     exitCode: 0,
-    stdout: 'Nothing waits in .holdfast/sessions.\n',
+    stdout: 'Nothing is pending in .holdfast/sessions.\n',
     stderr: '',
   });
   await writeLog(folder.path, 'one', [runStart, { ...suspended, status: 'completed' }]);
-  expect((await pending(folder)).stdout).toContain('Nothing waits');
+  expect((await pending(folder)).stdout).toContain('Nothing is pending');
   expect(await readJson(folder)).toEqual([]);
   expect(await readJson(folder, 'one')).toEqual([{ session: 'one', runs: [], plans: [], calls: [], grants: [] }]);
 });
 
-test('a question is told with all that an answer needs, and the commands to type', async () => {
+test('a question is shown with everything needed to answer it, and the commands to use', async () => {
   await using folder = await createFolder();
   const nowMs = Date.UTC(2026, 4, 17) + 60_000;
   const clock = { now: () => nowMs, after: () => () => undefined };
@@ -68,7 +68,7 @@ test('a question is told with all that an answer needs, and the commands to type
   const { stdout } = await pending(folder, [], { clock });
   expect(stdout.split('\n')).toEqual([
     'Session one',
-    'The run of 2026-05-17 00:00:00 UTC, model offline:rules, waits.',
+    'The run started 2026-05-17 00:00:00 UTC with model offline:rules is suspended.',
     'Request: Tidy up.',
     '',
     '  asking    wipe  dangerous',
@@ -80,7 +80,7 @@ test('a question is told with all that an answer needs, and the commands to type
     '    asked 1 m 00 s ago, expires in 2 h 00 m (2026-05-17 02:01:00 UTC)',
     `    digest ${'d'.repeat(64)}`,
     '',
-    'To go on:',
+    'To continue:',
     '  holdfast approve one c1',
     '  holdfast deny one c1',
     '  holdfast resume one',
@@ -98,18 +98,18 @@ test('a question is told with all that an answer needs, and the commands to type
 test.each([
   { what: 'denied', entries: [question('c1'), answer('c1', 'deny'), suspended], says: 'Denied' },
   { what: 'approved', entries: [question('c1'), answer('c1', 'approve'), suspended], says: 'Approved: it runs' },
-  { what: 'expired', entries: [question('c1', { expiresAtMs: 5 }), suspended], says: 'Nobody answered in time' },
-  { what: 'in-doubt', entries: [start('c1', 'never')], says: 'whether it took effect is not known' },
-  { what: 'repeatable', entries: [start('c1', 'keyed')], says: 'It may be repeated' },
+  { what: 'expired', entries: [question('c1', { expiresAtMs: 5 }), suspended], says: 'Not answered in time' },
+  { what: 'in-doubt', entries: [start('c1', 'never')], says: 'its effect is unknown' },
+  { what: 'repeatable', entries: [start('c1', 'keyed')], says: 'It can be repeated' },
   {
     what: 'resolved',
     entries: [
       start('c1', 'never'),
       { type: 'call-resolution', run: 1, turn: 1, callId: 'c1', resolution: { type: 'done' }, by: 'bo' },
     ],
-    says: 'somebody has said what came of it',
+    says: 'its effect has been recorded',
   },
-])('a call that is $what says so', async ({ what, entries, says }) => {
+])('a call that is $what', async ({ what, entries, says }) => {
   await using folder = await createFolder();
   await writeLog(folder.path, 'one', [runStart, ...entries]);
   const { exitCode, stdout } = await pending(folder);
@@ -122,12 +122,12 @@ test.each([
   expect(calls).toMatchObject([{ callId: 'c1', state: what }]);
 });
 
-test('a call that has ended in doubt is told of the session that is asked for, until somebody has resolved it', async () => {
+test('a call that ended in doubt is listed for the named session until it is resolved', async () => {
   await using folder = await createFolder();
   const ended = callEnd('in-doubt', { run: 1, turn: 1, name: 'charge', input: {} });
   const entries = [runStart, start('c1', 'never'), ended, { ...suspended, status: 'completed' }];
   await writeLog(folder.path, 'one', entries);
-  expect((await pending(folder)).stdout).toContain('Nothing waits');
+  expect((await pending(folder)).stdout).toContain('Nothing is pending');
   expect((await pending(folder, ['one'])).stdout).toContain('the model was told so');
   expect(await readJson(folder, 'one')).toMatchObject([{ calls: [{ callId: 'c1', state: 'in-doubt', ended: true }] }]);
   const resolution = { type: 'call-resolution', run: 1, turn: 1, callId: 'c1', resolution: { type: 'done' } };
@@ -135,7 +135,7 @@ test('a call that has ended in doubt is told of the session that is asked for, u
   expect(await readJson(folder, 'two')).toMatchObject([{ calls: [] }]);
 });
 
-test('what a model wrote cannot act on the terminal, fake our lines or flood the screen', async () => {
+test('model text cannot control the terminal, forge our lines or flood the screen', async () => {
   await using folder = await createFolder();
   const hostile = '\x1b[2J\u202e\u2028\n  approved: yes\n$(touch x)\'";';
   const entries = [
@@ -158,16 +158,16 @@ test('what a model wrote cannot act on the terminal, fake our lines or flood the
   const whole = await pending(folder, ['one'], { terminals: ['stdout'] });
   expect(whole.stdout).not.toContain('more lines of');
   for (const printed of [lines, whole.stdout.trimEnd().split('\n')]) {
-    for (const line of printed.slice(0, printed.indexOf('To go on:'))) {
+    for (const line of printed.slice(0, printed.indexOf('To continue:'))) {
       if (measureColumns(line) > 80) expect(line).toBe('at most 80 columns');
     }
     expect(printed.filter((line) => /[\p{Cc}\p{Cf}\p{Zl}]/u.test(line) || /^\s*approved: yes/.test(line))).toEqual([]);
   }
-  expect(stdout).toMatch(/^ {4}… [\d,]+ more lines of \d+: `holdfast pending one` shows them\.$/m);
+  expect(stdout).toMatch(/^ {4}… [\d,]+ more lines of \d+: `holdfast pending one` shows all\.$/m);
   expect(stdout).toContain(`digest ${'3'.repeat(64)}`);
   expect((await pending(folder, ['--json'])).stdout).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}]/u);
 
-  // The command that is printed names the call, in quotes that hold.
+  // The printed command names the call in safe quotes.
   const command = lines.find((line) => line.includes('holdfast approve')) ?? '';
   const [, word = ''] = /^ {2}holdfast approve -- one '(.*)'$/.exec(command) ?? [];
   expect(word.replaceAll(`'\\''`, '')).not.toContain("'");
@@ -178,7 +178,7 @@ test('what a model wrote cannot act on the terminal, fake our lines or flood the
   });
 });
 
-test('200 questions stay readable: a line each with its reasons, those that expire first in front, and all of them with --json', async () => {
+test('200 questions stay readable: one line each with its reasons, soonest to expire first, all of them with --json', async () => {
   await using folder = await createFolder();
   const questions = Array.from({ length: 200 }, (_, index) =>
     question(`call_1_${index}`, {
@@ -192,14 +192,14 @@ test('200 questions stay readable: a line each with its reasons, those that expi
   const lines = stdout.trimEnd().split('\n');
   expect(lines.length).toBeLessThan(40);
   expect(stdout).toMatch(
-    /\n200 questions; those that expire first are in front\n {4}call_1_199 {8}wipe \(dangerous\) {2}expires in .+\n {6}\? `wipe` is marked as dangerous\. \(holdfast\/dangerous\)\n {4}call_1_198 /,
+    /\n200 questions, soonest to expire first\n {4}call_1_199 {8}wipe \(dangerous\) {2}expires in .+\n {6}\? `wipe` is marked as dangerous\. \(holdfast\/dangerous\)\n {4}call_1_198 /,
   );
-  expect(stdout).toContain('… and 188 more questions; `--json` has all');
+  expect(stdout).toContain('… and 188 more questions; use `--json`');
   const [{ calls }] = await readJson(folder);
   expect(calls).toHaveLength(200);
 });
 
-test('one of many questions cannot act on the terminal or take more than its two rows', async () => {
+test('one of many questions cannot control the terminal or take more than two rows', async () => {
   await using folder = await createFolder();
   const hostile = '\x1b[2J\u202e\n  approved: yes '.repeat(1000);
   const forged = question('forged', {
@@ -221,7 +221,7 @@ test('one of many questions cannot act on the terminal or take more than its two
   }
 });
 
-test('it works while somebody has the session open, and says so', async () => {
+test('works while another process has the session open, and names it', async () => {
   await using folder = await createFolder();
   const path = await writeLog(folder.path, 'one', [runStart, start('c1', 'never')]);
   const { store } = openJsonlLog(path);
@@ -229,7 +229,7 @@ test('it works while somebody has the session open, and says so', async () => {
     const { exitCode, stdout } = await pending(folder);
     expect(exitCode).toBe(0);
     expect(stdout).toContain(`Session one  open in process ${process.pid}`);
-    expect(stdout).toContain('is under way');
+    expect(stdout).toContain('is running');
     expect(stdout).not.toContain('holdfast resume');
     expect(await readJson(folder)).toMatchObject([{ openIn: process.pid, calls: [{ state: 'under-way' }] }]);
   } finally {
@@ -238,7 +238,7 @@ test('it works while somebody has the session open, and says so', async () => {
   expect(await readJson(folder)).toMatchObject([{ runs: [{ state: 'interrupted' }], calls: [{ state: 'in-doubt' }] }]);
 });
 
-test('of a damaged log what is good is told, and the others as well: 1', async () => {
+test('shows the valid part of a damaged log, and other logs, with exit code 1', async () => {
   await using folder = await createFolder();
   await writeLog(folder.path, 'whole', [runStart, question('c1'), suspended]);
   const torn = await writeLog(folder.path, 'torn', [runStart, question('c1'), suspended]);
@@ -250,7 +250,7 @@ test('of a damaged log what is good is told, and the others as well: 1', async (
   await appendFile(broken, '\n');
   const { exitCode, stdout } = await pending(folder);
   expect(exitCode).toBe(1);
-  expect(stdout).toContain('half a record. (log.torn)');
+  expect(stdout).toContain('an incomplete record. (log.torn)');
   expect(stdout.match(/asking {4}wipe/g)).toHaveLength(2);
   expect(await readJson(folder)).toMatchObject([
     { session: 'broken', problem: { code: 'replay.record_invalid' } },

@@ -16,23 +16,23 @@ import { findLogFolder, listLogs } from '../../workspace/session-logs.ts';
 
 const help = `
 Examples:
-  $ holdfast pending                            every session of this folder in which something waits
-  $ holdfast pending 20260517-093012345-k3x9    one session: arguments and changes whole, up to 10 questions
+  $ holdfast pending                            every session of this folder with pending work
+  $ holdfast pending 20260517-093012345-k3x9    one session: full arguments and changes of up to 10 calls
   $ holdfast pending --json | jq -r '.[] | .session as $id | .calls[] | select(.state == "waiting") | "\\($id) \\(.callId)"'
 
-Of the built-in file tools it is shown what they would change: files made, changed or removed, with sizes and a diff. Long arguments
-and diffs are cut in the middle, unless the session is named.
+For the built-in file tools, shows the files that the call would create, change or remove, with sizes and a diff. Long arguments and
+diffs are cut in the middle unless you name a session.
 
-No lock is taken: it works while another process has the session open. Exits with 1 when a log is damaged.`;
+Takes no lock, so it works while another process has the session open. Exits with 1 if a log is damaged.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
-  addSessionOptions(command, { otherwise: 'all that wait' })
+  addSessionOptions(command, { otherwise: 'all with pending work' })
     .addHelpText('after', help)
     .action(async (id: string | undefined, flags: SessionOptions) => end(await showPending({ ...flags, id }, host)));
 }
 
 /**
- * Prints what waits for a person; 1 when a log is damaged. Takes no lock, so that it works while another process has the session.
+ * Prints pending work. Returns 1 if a log is damaged. Takes no lock, so that it works while another process has the session open.
  *
  * @throws HoldfastError `usage.session_unknown`, `log.*`.
  */
@@ -48,14 +48,14 @@ export async function showPending({ id, workspace, json }: SessionOptions, host:
   if (json) {
     printJson(host, sessions);
   } else if (sessions.length === 0) {
-    host.stdout.write(`Nothing waits in ${toPrintable(shortenPath(findLogFolder(folder), host.directory))}.\n`);
+    host.stdout.write(`Nothing is pending in ${toPrintable(shortenPath(findLogFolder(folder), host.directory))}.\n`);
   } else {
     const style = describeStyle(host);
     const isAsked = id !== undefined;
     const view = { style, host, workspace: folder, nowMs, maxDetailed: isAsked ? 10 : 3, isWhole: isAsked };
     const lines = sessions.map((session) => {
       const [head = '', ...others] = describeWaiting(session, view);
-      return [head, ...(others.length === 0 ? ['Nothing waits in it.'] : others)].join('\n');
+      return [head, ...(others.length === 0 ? ['Nothing is pending.'] : others)].join('\n');
     });
     host.stdout.write(`${lines.join('\n\n')}\n`);
   }

@@ -45,11 +45,11 @@ test.each([
   await writeLog(folder.path, 'one', [runStart, start]);
   const { exitCode, stdout, stderr } = await type(folder, 'resolve', 'one', 'c1', ...argv);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-  expect(stdout).toBe(`Noted: charge (c1) ${says}.\nTo go on: holdfast resume one\n`);
+  expect(stdout).toBe(`Noted: charge (c1) ${says}.\nTo continue: holdfast resume one\n`);
   expect(await readResolutions(folder)).toMatchObject([{ callId: 'c1', run: 1, turn: 1, resolution, by }]);
 });
 
-test('a call that has ended in doubt: noted for people, as JSON', async () => {
+test('a call that ended in doubt: noted for people, with JSON output', async () => {
   await using folder = await createFolder();
   const ended = callEnd('in-doubt', { callId: 'c1', run: 1, turn: 1, name: 'charge' });
   await writeLog(folder.path, 'one', [runStart, start, ended, { type: 'run-end', run: 1, status: 'completed' }]);
@@ -78,7 +78,7 @@ test.each([
   { argv: ['c1', '--done', '--not-done'], says: 'usage.resolution_missing' },
   { argv: ['c1', '--done', '--value', '{'], says: 'usage.value_invalid' },
   { argv: ['c1', '--not-done', '--value', '1'], says: 'usage.value_unexpected' },
-  { argv: ['c9', '--done'], says: 'The nearest that does: `c1`' },
+  { argv: ['c9', '--done'], says: 'Nearest: `c1`' },
   { argv: ['ended', '--done'], says: 'usage.call_unknown' },
 ])('$argv: nothing is noted', async ({ argv, says }) => {
   await using folder = await createFolder();

@@ -19,19 +19,19 @@ Examples:
   $ holdfast resolve 20260517-093012345-k3x9 call_1_0 --done --value '{"id": 7}'
   $ holdfast resolve 20260517-093012345-k3x9 call_1_0 --not-done --reason "The server has no such order."
 
-A call that touches the world, and whose process ended under it, is never repeated silently. Find out what came of it, and say so;
-\`holdfast resume\` then tells the model. Of a call that has ended as in-doubt it is noted for people who read the log.`;
+An interrupted call with external effects is never repeated silently. Find out whether it took effect and record it;
+\`holdfast resume\` then tells the model. If the call has already ended as in-doubt, the note is for readers of the log.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
   addWorkspaceOption(command)
-    .argument('<id>', 'id of the session')
-    .argument('<call>', 'id of the call, or the beginning of one')
-    .option('--done', 'it took effect')
-    .option('--not-done', 'it did not')
-    .option('--value <json>', 'what it would have returned, with --done (default: null)')
+    .argument('<id>', 'session id')
+    .argument('<call>', 'call id, or a unique prefix')
+    .option('--done', 'the call took effect')
+    .option('--not-done', 'the call did not take effect')
+    .option('--value <json>', 'with --done: the value it would have returned (default: null)')
     .option('--reason <text>', 'how you know, for the model and the log')
-    .option('--by <who>', 'who says so, for the log (default: person)')
-    .option('--json', 'as JSON')
+    .option('--by <who>', 'name to record in the log (default: person)')
+    .option('--json', 'print JSON')
     .addHelpText('after', help)
     .action(async (id: string, call: string, flags: Omit<ResolveOptions, 'id' | 'call'>) =>
       end(await resolveSessionCall({ ...flags, id, call }, host)),
@@ -40,11 +40,11 @@ export function declare(command: Command, { host, end }: CommandContext): void {
 
 export interface ResolveOptions extends SessionOptions {
   readonly id: string;
-  /** Id of a call, or the beginning of one. */
+  /** A call id, or a prefix. */
   readonly call: string;
   readonly done?: boolean | undefined;
   readonly notDone?: boolean | undefined;
-  /** JSON text: what the call would have returned. */
+  /** JSON text: the value that the call would have returned. */
   readonly value?: string | undefined;
   /** For the model and the log. */
   readonly reason?: string | undefined;
@@ -52,7 +52,7 @@ export interface ResolveOptions extends SessionOptions {
 }
 
 /**
- * Records whether a call took effect whose process ended under it. Nothing runs by that: `resume` goes on.
+ * Records whether an interrupted call took effect. Runs nothing: `resume` continues.
  *
  * @throws HoldfastError `usage.*`, `log.*`, `replay.*`.
  */
@@ -65,7 +65,7 @@ export async function resolveSessionCall(options: ResolveOptions, host: Host): P
   try {
     const { begun, ended } = findDoubtful(session);
     const listing = toCommand({ words: ['pending', log.id], workspace }, host);
-    const what = 'was interrupted or is in doubt';
+    const what = 'interrupted or in-doubt';
     const [call] = findOpenCall(options.call, begun, { session: log.id, what, listing, others: ended });
     const { callId, name } = call ?? { callId: options.call, name: '' };
     await resolveCall(session, callId, resolution, by === undefined ? {} : { by });
@@ -78,8 +78,8 @@ export async function resolveSessionCall(options: ResolveOptions, host: Host): P
     host.stdout.write(`Noted: ${toPrintable(name)} (${fitColumns(toPrintable(callId), 64)}) ${said}.\n`);
     const isOpen = begun.some((one) => one.callId === callId);
     const next = isOpen
-      ? `To go on: ${toCommand({ words: ['resume', log.id], workspace }, host)}`
-      : 'It has ended, and the model was told that it is in doubt: this is for people who read the log.';
+      ? `To continue: ${toCommand({ words: ['resume', log.id], workspace }, host)}`
+      : 'The call has ended and the model was told that it is in doubt; the note is for readers of the log.';
     host.stdout.write(`${colors.dim(next)}\n`);
     return 0;
   } finally {
@@ -89,14 +89,17 @@ export async function resolveSessionCall(options: ResolveOptions, host: Host): P
 
 function readResolution({ done, notDone, value, reason }: ResolveOptions): Exclude<EffectCheck, { type: 'unknown' }> {
   if (done === notDone) {
-    throw usageError('usage.resolution_missing', 'Say what came of the call: either `--done` or `--not-done`.');
+    throw usageError(
+      'usage.resolution_missing',
+      'Say whether the call took effect: pass either `--done` or `--not-done`.',
+    );
   }
   const message = reason === undefined ? {} : { message: reason };
   if (notDone) {
     if (value === undefined) return { type: 'not-done', ...message };
     throw usageError(
       'usage.value_unexpected',
-      '`--value` is what a call returned that took effect: it goes with `--done`.',
+      '`--value` requires `--done`: a call that did not take effect returned nothing.',
     );
   }
   return { type: 'done', ...(value === undefined ? {} : { value: parseValue(value) }), ...message };
@@ -106,7 +109,7 @@ function parseValue(text: string): Json {
   try {
     return JSON.parse(text);
   } catch {
-    throw usageError('usage.value_invalid', '`--value` takes JSON; text stands in quotes: `--value \'"done"\'`.');
+    throw usageError('usage.value_invalid', '`--value` takes JSON, with text in quotes: `--value \'"done"\'`.');
   }
 }
 
@@ -115,7 +118,7 @@ interface Doubtful {
   readonly name: string;
 }
 
-/** Calls that were begun and have no end, and those that ended in doubt. */
+/** Calls that started and have no end, and calls that ended in doubt. */
 function findDoubtful(session: Session): { readonly begun: readonly Doubtful[]; readonly ended: readonly Doubtful[] } {
   const ended: Doubtful[] = [];
   for (const { type, callId, name, outcome } of session.records()) {

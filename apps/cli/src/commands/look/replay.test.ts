@@ -37,13 +37,13 @@ const grant = (name: string) => ({
 const upsert = (key: string) =>
   callEnd('ok', { changes: [{ slice: seen.id, op: 'upsert', key, item: { version: key } }] });
 
-test('the state at the end, a slice a line, its content within bounds', async () => {
+test('the final state, one line per slice, with limited content', async () => {
   await using folder = await createFolder();
   const reads = Array.from({ length: 7 }, (_, index) => upsert(`${index}.txt`));
   await writeLog(folder.path, 'one', [grant('wipe'), ...reads], [grants, seen, count]);
   const { exitCode, text, lines } = await replay(folder.path);
   expect(exitCode).toBe(0);
-  expect(text).toContain('State rebuilt from 9 records; no tool, policy or model was run\n');
+  expect(text).toContain('State rebuilt from 9 records; no tool, policy or model ran\n');
   expect(lines.slice(0, 6)).toEqual([
     '  slice              kind   kept   size',
     '  count              value  state  1 value',
@@ -53,12 +53,12 @@ test('the state at the end, a slice a line, its content within bounds', async ()
     '  policy:files/seen  keyed  state  7 items',
   ]);
   expect(lines.slice(6, 11)).toEqual([0, 1, 2, 3, 4].map((key) => `      ${key}.txt: {"version":"${key}.txt"}`));
-  expect(lines[11]).toBe('      … 2 more items; `--json` has them');
-  expect(lines.at(-2)).toBe('Log intact: 9 records, each with the hash of the one before it');
+  expect(lines[11]).toBe('      … 2 more items; use `--json`');
+  expect(lines.at(-2)).toBe('Log intact: 9 records, hash chain valid');
   expect(lines.at(-1)).toMatch(/^Digest of the log, for `verify --head`: [0-9a-f]{64}$/);
 });
 
-test('the digest that is named is the head that `verify` takes, and one in the state says what it is', async () => {
+test('the printed digest is the head for `verify`; digests in the state are labeled', async () => {
   await using folder = await createFolder();
   const digest = 'a1'.repeat(32);
   const noted = callEnd('ok', { changes: [{ slice: seen.id, op: 'upsert', key: 'a.txt', item: digest }] });
@@ -89,11 +89,11 @@ test('the state after one record, as JSON that a session can import', async () =
   expect((await replay(folder.path, { at: 1 })).text).toContain('State rebuilt from 2 records, up to record 1;');
   await expect(replay(folder.path, { at: 3 })).rejects.toMatchObject({
     code: 'usage.record_unknown',
-    message: expect.stringContaining('its last one is 2'),
+    message: expect.stringContaining('the last one is 2'),
   });
 });
 
-test('a slice whose code is not here is named, and the others are there all the same', async () => {
+test('a slice with unknown code is named, and the others are rebuilt', async () => {
   await using folder = await createFolder();
   await writeLog(
     folder.path,
@@ -115,7 +115,7 @@ test('a slice whose code is not here is named, and the others are there all the 
     '      a.txt: {"version":"a.txt"}',
     '  notes              list   log    not rebuilt',
     '',
-    expect.stringMatching(/^The slice `notes` is not rebuilt: .+ \(noted, wiped, more\), .+\(replay\.slice_missing\)$/),
+    expect.stringMatching(/^Cannot rebuild slice `notes`: .+ \(noted, wiped, more\) .+\(replay\.slice_missing\)$/),
   ]);
   const json = await replay(folder.path, { json: true });
   expect(json.exitCode).toBe(1);
@@ -126,14 +126,14 @@ test('a slice whose code is not here is named, and the others are there all the 
   expect(json.warnings).toContain('replay.slice_missing');
 });
 
-test('a torn or changed log: what is whole is replayed, and said', async () => {
+test('a torn or modified log: the valid part is replayed, with a warning', async () => {
   await using folder = await createFolder();
   const path = await writeLog(folder.path, 'one', [grant('a'), grant('b')], [grants]);
   await appendFile(path, '{"seq":3,"pre');
   const torn = await replay(folder.path);
   expect(torn.exitCode).toBe(1);
   expect(torn.text).toContain('holdfast/grants  keyed  state  2 items');
-  expect(torn.text).toMatch(/The log is torn: .+ The 3 whole records are replayed\./);
+  expect(torn.text).toMatch(/The log is torn: .+ The 3 complete records are replayed\./);
   await writeFile(path, (await readFile(path, 'utf8')).replace('"a"', '"c"'));
   const broken = await replay(folder.path, { json: true });
   expect(broken.exitCode).toBe(1);
@@ -141,7 +141,7 @@ test('a torn or changed log: what is whole is replayed, and said', async () => {
   expect(broken.warnings).toContain('broken at record 2');
 });
 
-test('a record that cannot be replayed: its number, and how to see the state before it', async () => {
+test('a record that cannot be replayed: its number, and a hint for the state before it', async () => {
   await using folder = await createFolder();
   await writeLog(
     folder.path,
@@ -152,12 +152,12 @@ test('a record that cannot be replayed: its number, and how to see the state bef
   await expect(replay(folder.path)).rejects.toMatchObject({
     code: 'replay.record_invalid',
     message: expect.stringContaining('Record 2 '),
-    data: { seq: 2, hint: '`--at 1` shows the state before it.' },
+    data: { seq: 2, hint: '`--at 1` shows the state before this record.' },
   });
   expect((await replay(folder.path, { at: 1 })).exitCode).toBe(0);
 });
 
-test('a log of an earlier version, and an empty one, are errors with a reason', async () => {
+test('logs of an earlier version and empty logs are errors with a reason', async () => {
   await using folder = await createFolder();
   await writeFile(await prepareLogPath(folder.path, 'one'), '');
   await expect(replay(folder.path)).rejects.toMatchObject({ code: 'log.empty' });
@@ -168,8 +168,8 @@ test('a log of an earlier version, and an empty one, are errors with a reason', 
   });
 });
 
-test('a session without state says so', async () => {
+test('a session without state', async () => {
   await using folder = await createFolder();
   await writeLog(folder.path, 'one', [callEnd('ok')]);
-  expect((await replay(folder.path)).text).toContain('The session has no slices: nothing kept any state.');
+  expect((await replay(folder.path)).text).toContain('The session has no slices.');
 });

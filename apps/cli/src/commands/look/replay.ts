@@ -20,23 +20,23 @@ Examples:
   $ holdfast replay 20260517-093012345-k3x9 --at 12
   $ holdfast replay --json | jq '.slices[] | select(.id == "holdfast/grants").state'
 
-Exits with 1 when the log is torn or was changed after it was written, or when the state of a slice needs code that is not part
-of this program; what can be rebuilt is printed all the same.`;
+Exits with 1 if the log is torn or was modified, or if the state of a slice needs code that is not part of this program; the rest is
+still printed.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
-  addSessionOptions(command, { json: 'the state as `session.import` takes it' })
-    .option('--at <seq>', 'the state after this record instead of the last one', readSeq)
+  addSessionOptions(command, { json: 'print the state as JSON for `session.import`' })
+    .option('--at <seq>', 'rebuild up to this record instead of the last one', readSeq)
     .addHelpText('after', help)
     .action(async (id: string | undefined, flags: ReplayOptions) => end(await replaySession({ ...flags, id }, host)));
 }
 
 export interface ReplayOptions extends SessionOptions {
-  /** The record after which the state is wanted; absent: the last one. */
+  /** The record to rebuild up to. Default: the last one. */
   readonly at?: number | undefined;
 }
 
 /**
- * Rebuilds the state of a session from its log and prints it; 1 when the log is damaged or part of the state cannot be rebuilt.
+ * Rebuilds the state of a session from its log and prints it. Returns 1 if the log is damaged or part of the state cannot be rebuilt.
  *
  * @throws HoldfastError `usage.session_unknown`, `usage.record_unknown`, `log.*`, `replay.*`.
  */
@@ -45,13 +45,10 @@ export async function replaySession(options: ReplayOptions, host: Host): Promise
   const { id, reading, title } = await readSession(options, host);
   const last = reading.records.length - 1;
   if (last < 0 && !isDamaged(reading)) {
-    throw new HoldfastError(
-      'log.empty',
-      `The log of session \`${id}\` is empty: the session could not record anything, so there is no state to rebuild.`,
-    );
+    throw new HoldfastError('log.empty', `The log of session \`${id}\` is empty: there is no state to rebuild.`);
   }
   if (at !== undefined && at > last) {
-    throw usageError('usage.record_unknown', `The log has no record ${at} that can be read; its last one is ${last}.`);
+    throw usageError('usage.record_unknown', `The log has no readable record ${at}; the last one is ${last}.`);
   }
   const replayed = replayLog(at === undefined ? reading.records : reading.records.slice(0, at + 1));
   const { state, missing } = replayed;
@@ -63,7 +60,7 @@ export async function replaySession(options: ReplayOptions, host: Host): Promise
     const style = describeStyle(host);
     printLines(host, [
       title(style),
-      `State rebuilt from ${formatCount(state.seq, 'record')}${at === undefined ? '' : `, up to record ${at}`}; no tool, policy or model was run`,
+      `State rebuilt from ${formatCount(state.seq, 'record')}${at === undefined ? '' : `, up to record ${at}`}; no tool, policy or model ran`,
       '',
       ...describeSlices(replayed, style),
       '',
@@ -73,11 +70,11 @@ export async function replaySession(options: ReplayOptions, host: Host): Promise
   return isDamaged(reading) || missing.length > 0 ? 1 : 0;
 }
 
-/** Whether the log is whole, and what the hash at its end is good for. */
+/** The state of the log, and its head. */
 function describeReplayed(reading: LogReading, style: LineStyle): readonly string[] {
   if (isDamaged(reading)) return [describeIntegrity(reading, style, 'replayed')];
   return [
-    `Log intact: ${formatCount(reading.records.length, 'record')}, each with the hash of the one before it`,
+    `Log intact: ${formatCount(reading.records.length, 'record')}, hash chain valid`,
     style.colors.dim(`Digest of the log, for \`verify --head\`: ${reading.head}`),
   ];
 }
@@ -87,7 +84,7 @@ const maxLineColumns = 160;
 
 function describeSlices({ state: { slices }, missing }: Replayed, style: LineStyle): readonly string[] {
   const { colors, columns } = style;
-  if (slices.length + missing.length === 0) return ['The session has no slices: nothing kept any state.'];
+  if (slices.length + missing.length === 0) return ['The session has no slices.'];
   const rows = [
     ...slices.map((slice) => ({ slice, size: describeSize(slice), content: listContent(slice) })),
     ...missing.map((slice) => ({ slice, size: 'not rebuilt', content: [] })),
@@ -105,21 +102,21 @@ function describeSlices({ state: { slices }, missing }: Replayed, style: LineSty
   ];
 }
 
-// Indent, gaps, kind, retention, and the longest size.
+// Indent, gaps, kind, retention and the longest size.
 const others = 2 + 2 + 5 + 2 + 5 + 2 + 12;
 
 function describeSize({ kind, state }: ExportedSlice): string {
   return kind !== 'value' && Array.isArray(state) ? formatCount(state.length, 'item') : '1 value';
 }
 
-/** The beginning of what a slice holds, a line an item. */
+/** The first items of a slice, one per line. */
 function listContent({ kind, state }: ExportedSlice): readonly string[] {
   if (kind === 'value' || !Array.isArray(state)) return [toLine(state)];
-  // A keyed slice has its items as pairs; what was done last is at the end of a list.
+  // Keyed slices hold pairs; lists end with the latest item.
   const isList = kind === 'list';
   const shown = isList ? state.slice(-maxItems) : state.toSorted(byKey).slice(0, maxItems);
   const more = state.length - shown.length;
-  const note = more === 0 ? [] : [`… ${formatCount(more, isList ? 'earlier item' : 'more item')}; \`--json\` has them`];
+  const note = more === 0 ? [] : [`… ${formatCount(more, isList ? 'earlier item' : 'more item')}; use \`--json\``];
   const lines = shown.map((item) => (isList ? toLine(item) : toPairLine(item)));
   return isList ? [...note, ...lines] : [...lines, ...note];
 }
@@ -135,11 +132,11 @@ function toPairLine(pair: unknown): string {
 }
 
 function toLine(json: unknown): string {
-  // Policies keep digests of what they have seen; as long as they are, nobody reads them.
+  // Policies keep digests of files they have seen; nobody reads 64 digits.
   if (typeof json === 'string' && /^[0-9a-f]{64}$/.test(json)) return `digest ${json.slice(0, 12)}…`;
   return formatArguments(JSON.stringify(json));
 }
 
 function describeMissing({ id, events }: MissingSlice): string {
-  return `The slice \`${toPrintable(id)}\` is not rebuilt: it changes by events (${events.map(toPrintable).join(', ')}), and the code that answers them is not part of this program. \`replay\` of @holdfast/session takes it in \`slices\`. (replay.slice_missing)`;
+  return `Cannot rebuild slice \`${toPrintable(id)}\`: the reducers of its events (${events.map(toPrintable).join(', ')}) are not part of this program. Pass the slice to \`replay\` of @holdfast/session in \`slices\`. (replay.slice_missing)`;
 }

@@ -36,7 +36,7 @@ async function show(workspace: string, { id, json = false }: { id?: string; json
   return { exitCode, text: stdout(), warnings: stderr() };
 }
 
-test('a run is told from request to answer', async () => {
+test('a run is shown from request to answer', async () => {
   await using folder = await createFolder();
   await writeLog(folder.path, 'one', [runStart, message, deniedCall, writingCall, runEnd]);
   const { exitCode, text } = await show(folder.path);
@@ -69,7 +69,7 @@ test('a run is told from request to answer', async () => {
   expect(text).toMatch(/6 records, hash chain intact, head [0-9a-f]{64}\n$/);
 });
 
-test('what was sent back is told with why, and what was not finished at the end', async () => {
+test('rejected answers are shown with the reason, and unfinished work at the end', async () => {
   await using folder = await createFolder();
   const said = { ...message, text: 'All done.', calls: [], reason: 'stop' };
   const told = { type: 'feedback', run: 1, turn: 1, source: 'completion', prompt: 'a/b', calls: 0, failed: [] };
@@ -98,7 +98,7 @@ test('what was sent back is told with why, and what was not finished at the end'
   ]);
 });
 
-test('the newest session is shown, another one by its id, none by a wrong one', async () => {
+test('shows the newest session, another one by id, and none for a wrong id', async () => {
   await using folder = await createFolder();
   await writeLog(folder.path, '20260101-000000-a', [runStart]);
   await writeLog(folder.path, '20260102-000000-b', [runStart]);
@@ -119,19 +119,19 @@ test('raw records with --json', async () => {
   ).toEqual(['session-start', 'run-start', 'model-message']);
 });
 
-test('a torn log says so and shows what is whole', async () => {
+test('a torn log is reported, and its valid part shown', async () => {
   await using folder = await createFolder();
   const path = await writeLog(folder.path, 'one', [runStart]);
   await appendFile(path, '{"seq":2,"pre');
   const { exitCode, text } = await show(folder.path);
   expect(exitCode).toBe(1);
   expect(text).toContain('Request: Write the report.');
-  expect(text).toContain('The log ends before its run does');
-  expect(text).toMatch(/The log is torn: its last 13 bytes, from byte \d+ on/);
+  expect(text).toContain('The log ends before the run');
+  expect(text).toMatch(/The log is torn: the last 13 bytes, from byte \d+,/);
   expect((await show(folder.path, { json: true })).warnings).toContain('torn');
 });
 
-test('a changed log says where', async () => {
+test('a modified log is reported with the position', async () => {
   await using folder = await createFolder();
   const path = await writeLog(folder.path, 'one', [runStart, message, runEnd]);
   await writeFile(path, (await readFile(path, 'utf8')).replace('Write the report.', 'Delete the report.'));
@@ -142,7 +142,7 @@ test('a changed log says where', async () => {
   expect((await show(folder.path, { json: true })).warnings).toContain('log.chain');
 });
 
-test('a grant and what it let through are told', async () => {
+test('a grant and the call that it allowed are shown', async () => {
   await using folder = await createFolder();
   const change = (op: string) => ({ slice: 'holdfast/grants', op, key: 'wipe', item: 'd1' });
   const grant = { type: 'event', events: [], changes: [change('upsert')] };
@@ -156,7 +156,7 @@ test('a grant and what it let through are told', async () => {
   ]);
   const { text } = await show(folder.path);
   expect(text).toContain('  wipe is granted for the session\n');
-  expect(text).toContain('  wipe is asked for again: its grant was withdrawn\n');
+  expect(text).toContain('  wipe needs approval again: its grant was withdrawn\n');
   expect(text).toContain('allow: granted');
   expect(text).toContain('allow by holdfast/dangerous: Granted for the session.');
 });
@@ -182,7 +182,7 @@ const resumeLog = [
   },
 ];
 
-test('a run that was suspended, answered and resumed is told in order', async () => {
+test('a suspended, answered and resumed run is shown in order', async () => {
   await using folder = await createFolder();
   const answer = {
     type: 'approval-answer',
@@ -220,7 +220,7 @@ test('a run that was suspended, answered and resumed is told in order', async ()
     '  denied    wipe          {"path":"a.txt"}  asked: denied by anna    3 ms  c1',
     '            | No. (approval.denied)',
     '    `filesystem` could not be recovered: no',
-    '  call c2 was said to be done by bo, with 7: I looked.',
+    '  call c2 was marked as done by bo, with 7: I looked.',
     '',
     'Resumed  2026-05-17 00:00:00 UTC',
     '  ok        deploy        {"path":"a.txt"}  asked: approved by bo    3 ms  c2',
@@ -230,7 +230,7 @@ test('a run that was suspended, answered and resumed is told in order', async ()
   ]);
 });
 
-test('nothing waits any more in a run that has ended, whatever was asked in it', async () => {
+test('nothing is pending after a run has ended', async () => {
   await using folder = await createFolder();
   const late = { ...runEnd, status: 'aborted' };
   for (const [id, entries] of [
@@ -238,20 +238,20 @@ test('nothing waits any more in a run that has ended, whatever was asked in it',
     ['called', [...resumeLog, callEnd('denied', { callId: 'c1' }), callEnd('denied', { callId: 'c2' })]],
   ] as const) {
     await writeLog(folder.path, id, entries);
-    expect((await show(folder.path, { id })).text).not.toMatch(/waits for an answer|is denied;/);
+    expect((await show(folder.path, { id })).text).not.toMatch(/is pending|is denied;/);
   }
 });
 
-test('what a suspended run waits for stands at the end', async () => {
+test('pending calls of a suspended run are listed at the end', async () => {
   await using folder = await createFolder();
   await writeLog(folder.path, 'one', resumeLog);
   const { text } = await show(folder.path);
   expect(text).toContain('Status  suspended');
   expect(text).toContain('  `wipe` (c1) is denied; the model is told when the run is resumed.\n');
-  expect(text).toContain('  `deploy` (c2) waits for an answer until 2026-05-18 00:00:00 UTC.\n');
+  expect(text).toContain('  `deploy` (c2) is pending until 2026-05-18 00:00:00 UTC.\n');
 });
 
-test('a call that was started and never ended is reported, an unknown record named', async () => {
+test('a call that never ended is reported, and an unknown record named', async () => {
   await using folder = await createFolder();
   const start = { type: 'tool-call-start', callId: 'c9', name: 'deploy', rawArguments: {} };
   const ended = { ...start, callId: 'c1', name: 'finish' };
@@ -271,7 +271,7 @@ test('a call that was started and never ended is reported, an unknown record nam
   expect(text).toContain('record 6: run-end');
 });
 
-test('a call whose changes could not be applied has changed nothing', async () => {
+test('a call whose changes could not be applied counts as no change', async () => {
   await using folder = await createFolder();
   const failed = {
     type: 'resource-apply-failed',
@@ -281,12 +281,12 @@ test('a call whose changes could not be applied has changed nothing', async () =
   await writeLog(folder.path, 'one', [runStart, writingCall, failed, runEnd]);
   const { text } = await show(folder.path);
   expect(text).toContain('Its changes could not be applied: no space.');
-  expect(text).toContain('Nothing in the workspace was changed.');
+  expect(text).toContain('No files were changed.');
 });
 
 const inChild = (entry: object) => ({ type: 'child-record', callId: 'c1', sessionId: 'one/c1/1', childSeq: 0, entry });
 
-test('what is nested stands under its call, and changes files with it only', async () => {
+test('nested calls are shown under their parent, and change files only with it', async () => {
   await using folder = await createFolder();
   const nested = { ...writingCall, callId: 'c1/1', parentId: 'c1', nested: true };
   const text = 'It had to stop.';
@@ -324,11 +324,11 @@ test('what is nested stands under its call, and changes files with it only', asy
     '      record 8: from the future',
     '',
   ]);
-  expect(shown.text).toContain('Nothing in the workspace was changed.');
+  expect(shown.text).toContain('No files were changed.');
   expect(shown.text).toContain('`deploy` was started and never ended');
 });
 
-test('late results and what went wrong beside calls are told', async () => {
+test('late results and other problems are shown', async () => {
   await using folder = await createFolder();
   await writeLog(folder.path, 'one', [
     { type: 'slice', id: 'x', kind: 'list', retention: 'state', events: [] },
@@ -347,21 +347,21 @@ test('late results and what went wrong beside calls are told', async () => {
   const { text } = await show(folder.path);
   expect(text.split('\n').slice(2, -3)).toEqual([
     '            | too long (call.timeout)',
-    '            The tool did not stop when told to; its late result was dropped.',
-    '  late      slow          {"a":1}  returned, not counted',
+    '            The tool did not stop when asked; its late result was discarded.',
+    '  late      slow          {"a":1}  returned, ignored',
     '  late      slow          no  threw',
-    '    What a call had staged could not be cleaned up: no space',
+    '    could not clean up staged changes: no space',
     '    `client` could not be disposed of: no reply',
     '    An observer of the session failed: no ear',
-    '  The state was put back to what it was after 1 record.',
-    '  The state was put back to its beginning.',
-    '  The state was replaced: 1 slice came from outside.',
-    '    When the session was closed: no end',
+    '  The state was restored to 1 record.',
+    '  The state was reset.',
+    '  The state was replaced: 1 slice imported.',
+    '    Error while closing the session: no end',
     '  record 12: child-record',
   ]);
 });
 
-test('sessions of children in each other without end are no crash', async () => {
+test('endlessly nested child sessions do not crash', async () => {
   await using folder = await createFolder();
   let entry: object = callEnd('ok');
   for (let level = 0; level < 500; level += 1) entry = inChild(entry);
@@ -372,16 +372,16 @@ test('sessions of children in each other without end are no crash', async () => 
   });
 });
 
-test('a log that holds nothing says so', async () => {
+test('an empty log', async () => {
   await using folder = await createFolder();
   await writeFile(await prepareLogPath(folder.path, 'one'), '');
   expect(await show(folder.path)).toMatchObject({ exitCode: 0, text: expect.stringContaining('The log is empty') });
 });
 
-test('of a request of megabytes the beginning is shown', async () => {
+test('the beginning of a very long request is shown', async () => {
   await using folder = await createFolder();
   await writeLog(folder.path, 'one', [{ ...runStart, input: '读取文件 '.repeat(2_000_000) }, runEnd]);
   const { text } = await show(folder.path);
-  expect(text).toContain('(9990000 more characters; `--json` has them)');
+  expect(text).toContain('(9990000 more characters; use `--json`)');
   expect(text.length).toBeLessThan(20_000);
 });

@@ -18,15 +18,15 @@ Examples:
   $ holdfast show 20260517-093012345-k3x9 --workspace ~/project
   $ holdfast show --json | jq 'select(.type == "tool-call-end").outcome.kind'
 
-Exits with 1 when the log is torn or was changed after it was written.`;
+Exits with 1 if the log is torn or was modified.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
-  addSessionOptions(command, { json: 'the records as they are, one a line' })
+  addSessionOptions(command, { json: 'print the records as JSON lines' })
     .addHelpText('after', help)
     .action(async (id: string | undefined, flags: SessionOptions) => end(await showSession({ ...flags, id }, host)));
 }
 
-/** Prints a session log; 1 when it is damaged. */
+/** Prints a session log. Returns 1 if it is damaged. */
 export async function showSession(options: SessionOptions, host: Host): Promise<ExitCode> {
   const { reading, title } = await readSession(options, host);
   if (options.json) {
@@ -39,7 +39,7 @@ export async function showSession(options: SessionOptions, host: Host): Promise<
   return isDamaged(reading) ? 1 : 0;
 }
 
-/** The plugins and packs that the last run of a log was begun with; none where nothing was configured. */
+/** The plugins and packs that the last run of a log was started with; empty if nothing was configured. */
 export function describeConfig(records: Iterable<LogRecord>, { colors, columns }: LineStyle): readonly string[] {
   const { config } = readTerms(records, Number.POSITIVE_INFINITY) ?? {};
   if (config === undefined) return [];

@@ -19,7 +19,7 @@ const files = {
   ),
 };
 
-test('the newest session that has run a plan is taken, whatever came after it', async () => {
+test('uses the newest session that ran a plan', async () => {
   await using folder = await createFolder(files);
   const holdfast = inFolder(folder);
   await holdfast('plan', 'run', 'p.json');
@@ -35,7 +35,7 @@ test('the newest session that has run a plan is taken, whatever came after it', 
   expect(stdout).toMatch(/Output:\n {2}\{\n {4}"said": "hello"/);
 });
 
-test('as a page, as a chart, in words, as JSON', async () => {
+test('as a page, a chart, a report and JSON', async () => {
   await using folder = await createFolder(files);
   const holdfast = inFolder(folder);
   await holdfast('plan', 'run', 'p.json');
@@ -50,7 +50,7 @@ test('as a page, as a chart, in words, as JSON', async () => {
   expect(JSON.parse((await holdfast('trace', '--json')).stdout)).toMatchObject({ status: 'partial' });
 });
 
-test('of several plans of a session the one that is asked for', async () => {
+test('`--plan` selects one of several plans', async () => {
   await using folder = await createFolder();
   const document = (tool: string) => ({
     version: 1,
@@ -75,15 +75,15 @@ test('of several plans of a session the one that is asked for', async () => {
   expect((await holdfast('trace', 'one', '--plan', '1')).stdout).toContain(`digest ${'a'.repeat(64)}`);
   const { exitCode, stderr } = await holdfast('trace', '--plan', '3');
   expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('(usage.plan_unknown)') });
-  expect(stderr).toContain('has run 2 plans, so there is no plan 3');
+  expect(stderr).toContain('has run 2 plans; there is no plan 3');
 });
 
 test.each([
   { sessions: [], argv: ['trace'], says: '(usage.session_unknown)' },
   { sessions: ['one'], argv: ['trace'], says: '(usage.plan_unknown)' },
-  { sessions: ['one'], argv: ['trace', 'one'], says: 'has run no plan' },
+  { sessions: ['one'], argv: ['trace', 'one'], says: 'has not run a plan' },
   { sessions: ['one'], argv: ['trace', 'two'], says: '(usage.session_unknown)' },
-  { sessions: ['one'], argv: ['trace', '--plan', '0'], says: 'a whole number from 1 on' },
+  { sessions: ['one'], argv: ['trace', '--plan', '0'], says: 'Expected a positive integer' },
   { sessions: ['one'], argv: ['trace', '--json', '--html', 'x.html'], says: 'cannot be used with' },
   { sessions: ['one'], argv: ['trace', '--html', 'gone/x.html'], says: '(usage.folder_missing)' },
 ])('$argv with sessions $sessions: $says', async ({ sessions, argv, says }) => {
@@ -92,7 +92,7 @@ test.each([
   expect(await inFolder(folder)(...argv)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(says) });
 });
 
-test('a log that was changed is told, and 1', async () => {
+test('a modified log is reported, with exit code 1', async () => {
   await using folder = await createFolder(files);
   const holdfast = inFolder(folder);
   await holdfast('plan', 'run', 'p.json');

@@ -21,39 +21,39 @@ import { listSessionIds } from '../../workspace/session-logs.ts';
 
 const help = `
 Examples:
-  $ holdfast trace                              the last plan of the newest session that has run one
+  $ holdfast trace                              the last plan of the newest session that ran one
   $ holdfast trace 20260517-093012345-k3x9 --plan 1
-  $ holdfast trace --html trace.html            graph and timeline in one file, which any browser shows
+  $ holdfast trace --html trace.html            graph and timeline in one file, for any browser
   $ holdfast trace --mermaid
   $ holdfast trace --json | jq '.nodes[] | select(.kind != "ok")'
 
-\`holdfast show\` has the records, \`holdfast why\` one call. Exits with 1 when the log is torn or was changed after it was written.`;
+\`holdfast show\` prints the records, \`holdfast why\` explains one call. Exits with 1 if the log is torn or was modified.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
-  addWorkspaceOption(command.argument('[id]', 'id of the session (default: the newest that has run a plan)'))
-    .option('--plan <n>', 'which plan of the session, counted from 1 (default: the last)', readCount)
-    .addOption(new Option('--json', 'the trace as JSON').conflicts(['mermaid', 'report', 'html']))
-    .addOption(new Option('--mermaid', 'as a Mermaid flowchart').conflicts(['report', 'html']))
-    .addOption(new Option('--report', 'as a report in words, by rules').conflicts('html'))
-    .option('--html <file>', 'write a page with graph and timeline, which needs nothing else, to this file')
-    .option('--force', 'with --html: replace a file that is there')
+  addWorkspaceOption(command.argument('[id]', 'session id (default: the newest that ran a plan)'))
+    .option('--plan <n>', 'number of the plan in the session, from 1 (default: the last)', readCount)
+    .addOption(new Option('--json', 'print the trace as JSON').conflicts(['mermaid', 'report', 'html']))
+    .addOption(new Option('--mermaid', 'print a Mermaid flowchart').conflicts(['report', 'html']))
+    .addOption(new Option('--report', 'print a written report, made by rules').conflicts('html'))
+    .option('--html <file>', 'write a self-contained page with graph and timeline to this file')
+    .option('--force', 'with --html: replace an existing file')
     .addHelpText('after', help)
     .action(async (id: string | undefined, flags: TraceOptions) => end(await showTrace({ ...flags, id }, host)));
 }
 
 export interface TraceOptions extends SessionOptions {
-  /** Which of its plans, counted from 1. Absent: the last. */
+  /** Number of the plan in the session, from 1. Default: the last. */
   readonly plan?: number | undefined;
   readonly mermaid?: boolean;
   readonly report?: boolean;
-  /** Where a page goes. */
+  /** The file to write the page to. */
   readonly html?: string | undefined;
-  /** Replaces a page that is there. */
+  /** Replaces an existing file. */
   readonly force?: boolean;
 }
 
 /**
- * Prints what became of a plan, or writes it as a page; 1 when the log is damaged.
+ * Prints the trace of a plan, or writes it as a page. Returns 1 if the log is damaged.
  *
  * @throws HoldfastError `usage.session_unknown`, `usage.plan_unknown`, `usage.file_exists`, `output.unwritable`, `log.*`.
  */
@@ -92,11 +92,11 @@ async function findTraced(options: TraceOptions, host: Host): Promise<ReadSessio
     const session = await readSession({ ...options, id }, host);
     if (session.reading.records.some(isPlanStart)) return session;
   }
-  // Says where was looked, when there is no session at all.
+  // Fails with the folder that was searched if there are no sessions at all.
   await findSession(options, host);
   throw usageError(
     'usage.plan_unknown',
-    'No session of this workspace has run a plan: `holdfast plan "<request>" --run` runs one, and `--workspace DIR` looks elsewhere.',
+    'No session of this workspace has run a plan. Run one with `holdfast plan "<request>" --run`, or pass `--workspace DIR`.',
   );
 }
 
@@ -104,15 +104,15 @@ function isPlanStart({ type }: LogRecord): boolean {
   return type === 'plan-start';
 }
 
-/** The run by which the records name a plan. */
+/** The run that identifies a plan in the records. */
 function findPlan({ id, reading }: ReadSession, number: number | undefined): number {
   const runs = reading.records.filter(isPlanStart).map(({ plan }) => Number(plan));
   const run = number === undefined ? runs.at(-1) : runs[number - 1];
   if (run !== undefined) return run;
   const has =
-    runs.length === 0 ? 'has run no plan' : `has run ${runs.length === 1 ? 'one plan' : `${runs.length} plans`}`;
+    runs.length === 0 ? 'has not run a plan' : `has run ${runs.length === 1 ? 'one plan' : `${runs.length} plans`}`;
   throw usageError(
     'usage.plan_unknown',
-    `Session \`${id}\` ${has}${number === undefined ? '' : `, so there is no plan ${number} to show`}: \`holdfast show ${id}\` prints what is there.`,
+    `Session \`${id}\` ${has}${number === undefined ? '' : `; there is no plan ${number}`}. Run \`holdfast show ${id}\` to see its records.`,
   );
 }

@@ -20,7 +20,7 @@ async function verify(directory: string, ...parameters: readonly string[]) {
 
 const entries = Array.from({ length: 4 }, (_, n) => ({ type: 'note', n }));
 
-test('a log that is as it was written', async () => {
+test('an intact log', async () => {
   await using folder = await createFolder();
   await writeLog(folder.path, 'one', entries);
   const { exitCode, lines } = await verify(folder.path);
@@ -48,31 +48,29 @@ test.each([
   expect([json.exitCode, JSON.parse(json.text).whole]).toEqual([1, false]);
 });
 
-test('a noted head: of the last record, of an earlier one, and of none that is there', async () => {
+test('a noted head of the last record, of an earlier one, and of none', async () => {
   await using folder = await createFolder();
   const path = await writeLog(folder.path, 'one', entries);
   const lines = (await readFile(path, 'utf8')).split('\n');
   const earlier = JSON.parse(lines[3] ?? '').prev as string;
   const { head } = JSON.parse((await verify(folder.path, '--json')).text);
-  expect((await verify(folder.path, '--head', head)).lines.at(-1)).toBe(
-    'The noted head is that of record 4, and nothing has been added.',
-  );
+  expect((await verify(folder.path, '--head', head)).lines.at(-1)).toBe('The head matches record 4, the last one.');
   expect((await verify(folder.path, '--head', earlier.toUpperCase())).lines.at(-1)).toBe(
-    'The noted head is that of record 2, and 2 records came after it.',
+    'The head matches record 2, followed by 2 more records.',
   );
-  // Cut at the edge of a record: the chain is whole, and only the head tells.
+  // Cut at a record boundary: the chain is intact, and only the head reveals it.
   await writeFile(path, `${lines.slice(0, 4).join('\n')}\n`);
   expect((await verify(folder.path)).exitCode).toBe(0);
   const cut = await verify(folder.path, '--head', head);
   expect(cut.exitCode).toBe(1);
-  expect(cut.text).toContain('its end was cut off or written anew');
+  expect(cut.text).toContain('its tail was cut off or rewritten');
   expect(JSON.parse((await verify(folder.path, '--head', head, '--json')).text)).toMatchObject({
     whole: false,
     noted: { head, seq: null },
   });
 });
 
-test('a head that is none is a wrong command line', async () => {
+test('an invalid head is a usage error', async () => {
   await using folder = await createFolder();
   await writeLog(folder.path, 'one', []);
   const { exitCode, errors } = await verify(folder.path, '--head', 'abc');
@@ -87,7 +85,7 @@ const notes = defineSlice<string>({
 });
 const policy = defineSlice<Json>({ id: 'policy', kind: 'value', initial: 0, reducers: {} });
 
-/** Writes a log of several files. Answers its path. */
+/** Writes a log of several files. Returns its path. */
 async function writeSnapshots(workspace: string, slices: readonly Slice[] = []): Promise<string> {
   const path = await prepareLogPath(workspace, 'one');
   const session = createSession({ id: 'one', slices, store: createJsonlLog(path, { snapshotAfterBytes: 1 }) });
@@ -102,32 +100,32 @@ async function writeSnapshots(workspace: string, slices: readonly Slice[] = []):
   return path;
 }
 
-test('snapshots are compared with what the records before them have made, in all files of the log', async () => {
+test('snapshots are compared with the records before them, in all files of the log', async () => {
   await using folder = await createFolder();
   await writeSnapshots(folder.path);
   const { exitCode, lines } = await verify(folder.path);
   expect(lines.slice(1)).toEqual([
     expect.stringMatching(/^2\d records, hash chain intact, head [0-9a-f]{64}$/),
-    expect.stringMatching(/^\d snapshots hold what the records before have made$/),
+    expect.stringMatching(/^\d snapshots match the records before$/),
   ]);
   expect(exitCode).toBe(0);
   const { snapshots, whole } = JSON.parse((await verify(folder.path, '--json')).text);
   expect([snapshots, whole]).toEqual([{ compared: expect.any(Number), unchecked: [] }, true]);
 });
 
-test('a head that was noted before the log began a new file is found', async () => {
+test('a head noted before the log was rotated is found', async () => {
   await using folder = await createFolder();
   const path = await writeSnapshots(folder.path);
   const first = (await readFile(path, 'utf8')).split('\n')[0] ?? '';
   const { prev, seq } = JSON.parse(first);
-  expect((await verify(folder.path, '--head', prev)).lines.at(-1)).toContain(`is that of record ${seq - 1},`);
+  expect((await verify(folder.path, '--head', prev)).lines.at(-1)).toContain(`matches record ${seq - 1},`);
 });
 
-test('slices whose reducers are not here are named', async () => {
+test('slices with unknown reducers are named', async () => {
   await using folder = await createFolder();
   await writeSnapshots(folder.path, [notes]);
   const { exitCode, lines } = await verify(folder.path);
-  expect(lines.at(-1)).toBe('Not compared, for their reducers are no part of this program: `notes`');
+  expect(lines.at(-1)).toBe('Not compared, because their reducers are not part of this program: `notes`');
   expect(exitCode).toBe(0);
 });
 
@@ -143,7 +141,7 @@ test('opened sections and plans are compared, too', async () => {
   for (const event of shown) session.dispatch(event);
   await session.close();
   const { exitCode, lines } = await verify(folder.path);
-  expect(lines.at(-1)).toMatch(/^\d+ snapshots? holds? what the records before have made$/);
+  expect(lines.at(-1)).toMatch(/^\d+ snapshots? match(?:es)? the records before$/);
   expect(exitCode).toBe(0);
 });
 
@@ -151,7 +149,7 @@ function sectionsShown(key: string): SessionEvent {
   return { type: 'sections-shown', payload: { prompt: 'tests/known', keys: [key], visibility: 'full' } };
 }
 
-test('log.snapshot: a snapshot that was changed together with the links after it', async () => {
+test('log.snapshot: a snapshot that was modified together with the hashes after it', async () => {
   await using folder = await createFolder();
   await writeLog(folder.path, 'one', [
     { type: 'note' },
@@ -164,7 +162,7 @@ test('log.snapshot: a snapshot that was changed together with the links after it
   expect([snapshots.problem, whole]).toEqual([expect.objectContaining({ code: 'log.snapshot', seq: 2 }), false]);
 });
 
-test('a log that cannot be replayed has no snapshot that could be compared', async () => {
+test('snapshots of a log that cannot be replayed are not compared', async () => {
   await using folder = await createFolder();
   await writeLog(folder.path, 'one', [
     { type: 'restore', toSeq: 9 },
@@ -175,7 +173,7 @@ test('a log that cannot be replayed has no snapshot that could be compared', asy
   expect(exitCode).toBe(1);
 });
 
-test('an older file that is missing or was changed is named', async () => {
+test('a missing or modified older file is named', async () => {
   await using folder = await createFolder();
   const path = await writeSnapshots(folder.path);
   const toSeq = (name: string): number => Number(name.split('-').at(-1));
@@ -190,7 +188,7 @@ test('an older file that is missing or was changed is named', async () => {
     1,
     expect.stringContaining('The log is broken at record 0 (byte 0'),
   ]);
-  // The place is that of the next record that is there.
+  // The position is that of the next existing record.
   await rm(join(path, '..', second));
   const missing = await verify(folder.path);
   expect([missing.exitCode, missing.text]).toEqual([1, expect.stringContaining(`(byte 0 of ${third})`)]);

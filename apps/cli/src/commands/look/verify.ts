@@ -17,34 +17,33 @@ const help = `
 Examples:
   $ holdfast verify                             the log of the newest session of this folder
   $ holdfast verify 20260517-093012345-k3x9 --head 3b1f…
-  $ holdfast verify --json | jq -r .head        what to note elsewhere
+  $ holdfast verify --json | jq -r .head        the head, to note elsewhere
 
-Every edit breaks the chain of hashes, except an end that is cut off or written anew at the edge of a record: that shows only
-against a head that was noted before. Exits with 1 when something is wrong.`;
+Every edit breaks the hash chain, except a tail that was cut off or rewritten at a record boundary: only a head noted earlier
+reveals that. Exits with 1 if something is wrong.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
   addSessionOptions(command)
-    .option('--head <hash>', 'a head that was noted earlier: also finds an end that was cut off')
+    .option('--head <hash>', 'a head noted earlier: also detects a tail that was cut off')
     .addHelpText('after', help)
     .action(async (id: string | undefined, flags: VerifyOptions) => end(await verifyLog({ ...flags, id }, host)));
 }
 
 export interface VerifyOptions extends SessionOptions {
-  /** A head that was noted earlier; absent: only what is there is looked at. */
+  /** A head noted earlier. Absent: only the chain is checked. */
   readonly head?: string | undefined;
 }
 
 /**
- * Says whether a log is as it was written, and its snapshots hold what the records before them have made. The chain alone shows
- * every edit but one: a tail that was cut or written anew at the edge of a record. With a head that was noted earlier that shows as
- * well. 1 when something is wrong.
+ * Checks that a log is intact and that its snapshots match the records before them. The chain alone detects every edit except a tail
+ * that was cut off or rewritten at a record boundary; a head noted earlier detects that too. Returns 1 if something is wrong.
  *
  * @throws HoldfastError `usage.session_unknown`, `usage.head_invalid`, `log.*`.
  */
 export async function verifyLog(options: VerifyOptions, host: Host): Promise<ExitCode> {
   const head = options.head?.toLowerCase();
   if (head !== undefined && !/^[0-9a-f]{64}$/.test(head)) {
-    throw usageError('usage.head_invalid', `\`--head\` takes the 64 hexadecimal digits that \`verify\` prints.`);
+    throw usageError('usage.head_invalid', `\`--head\` must be the 64 hexadecimal digits that \`verify\` prints.`);
   }
   const { id, reading, title } = await readSession(options, host, head === undefined ? {} : { head });
   const noted = head === undefined ? undefined : { head, seq: reading.notedSeq ?? null };
@@ -84,29 +83,27 @@ function describeSnapshots(
   { colors }: LineStyle,
 ): readonly string[] {
   if (problem !== undefined) return [colors.red(`${toPrintable(problem.message)} (${problem.code})`)];
-  const holds = compared === 1 ? 'holds' : 'hold';
+  const holds = compared === 1 ? 'matches' : 'match';
   const names = unchecked.map((id) => `\`${toPrintable(id)}\``).join(', ');
   return [
-    colors.dim(`${formatCount(compared, 'snapshot')} ${holds} what the records before have made`),
+    colors.dim(`${formatCount(compared, 'snapshot')} ${holds} the records before`),
     ...(unchecked.length === 0
       ? []
-      : [colors.yellow(`Not compared, for their reducers are no part of this program: ${names}`)]),
+      : [colors.yellow(`Not compared, because their reducers are not part of this program: ${names}`)]),
   ];
 }
 
 interface NotedHead {
   readonly head: string;
-  /** The last record that there was when it was noted; null when the log never had it. */
+  /** The last record when the head was noted; null if the log never had this head. */
   readonly seq: number | null;
 }
 
 function describeNoted({ head, seq }: NotedHead, { records }: LogReading, { colors }: LineStyle): string {
   if (seq === null) {
-    return colors.red(
-      `The head ${toPrintable(head)} was never that of this log as it is now: its end was cut off or written anew.`,
-    );
+    return colors.red(`This log never had the head ${toPrintable(head)}: its tail was cut off or rewritten.`);
   }
   const since = records.length - 1 - seq;
-  const more = since === 0 ? 'and nothing has been added' : `and ${formatCount(since, 'record')} came after it`;
-  return colors.dim(`The noted head is that of record ${seq}, ${more}.`);
+  const more = since === 0 ? 'the last one' : `followed by ${formatCount(since, 'more record')}`;
+  return colors.dim(`The head matches record ${seq}, ${more}.`);
 }

@@ -75,7 +75,7 @@ test('a call that was asked for, approved, done: everything about it', async () 
     '  outcome    ok after 3 ms: Wiped.',
     '  changed    - removed a.txt',
     '             event wiped  1',
-    '             state of a policy  {"slice":"policy:x","op":"replace","value":2}',
+    '             policy state  {"slice":"policy:x","op":"replace","value":2}',
     '  problems   resource-dispose-failed: no reply',
     '  records    1 asked for',
     '             4 begun 2026-05-17 00:00:00 UTC',
@@ -109,9 +109,9 @@ test.each([
   {
     what: 'of malformed arguments',
     entries: [callEnd('invalid', { rawArguments: '{', turn: 3, code: 'arguments.not_json', message: 'No.' })],
-    says: ['the model in turn 3', 'never parsed', 'none was asked', 'changed    nothing'],
+    says: ['the model in turn 3', 'not parsed', 'none ran', 'changed    nothing'],
   },
-  { what: 'not come to', entries: [ask('c1')], says: ['Call c1  wipe  not begun', 'nothing was decided'] },
+  { what: 'not come to', entries: [ask('c1')], says: ['Call c1  wipe  not begun', 'no decision was made'] },
   {
     what: 'waiting for a person',
     entries: [ask('c1'), request],
@@ -120,21 +120,21 @@ test.each([
   {
     what: 'answered, and not resumed',
     entries: [ask('c1'), request, { ...answer, by: 'anna' }],
-    says: ['approved by anna, and granted for the session', 'it was answered, and waits for `holdfast resume`'],
+    says: ['approved by anna, and granted for the session', 'answered, waiting for `holdfast resume`'],
   },
   {
-    what: 'of which somebody has said what came of it',
+    what: 'resolved by a person',
     entries: [
       start,
       { type: 'call-resolution', callId: 'c1', resolution: { type: 'done', value: 7, message: 'I looked.' }, by: 'bo' },
       callEnd('ok', { name: 'wipe' }),
     ],
-    says: ['resolution said to be done by bo, 2026-05-17 00:00:00 UTC, with 7: I looked.'],
+    says: ['resolution marked as done by bo, 2026-05-17 00:00:00 UTC, with 7: I looked.'],
   },
   {
     what: 'begun without an end',
     entries: [start],
-    says: ['Call c1  wipe  unended', 'asked by   the host', 'whether it took effect is not known'],
+    says: ['Call c1  wipe  unended', 'asked by   the host', 'its effect is unknown'],
   },
   {
     what: 'abandoned, with a late result',
@@ -148,9 +148,9 @@ test.each([
       { type: 'tool-call-late', callId: 'c1', name: 'slow', answer: 'returned', value: 7, atMs: 1 },
     ],
     says: [
-      'input      as the arguments',
-      'did not stop when told to',
-      'it returned after its call had ended, which does not count: 7',
+      'input      same as the arguments',
+      'did not stop when asked',
+      'it returned after its call had ended, so the result was ignored: 7',
       'TimeoutError: too long',
     ],
   },
@@ -177,7 +177,7 @@ test.each([
       } as object),
       callEnd('failed', { message: 'no', code: 'tool.failed' }),
     ],
-    says: ['the tool of call c1', 'nothing in the end: the call around it did not succeed', '+ created a.txt'],
+    says: ['the tool of call c1', 'nothing: the enclosing call failed or has not ended', '+ created a.txt'],
   },
   {
     what: 'of the session of a child in one that failed',
@@ -192,12 +192,12 @@ test.each([
       ),
       callEnd('failed', { message: 'no', code: 'tool.failed' }),
     ],
-    says: ['nothing in the end', '+ created a.txt'],
+    says: ['nothing: the enclosing call', '+ created a.txt'],
   },
   {
     what: 'in the session of a child',
     entries: [{ type: 'child-record', callId: 'c0', sessionId: 'one/c0/1', childSeq: 0, entry: ask('c1') }],
-    says: ['in the session one/c0/1 of a child'],
+    says: ['in child session one/c0/1'],
   },
   {
     what: 'that is in doubt, answered no',
@@ -207,7 +207,7 @@ test.each([
       { ...answer, answer: { type: 'deny', reason: 'Better not.' } },
       callEnd('in-doubt', { code: 'call.in_doubt', message: 'Unknown.' }),
     ],
-    says: ['denied after 1 ms: Better not.', 'what it did outside of files and state is not recorded'],
+    says: ['denied after 1 ms: Better not.', 'effects outside files and state are not recorded'],
   },
 ])('a call $what', async ({ entries, says, id = 'c1' }) => {
   await using folder = await createFolder();
@@ -230,11 +230,15 @@ test('every call of one id, in order, in the session that was named; a beginning
 });
 
 test.each([
-  { call: 'c9', code: 'usage.call_unknown', says: 'The nearest are `c1`, `c2`; `holdfast show one` lists all' },
-  { call: 'c', code: 'usage.call_ambiguous', says: 'may be 2 calls of session `one`: `c1`, `c2`. Type more' },
-  { call: 'one', code: 'usage.call_unknown', says: '`one` is a session: `holdfast why one CALL`' },
+  { call: 'c9', code: 'usage.call_unknown', says: 'Nearest: `c1`, `c2`. Run `holdfast show one` for all ids.' },
+  {
+    call: 'c',
+    code: 'usage.call_ambiguous',
+    says: 'matches 2 calls of session `one`: `c1`, `c2`. Use a longer prefix',
+  },
+  { call: 'one', code: 'usage.call_unknown', says: '`one` is a session: use `holdfast why one CALL`' },
   { call: 'c1', id: 'empty', code: 'usage.call_unknown', says: 'Its log has no calls.' },
-  { call: 'c1', id: 'gone', code: 'usage.session_unknown', says: 'There is no session `gone`' },
+  { call: 'c1', id: 'gone', code: 'usage.session_unknown', says: 'Unknown session `gone`' },
 ])('$call of $id is an error that helps: $says', async ({ call, id, code, says }) => {
   await using folder = await createFolder();
   await writeLog(folder.path, 'empty', []);
@@ -256,7 +260,7 @@ test('as JSON; and a damaged log is said to be one', async () => {
   });
   const { exitCode, text } = await why(folder.path, 'c1');
   expect(exitCode).toBe(1);
-  expect(text).toContain('The 2 whole records are searched.');
+  expect(text).toContain('The 2 complete records are searched.');
 });
 
 test('arguments and results of megabytes are shown within bounds', async () => {
@@ -265,10 +269,10 @@ test('arguments and results of megabytes are shown within bounds', async () => {
   await writeLog(folder.path, 'one', [callEnd('ok', { rawArguments: large, message: large, input: { large } })]);
   const { text } = await why(folder.path, 'c1', { columns: 60 });
   expect(text.length).toBeLessThan(10_000);
-  expect(text.replaceAll(/[\s|]+/g, ' ').match(/\(\d+ more characters; `--json` has them\)/g)).toEqual([
-    '(1999000 more characters; `--json` has them)',
-    '(1999012 more characters; `--json` has them)',
-    '(1999000 more characters; `--json` has them)',
+  expect(text.replaceAll(/[\s|]+/g, ' ').match(/\(\d+ more characters; use `--json`\)/g)).toEqual([
+    '(1999000 more characters; use `--json`)',
+    '(1999012 more characters; use `--json`)',
+    '(1999000 more characters; use `--json`)',
   ]);
   for (const line of text.split('\n').slice(2)) expect(line.length).toBeLessThan(60);
 });
@@ -276,7 +280,7 @@ test('arguments and results of megabytes are shown within bounds', async () => {
 const noFacts = { runs: [], reads: [], writes: [], deletes: [], hosts: [], untrusted: false, unclear: [] };
 const command = { environment: [], decides: true, background: false, after: [], written: false };
 test.each([
-  { what: 'nothing', facts: {}, lines: ['nothing is known to be read, written or run'] },
+  { what: 'nothing', facts: {}, lines: ['no known reads, writes or commands'] },
   {
     what: 'commands',
     facts: {
@@ -285,7 +289,7 @@ test.each([
         { ...command, program: './x.sh', arguments: [], written: true, background: true },
       ],
     },
-    lines: ['runs git push ? (in /w)', 'runs ./x.sh (which this session wrote, in the background)'],
+    lines: ['runs git push ? (in /w)', 'runs ./x.sh (written by this session, in the background)'],
   },
   {
     what: 'files',
@@ -294,10 +298,10 @@ test.each([
       writes: [{ path: '/tmp/a', inside: false }],
       deletes: [{ path: '/w/d', inside: true, recursive: { skips: [] } }],
     },
-    lines: ['reads /w/.env', 'writes /tmp/a (outside of the workspace)', 'deletes /w/d and what lies in it'],
+    lines: ['reads /w/.env', 'writes /tmp/a (outside the workspace)', 'deletes /w/d and its contents'],
   },
   {
-    what: 'hosts, and what is not clear',
+    what: 'hosts and unclear facts',
     facts: {
       hosts: [
         { scheme: 'https', host: 'a.example', sends: false },
@@ -310,12 +314,12 @@ test.each([
     lines: [
       'reaches https://a.example',
       'sends to POST http://b.example:8080',
-      'brings text that outsiders write',
+      'returns text written by outsiders',
       'unclear: the text of `python` is code',
       '…',
     ],
   },
-])('what a call would do: $what', async ({ facts, lines: expected }) => {
+])('facts of a call: $what', async ({ facts, lines: expected }) => {
   await using folder = await createFolder();
   await writeLog(folder.path, 'one', [
     ask('c1'),

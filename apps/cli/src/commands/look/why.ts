@@ -16,40 +16,40 @@ import { listSessionIds } from '../../workspace/session-logs.ts';
 
 const help = `
 Examples:
-  $ holdfast why call-2                         a call of the newest session; \`holdfast show\` has the ids
+  $ holdfast why call-2                         a call of the newest session; see \`holdfast show\` for ids
   $ holdfast why 20260517-093012345-k3x9 call-2 --workspace ~/project
   $ holdfast why call-2 --json | jq '.uses[].decisions'
 
-The beginning of an id will do where only one call has it. Several calls of one id are told in order.
-Exits with 1 when the log is torn or was changed after it was written.`;
+A unique prefix of a call id is enough. Several calls with the same id are shown in order. Exits with 1 if the log is torn or was
+modified.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
   addWorkspaceOption(command)
     .usage('[options] [id] <call>')
-    .argument('<call...>', 'id of the session (default: the newest), and id of the call or the beginning of one')
-    .option('--json', 'as JSON')
+    .argument('<call...>', 'session id (default: the newest) and call id, or a unique prefix')
+    .option('--json', 'print JSON')
     .addHelpText('after', help)
     .action(async (ids: readonly string[], flags: SessionOptions) => {
       const [call = '', id, ...rest] = ids.toReversed();
       if (rest.length > 0)
-        command.error('error: too many arguments: `why` takes a session and a call, or a call alone');
+        command.error('error: too many arguments: `why` takes a call id, or a session id and a call id');
       end(await explainWhy({ ...flags, id, call }, host));
     });
 }
 
 export interface WhyOptions extends SessionOptions {
-  /** The id of a call, or the beginning of one. */
+  /** A call id, or a prefix. */
   readonly call: string;
 }
 
 /**
- * Prints why a call was allowed, asked for or denied, and what became of it; 1 when the log is damaged.
+ * Prints why a call was allowed, held for approval or denied, and how it ended. Returns 1 if the log is damaged.
  *
  * @throws HoldfastError `usage.session_unknown`, `usage.call_unknown`, `usage.call_ambiguous`, `log.*`.
  */
 export async function explainWhy(options: WhyOptions, host: Host): Promise<ExitCode> {
   const session = await readSession(options, host).catch(async (thrown: unknown) => {
-    // The id of a session alone, typed in a folder that has none.
+    // Only a session id, in a folder without sessions.
     const isSession = options.id === undefined && (await findKnown(options.call, host)).length > 0;
     throw isSession ? usageError('usage.call_unknown', describeSession(options.call)) : thrown;
   });
@@ -81,7 +81,7 @@ async function findCall(
   if (only !== undefined && others.length > 0) {
     throw usageError(
       'usage.call_ambiguous',
-      `\`${given}\` may be ${formatCount(others.length + 1, 'call')} of session \`${session}\`: ${quoteIds([only, ...others].slice(0, 5))}${others.length > 4 ? ', …' : ''}. Type more of it.`,
+      `\`${given}\` matches ${formatCount(others.length + 1, 'call')} of session \`${session}\`: ${quoteIds([only, ...others].slice(0, 5))}${others.length > 4 ? ', …' : ''}. Use a longer prefix.`,
     );
   }
   const isHere = (await listSessionIds(resolve(host.directory, workspace))).includes(given);
@@ -90,10 +90,10 @@ async function findCall(
     ? describeSession(given)
     : ids.length === 0
       ? 'Its log has no calls.'
-      : `The nearest are ${quoteIds(findNearest(given, ids))}; \`holdfast show ${session}\` lists all with their ids.`;
-  throw usageError('usage.call_unknown', `There is no call \`${given}\` in session \`${session}\`. ${help}`);
+      : `Nearest: ${quoteIds(findNearest(given, ids))}. Run \`holdfast show ${session}\` for all ids.`;
+  throw usageError('usage.call_unknown', `Unknown call \`${given}\` in session \`${session}\`. ${help}`);
 }
 
 function describeSession(id: string): string {
-  return `\`${id}\` is a session: \`holdfast why ${id} CALL\` looks for a call in it.`;
+  return `\`${id}\` is a session: use \`holdfast why ${id} CALL\`.`;
 }

@@ -12,12 +12,12 @@ import { toPrintable } from '../../terminal/text.ts';
 import { checkFor } from './run.ts';
 
 export interface CheckPlanFileOptions extends WorkPlace {
-  /** Its path; `-`: standard input. */
+  /** The path; `-`: standard input. */
   readonly file: string;
 }
 
 /**
- * Says everything that is wrong with the plan of a file; 1 when something is. Nothing of any tool runs but its schemas and its locks.
+ * Lists everything wrong with the plan in a file. Returns 1 if anything is. Runs no tool code except schemas and locks.
  *
  * @throws HoldfastError `usage.*`, and as `openWorkshop`.
  */
@@ -34,7 +34,7 @@ export async function checkPlanFile(options: CheckPlanFileOptions, host: Host): 
       print(
         json
           ? [toJsonText({ valid: false, error, violations: [], warnings: [], asks: [] }, 2)]
-          : [`${colors.yellow('declined')}  The plan says why there is none: ${toPrintable(error)}`],
+          : [`${colors.yellow('declined')}  No plan: ${toPrintable(error)}`],
       );
       return 1;
     }

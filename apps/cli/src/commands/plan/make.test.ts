@@ -22,22 +22,22 @@ function answers(...texts: readonly string[]): Readonly<Record<string, string>> 
 
 const byModel = ['--model', 'script:script.json'];
 
-test('a model that needs two more rounds: each is told on stderr, and the plan is shown', async () => {
+test('a model that needs two more rounds: reports each on stderr and shows the plan', async () => {
   const worse = planText({ id: 1, tool: 'act', depends_on: [1] });
   await using folder = await createFolder(answers(`Sure!\n\`\`\`json\n${bad}\n\`\`\``, worse, `Here it is: ${good}`));
   const made = await inFolder(folder)('plan', 'Say hello', ...byModel);
   expect(made.exitCode).toBe(0);
   expect(made.stderr.split('\n')).toEqual([
     'asking script:script.json for a plan',
-    expect.stringMatching(/^\d things wrong with the plan of script:script\.json: asking again$/),
-    '1 thing wrong with the plan of script:script.json: asking again',
+    expect.stringMatching(/^the plan of script:script\.json has \d problems: asking again$/),
+    'the plan of script:script.json has 1 problem: asking again',
     '',
   ]);
   expect(made.stdout).toMatch(/^script:script\.json · 1 node · 3 rounds/);
   expect(made.stdout).toContain('say: "hello"');
 });
 
-test('a model that never gives a good plan: everything that is wrong is listed, and 1', async () => {
+test('a model that never returns a valid plan: lists every problem, with exit code 1', async () => {
   await using folder = await createFolder(answers(bad, bad));
   const made = await inFolder(folder)('plan', 'Say hello', ...byModel);
   expect(made).toMatchObject({ exitCode: 1, stdout: '' });
@@ -66,7 +66,7 @@ test.each([
   expect(await readdir(folder.path)).not.toContain('.holdfast');
 });
 
-test('what the rules cannot plan is said, and is a plan in JSON that says why there is none', async () => {
+test('a request that the rules cannot plan: an error, and in JSON a plan with the reason', async () => {
   await using folder = await createFolder();
   const holdfast = inFolder(folder);
   expect(await holdfast('plan', 'Send a mail to everybody')).toMatchObject({
@@ -77,18 +77,18 @@ test('what the rules cannot plan is said, and is a plan in JSON that says why th
   const { stdout } = await holdfast('plan', 'Send a mail to everybody', '--json');
   await folder.write('none.json', stdout);
   const checked = await holdfast('plan', 'check', 'none.json');
-  expect(checked).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('declined  The plan says why') });
+  expect(checked).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('declined  No plan: ') });
   expect(JSON.parse((await holdfast('plan', 'check', 'none.json', '--json')).stdout)).toMatchObject({
     valid: false,
     error: expect.stringContaining('declined the request'),
   });
   expect(await holdfast('plan', 'run', 'none.json')).toMatchObject({
     exitCode: 1,
-    stderr: expect.stringContaining('There is no plan:'),
+    stderr: expect.stringContaining('No plan:'),
   });
 });
 
-test('the terminal shows while a model is asked how long that takes, and nothing of it stays', async () => {
+test('the terminal shows progress while a model is asked', async () => {
   await using folder = await createFolder(answers(good));
   const made = await inFolder(folder, { terminals: ['stderr', 'stdout'] })('plan', 'Say hello', ...byModel);
   expect(made.stderr).toContain('asking script:script.json for a plan');
@@ -96,7 +96,7 @@ test('the terminal shows while a model is asked how long that takes, and nothing
   expect(made.stdout).not.toContain('asking');
 });
 
-test('a file is replaced only by force, and a digest holds for what is compiled, too', async () => {
+test('a file is replaced only with --force, and --digest also applies to compiled plans', async () => {
   await using folder = await createFolder({ 'a.txt': 'a\n', 'p.json': 'mine' });
   const holdfast = inFolder(folder);
   const read = (): Promise<string> => readFile(join(folder.path, 'p.json'), 'utf8');
@@ -121,9 +121,9 @@ test.each([
   { argv: ['plan', 'x', '--model', 'gone'], exitCode: 2, says: '(usage.model_unknown)' },
   { argv: ['plan', 'x', '--output', 'folder'], exitCode: 2, says: '(usage.file_exists)' },
   { argv: ['plan', 'x', '--output', 'no/p.json'], exitCode: 2, says: '(usage.folder_missing)' },
-  { argv: ['plan', 'x', '--yes'], exitCode: 2, says: '`--yes` is about running a plan' },
-  { argv: ['plan', 'x', '--max-calls', '3'], exitCode: 2, says: '`--max-calls` is about running a plan' },
-  { argv: ['plan', 'x', '--concurrency', '0'], exitCode: 2, says: 'a whole number from 1 on' },
+  { argv: ['plan', 'x', '--yes'], exitCode: 2, says: '`--yes` only applies to running a plan' },
+  { argv: ['plan', 'x', '--max-calls', '3'], exitCode: 2, says: '`--max-calls` only applies to running a plan' },
+  { argv: ['plan', 'x', '--concurrency', '0'], exitCode: 2, says: 'Expected a positive integer' },
   { argv: ['plan', 'x', '--digest', '12345'], exitCode: 2, says: '16 to 64 hexadecimal digits' },
   { argv: ['plan', 'run'], exitCode: 2, says: "missing required argument 'file'" },
   { argv: ['plan', 'run', 'gone.json'], exitCode: 2, says: '(usage.plan_unreadable)' },
@@ -136,31 +136,35 @@ test.each([
   { argv: ['plan', 'run', 'p.json', '--allow', 'gone'], exitCode: 2, says: '(usage.tool_unknown)' },
   { argv: ['plan', 'run', 'p.json', '--yes', '--suspend'], exitCode: 2, says: 'cannot be used with' },
   { argv: ['plan', 'run', 'p.json', '--locked'], exitCode: 2, says: '(usage.lock_missing)' },
-  { argv: ['plan', '--json', 'run', 'p.json'], exitCode: 2, says: '`--json` stands before the command' },
-  { argv: ['plan', '--workspace', '.', 'check', 'p.json'], exitCode: 2, says: '`--workspace` stands before' },
+  { argv: ['plan', '--json', 'run', 'p.json'], exitCode: 2, says: 'put `--json` after the subcommand' },
+  {
+    argv: ['plan', '--workspace', '.', 'check', 'p.json'],
+    exitCode: 2,
+    says: 'put `--workspace` after the subcommand',
+  },
   { argv: ['plan', 'check', 'gone.json'], exitCode: 2, says: '(usage.plan_unreadable)' },
   { argv: ['plan', 'check', 'p.json', 'more'], exitCode: 2, says: 'too many arguments' },
 ])('$argv: $exitCode, $says', async ({ argv, exitCode, says }) => {
   await using folder = await createFolder(place);
   const ended = await inFolder(folder)(...argv);
   expect(ended).toMatchObject({ exitCode, stderr: expect.stringContaining(says) });
-  // Nothing has begun.
+  // Nothing has started.
   expect(await readdir(folder.path)).not.toContain('.holdfast');
 });
 
-test('a request of "check" or "run" can be one when it says more', async () => {
+test('a request may begin with "check" or "run"', async () => {
   await using folder = await createFolder({ 'a.txt': 'a\n' });
   expect((await inFolder(folder)('plan', 'read a.txt')).exitCode).toBe(0);
   expect((await inFolder(folder)('plan', 'run everything')).stderr).toContain('(plan.declined)');
 });
 
-test('a plan that comes through a pipe is checked and run, and nobody can be asked then', async () => {
+test('a plan from a pipe is checked and run without questions', async () => {
   await using folder = await createFolder({ ...planTools, 'w.json': planText({ id: 1, tool: 'wipe' }) });
   const checked = await runMain(['plan', 'check', '-'], { folder: folder.path, input: good });
   expect(checked).toMatchObject({ exitCode: 0, stderr: '', stdout: expect.stringMatching(/^valid {2}1 node\n/) });
   const wipe = await readFile(join(folder.path, 'w.json'), 'utf8');
   const ran = await runMain(['plan', 'run', '-'], { folder: folder.path, input: wipe });
-  expect(ran).toMatchObject({ exitCode: 1, stderr: '', stdout: expect.stringContaining('Nobody was asked') });
+  expect(ran).toMatchObject({ exitCode: 1, stderr: '', stdout: expect.stringContaining('Denied without asking') });
 }, 60_000);
 
 const slow = {
@@ -176,14 +180,14 @@ export default definePlugin({
   'holdfast.config.ts': "export default { plugins: ['./slow.ts'], model: 'slow/one' };",
 };
 
-test('a model that is slow is given up at the end of the time', async () => {
+test('a slow model is stopped at the time limit', async () => {
   await using folder = await createFolder(slow);
   const ended = await inFolder(folder)('plan', 'x', '--timeout', '0.1');
   expect(ended).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('(planner.aborted)') });
   expect(ended.stderr).toContain('--timeout');
 });
 
-test('Ctrl-C while a model is asked: 130, and nothing has begun', async () => {
+test('Ctrl-C while a model is asked: 130, and nothing has started', async () => {
   await using folder = await createFolder(slow);
   await trustHere(folder.path);
   const { host, stderr, interrupt } = createTestHost({ directory: folder.path, environment: { NO_COLOR: '1' } });

@@ -23,21 +23,21 @@ import { beginPlan, checkDigest, toGrants } from './run.ts';
 
 export interface MakePlanOptions extends WorkGiven {
   readonly request: string;
-  /** Whether the request came from there, so that no answer can. */
+  /** True if the request was read from stdin, so that answers cannot be. */
   readonly stdinTaken: boolean;
   readonly mermaid: boolean;
-  /** The file that the plan goes to. */
+  /** The file to write the plan to. */
   readonly output: string | undefined;
-  /** Replaces a file that is there. */
+  /** Replaces an existing file. */
   readonly force: boolean;
-  /** Runs the plan, too. */
+  /** Runs the plan as well. */
   readonly run: boolean;
-  /** With `run`: only a plan with this digest, or with this beginning of one. */
+  /** With `run`: runs only a plan with this digest or prefix. */
   readonly digest: string | undefined;
 }
 
 /**
- * Has a plan written for a request and checks it, shows it, and runs it where that is asked for; 1 when there is no plan that can be run.
+ * Compiles a request into a plan, shows it, and runs it if asked to. Returns 1 if there is no valid plan.
  *
  * @throws HoldfastError `usage.*`, `planner.*`, `plan.declined`, `plan.mismatch`, `output.unwritable`, and as `openWorkshop`, `openModel` and
  * `runPlan`.
@@ -67,7 +67,7 @@ export async function makePlan(options: MakePlanOptions, host: Host): Promise<Ex
   });
 }
 
-/** The exit code where there is no plan that can be run, and that was told. */
+/** The compiled plan, or the exit code if there is none and the reason was reported. */
 async function compile(
   { request, allow, approval, json }: MakePlanOptions,
   { equipment, setup }: PlanWorkshop,
@@ -94,7 +94,7 @@ async function compile(
       ...(planner.isQuick ? {} : { onEvent: createCompileView(planner.planner.id, host) }),
     });
   } catch (thrown) {
-    // What reads the plan gets one that says why there is none.
+    // Programs that read the plan get one that says why there is none.
     if (json && isHoldfastError(thrown)) {
       host.stdout.write(`${toJsonText({ version: 1, status: 'error', error: thrown.message }, 2)}\n`);
     }
@@ -113,11 +113,11 @@ async function compile(
   }
 }
 
-/** What there is to do where the rules have no plan. */
+/** Adds what to do if the rules find no plan. */
 function withAdvice(thrown: unknown): unknown {
   if (!isHoldfastError(thrown) || thrown.code !== 'plan.declined') return thrown;
   const hint =
-    'the planner `offline` goes by rules, plain English and the words of the tools, which `holdfast list` shows; `--tools DIR` brings more of them, and `--model NAME` has a language model write the plan.';
+    'the `offline` planner works by rules: use plain English and the names of the tools (`holdfast list`), add tools with `--tools DIR`, or let a language model write the plan with `--model NAME`.';
   return new HoldfastError(thrown.code, thrown.message, { data: { hint }, cause: thrown });
 }
 
@@ -125,13 +125,13 @@ function tooSlow({ planner }: OpenedPlanner, timeoutMs = 0): HoldfastError {
   const time = formatDuration(timeoutMs);
   return new HoldfastError(
     'planner.aborted',
-    `The planner \`${planner.id}\` gave no plan within ${time}: \`--timeout\` gives it more time.`,
+    `The planner \`${planner.id}\` returned no plan within ${time}. Raise \`--timeout\`.`,
   );
 }
 
 interface OpenedPlanner extends AsyncDisposable {
   readonly planner: Planner;
-  /** Whether it answers before anybody could look. */
+  /** True if it answers at once. */
   readonly isQuick: boolean;
 }
 
@@ -178,7 +178,7 @@ function describeCompiled(
       ? []
       : [
           colors.dim(
-            `To run it: ${shown === undefined ? 'the same with `--run`; `--output FILE` keeps it for later' : toRunCommand(shown)}`,
+            `Run it with: ${shown === undefined ? '`--run`, or save it with `--output FILE`' : toRunCommand(shown)}`,
           ),
         ]),
   ];

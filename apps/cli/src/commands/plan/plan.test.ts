@@ -17,7 +17,7 @@ const small = planText(
   { id: 'last', tool: 'act', inputs: { say: '{{STEPS.first.said}} again' }, metadata: { purpose: 'Say it again' } },
 );
 
-test('a request becomes a plan that is shown, written, checked and run, and whose trace is told', async () => {
+test('a request becomes a plan that is shown, written, checked, run and traced', async () => {
   await using folder = await createFolder({ 'a.txt': 'one two\n' });
   const holdfast = inFolder(folder);
   const made = await holdfast('plan', 'Read a.txt and write it to b.txt', '--output', 'p.json');
@@ -25,7 +25,7 @@ test('a request becomes a plan that is shown, written, checked and run, and whos
   expect(made.stdout).toMatch(/^0 +read_file .*\n +path: "a\.txt"\n1 +write_file +0 +halt/m);
   expect(made.stdout).toContain('content: <0');
   const [, digest = ''] = /^digest ([0-9a-f]{64})$/m.exec(made.stdout) ?? [];
-  expect(made.stdout).toContain(`To run it: holdfast plan run p.json --digest ${digest.slice(0, 16)}`);
+  expect(made.stdout).toContain(`Run it with: holdfast plan run p.json --digest ${digest.slice(0, 16)}`);
   expect(await readdir(folder.path)).toEqual(['a.txt', 'p.json']);
 
   expect((await holdfast('plan', 'check', 'p.json')).stdout).toBe(`valid  2 nodes\ndigest ${digest}\n`);
@@ -44,7 +44,7 @@ test('a request becomes a plan that is shown, written, checked and run, and whos
   expect((await holdfast('why', 'plan_2_1')).stdout).toContain('asked by   the host');
 });
 
-test('made and run at once, from standard input, with events and a plan in JSON', async () => {
+test('compiled and run at once, from standard input, with JSON events and a JSON plan', async () => {
   await using folder = await createFolder({ 'a.txt': 'one\n' });
   const holdfast = inFolder(folder);
   const made = await holdfast('plan', 'Read a.txt', '--json');
@@ -58,11 +58,11 @@ test('made and run at once, from standard input, with events and a plan in JSON'
   expect((await holdfast('plan', 'Read a.txt', '--mermaid')).stdout).toMatch(/^flowchart TD\n {2}n0\[\["0 read/);
 });
 
-test('the schema of a plan is the one that the orchestrator has', async () => {
+test('the schema of a plan is the one of the orchestrator', async () => {
   expect(await readSchema('plan')).toEqual(planSchema);
 });
 
-test('every event of a plan, every record of its log, what waits, and its trace are as the schemas say', async () => {
+test('events, log records, pending calls and traces of plans match the schemas', async () => {
   await using folder = await createFolder({
     ...planTools,
     'p.json': planText(
@@ -110,7 +110,7 @@ test('every event of a plan, every record of its log, what waits, and its trace 
 test.each([
   { name: 'every node succeeded', nodes: [{ id: 1, tool: 'act' }], exitCode: 0, status: 'succeeded' },
   {
-    name: 'the final node did',
+    name: 'only the final node succeeded',
     nodes: [
       { id: 1, tool: 'act', inputs: { fail: 'no' }, on_fail: 'continue' },
       { id: 2, tool: 'act', depends_on: [1] },
@@ -118,27 +118,32 @@ test.each([
     exitCode: 1,
     status: 'partial',
   },
-  { name: 'it did not', nodes: [{ id: 1, tool: 'act', inputs: { fail: 'It broke.' } }], exitCode: 1, status: 'failed' },
-  { name: 'nobody was asked', nodes: [{ id: 1, tool: 'wipe' }], exitCode: 1, status: 'failed' },
+  {
+    name: 'the final node failed',
+    nodes: [{ id: 1, tool: 'act', inputs: { fail: 'It broke.' } }],
+    exitCode: 1,
+    status: 'failed',
+  },
+  { name: 'a call was denied without asking', nodes: [{ id: 1, tool: 'wipe' }], exitCode: 1, status: 'failed' },
 ])('$name: $status, and $exitCode', async ({ nodes, exitCode, status }) => {
   await using folder = await createFolder({ ...planTools, 'p.json': planText(...nodes) });
   const ran = await inFolder(folder)('plan', 'run', 'p.json');
   expect(ran).toMatchObject({ exitCode, stderr: '' });
   expect(ran.stdout).toMatch(new RegExp(`^${status}`, 'm'));
-  expect(ran.stdout.includes('What did not succeed:')).toBe(exitCode === 1);
+  expect(ran.stdout.includes('Failures:')).toBe(exitCode === 1);
 });
 
-test('what nobody was asked about can be allowed', async () => {
+test('a call that was denied without asking can be allowed', async () => {
   await using folder = await createFolder({ ...planTools, 'p.json': planText({ id: 1, tool: 'wipe' }) });
   const holdfast = inFolder(folder);
-  expect((await holdfast('plan', 'run', 'p.json')).stdout).toContain('`--allow wipe` lets it');
+  expect((await holdfast('plan', 'run', 'p.json')).stdout).toContain('`--allow wipe` to allow it');
   const allowed = await holdfast('plan', 'run', 'p.json', '--allow', 'wipe');
-  expect(allowed.stdout).toContain('What wipe did outside of these files is not listed.');
+  expect(allowed.stdout).toContain('Not listed: effects of wipe outside these files.');
   expect(allowed.stdout).not.toContain('needs approval:');
   expect((await holdfast('plan', 'run', 'p.json', '--yes')).exitCode).toBe(0);
 });
 
-test('limits: no more calls than allowed, and what was used is said', async () => {
+test('limits: no more calls than allowed, and the use is reported', async () => {
   await using folder = await createFolder({ ...planTools, 'p.json': small });
   const ran = await inFolder(folder)('plan', 'run', 'p.json', '--max-calls', '1');
   expect(ran.exitCode).toBe(1);
@@ -146,7 +151,7 @@ test('limits: no more calls than allowed, and what was used is said', async () =
   expect(ran.stdout).toContain('used 1 of 1 call');
 });
 
-test('a plan may do no more than a model: files are read before they are changed, and lists of the configuration hold', async () => {
+test('a plan has the restrictions of a model: files are read before they are changed, and tool lists apply', async () => {
   await using folder = await createFolder({
     'a.txt': 'kept\n',
     'p.json': planText({ id: 1, tool: 'write_file', inputs: { path: 'a.txt', content: 'x' } }),

@@ -17,17 +17,17 @@ const planHelp = `
 Examples:
   $ holdfast plan "Read README.md and write it to copy.md"
   $ holdfast plan "Read README.md and write it to copy.md" --output copy.plan.json
-  $ holdfast plan check copy.plan.json         is it good for the tools that are here, and what will it ask?
+  $ holdfast plan check copy.plan.json         is it valid here, and what needs approval?
   $ holdfast plan run copy.plan.json
   $ holdfast plan "Read README.md and write it to copy.md" --run
-  $ holdfast plan "Summarise docs" --model openai:gpt-5 --json | holdfast plan run -
+  $ holdfast plan "Summarize docs" --model openai:gpt-5 --json | holdfast plan run -
   $ holdfast plan "Read README.md and write it to copy.md" --mermaid
 
-A plan is a graph of tool calls that is written before any of them runs. It is checked as a whole: tools, inputs, references, order, and
-what the policies will surely deny. What is wrong goes back to the model, at most twice. Nothing runs before it is good, and nothing runs
-that it does not say.
+A plan is a graph of tool calls, written before any of them runs. It is checked as a whole: tools, inputs, references, order, and
+calls that the policies are certain to deny. Problems go back to the model, at most twice. Nothing runs until the plan is valid, and
+then only the plan.
 
-The request "check" or "run" alone is a command; any other text is a request. Exits with 1 when there is no plan that can be run.`;
+The requests "check" and "run" alone are commands; any other text is a request. Exits with 1 if there is no valid plan.`;
 
 const planCheckHelp = `
 Examples:
@@ -35,21 +35,21 @@ Examples:
   $ holdfast plan check copy.plan.json --tools my-tools --json | jq '.violations[].code'
   $ holdfast plan "Read README.md and write it to copy.md" --json | holdfast plan check -
 
-Everything that is wrong is listed at once, each with a code and a path. Of the tools nothing runs but schemas and locks. The digest stands
-for the plan and all that it says: \`holdfast plan run --digest\` runs no other one. Exits with 1 when the plan cannot be run.`;
+Lists every problem at once, each with a code and a path. Runs no tool code except schemas and locks. The digest identifies the
+plan: \`holdfast plan run --digest\` runs only that one. Exits with 1 if the plan is not valid.`;
 
 const planRunHelp = `
 Examples:
   $ holdfast plan run copy.plan.json
-  $ holdfast plan run copy.plan.json --digest 3b1f5cf02d7a9e44      only the plan that somebody has looked at
+  $ holdfast plan run copy.plan.json --digest 3b1f5cf02d7a9e44      only the plan that was reviewed
   $ holdfast plan run copy.plan.json --concurrency 2 --max-calls 50 --timeout 120
-  $ holdfast plan run copy.plan.json --suspend                      it waits for \`holdfast approve\`
+  $ holdfast plan run copy.plan.json --suspend                      wait for \`holdfast approve\`
   $ holdfast plan run copy.plan.json --json | jq -c 'select(.type == "node-end").node | {node, kind}'
 
-No model takes part. Each node is a call like any other: policies, approval, undone when it fails, recorded. What waits or was killed,
-\`holdfast resume\` goes on with: nodes that have ended are not run again. \`holdfast trace\` tells what became of each.
+No model takes part. Each node is an ordinary call: checked by policies, approved if needed, rolled back on failure, recorded.
+\`holdfast resume\` continues a suspended or interrupted plan without repeating nodes that have ended; \`holdfast trace\` shows each node.
 
-Exit codes: 0 every node succeeded; 1 not all did, or it was stopped; 3 it waits for a person, and \`holdfast pending\` shows for what.`;
+Exit codes: 0 every node succeeded; 1 some did not, or the plan was stopped; 3 waiting for a person, see \`holdfast pending\`.`;
 
 interface RunFlags extends WorkFlags {
   readonly digest?: string;
@@ -67,18 +67,18 @@ export function declare(plan: Command, { host, end }: CommandContext): void {
     .usage(
       '[options] <request>\n       holdfast plan run [options] <file>\n       holdfast plan check [options] <file>',
     )
-    .argument('<request>', 'what to do, in quotes; - reads it from standard input')
-    // So that what stands behind `run` and `check` is theirs.
+    .argument('<request>', 'what to do, in quotes; - reads standard input')
+    // So that options after `run` and `check` belong to those commands.
     .enablePositionalOptions()
     .helpCommand(false);
   addPlace(plan)
-    .option('--model <model>', 'who writes it, as for `run` (default: offline, which goes by rules)')
-    .addOption(new Option('--json', 'the plan as JSON; with --run one JSON event a line').conflicts('mermaid'))
-    .addOption(new Option('--mermaid', 'the plan as a Mermaid flowchart').conflicts('run'))
-    .option('--output <file>', 'write the plan to this file, too')
-    .option('--force', 'with --output: replace a file that is there')
+    .option('--model <model>', 'model that writes the plan, as for `run` (default: offline, which uses rules)')
+    .addOption(new Option('--json', 'print the plan as JSON; with --run, print JSON lines').conflicts('mermaid'))
+    .addOption(new Option('--mermaid', 'print the plan as a Mermaid flowchart').conflicts('run'))
+    .option('--output <file>', 'also write the plan to this file')
+    .option('--force', 'with --output: replace an existing file')
     .option('--run', 'run the plan at once');
-  addRunOptions(plan, 'end the run after this time, and give up a model that takes longer for the plan')
+  addRunOptions(plan, 'limit for the run, and for the model that writes the plan')
     .addHelpText('after', planHelp)
     .action(async (request: string, flags: MakeFlags) => {
       const { mermaid = false, output, force = false, run = false, digest } = flags;
@@ -92,9 +92,9 @@ export function declare(plan: Command, { host, end }: CommandContext): void {
   const runOne = plan
     .command('run')
     .description('run a plan')
-    .argument('<file>', 'a plan as JSON; - reads it from standard input')
-    .option('--json', 'one JSON event a line on stdout, and nothing else there');
-  addRunOptions(addPlace(runOne), 'end it after this time')
+    .argument('<file>', 'plan as JSON; - reads standard input')
+    .option('--json', 'print JSON lines, one per event');
+  addRunOptions(addPlace(runOne), 'end the run after this time')
     .addHelpText('after', planRunHelp)
     .action(async (file: string, flags: RunFlags) => {
       refuseOuter(plan);
@@ -105,8 +105,8 @@ export function declare(plan: Command, { host, end }: CommandContext): void {
   const check = plan
     .command('check')
     .description('check a plan without running it')
-    .argument('<file>', 'a plan as JSON; - reads it from standard input')
-    .option('--json', 'as JSON');
+    .argument('<file>', 'plan as JSON; - reads standard input')
+    .option('--json', 'print JSON');
   addPlace(check)
     .addHelpText('after', planCheckHelp)
     .action(async (file: string, flags: WorkFlags) => {
@@ -116,29 +116,29 @@ export function declare(plan: Command, { host, end }: CommandContext): void {
     });
 }
 
-/** What a plan is checked against. */
+/** Options for what a plan is checked against. */
 function addPlace(command: Command): Command {
-  return addPlaceOptions(command, 'do nothing unless holdfast.lock says which tools of the folder may run');
+  return addPlaceOptions(command, 'require a holdfast.lock for the tools folder');
 }
 
 function addRunOptions(command: Command, timeout: string): Command {
   return addRedactOption(addApprovalOptions(addQuietOption(command)))
-    .option('--concurrency <n>', 'run at most this many nodes at once (default: 10)', readCount)
-    .option('--max-calls <n>', 'end it when it asks for one more call than this, nested calls included', readCount)
+    .option('--concurrency <n>', 'run at most this many nodes in parallel (default: 10)', readCount)
+    .option('--max-calls <n>', 'maximum number of calls, including nested ones', readCount)
     .option('--timeout <seconds>', timeout, readSeconds)
-    .option('--digest <hex>', 'run no other plan than the one with this digest, or this beginning of one', readDigest);
+    .option('--digest <hex>', 'run only the plan with this digest (a prefix of 16 digits is enough)', readDigest);
 }
 
-/** 64 bits of it, so that no other plan could be made that begins like it. */
+/** At least 64 bits, so that no other plan can be made with the same prefix. */
 function readDigest(text: string): string {
   const digest = text.toLowerCase();
   if (!/^[0-9a-f]{16,64}$/.test(digest)) {
-    throw new InvalidArgumentError('It must be 16 to 64 hexadecimal digits, as `holdfast plan check` prints them.');
+    throw new InvalidArgumentError('Expected 16 to 64 hexadecimal digits, as printed by `holdfast plan check`.');
   }
   return digest;
 }
 
-/** A plan that is only shown asks nobody and is not held to a digest: what is about that would count for nothing. */
+/** Rejects options that have no effect on a plan that is only shown. */
 function refuseUnrun({ redact, ...flags }: MakeFlags): void {
   const { yes, unattended, suspend, approvalTimeout, env, concurrency, maxCalls, digest, quiet } = flags;
   const noRedact = redact === false ? true : undefined;
@@ -147,17 +147,14 @@ function refuseUnrun({ redact, ...flags }: MakeFlags): void {
   const [name] = given.find(([, value]) => value !== undefined) ?? [];
   if (name === undefined) return;
   const flag = name.replaceAll(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`);
-  throw usageError(
-    'usage.option_unused',
-    `\`--${flag}\` is about running a plan, and this one is only shown: add \`--run\`, or leave it out.`,
-  );
+  throw usageError('usage.option_unused', `\`--${flag}\` only applies to running a plan: add \`--run\` or remove it.`);
 }
 
-/** An option before `run` or `check` would be one of `plan`, and count for nothing. */
+/** Rejects options before `run` or `check`: they would belong to `plan` and have no effect. */
 function refuseOuter(plan: Command): void {
   const stray = plan.options.find((option) => plan.getOptionValueSource(option.attributeName()) === 'cli');
   if (stray === undefined) return;
-  plan.error(`error: \`${stray.long}\` stands before the command that it is for: put it behind`);
+  plan.error(`error: put \`${stray.long}\` after the subcommand`);
 }
 
 function toPlanWork(flags: WorkFlags): WorkGiven {

@@ -9,7 +9,7 @@ import { planText, planTools } from '../../testing/test-plans.ts';
 import { type Ended, runHere, runMain, toTool, trustHere } from '../../testing/test-program.ts';
 import { findLogFolder, prepareLogPath } from '../../workspace/session-logs.ts';
 
-// A busy machine may take seconds to start Node.js.
+// Starting Node.js may take seconds on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 function inFolder({ path }: TestFolder) {
@@ -26,7 +26,7 @@ const waits = {
   ),
 };
 
-test('a plan waits, is answered in parts by other commands, and goes on under its terms', async () => {
+test('a suspended plan is answered in parts by other commands and resumed with its options', async () => {
   await using folder = await createFolder(waits);
   const holdfast = inFolder(folder);
   const begun = await holdfast('plan', 'run', 'p.json', '--suspend', '--max-calls', '10');
@@ -35,11 +35,11 @@ test('a plan waits, is answered in parts by other commands, and goes on under it
   expect(begun.stdout).not.toContain('trace:');
   const [, id = ''] = /holdfast pending (\S+)/.exec(begun.stdout) ?? [];
   const pending = await holdfast('pending');
-  expect(pending.stdout).toMatch(/^The plan of .*, 4 nodes, waits\.$/m);
-  // They run beside each other, and either may have asked first.
+  expect(pending.stdout).toMatch(/^The plan started .* with 4 nodes is suspended\.$/m);
+  // They run in parallel, and either may ask first.
   expect(pending.stdout).toMatch(new RegExp(`holdfast approve ${id} plan_2_(?:one|two)$`, 'm'));
   expect(pending.stdout).toContain(`holdfast resume ${id}`);
-  expect((await holdfast('show')).stdout).toContain('waits for an answer until');
+  expect((await holdfast('show')).stdout).toContain('is pending until');
 
   expect((await holdfast('approve', id, 'plan_2_one', '--by', 'anna')).exitCode).toBe(0);
   const partly = await holdfast('resume', id);
@@ -50,16 +50,16 @@ test('a plan waits, is answered in parts by other commands, and goes on under it
   const ended = await holdfast('resume', id);
   expect(ended).toMatchObject({ exitCode: 1, stderr: '' });
   expect(ended.stdout).toContain('Not that one.');
-  // What was used before counts.
+  // Earlier use counts.
   expect(ended.stdout).toMatch(/^used \d+ of 8 calls$/m);
   expect(await holdfast('resume', id)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('run.not_open') });
-  expect((await holdfast('pending')).stdout).toContain('Nothing waits');
+  expect((await holdfast('pending')).stdout).toContain('Nothing is pending');
   const shown = await holdfast('show');
   expect(shown.stdout).toMatch(/Suspended {2}.*Resumed {2}.*Suspended {2}.*Resumed {2}.*Status {2}partial/s);
   expect((await holdfast('trace')).stdout).toMatch(/^two +wipe +denied/m);
 });
 
-test('a person at the terminal is asked, and the plan goes on', async () => {
+test('the user is asked at the terminal, and the plan continues', async () => {
   await using folder = await createFolder({ ...planTools, 'p.json': planText({ id: 1, tool: 'wipe' }) });
   await trustHere(folder.path);
   const { host, stdin, stdout } = createTestHost({
@@ -71,14 +71,14 @@ test('a person at the terminal is asked, and the plan goes on', async () => {
   host.stdout.on('data', () => {
     if (asked || !stdout().includes('asking    wipe')) return;
     asked = true;
-    // Up to the first choice, which allows it once.
+    // Moves to the first choice, "Allow once".
     stdin.write('\x1b[A\x1b[A\r');
   });
   expect(await runProgram(['plan', 'run', 'p.json'], host, '0')).toBe(0);
   expect(stdout()).toMatch(/ok +1 +wipe .*approved by person/);
 });
 
-test('a plan whose process is killed goes on: what had ended is not run again, and what is in doubt is said', async () => {
+test('a killed plan is resumed: ended nodes do not run again, and calls in doubt are reported', async () => {
   await using folder = await createFolder({
     ...planTools,
     'p.json': planText(
@@ -97,7 +97,7 @@ test('a plan whose process is killed goes on: what had ended is not run again, a
   expect(killed.exitCode).toBe(null);
   const pending = await holdfast('pending');
   expect(pending.stdout).toContain('was interrupted: its process has ended');
-  expect(pending.stdout).toContain('whether it took effect is not known');
+  expect(pending.stdout).toContain('its effect is unknown');
   expect((await holdfast('trace')).stdout).toContain('Its log has no end');
   const ended = await holdfast('resume', '--json');
   expect(ended).toMatchObject({ exitCode: 1, stderr: '' });
@@ -117,7 +117,7 @@ test('a plan whose process is killed goes on: what had ended is not run again, a
 test.each([
   { signal: 'SIGINT', exitCode: 130 },
   { signal: 'SIGTERM', exitCode: 143 },
-] as const)('$signal: $exitCode, every node is settled, and the log has its end', async ({ signal, exitCode }) => {
+] as const)('$signal: $exitCode, every node is settled and the log is complete', async ({ signal, exitCode }) => {
   await using folder = await createFolder({
     ...planTools,
     'p.json': planText({ id: 'hang', tool: 'hang' }, { id: 'last', tool: 'act', depends_on: ['hang'] }),
@@ -137,21 +137,21 @@ test.each([
   expect((await holdfast('resume')).stderr).toContain('run.not_open');
 });
 
-test('options about a model mean nothing to a plan, and are refused', async () => {
+test('options for a model are rejected for a plan', async () => {
   await using folder = await createFolder(waits);
   const holdfast = inFolder(folder);
   await holdfast('plan', 'run', 'p.json', '--suspend');
   const { exitCode, stderr } = await holdfast('resume', '--model', 'offline', '--max-rounds', '3');
   expect({ exitCode, stderr }).toEqual({
     exitCode: 2,
-    stderr: expect.stringContaining('`--model` and `--max-rounds` is about runs of a model'),
+    stderr: expect.stringContaining('`--model` and `--max-rounds` only applies to runs with a model'),
   });
   expect(stderr).toContain('(usage.option_unused)');
   const used = await holdfast('resume', '--max-calls', '1');
   expect(used).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('usage.limit_used') });
 });
 
-test('tools that are not what they were: nothing runs, and it is said what does not fit', async () => {
+test('changed tools: nothing runs, and the mismatch is reported', async () => {
   await using folder = await createFolder(waits);
   const holdfast = inFolder(folder);
   await holdfast('plan', 'run', 'p.json', '--suspend');
@@ -165,7 +165,7 @@ test('tools that are not what they were: nothing runs, and it is said what does 
   expect(stderr).toContain('(plan.invalid)');
 });
 
-test('a plan that another program began is gone on with there', async () => {
+test('a plan started by another program must be resumed there', async () => {
   await using folder = await createFolder();
   const session = createSession({ id: 'one', store: createJsonlLog(await prepareLogPath(folder.path, 'one')) });
   const document = { version: 1, status: 'success', nodes: [], final_output_node: 0 };
@@ -176,7 +176,7 @@ test('a plan that another program began is gone on with there', async () => {
   expect(stderr).toContain('`resumePlan`');
 });
 
-test('the log keeps how many nodes may run at once', async () => {
+test('the log keeps the concurrency', async () => {
   await using folder = await createFolder(waits);
   await inFolder(folder)('plan', 'run', 'p.json', '--suspend', '--concurrency', '1');
   const [name = ''] = await readdir(findLogFolder(folder.path));

@@ -14,14 +14,14 @@ import { describeTerminal, type Host } from '../../terminal/host.ts';
 import { rememberNamed } from '../../trust/trust.ts';
 
 export interface RunPlanFileOptions extends WorkGiven {
-  /** Its path; `-`: standard input. */
+  /** The path; `-`: standard input. */
   readonly file: string;
-  /** Only a plan with this digest is run, or with this beginning of one. */
+  /** Runs only a plan with this digest or prefix. */
   readonly digest: string | undefined;
 }
 
 /**
- * Checks the plan of a file, and runs it; 1 when it is no plan that can be run.
+ * Checks the plan in a file and runs it. Returns 1 if it is not valid.
  *
  * @throws HoldfastError `plan.mismatch`, `usage.*`, and as `openWorkshop` and `runPlan`.
  */
@@ -34,7 +34,7 @@ export async function runPlanFile(options: RunPlanFileOptions, host: Host): Prom
     if (checked.type === 'declined') return reportDeclined(checked.error, host);
     if (checked.type === 'invalid') {
       const things = formatCount(checked.violations.length, 'violation');
-      reportFailure(new HoldfastError('plan.invalid', `The plan cannot be run: it has ${things}.`), host);
+      reportFailure(new HoldfastError('plan.invalid', `The plan is invalid: ${things}.`), host);
       const advice = adviseOnTools(checked.violations, workshop.equipment);
       return reportViolations({ ...checked, advice }, host);
     }
@@ -45,7 +45,7 @@ export async function runPlanFile(options: RunPlanFileOptions, host: Host): Prom
   });
 }
 
-/** As a run would be checked: with its tools, and with its policies asked. @throws HoldfastError as `checkPlan`. */
+/** Checks a plan with the tools and policies of a run. @throws HoldfastError as `checkPlan`. */
 export function checkFor(
   text: string,
   { setup }: Pick<PlanWorkshop, 'setup'>,
@@ -55,7 +55,7 @@ export function checkFor(
   return checkPlan(text, { tools, functions, policies, resources, facts, grants });
 }
 
-/** Tools for which nobody has to be asked. */
+/** Tools that need no approval. */
 export function toGrants(
   { approval, allow }: Pick<WorkGiven, 'approval' | 'allow'>,
   { tools }: Pick<PlanWorkshop['setup'], 'tools'>,
@@ -64,7 +64,7 @@ export function toGrants(
 }
 
 /**
- * Makes sure that a plan is the one that somebody has looked at.
+ * Checks that a plan is the one that was reviewed.
  *
  * @throws HoldfastError `plan.mismatch`.
  */
@@ -72,19 +72,19 @@ export function checkDigest({ digest }: CheckedPlan, wanted: string | undefined)
   if (wanted === undefined || digest.startsWith(wanted)) return;
   throw new HoldfastError(
     'plan.mismatch',
-    `The plan has the digest \`${digest}\`, and one with \`${wanted}\` is wanted: look at it again before you run it. Nothing has run.`,
+    `The plan has the digest \`${digest}\`, expected \`${wanted}\`: review it again before you run it. Nothing has run.`,
     { data: { digest, wanted } },
   );
 }
 
 export interface BeginPlanOptions extends WorkGiven {
-  /** Whether the plan or its request came from there, so that no answer can. */
+  /** True if stdin held the plan or the request, so that answers cannot be read from it. */
   readonly stdinTaken: boolean;
-  /** What a person is told before it begins. */
+  /** Lines printed before it starts. */
   readonly notes: readonly string[];
 }
 
-/** Runs a plan in a session of its own, and shows it. */
+/** Runs a plan in its own session and shows it. */
 export async function beginPlan(
   plan: CheckedPlan,
   options: BeginPlanOptions,

@@ -5,7 +5,7 @@ import { findIssues, readSchema } from '../../testing/test-schemas.ts';
 
 const core = import.meta.resolve('@holdfast/core');
 
-/** A pack that denies the tools that it is given, and `maxCalls` calls. */
+/** A pack that denies the given tools, and `maxCalls` calls. */
 function toPack(
   name: string,
   { version = '1.2.3', check = "names.includes(tool.name) ? deny('Not this one.') : allow" } = {},
@@ -54,7 +54,7 @@ async function checkJson(argv: readonly string[], folder: string) {
   return { exitCode, printed };
 }
 
-test('what a module prints goes to stderr', async () => {
+test('output of a module goes to stderr', async () => {
   await using folder = await createFolder(good);
   const { exitCode, stdout, stderr } = await runMain(['pack', 'check', '.', '--json'], { folder: folder.path });
   expect({ exitCode, name: JSON.parse(stdout).name, stderr }).toEqual({
@@ -64,14 +64,14 @@ test('what a module prints goes to stderr', async () => {
   });
 });
 
-test('a good pack is checked in its folder, with its rules and what they cost', async () => {
+test('a valid pack is checked in its folder, with its rules and their cost', async () => {
   await using folder = await createFolder(good);
   const { exitCode, stdout, stderr } = await check(['.'], folder.path);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   expect(stdout).toMatch(
-    /^Pack careful 1\.2\.3 {2}Some tools are not called\.\nsrc\/index\.ts, cases of test\/cases\.ts\n/,
+    /^Pack careful 1\.2\.3 {2}Some tools are not called\.\nsrc\/index\.ts, cases from test\/cases\.ts\n/,
   );
-  expect(stdout).toMatch(/\nthe pack +9 passed +0 failed +0 skipped\n/);
+  expect(stdout).toMatch(/\npack +9 passed +0 failed +0 skipped\n/);
   expect(stdout).toMatch(/\nstrict +\d+ passed +0 failed +1 skipped\n/);
   expect(stdout).toMatch(/\nnot-called +1 +0 +3 +[\d.]+ µs\n/);
   expect(stdout).toContain(
@@ -88,7 +88,7 @@ test('a good pack is checked in its folder, with its rules and what they cost', 
   expect(printed.checks).toContainEqual({ name: 'it says what it is', status: 'passed' });
 });
 
-test('what is wrong with a pack is told, and is the end', async () => {
+test('problems of a pack are reported, with exit code 1', async () => {
   await using folder = await createFolder({
     ...good,
     'src/index.ts': toPack('careful', {
@@ -109,13 +109,13 @@ test('what is wrong with a pack is told, and is the end', async () => {
   );
   const { stdout } = await check(['.'], folder.path);
   expect(stdout).toContain('says that it is 1.2.4, and its package.json says 1.2.3');
-  // What a terminal would obey is shown.
+  // Control characters are escaped.
   expect(stdout).not.toContain('\u202e');
 });
 
 test.each<{ title: string; files: Record<string, string>; argv?: readonly string[] }>([
   {
-    title: 'a file, with cases that are named',
+    title: 'a file with named cases',
     files: { 'a/pack.ts': toPack('careful'), 'b/those.ts': cases },
     argv: ['a/pack.ts', '--cases', 'b/those.ts'],
   },
@@ -133,7 +133,7 @@ test.each<{ title: string; files: Record<string, string>; argv?: readonly string
     files: {
       'node_modules/@acme/pack/package.json': manifest.replace('{', '{"exports":"./dist/index.js",'),
       'node_modules/@acme/pack/dist/index.js': toPack('careful').replace(': { names?: string[] }', ''),
-      // Not run: there are types in it.
+      // Not loaded: it contains types.
       'node_modules/@acme/pack/src/index.ts': 'const type: string = 1',
       'cases.js': cases,
     },
@@ -145,7 +145,7 @@ test.each<{ title: string; files: Record<string, string>; argv?: readonly string
     argv: ['.', '--export', 'carefulPack'],
   },
   {
-    title: 'the default of several',
+    title: 'the default export of several',
     files: {
       ...good,
       'src/index.ts': `${toPack('careful')}export const other = { ...carefulPack };\nexport { carefulPack as default };`,
@@ -167,38 +167,38 @@ test.each<{
 }>([
   { title: 'nothing', files: {}, code: 'usage.pack_missing' },
   {
-    title: 'a package whose entry is not there',
+    title: 'a package with a missing entry',
     files: { 'package.json': '{ "exports": "./dist/index.js" }' },
     code: 'usage.pack_missing',
-    says: 'says is the entry, `dist/index.js`',
+    says: 'the entry in package.json, `dist/index.js`',
   },
   {
-    title: 'a file that is no module',
+    title: 'a file that is not a module',
     files: good,
     argv: ['package.json'],
     code: 'usage.pack_missing',
-    says: '`package.json` is no module',
+    says: '`package.json` is not a module',
   },
   {
-    title: 'no such place',
+    title: 'a missing path',
     files: good,
     argv: ['gone'],
     code: 'usage.pack_missing',
-    says: 'neither a folder nor a file',
+    says: 'is not a folder, a file or an installed package',
   },
-  { title: 'what is no name', files: good, argv: ['../gone; x'], code: 'usage.pack_missing' },
+  { title: 'an invalid name', files: good, argv: ['../gone; x'], code: 'usage.pack_missing' },
   {
     title: 'a module without a pack',
     files: { ...good, 'src/index.ts': 'export const a = 1;' },
     code: 'usage.pack_missing',
-    says: 'exports no pack',
+    says: 'does not export a pack',
   },
   {
-    title: 'another name',
+    title: 'a wrong export name',
     files: good,
     argv: ['.', '--export', 'constructor'],
     code: 'usage.pack_missing',
-    says: 'it has `carefulPack`',
+    says: 'it exports `carefulPack`',
   },
   {
     title: 'several packs',
@@ -210,23 +210,23 @@ test.each<{
     title: 'no cases',
     files: { ...good, 'test/cases.ts': 'export const other = 1;' },
     code: 'usage.cases_missing',
-    says: 'exports no `cases`',
+    says: 'does not export `cases`',
   },
   {
-    title: 'no file of cases',
+    title: 'no cases file',
     files: { 'src/index.ts': toPack('careful') },
     code: 'usage.cases_missing',
     says: 'src/cases.ts',
   },
   {
-    title: 'no such file of cases',
+    title: 'a missing cases file',
     files: good,
     argv: ['.', '--cases', 'gone.ts'],
     code: 'usage.cases_missing',
-    says: '`gone.ts` is no file',
+    says: 'File `gone.ts` does not exist',
   },
   {
-    title: 'cases of no preset',
+    title: 'cases of an unknown preset',
     files: { ...good, 'test/cases.ts': 'export const cases = { presets: { night: { cases: [] } } };' },
     code: 'options.invalid',
     exitCode: 1,
@@ -240,7 +240,7 @@ test.each<{
     says: 'Broken.',
   },
   {
-    title: 'a package.json that is none',
+    title: 'an invalid package.json',
     files: { ...good, 'package.json': '{' },
     code: 'module.failed',
     exitCode: 1,

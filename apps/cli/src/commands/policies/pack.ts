@@ -22,23 +22,23 @@ Examples:
   $ holdfast pack check packs/git-safety --json | jq '.rules'
   $ holdfast pack check @acme/holdfast-git-safety --cases test/git-safety.ts
 
-Runs the sources (src/index.ts) where there are any, and the cases that cases.ts, src/cases.ts or test/cases.ts exports as \`cases\`.
-Checked is what every pack has to hold to: it says what it is, its package runs nothing when it is installed, its presets make policies,
-options that there are not are refused, every rule lets something through and refuses something, also with arguments left out, random
-options and arguments get an answer, no timer is left. What a check costs is
-that of this machine. Exits with 1 when a check fails. A pack runs with your rights: without a name, the one in this folder has to be
-trusted first.`;
+Loads the sources (src/index.ts) if there are any, and the \`cases\` export of cases.ts, src/cases.ts or test/cases.ts. The checks:
+complete metadata; no install scripts; presets that make policies; unknown options rejected; every rule allows something and refuses
+something, also with missing arguments; an answer for random options and arguments; no timer left running. Costs are those of this
+machine. Exits with 1 if a check fails.
+
+A pack runs with your rights: without a name, the pack in this folder must be trusted first.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
   addTrustOption(command.command('check'))
-    .description('check a policy pack: its metadata, presets, options and cases, and both answers of every rule')
-    .argument('[dir]', 'folder of the pack, a file, or an installed package (default: this folder)')
-    .option('--export <export>', 'which of the packs that it exports (default: `default`, else the only one)')
+    .description('test a policy pack: metadata, presets, options, cases and both answers of every rule')
+    .argument('[dir]', 'folder, file or installed package (default: this folder)')
+    .option('--export <export>', 'name of the exported pack (default: `default`, or the only one)')
     .option(
       '--cases <file>',
       'file that exports `cases` (default: cases.ts, src/cases.ts or test/cases.ts in the folder)',
     )
-    .option('--json', 'as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', help)
     .action(async (place: string | undefined, flags: PackCheckOptions) =>
       end(await checkPack({ ...flags, place }, host)),
@@ -46,17 +46,17 @@ export function declare(command: Command, { host, end }: CommandContext): void {
 }
 
 export interface PackCheckOptions {
-  /** A folder, a file or an installed package. Absent: the current folder. */
+  /** A folder, a file or an installed package. Default: the current folder. */
   readonly place?: string | undefined;
   readonly export?: string | undefined;
-  /** File with the cases. Absent: it is looked for beside the pack. */
+  /** The file with the cases. Default: searched beside the pack. */
   readonly cases?: string | undefined;
   readonly json?: boolean;
-  /** Says yes to a pack that is found. */
+  /** Trusts a pack that was found. */
   readonly trust?: boolean | undefined;
 }
 
-/** As JSON. */
+/** The JSON output. */
 interface CheckedPack {
   readonly name: string;
   readonly version: string;
@@ -70,26 +70,26 @@ interface CheckedPack {
 interface CheckedOne {
   readonly name: string;
   readonly status: 'passed' | 'failed' | 'skipped';
-  /** Why it failed, or was skipped. */
+  /** Why it failed or was skipped. */
   readonly message?: string;
 }
 
 /**
- * Checks a pack with its cases, as `packTester` does it, and says what its rules answered and cost; 1 when a check fails. A pack that
- * nobody has named is found code.
+ * Checks a pack with its cases, as `packTester` does, and reports what its rules answered and cost. Returns 1 if a check fails. A pack
+ * that was not named is found code.
  *
  * @throws HoldfastError `usage.pack_missing`, `usage.pack_unclear`, `usage.cases_missing`, `module.failed`, and `options.invalid` for
- * cases that are none of this pack; as `demandTrust`.
+ * cases of another pack; as `demandTrust`.
  */
 export async function checkPack(options: PackCheckOptions, host: Host): Promise<ExitCode> {
   const { place = '.', export: exportName, cases: named, json = false } = options;
   if (options.place === undefined) await demandPack(options, host);
-  // What a module prints must not get between our lines.
+  // A module's own output must not mix with ours.
   const write = host.reserveStdout();
   const { pack, file, folder, manifest } = await openPack({ place, exportName, directory: host.directory });
   const { cases, file: casesFile } = await openCases(folder, named, host.directory);
   const checks: CheckedOne[] = [];
-  // One after another: timers are counted in the whole process.
+  // In sequence: timers are counted for the whole process.
   for (const check of packTester(pack, cases, manifest === undefined ? {} : { manifest }))
     checks.push(await runCheck(check));
   const rules = await measurePack(pack, cases);
@@ -144,7 +144,7 @@ function describe(
   const failed = checks.some(({ status }) => status === 'failed');
   return [
     `${colors.bold(`Pack ${name} ${version}`)}  ${toPrintable(description)}`,
-    colors.dim(`${toPrintable(file)}, cases of ${toPrintable(cases)}`),
+    colors.dim(`${toPrintable(file)}, cases from ${toPrintable(cases)}`),
     '',
     ...describeGroups(checks, groups, style),
     '',
@@ -155,12 +155,12 @@ function describe(
   ];
 }
 
-/** By the titles that stand before the names of checks. */
+/** The titles that prefix the names of checks. */
 function listGroups({ presets, configs = [] }: PackCases): readonly string[] {
   return [...Object.keys(presets), ...configs.map(({ title }) => title)];
 }
 
-/** How many checks there were of the pack as a whole, and of each preset and further choice of options. */
+/** Counts the checks of the pack as a whole, of each preset and of each set of options. */
 function describeGroups(
   checks: readonly CheckedOne[],
   groups: readonly string[],
@@ -169,7 +169,7 @@ function describeGroups(
   const groupOf = ({ name }: CheckedOne): string => groups.find((group) => name.startsWith(`${group}: `)) ?? '';
   const rows = ['', ...groups].map((group) => {
     const own = checks.filter((check) => groupOf(check) === group);
-    return [group === '' ? 'the pack' : group, ...countStatuses(own)];
+    return [group === '' ? 'pack' : group, ...countStatuses(own)];
   });
   return formatTable([{ title: 'checks of' }, { title: '' }, { title: '' }, { title: '' }], rows, style);
 }
@@ -181,8 +181,8 @@ function countStatuses(checks: readonly CheckedOne[]): readonly string[] {
 }
 
 function describeRules(rules: readonly PackRule[], style: TableStyle): readonly string[] {
-  if (rules.length === 0) return [style.colors.yellow('No rule was asked.')];
-  const head = ['rule', 'allowed', 'asked', 'denied', 'a check costs, here'].map((title) => ({ title }));
+  if (rules.length === 0) return [style.colors.yellow('No rule ran.')];
+  const head = ['rule', 'allowed', 'asked', 'denied', 'cost per check'].map((title) => ({ title }));
   const rows = rules.map(({ policy, allowed, asked, denied, microseconds }) => [
     policy,
     ...[allowed, asked, denied].map(String),

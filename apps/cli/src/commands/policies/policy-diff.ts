@@ -15,13 +15,13 @@ import { toJsonText } from '../../terminal/json.ts';
 import { formatTable, type TableStyle } from '../../terminal/table.ts';
 
 export interface PolicyDiffOptions extends SessionChoice {
-  /** With it, `from` and `to` are presets; else they are packs: folders, files or installed packages. */
+  /** If set, `from` and `to` are presets; otherwise they are packs: folders, files or installed packages. */
   readonly pack?: string | undefined;
   readonly from: string;
   readonly to: string;
-  /** Of packs. */
+  /** For packs. */
   readonly preset?: string | undefined;
-  /** A JSON file: options of the host, for both. */
+  /** A JSON file with host options for both. */
   readonly options?: string | undefined;
   readonly export?: string | undefined;
   readonly json?: boolean;
@@ -35,14 +35,14 @@ interface Side {
 }
 
 /**
- * Says to which recorded calls two presets or versions of a pack would say something else; 1 when one would be let through that would
- * not have been, or a log is damaged.
+ * Lists the recorded calls on which two presets or versions of a pack disagree. Returns 1 if one would newly be allowed, or if a log
+ * is damaged.
  *
  * @throws HoldfastError `usage.pack_missing`, `usage.pack_unclear`, `usage.preset_twice`, `usage.options_invalid`, `module.failed`,
  * `usage.session_unknown`, `log.*`, and as `packPolicies`.
  */
 export async function diffPolicies(given: PolicyDiffOptions, host: Host): Promise<ExitCode> {
-  // What a module prints must not get between our lines.
+  // A module's own output must not mix with ours.
   const write = host.reserveStdout();
   const { before, after } = await openSides(given, host.directory);
   const sessions: DiffedSession[] = [];
@@ -52,7 +52,7 @@ export async function diffPolicies(given: PolicyDiffOptions, host: Host): Promis
     const calls = await comparePolicies(reading.records, {
       before: before.policies,
       after: after.policies,
-      // What every run has. A policy that looks closer at others is told as unknown.
+      // Every run has these. Calls of other tools are reported as unknown if a policy inspects the tool.
       tools: fileTools(),
       filesystem: memoryFilesystem().readOnly,
       workspace,
@@ -78,7 +78,10 @@ async function openSides(
   });
   if (pack !== undefined) {
     if (preset !== undefined) {
-      throw usageError('usage.preset_twice', 'With --pack, --from and --to name the presets: leave out --preset.');
+      throw usageError(
+        'usage.preset_twice',
+        '`--preset` cannot be combined with `--pack`: `--from` and `--to` are the presets.',
+      );
     }
     const { pack: opened } = await openPack({ place: pack, exportName, directory });
     return { before: toSide(opened, from), after: toSide(opened, to) };
@@ -102,8 +105,8 @@ async function readOptions(file: string, directory: string): Promise<JsonObject>
     throw refuse('cannot be read', cause);
   }
   const parsed = parseJson(text);
-  if (!parsed.ok) throw refuse(`is no JSON that can be taken: ${parsed.problem}`);
-  if (!isPlainObject(parsed.value)) throw refuse('must hold an object: the options of the pack');
+  if (!parsed.ok) throw refuse(`is not valid JSON: ${parsed.problem}`);
+  if (!isPlainObject(parsed.value)) throw refuse('must contain an object with the options of the pack');
   // Parsed from JSON.
   return parsed.value as JsonObject;
 }
@@ -122,7 +125,7 @@ function countChanges(calls: readonly ComparedCall[]): Record<ComparedCall['chan
   return counts;
 }
 
-/** A session, and what two presets or versions of a pack say to its calls. */
+/** A session with the verdicts of both sides on its calls. */
 export interface DiffedSession {
   readonly id: string;
   readonly damaged: boolean;
@@ -142,7 +145,7 @@ export interface PolicyDiff {
   readonly sessions: readonly DiffedSession[];
 }
 
-/** The calls that are not the same, the widened ones first, and how many there are of what. */
+/** The calls that differ, widened ones first, and the counts. */
 function describeDiff({ before, after, counts, sessions }: PolicyDiff, style: TableStyle): readonly string[] {
   const { colors } = style;
   const title = `${nameOf(before)} → ${nameOf(after)}`;
@@ -154,7 +157,7 @@ function describeDiff({ before, after, counts, sessions }: PolicyDiff, style: Ta
   const told = [
     `${widened} widened`,
     `${tightened} tightened`,
-    `${reason} with another reason`,
+    `${reason} with a different reason`,
     `${unknown} unknown`,
     `${same} the same`,
   ].join(', ');
@@ -176,9 +179,7 @@ function describeDiff({ before, after, counts, sessions }: PolicyDiff, style: Ta
     (widened > 0 ? colors.red : colors.green)(
       `${formatCount(total, 'call')} of ${formatCount(sessions.length, 'session')}: ${told}`,
     ),
-    ...(unknown === 0
-      ? []
-      : [colors.yellow('Unknown: a policy looks at something that the log does not have. It was not guessed.')]),
+    ...(unknown === 0 ? [] : [colors.yellow('Unknown: a policy needs data that is not in the log.')]),
   ];
 }
 

@@ -88,7 +88,7 @@ async function diffJson(argv: readonly string[], folder: string) {
   return { exitCode, printed };
 }
 
-test('policy diff: a stricter preset tightens, a looser one widens: each call is listed, and the exit code is 1', async () => {
+test('policy diff: a stricter preset tightens, a looser one widens and exits with 1; each call is listed', async () => {
   await using folder = await createFolder({ 'pack.ts': toPack() });
   await record(folder.path, 'first', steps);
   await record(folder.path, 'second', steps.slice(2));
@@ -102,7 +102,7 @@ test('policy diff: a stricter preset tightens, a looser one widens: each call is
     /\nreason +second +c1 +pay +deny +deny +.*before: At most 100 euros\. {2}after: At most 10/,
   );
   expect(tightened.stdout).toMatch(
-    /\n6 calls of 2 sessions: 0 widened, 2 tightened, 2 with another reason, 0 unknown, 2 the same\n$/,
+    /\n6 calls of 2 sessions: 0 widened, 2 tightened, 2 with a different reason, 0 unknown, 2 the same\n$/,
   );
 
   const widened = await runMain(['policy', 'diff', '--pack', 'pack.ts', '--from', 'strict', '--to', 'recommended'], {
@@ -132,7 +132,7 @@ test('policy diff: a stricter preset tightens, a looser one widens: each call is
   });
 });
 
-test('policy diff: two versions of a pack, with a preset and options of the host', async () => {
+test('policy diff: two versions of a pack, with a preset and host options', async () => {
   await using folder = await createFolder({
     'old.ts': toPack(),
     'new/index.ts': toPack({ version: '1.1.0', limit: 'euros > maxEuros * 2' }),
@@ -151,7 +151,7 @@ test('policy diff: two versions of a pack, with a preset and options of the host
   expect(options).toMatchObject({ exitCode: 1, printed: { counts: { widened: 1, same: 3 } } });
 });
 
-test('policy diff: what a log does not have is unknown, and told', async () => {
+test('policy diff: calls that need data missing from the log are reported as unknown', async () => {
   await using folder = await createFolder({
     'pack.ts': toPack({ limit: "(input as { to?: string }).to === 'x' || euros > maxEuros" }),
   });
@@ -170,7 +170,7 @@ test('policy diff: what a log does not have is unknown, and told', async () => {
   expect(stdout).toMatch(/\n2 calls of 1 session: 0 widened, .* 1 unknown, 1 the same\nUnknown: /);
 });
 
-test('policy diff: a damaged log is compared as far as it goes, and fails', async () => {
+test('policy diff: the valid part of a damaged log is compared, with exit code 1', async () => {
   await using folder = await createFolder({ 'pack.ts': toPack() });
   await appendFile(await record(folder.path, 'first', steps), '{"half');
   const { exitCode, stdout, stderr } = await diff(
@@ -206,7 +206,7 @@ test.each<{ argv: readonly string[]; files?: Record<string, string>; code: strin
     argv: ['--from', 'pack.ts', '--to', 'pack.ts', '--options', 'o.json'],
     files: { 'o.json': '{"a":1,"a":2}' },
     code: 'usage.options_invalid',
-    says: 'no JSON',
+    says: 'not valid JSON',
   },
   {
     argv: ['--from', 'pack.ts', '--to', 'pack.ts', '--options', 'o.json'],
@@ -240,7 +240,7 @@ async function observed(argv: readonly string[], directory: string) {
   return printed;
 }
 
-test('policy observed: what would have been denied or asked for, by policy', async () => {
+test('policy observed: would-be denials and questions, by policy', async () => {
   await using folder = await createFolder();
   const policies = [
     observe(denyTools(['pay'], { reason: 'No\u202e money.' })),
@@ -270,12 +270,12 @@ test('policy observed: what would have been denied or asked for, by policy', asy
   });
 });
 
-test('policy observed: nothing was tried out; a damaged log; no such session', async () => {
+test('policy observed: nothing observed; a damaged log; an unknown session', async () => {
   await using folder = await createFolder();
   const path = await record(folder.path, 'first', steps);
   expect(await runHere(['policy', 'observed'], { directory: folder.path })).toMatchObject({
     exitCode: 0,
-    stdout: 'Nothing in 1 session: no policy was tried out, or none had anything to say.\n',
+    stdout: 'Nothing in 1 session: no policy was observed, or none objected.\n',
   });
   await appendFile(path, '{"half');
   expect(await runHere(['policy', 'observed'], { directory: folder.path })).toMatchObject({

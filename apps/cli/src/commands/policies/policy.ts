@@ -17,30 +17,30 @@ Examples:
   $ holdfast policy diff --from ./pack-1.2.ts --to ./pack-1.3.ts --preset strict --options pack.json
   $ holdfast policy diff --from @acme/pack --to ../pack 20260517-093012345-k3x9 --json | jq '.counts'
 
-Every recorded call is put to both, on the history that the log has: it ends as it did, whatever they say. No tool runs, nothing is
-changed. What a log does not have (contents of files, secrets, what a call read) is not guessed: such calls are unknown.
-Exits with 1 when a call would be let through that would not have been: each is listed.`;
+Each recorded call is judged by both sides, with the history of the log. No tool runs and nothing changes. Calls that depend on data
+missing from the log (file contents, secrets, what a call read) are reported as unknown. Exits with 1 if a call that was refused would
+now be allowed: each is listed.`;
 
 const observedHelp = `
 Examples:
-  $ holdfast policy observed                        what tried-out policies would have denied or asked for
+  $ holdfast policy observed                        decisions of policies that are only observed
   $ holdfast policy observed 20260517-093012345-k3x9 --json | jq '.sessions[].policies[].denied'
 
-A policy is tried out under \`observe\`: a pack by its preset \`observe\`, or by \`observe: true\`. Exits with 1 when a log is damaged.`;
+Policies are observed with \`observe: true\` or the pack preset \`observe\`. Exits with 1 if a log is damaged.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
   command
     .command('diff')
-    .description('say what two presets or versions of a pack would have said otherwise to recorded calls')
-    .argument('[id...]', 'ids of sessions (default: all of the workspace)')
-    .option('--pack <pack>', 'folder, file or installed package of a pack: --from and --to are its presets')
-    .requiredOption('--from <side>', 'a preset of --pack; without it, a pack: a folder, a file or an installed package')
-    .requiredOption('--to <side>', 'the same, to compare with')
-    .option('--preset <preset>', 'without --pack: the preset of both (default: recommended)')
-    .option('--options <file>', 'JSON file with options of the host, for both')
-    .option('--export <export>', 'which of the packs that a module exports (default: `default`, else the only one)')
-    .option('--workspace <dir>', 'folder that the sessions worked in', '.')
-    .option('--json', 'as JSON')
+    .description('compare two presets or versions of a pack on recorded calls')
+    .argument('[id...]', 'session ids (default: all of the workspace)')
+    .option('--pack <pack>', 'pack (folder, file or installed package) whose presets --from and --to name')
+    .requiredOption('--from <side>', 'a preset of --pack; without --pack, a pack (folder, file or installed package)')
+    .requiredOption('--to <side>', 'the preset or pack to compare with')
+    .option('--preset <preset>', 'without --pack: preset of both packs (default: recommended)')
+    .option('--options <file>', 'JSON file with host options for both')
+    .option('--export <export>', 'name of the exported pack (default: `default`, or the only one)')
+    .option('--workspace <dir>', 'workspace of the sessions', '.')
+    .option('--json', 'print JSON')
     .addHelpText('after', diffHelp)
     .action(async (ids: readonly string[], flags: Omit<PolicyDiffOptions, 'ids'>) => {
       const { diffPolicies } = await import('./policy-diff.ts');
@@ -48,10 +48,10 @@ export function declare(command: Command, { host, end }: CommandContext): void {
     });
   command
     .command('observed')
-    .description('list what policies that were only tried out would have denied or asked for')
-    .argument('[id...]', 'ids of sessions (default: all of the workspace)')
-    .option('--workspace <dir>', 'folder that the sessions worked in', '.')
-    .option('--json', 'as JSON')
+    .description('list what observed policies would have denied or asked about')
+    .argument('[id...]', 'session ids (default: all of the workspace)')
+    .option('--workspace <dir>', 'workspace of the sessions', '.')
+    .option('--json', 'print JSON')
     .addHelpText('after', observedHelp)
     .action(async (ids: readonly string[], flags: Omit<ObservedOptions, 'ids'>) =>
       end(await listObservedDecisions({ ...flags, ids }, host)),
@@ -62,7 +62,7 @@ export interface ObservedOptions extends SessionChoice {
   readonly json?: boolean;
 }
 
-/** As JSON. */
+/** The JSON output. */
 interface ObservedSession {
   readonly id: string;
   readonly damaged: boolean;
@@ -70,7 +70,7 @@ interface ObservedSession {
 }
 
 /**
- * Lists what policies that were only tried out would have denied or asked for; 1 when a log is damaged.
+ * Lists what observed policies would have denied or asked about. Returns 1 if a log is damaged.
  *
  * @throws HoldfastError `usage.session_unknown`, `log.*`.
  */
@@ -92,7 +92,7 @@ function describe(sessions: readonly ObservedSession[], style: TableStyle): read
     ),
   );
   const where = formatCount(sessions.length, 'session');
-  if (rows.length === 0) return [`Nothing in ${where}: no policy was tried out, or none had anything to say.`];
+  if (rows.length === 0) return [`Nothing in ${where}: no policy was observed, or none objected.`];
   const head = [
     { title: 'policy', paint: colors.bold },
     { title: 'session' },
@@ -106,7 +106,7 @@ function describe(sessions: readonly ObservedSession[], style: TableStyle): read
     '',
     ...describeTotals(sessions, style),
     '',
-    colors.dim(`${where}; every one of these calls was let through by these policies.`),
+    colors.dim(`${where}; these policies were only observed and stopped none of these calls.`),
   ];
 }
 

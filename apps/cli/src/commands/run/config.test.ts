@@ -14,7 +14,7 @@ import {
 } from '../../testing/test-plugins.ts';
 import { runMain, toTool } from '../../testing/test-program.ts';
 
-test('tools, guards, state and resources of a plugin and of its pack are in force', async () => {
+test('tools, guards, state and resources of a plugin and its pack are in force', async () => {
   const config = { plugins: ['./git.mjs'], packs: ['git/git-safety'] };
   const script = toScript([
     ['push', { branch: 'dev' }],
@@ -37,7 +37,7 @@ test('tools, guards, state and resources of a plugin and of its pack are in forc
   expect(denied.stdout).toMatch(/denied {4}push .+"dev".+ ask: git-safety-ask-push/);
 });
 
-test('a prefix stands before the names of a plugin, and its guards see their own', async () => {
+test("a prefix applies to a plugin's tool names, but its guards see the original ones", async () => {
   const config = { plugins: [{ plugin: './git.mjs', prefix: 'git', config: { token: 'secret' } }] };
   const script = toScript([['git_push', { branch: 'main' }], ['git_push', { branch: 'dev' }], ['git_blame'], ['push']]);
   await using folder = await createProject(config, { 'script.json': script });
@@ -46,26 +46,26 @@ test('a prefix stands before the names of a plugin, and its guards see their own
   expect(stdout).toMatch(/ok {8}git_push [\s\S]+ok {8}git_blame[\s\S]+unknown.+ push /);
 });
 
-test('the model of a plugin answers by `<plugin>/<model>`, and another is unknown', async () => {
+test("a plugin's model is used as `<plugin>/<model>`; others are unknown", async () => {
   await using folder = await createProject({ plugins: ['./git.mjs'], model: 'git/echo' });
   const { stdout } = await type(folder, ['run', 'Say this.']);
   expect(stdout).toMatch(/^echo · /);
   expect(stdout).toContain('\n| Say this.\n');
   expect(await type(folder, ['run', 'x', '--model', 'git/echoes'])).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringContaining('Plugins have `git/echo`. (usage.model_unknown)'),
+    stderr: expect.stringContaining('Models of plugins: `git/echo`. (usage.model_unknown)'),
   });
 });
 
-test('it is said where a model stands that there is none of', async () => {
+test('an unknown model is reported with its configuration file', async () => {
   await using folder = await createProject({ model: 'gpt-5' });
   const { exitCode, stderr } = await type(folder, ['run', 'x']);
   expect(exitCode).toBe(2);
-  expect(stderr).toMatch(/\(usage\.model_unknown\)\n {2}hint: It is the `model` of holdfast\.config\.mjs\.\n$/);
+  expect(stderr).toMatch(/\(usage\.model_unknown\)\n {2}hint: it is set as `model` in holdfast\.config\.mjs\.\n$/);
   expect((await type(folder, ['run', 'x', '--model', 'gpt-6'])).stderr).not.toContain('hint');
 });
 
-test('a model that cannot be had ends the run before it begins', async () => {
+test('a model that cannot be created ends the run before it starts', async () => {
   const source = toPlugin(`{
     name: 'sad', version: '1.0.0', description: 'Has no model.', holdfast: '*',
     models: [{ name: 'none', description: 'Throws.', create() { throw new Error('No ' + this.name); } }],
@@ -76,11 +76,11 @@ test('a model that cannot be had ends the run before it begins', async () => {
   });
   const { exitCode, stderr } = await type(folder, ['run', 'x', '--model', 'sad/none']);
   expect(exitCode).toBe(2);
-  expect(stderr).toContain('The model `sad/none` cannot be had: No none (plugin.model.failed)');
+  expect(stderr).toContain('Cannot create model `sad/none`: No none (plugin.model.failed)');
   expect(await listSessions(folder)).toEqual([]);
 });
 
-test('lists of tools and limits are in force', async () => {
+test('tool lists and limits are in force', async () => {
   const config = { plugins: ['./git.mjs'], denyTools: ['write_file'], limits: { maxCalls: 2 } };
   const script = toScript([['write_file', { path: 'a', content: '' }], ['status'], ['status'], ['status']]);
   await using folder = await createProject(config, { 'script.json': script });
@@ -92,7 +92,7 @@ test('lists of tools and limits are in force', async () => {
   expect((await runScript(folder, '--max-calls', '9')).stdout).toContain('used 3 of 9 calls');
 });
 
-test('nothing runs when a list of the host names no tool; what a workspace lists is only told', async () => {
+test('an unknown tool is an error in a list of the host, and a warning in a list of a workspace', async () => {
   const run = async (config: object, policy: object = {}) => {
     const files = { 'script.json': toScript([['list_files']]), 'bad.mjs': "throw new Error('no');" };
     await using folder = await createProject(config, { ...files, 'holdfast.policy.json': JSON.stringify(policy) });
@@ -101,19 +101,19 @@ test('nothing runs when a list of the host names no tool; what a workspace lists
   for (const list of ['denyTools', 'allowTools']) {
     const { exitCode, stdout, stderr, sessions } = await run({ [list]: ['read_file', 'delete_fil'] });
     expect({ exitCode, stdout, sessions }).toEqual({ exitCode: 2, stdout: '', sessions: 0 });
-    expect(stderr).toContain(`\`${list}\` of holdfast.config.mjs names \`delete_fil\`, which is no tool of this run.`);
+    expect(stderr).toContain(`Unknown tool \`delete_fil\` in \`${list}\` of holdfast.config.mjs.`);
     expect(stderr).toContain('Did you mean `delete_file`?');
   }
-  // The names of a plugin that is left out are not known.
+  // The names of a plugin that was left out are unknown.
   const unsure = await run({ plugins: ['./bad.mjs'], denyTools: ['push'] });
   expect(unsure).toMatchObject({ exitCode: 0, sessions: 1 });
-  expect(unsure.stderr).toContain('warning: `denyTools` of holdfast.config.mjs names `push`, which is no tool here');
+  expect(unsure.stderr).toContain('warning: unknown tool `push` in `denyTools` of holdfast.config.mjs');
   const told = await run({}, { denyTools: ['push'] });
   expect(told).toMatchObject({ exitCode: 0, sessions: 1 });
-  expect(told.stderr).toBe('warning: `denyTools` of holdfast.policy.json names `push`, which is no tool here\n');
+  expect(told.stderr).toBe('warning: unknown tool `push` in `denyTools` of holdfast.policy.json\n');
 });
 
-test('a workspace makes it tighter and never looser', async () => {
+test('a workspace can only tighten', async () => {
   const config = { plugins: ['./git.mjs'], denyTools: ['status'], limits: { maxCalls: 5 } };
   const policy = { denyTools: ['read_file'], packs: ['git/git-safety'], limits: { maxCalls: 50 } };
   const calls: readonly [string, object?][] = [
@@ -138,18 +138,18 @@ const failing = {
   'throws in setup': toPlugin(`{
     name: 'bad', version: '1.0.0', description: 'Bad.', holdfast: '*', setup() { throw new Error('No luck.'); },
   }`),
-  'wants another Holdfast': toPlugin(`{ name: 'bad', version: '1.0.0', description: 'Bad.', holdfast: '^99.0.0' }`),
-  'has a section of which there is no prompt': `import { markdownSection } from '${import.meta.resolve('@holdfast/prompt')}';
+  'requires another Holdfast': toPlugin(`{ name: 'bad', version: '1.0.0', description: 'Bad.', holdfast: '^99.0.0' }`),
+  'has an invalid section': `import { markdownSection } from '${import.meta.resolve('@holdfast/prompt')}';
 ${toPlugin(`{
     name: 'bad', version: '1.0.0', description: 'Bad.', holdfast: '*',
     sections: [markdownSection({ title: 'Odd', template: 'About $nothing.' })],
   }`)}`,
-  'has a tool that is none': toPlugin(
+  'has an invalid tool': toPlugin(
     `{ name: 'bad', version: '1.0.0', description: 'Bad.', holdfast: '*', tools: [{ name: 'x' }] }`,
   ),
 };
 
-test.each(Object.entries(failing))('a plugin that %s is left out, and the run goes on', async (_why, source) => {
+test.each(Object.entries(failing))('a plugin that %s is left out, and the run continues', async (_why, source) => {
   const config = { plugins: ['./bad.mjs', './git.mjs'] };
   await using folder = await createProject(config, { 'bad.mjs': source, 'script.json': toScript([['status']]) });
   const { exitCode, stdout, stderr } = await runScript(folder);
@@ -160,14 +160,14 @@ test.each(Object.entries(failing))('a plugin that %s is left out, and the run go
 
 const unguarded: Readonly<Record<string, { readonly config: object; readonly pack?: string; readonly code: string }>> =
   {
-    'is not there': { config: { packs: ['./guard.mjs'] }, code: 'plugin.package.missing' },
+    'is missing': { config: { packs: ['./guard.mjs'] }, code: 'plugin.package.missing' },
     'throws when imported': { config: { packs: ['./guard.mjs'] }, pack: "throw new Error('no');", code: 'plugin.' },
-    'has no such preset': {
+    'has an unknown preset': {
       config: { packs: [{ pack: './guard.mjs', preset: 'lax' }] },
       pack: toPack('guard', '() => core.allow'),
       code: 'pack.preset.unknown',
     },
-    'has other options': {
+    'has unknown options': {
       config: { packs: [{ pack: './guard.mjs', config: { more: 1 } }] },
       pack: toPack('guard', '() => core.allow'),
       code: 'pack.config.invalid',
@@ -176,7 +176,7 @@ const unguarded: Readonly<Record<string, { readonly config: object; readonly pac
       config: { plugins: ['./bad.mjs'], packs: ['bad/guard'] },
       code: 'config.pack.unknown',
     },
-    'stands in a configuration with a misspelt key': { config: { pakcs: ['./guard.mjs'] }, code: 'config.invalid' },
+    'is in a configuration with a misspelled key': { config: { pakcs: ['./guard.mjs'] }, code: 'config.invalid' },
   };
 
 test.each(Object.entries(unguarded))('nothing runs when a pack %s', async (_why, { config, pack, code }) => {
@@ -191,7 +191,7 @@ test.each(Object.entries(unguarded))('nothing runs when a pack %s', async (_why,
   expect(await listSessions(folder)).toEqual([]);
 });
 
-test('nothing runs when a policy of the workspace is no JSON', async () => {
+test('nothing runs when the workspace policy is not valid JSON', async () => {
   await using folder = await createProject({}, { 'holdfast.policy.json': '{ denyTools: }', 'script.json': toScript() });
   expect(await runScript(folder)).toMatchObject({
     exitCode: 2,
@@ -199,7 +199,7 @@ test('nothing runs when a policy of the workspace is no JSON', async () => {
   });
 });
 
-test('a plugin with a tool of the name of a file tool is refused, until the host says whose it is', async () => {
+test('a plugin tool with the name of a file tool is refused until the host names the winner', async () => {
   const source = toPlugin(`{
     name: 'own', version: '1.0.0', description: 'Reads.', holdfast: '*',
     tools: [core.defineTool({ name: 'read-file', description: 'Reads.', effects: 'none', execute: () => 'own' })],
@@ -222,7 +222,7 @@ test('a plugin with a tool of the name of a file tool is refused, until the host
   expect(kept.stdout).toMatch(/unknown.+ read-file [\s\S]+ok {8}read_file/);
 });
 
-test('tool files that a model could mix up with another tool are left out, and the others are there', async () => {
+test('tool files with confusable names are left out, others are used', async () => {
   const files = {
     'plugins/a.mjs': toTool('read-fi1e', 'return 1;'),
     'plugins/b.mjs': toTool('model_one', 'return 1;'),
@@ -233,11 +233,11 @@ test('tool files that a model could mix up with another tool are left out, and t
   const { exitCode, stdout, stderr } = await runScript(folder);
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(/1 tool from \.\/plugins · plugins: git[\s\S]+ok {8}model_one/);
-  expect(stderr).toContain('`read-fi1e` is the name of a built-in file tool, `read_file`; this tool is left out.');
-  expect(stderr).toContain('`mode1_one` is easily taken for `model_one` in b.mjs; this tool is left out.');
+  expect(stderr).toContain('`read-fi1e` is too similar to the built-in file tool `read_file`; this tool is left out.');
+  expect(stderr).toContain('`mode1_one` is too similar to `model_one` in b.mjs; this tool is left out.');
 });
 
-test('what is imported, and what a workspace forbids, cannot be changed by the run', async () => {
+test('a run cannot change imported code or the workspace policy', async () => {
   const paths = ['git.mjs', 'holdfast.config.mjs', 'holdfast.policy.json'];
   const script = toScript(
     paths.map((path) => ['read_file', { path }]),
@@ -251,7 +251,7 @@ test('what is imported, and what a workspace forbids, cannot be changed by the r
   expect(await readFile(join(folder.path, 'holdfast.policy.json'), 'utf8')).toBe(policy);
 });
 
-test('what a configuration imports by a path is protected, too, and what it names and is not there cannot be made', async () => {
+test('relative imports of a configuration are protected, including files that do not exist yet', async () => {
   const files = {
     'holdfast.config.mjs': `import { rule } from './own/rule.mjs';\n${toConfig({ plugins: ['./git.mjs', './later.mjs'] })}`,
     'own/rule.mjs': "export * from './deep/rule.mjs';",
@@ -271,7 +271,7 @@ test('what a configuration imports by a path is protected, too, and what it name
     ]),
   );
   await using folder = await createFolder({ ...files, 'script.json': script });
-  // In a process of its own: what this one has imported before, it does not import again.
+  // In a separate process, because this one does not import a module twice.
   const { exitCode, stdout } = await runMain(['run', 'x', '--model', 'script:script.json'], { folder: folder.path });
   expect(exitCode).toBe(0);
   for (const path of [...paths, 'later.mjs', 'node_modules/more/index.mjs'])
@@ -279,7 +279,7 @@ test('what a configuration imports by a path is protected, too, and what it name
   expect(stdout).toContain('+ created own/made.mjs\n\ncompleted');
 });
 
-test('what is printed while it is imported does not get between the lines of --json', async () => {
+test('output during imports does not mix with --json', async () => {
   const files = {
     'holdfast.config.mjs': `console.log('CONFIG');\n${toConfig({ plugins: ['./loud.mjs'] })}`,
     'loud.mjs': `console.log('PLUGIN');\n${toPlugin(`{
@@ -297,7 +297,7 @@ test('what is printed while it is imported does not get between the lines of --j
   }
 });
 
-test.each(['config', 'plugin'])('a %s that ends the process does not make a success of it', async (what) => {
+test.each(['config', 'plugin'])('a %s that ends the process is a failure', async (what) => {
   const exits = 'process.exit(0);\n';
   const config = toConfig({ plugins: ['./quits.mjs'] });
   await using folder = await createFolder({
@@ -309,10 +309,10 @@ test.each(['config', 'plugin'])('a %s that ends the process does not make a succ
     folder: folder.path,
   });
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
-  expect(stderr).toContain('ended this process; nothing was run. (plugin.process.exited)');
+  expect(stderr).toContain('ended this process. Nothing has run. (plugin.process.exited)');
 });
 
-test('plugins that are CommonJS, with what they require', async () => {
+test('CommonJS plugins and their imports', async () => {
   const files = {
     'node_modules/old-plugin/package.json': JSON.stringify({
       name: 'old-plugin',
@@ -333,7 +333,7 @@ exports.old = {
   expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: 'found\n', stderr: '' });
 });
 
-test('a tool file and a plugin with one name are refused, until the host says whose it is', async () => {
+test('a tool file and a plugin tool with the same name are refused until the host names the winner', async () => {
   const files = {
     'plugins/push.mjs': toTool('push', 'return 1;'),
     'script.json': toScript([['push', { branch: 'dev' }]]),
@@ -349,7 +349,7 @@ test('a tool file and a plugin with one name are refused, until the host says wh
   expect((await run({ winners: { push: 'folder' } })).stdout).toMatch(/invalid {3}push/);
 });
 
-test('tool files of a plugin run where tools of the folder do, and one that is refused costs itself', async () => {
+test('tool files of a plugin run with the same isolation, and an invalid one is left out', async () => {
   const source = toPlugin(`{
     name: 'filed', version: '1.0.0', description: 'Has files.', holdfast: '*',
     toolFolders: [new URL('./filed/', import.meta.url)],
@@ -372,7 +372,7 @@ test('tool files of a plugin run where tools of the folder do, and one that is r
 });
 
 test.each([
-  { title: 'none is there', files: {}, argv: [], isRefused: true },
+  { title: 'none exists', files: {}, argv: [], isRefused: true },
   {
     title: 'another one is named',
     files: { 'own/act.mjs': toTool('act', 'return 1;') },
@@ -385,7 +385,7 @@ test.each([
     argv: [],
     isRefused: false,
   },
-])('a tools folder that a later run would take cannot be made: $title', async ({ files, argv, isRefused }) => {
+])('a tools folder that a later run would use cannot be created: $title', async ({ files, argv, isRefused }) => {
   const script = toScript(
     ['plugins', 'plugins/new.mjs'].map((path) => ['write_file', { path: `${path}/a.mjs`, content: '' }]),
   );
@@ -396,7 +396,7 @@ test.each([
   expect(stdout.includes('+ created plugins/a.mjs')).toBe(!isRefused);
 });
 
-test('a package that a configuration names and that is not installed cannot be made', async () => {
+test('a configured package that is not installed cannot be created', async () => {
   const path = 'node_modules/gone-plugin/index.mjs';
   const script = toScript([
     ['write_file', { path, content: '{}' }],
@@ -409,7 +409,7 @@ test('a package that a configuration names and that is not installed cannot be m
   for (const written of [path, `ci/${path}`]) expect(stdout).toContain(`\`${written}\` is protected`);
 });
 
-test('folders of tool files of plugins cannot be written, also those of a plugin that is left out', async () => {
+test('tool folders of plugins cannot be written, even of a plugin that was left out', async () => {
   const toFiled = (name: string, more: string): string =>
     toPlugin(`{ name: '${name}', version: '1.0.0', description: 'Has files.', holdfast: '*', ${more} }`);
   const paths = ['one/new.mjs', 'two/new.mjs', 'three/new.mjs'];
@@ -428,14 +428,14 @@ test('folders of tool files of plugins cannot be written, also those of a plugin
   const { exitCode, stdout } = await runScript(folder);
   expect(exitCode).toBe(0);
   for (const path of paths) expect(stdout).toContain(`\`${path}\` is protected`);
-  // The workspace must not be such a folder either.
+  // Nor can such a folder be the workspace.
   expect(await runScript(folder, '--workspace', 'one')).toMatchObject({
     exitCode: 2,
     stderr: expect.stringContaining('(usage.tools_around_workspace)'),
   });
 });
 
-test('a section of a plugin can be opened where only some tools are allowed', async () => {
+test("a plugin's section can be opened even if only some tools are allowed", async () => {
   const source = `import { markdownSection } from '${import.meta.resolve('@holdfast/prompt')}';
 ${toPlugin(`{
     name: 'long', version: '1.0.0', description: 'Has much to say.', holdfast: '*',
@@ -460,7 +460,7 @@ ${toPlugin(`{
   expect(none.stdout).toMatch(/denied {4}open_sections [\s\S]+denied {4}list_files/);
 });
 
-test('--no-config and --config say which configuration counts', async () => {
+test('--no-config and --config select the configuration', async () => {
   const files = {
     'other/holdfast.config.mjs': toConfig({ plugins: ['../git.mjs'], tools: './own', model: 'script:script.json' }),
     'other/own/act.mjs': toTool('act', 'return 1;'),

@@ -15,7 +15,7 @@ const turns = [write('one.txt', '1'), write('two.txt', '2'), write('three.txt', 
 const files = { 'script.json': JSON.stringify({ turns }) };
 const argv = ['run', 'Write them.', '--model', 'script:script.json'];
 
-/** A log on a disk that is full at record `at`, and from then on or only for that once. */
+/** A log on a disk that is full at record `at`, once or from then on. */
 function openFullLog(path: string, at: number, forEver: boolean): SessionStore {
   const store = createJsonlLog(path);
   let count = 0;
@@ -36,7 +36,7 @@ async function readOnlyLog(workspace: string): Promise<LogReading> {
   return readLog(join(findLogFolder(workspace), names.find((name) => name.endsWith('.jsonl')) ?? ''));
 }
 
-/** The files that a log says were made. */
+/** The files created according to a log. */
 function listWritten({ records }: LogReading): readonly string[] {
   return records.flatMap((record) => (record.type === 'tool-call-end' ? toKeys(record['writes']) : [])).sort();
 }
@@ -49,10 +49,10 @@ async function listMade(folder: string): Promise<readonly string[]> {
   return (await readdir(folder)).filter((name) => !['.holdfast', 'plugins', 'script.json'].includes(name)).sort();
 }
 
-// session-start, what was given, run-start, four messages, the slices of a policy and of written files, three calls with what each writes, run-end.
+// session-start, options, run-start, four messages, the slices of a policy and of written files, three calls with their writes, run-end.
 const recordsOfRun = 16;
 
-test('nothing is full: the run has the records that are counted on below', async () => {
+test('with free space the run has the records that the tests below rely on', async () => {
   await using folder = await createFolder(files);
   const { host } = createTestHost({ directory: folder.path });
   expect(await runProgram(argv, host, '0')).toBe(0);
@@ -61,7 +61,7 @@ test('nothing is full: the run has the records that are counted on below', async
 
 const positions = Array.from({ length: recordsOfRun }, (_, at) => at);
 
-test.each(positions)('a disk that is full from record %i on: said, and files are as the log says', async (at) => {
+test.each(positions)('a disk that is full from record %i on: reported, and the files match the log', async (at) => {
   await using folder = await createFolder(files);
   const { host, stdout, stderr } = createTestHost({
     directory: folder.path,
@@ -74,40 +74,37 @@ test.each(positions)('a disk that is full from record %i on: said, and files are
   const made = await listMade(folder.path);
   expect(made).toEqual(listWritten(reading));
   for (const path of made) expect(stdout()).toContain(`+ created ${path}`);
-  if (at > 2) expect(stdout()).toContain('The run broke off.');
+  if (at > 2) expect(stdout()).toContain('The run stopped early.');
 });
 
-test.each(positions)('a disk that is full at record %i only: files are as the log says', async (at) => {
+test.each(positions)('a disk that is full only at record %i: the files match the log', async (at) => {
   await using folder = await createFolder(files);
   const { host } = createTestHost({ directory: folder.path, openLog: (path) => openFullLog(path, at, false) });
   const exitCode = await runProgram(argv, host, '0');
   const reading = await readOnlyLog(folder.path);
   expect(reading).not.toHaveProperty('problem');
   expect(await listMade(folder.path)).toEqual(listWritten(reading));
-  // A call that could not be recorded failed, and the run went on: only that can be survived.
+  // Only a call whose record failed can be survived: it fails, and the run continues.
   const survived = reading.records.some((record) => record.type === 'run-end');
   expect(exitCode).toBe(survived ? 0 : 1);
 });
 
-// The operating system itself refuses: no file of the process may grow beyond so many blocks of 1024 bytes.
-test.each([1, 2, 3])(
-  'files that cannot grow beyond %i KiB: the log is cut clean, and files are as it says',
-  async (size) => {
-    await using folder = await createFolder(files);
-    const { exitCode, stderr } = await runShell(
-      `ulimit -f ${size}; ${shellCommand} run 'Write them.' --model script:script.json`,
-      { folder: folder.path },
-    );
-    expect(exitCode).toBe(1);
-    expect(stderr).toContain('The session log could not be written; is the disk full? (EFBIG');
-    const reading = await readOnlyLog(folder.path);
-    expect({ torn: reading.torn, problem: reading.problem }).toEqual({ torn: undefined, problem: undefined });
-    expect(reading.records.length).toBeGreaterThan(0);
-    expect(await listMade(folder.path)).toEqual(listWritten(reading));
-  },
-);
+// The operating system enforces the limit: files of the process cannot exceed this many blocks of 1024 bytes.
+test.each([1, 2, 3])('files limited to %i KiB: the log is cut at a record, and the files match it', async (size) => {
+  await using folder = await createFolder(files);
+  const { exitCode, stderr } = await runShell(
+    `ulimit -f ${size}; ${shellCommand} run 'Write them.' --model script:script.json`,
+    { folder: folder.path },
+  );
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain('The session log could not be written; is the disk full? (EFBIG');
+  const reading = await readOnlyLog(folder.path);
+  expect({ torn: reading.torn, problem: reading.problem }).toEqual({ torn: undefined, problem: undefined });
+  expect(reading.records.length).toBeGreaterThan(0);
+  expect(await listMade(folder.path)).toEqual(listWritten(reading));
+});
 
-test('a file that cannot be written fails its call, which leaves nothing behind, and the run goes on', async () => {
+test('a failed write fails its call without traces, and the run continues', async () => {
   const body = "await context.filesystem.write('large.txt', 'x'.repeat(100_000)); return 'written';";
   await using folder = await createFolder({
     'plugins/grow.mjs': toTool('grow', body, 'state'),

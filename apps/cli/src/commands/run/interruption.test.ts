@@ -31,7 +31,7 @@ test.each([
   { signal: 'SIGINT', exitCode: 130 },
   { signal: 'SIGTERM', exitCode: 143 },
   { signal: 'SIGHUP', exitCode: 129 },
-] as const)('$signal in a call: $exitCode, files as before that call, a log with its end', async (trial) => {
+] as const)('$signal in a call: $exitCode, the files unchanged, the log complete', async (trial) => {
   await using folder = await createFolder(files);
   const { exitCode, stdout, stderr } = await runMain(jsonRun, {
     folder: folder.path,
@@ -54,8 +54,8 @@ test.each([
   expect(JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({ type: 'run-end', status: 'aborted' });
 });
 
-test('a second Ctrl-C waits for nothing, and what was recorded stays readable', async () => {
-  // The first one waits for what the call has open, for some seconds.
+test('a second Ctrl-C exits at once, and the log stays readable', async () => {
+  // The first one waits a few seconds for open resources.
   const body = `context.signal.addEventListener('abort', () => console.error('stopping'));
     const { defineResource } = await import('${import.meta.resolve('@holdfast/core')}');
     const dispose = () => new Promise(() => setInterval(() => {}, 1000));
@@ -84,7 +84,7 @@ test('a second Ctrl-C waits for nothing, and what was recorded stays readable', 
   expect(records.map(({ type }) => type)).not.toContain('run-end');
 });
 
-test('`| head -1` gets its line, and the run ends in order', async () => {
+test('`| head -1` gets its line, and the run ends cleanly', async () => {
   await using folder = await createFolder({
     'plugins/talk.mjs': toTool('talk', "return new Promise(() => setInterval(() => context.progress('x'), 5));"),
     'script.json': script('talk'),
@@ -97,7 +97,7 @@ test('`| head -1` gets its line, and the run ends in order', async () => {
   expect(records.at(-1)).toMatchObject({ type: 'run-end', status: 'aborted' });
 });
 
-test('output onto a full disk is an error with a reason, and the run ends in order', async () => {
+test('output to a full disk is an error with a reason, and the run ends cleanly', async () => {
   await using folder = await createFolder({ 'notes.txt': 'milk\n' });
   const { exitCode, stderr } = await runShell(`${shellCommand} run 'Read notes.txt' --json > /dev/full`, {
     folder: folder.path,

@@ -22,10 +22,10 @@ test.each([
     what: 'without a lock',
     files,
     argv: [],
-    says: 'no `holdfast.lock` beside the tools folder `./plugins`: look at its tools, and lock them with `holdfast lock`.',
+    says: 'no `holdfast.lock` beside the tools folder `./plugins`. Review its tools, then lock them with `holdfast lock`.',
   },
   {
-    what: 'without a lock beside a folder that was named',
+    what: 'without a lock beside a named folder',
     files: { ...files, 'own/deep/act.mjs': toTool('act_deep', false) },
     argv: ['--tools', 'own', '--subfolders'],
     says: 'lock them with `holdfast lock --tools own --subfolders`.',
@@ -34,7 +34,7 @@ test.each([
     what: 'without a tools folder',
     files: { 'script.json': script },
     argv: [],
-    says: 'there is no tools folder `./plugins`',
+    says: 'the tools folder `./plugins` does not exist',
   },
 ])('--locked runs nothing $what', async ({ files, argv, says }) => {
   await using folder = await createFolder(files);
@@ -45,7 +45,7 @@ test.each([
   expect(await listSessionIds(folder.path)).toEqual([]);
 });
 
-test('--locked runs what is locked', async () => {
+test('--locked runs locked tools', async () => {
   await using folder = await createFolder(files);
   await type(folder, 'lock');
   const { exitCode, stdout } = await type(folder, ...run, '--locked', '--allow', 'act_now');
@@ -54,17 +54,17 @@ test('--locked runs what is locked', async () => {
   expect(stdout).toMatch(/ok {8}act_now /);
 });
 
-test('--allow of a tool that the lock refuses: the reason is told', async () => {
+test('--allow of a tool refused by the lock reports the reason', async () => {
   await using folder = await createFolder(files);
   await type(folder, 'lock');
   await folder.write('plugins/later.mjs', toTool('act_later', true));
   const { exitCode, stderr } = await type(folder, ...run, '--allow', 'act_later');
   expect(exitCode).toBe(2);
-  expect(stderr).toMatch(/tool\.lock\.unpinned[\s\S]+names `act_later`, which is no tool of this run/);
+  expect(stderr).toMatch(/tool\.lock\.unpinned[\s\S]+Unknown tool `act_later` for `--allow`/);
 });
 
 test.each([{ flags: ['--locked'] }, { flags: [] }])(
-  'a run that had a lock ($flags) goes on only with one',
+  'a run with a lock ($flags) resumes only with one',
   async ({ flags }) => {
     await using folder = await createFolder(files);
     await type(folder, 'lock');
@@ -82,7 +82,7 @@ test.each([{ flags: ['--locked'] }, { flags: [] }])(
   },
 );
 
-test('a run without a lock goes on when there is one in the meantime, and asks anew for what is another tool by that', async () => {
+test('a run without a lock resumes after a lock was added, and asks again about changed tools', async () => {
   await using folder = await createFolder(files);
   await type(folder, ...run, '--suspend');
   const [id = ''] = await listSessionIds(folder.path);
@@ -99,13 +99,13 @@ test('a run without a lock goes on when there is one in the meantime, and asks a
   });
 });
 
-test('--subfolders: check, list, lock and run see deeper tools, and a run that goes on does, too', async () => {
+test('--subfolders applies to check, list, lock, run and resume', async () => {
   await using folder = await createFolder({
     'plugins/deep/er/act.mjs': toTool('act_now', true),
     'script.json': script,
   });
   const check = await type(folder, 'check', 'plugins', '--subfolders');
-  expect(check.stdout).toBe('1 good tool, 0 errors, 0 warnings\n');
+  expect(check.stdout).toBe('1 valid tool, 0 errors, 0 warnings\n');
   expect((await type(folder, 'check', 'plugins')).stdout).toContain('No tool files in plugins');
   expect((await type(folder, 'list', '--subfolders')).stdout).toContain('plugins/deep/er/act.mjs');
   expect((await type(folder, 'list')).stdout).not.toContain('act_now');

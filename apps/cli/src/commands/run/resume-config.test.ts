@@ -25,19 +25,19 @@ const files = {
   'script.json': toScript([['status']], [['push', { branch: 'dev' }]], [['delete_file', { path: 'script.json' }]]),
 };
 
-/** A run that waits for its push; answers its id. */
+/** Suspends a run at its push; returns its id. */
 async function suspend(folder: TestFolder, ...argv: readonly string[]): Promise<string> {
   expect(await runScript(folder, '--suspend', ...argv)).toMatchObject({ exitCode: 3, stderr: '' });
   return (await findLog(folder.path, undefined)).id;
 }
 
-/** Another configuration, and how it is named: in this process each file is imported only once. */
+/** A different configuration in a new file, because this process imports each file only once. */
 async function configure(folder: TestFolder, config: object): Promise<readonly string[]> {
   await folder.write('later.config.mjs', toConfig(config));
   return ['--config', 'later.config.mjs'];
 }
 
-test('a run is gone on with by the plugins, guards and lists that it was begun with, from anywhere', async () => {
+test('a run is resumed from anywhere with its plugins, guards and lists', async () => {
   await using folder = await createProject(whole, files);
   const id = await suspend(folder);
   expect(await type(folder, ['approve', id, 'call_2_0'])).toMatchObject({ exitCode: 0, stderr: '' });
@@ -60,13 +60,13 @@ test('a run is gone on with by the plugins, guards and lists that it was begun w
   expect(log).not.toContain('secret-token');
 });
 
-test('state of a plugin is there again when a run goes on', async () => {
+test('plugin state is restored on resume', async () => {
   const script = toScript([['push', { branch: 'one' }]], [['push', { branch: 'two' }]]);
   await using folder = await createProject(whole, { 'script.json': script });
   const id = await suspend(folder);
   await type(folder, ['approve', id, 'call_1_0']);
   expect(await type(folder, ['resume', id, '--suspend'])).toMatchObject({ exitCode: 3, stderr: '' });
-  // The session has state now whose reducers only the plugin has.
+  // The session now has state that only the plugin's reducers can rebuild.
   expect(await type(folder, ['approve', id, 'call_2_0'])).toMatchObject({ exitCode: 0, stderr: '' });
   expect(await type(folder, ['resume', id])).toMatchObject({ exitCode: 0, stderr: '' });
   expect((await type(folder, ['show', '--json'])).stdout).toContain('"pushed":["one","two"]');
@@ -74,7 +74,7 @@ test('state of a plugin is there again when a run goes on', async () => {
 
 interface Change {
   readonly title: string;
-  /** Answers what names the configuration that there is then. */
+  /** Returns the options for the new configuration. */
   readonly change: (folder: TestFolder) => Promise<readonly string[]>;
   readonly says?: string;
 }
@@ -87,14 +87,14 @@ const second = [{ ...whole.plugins[0], plugin: './git2.mjs' }];
 const changes: readonly Change[] = [
   { title: 'nothing', change: async () => [] },
   {
-    title: 'another pack beside',
+    title: 'an additional pack',
     change: (folder) => configure(folder, { ...whole, packs: [...whole.packs, './more.mjs'] }),
   },
   {
     title: 'one more denied',
     change: (folder) => configure(folder, { ...whole, denyTools: ['status', 'delete_file'] }),
   },
-  { title: 'some allowed only', change: (folder) => configure(folder, { ...whole, allowTools: ['push'] }) },
+  { title: 'an allow list', change: (folder) => configure(folder, { ...whole, allowTools: ['push'] }) },
   {
     title: 'no configuration',
     change: async (folder) => {
@@ -106,68 +106,68 @@ const changes: readonly Change[] = [
   {
     title: 'no plugin',
     change: (folder) => configure(folder, {}),
-    says: 'the plugin `git` is not there; the pack `git-safety`',
+    says: 'the plugin `git` is missing; the pack `git-safety`',
   },
   {
     title: 'no pack',
     change: (folder) => configure(folder, { ...whole, packs: [] }),
-    says: 'the pack `git-safety` is not there',
+    says: 'the pack `git-safety` is missing',
   },
   {
-    title: 'another preset',
+    title: 'a different preset',
     change: (folder) => configure(folder, { ...whole, packs: ['git/git-safety'] }),
-    says: 'has the preset `recommended` in place of `strict`',
+    says: 'has the preset `recommended` instead of `strict`',
   },
   {
-    title: 'only tried out',
+    title: 'observe only',
     change: (folder) =>
       configure(folder, { ...whole, packs: [{ pack: 'git/git-safety', preset: 'strict', observe: true }] }),
-    says: 'has the observe `true` in place of `',
+    says: 'has the observe `true` instead of `',
   },
   {
-    title: 'other options of a pack',
+    title: 'different options of a pack',
     change: (folder) =>
       configure(folder, { ...whole, packs: [{ pack: 'git/git-safety', preset: 'strict', config: { reason: 'No.' } }] }),
-    says: 'the pack `git-safety` has other options',
+    says: 'the pack `git-safety` has different options',
   },
   {
-    title: 'other options of a plugin',
+    title: 'different options of a plugin',
     change: (folder) => configure(folder, { ...whole, plugins: [{ plugin: './git.mjs', config: { token: 'x' } }] }),
-    says: 'the plugin `git` has other options',
+    says: 'the plugin `git` has different options',
   },
   {
     title: 'a prefix',
     change: (folder) => configure(folder, { ...whole, plugins: [{ ...whole.plugins[0], prefix: 'git' }] }),
-    says: 'has the prefix `git` in place of `none`',
+    says: 'has the prefix `git` instead of `none`',
   },
   {
-    title: 'another version',
+    title: 'a different version',
     change: other(git.replaceAll("'1.2.0'", "'1.3.0'"), { ...whole, plugins: second }),
-    says: 'the plugin `git` has the version `1.3.0` in place of `1.2.0`',
+    says: 'the plugin `git` has the version `1.3.0` instead of `1.2.0`',
   },
   {
     title: 'a plugin that fails now',
     change: other("throw new Error('no');", { ...whole, plugins: second, packs: [] }),
-    says: 'the plugin `git` is not there',
+    says: 'the plugin `git` is missing',
   },
   {
-    title: 'another file of the same version',
+    title: 'a different file of the same version',
     change: other(`${git}// Changed.\n`, { ...whole, plugins: second }),
-    says: 'the plugin `git` has another file',
+    says: 'the plugin `git` has a different file',
   },
   {
-    title: 'another winner',
+    title: 'a different winner',
     change: (folder) => configure(folder, { ...whole, winners: { push: 'hg' } }),
-    says: '`winners` gives `push` to `hg` in place of `nobody`',
+    says: '`winners` assigns `push` to `hg` instead of `none`',
   },
   {
-    title: 'one denied less',
+    title: 'one tool fewer denied',
     change: (folder) => configure(folder, { ...whole, denyTools: [] }),
     says: 'no longer denied: `delete_file`',
   },
 ];
 
-test.each(changes)('resume where there is $title', async ({ change, says }) => {
+test.each(changes)('resume with $title', async ({ change, says }) => {
   await using folder = await createProject(whole, { ...files, 'more.mjs': toPack('more', '() => core.allow') });
   const id = await suspend(folder);
   const named = await change(folder);
@@ -183,7 +183,7 @@ test.each(changes)('resume where there is $title', async ({ change, says }) => {
   if (!says.includes('.missing')) expect(stderr).toContain('(run.config.changed)');
 });
 
-test('names that were the only ones are not joined by others', async () => {
+test('an allow list must not grow', async () => {
   const narrow = { allowTools: ['status', 'push'], plugins: ['./git.mjs'], packs: ['git/git-safety'] };
   const resume = async (config: object): Promise<Ended> => {
     await using folder = await createProject(narrow, files);
@@ -200,7 +200,7 @@ test('names that were the only ones are not joined by others', async () => {
   });
 });
 
-test('state of a section of a plugin is there again, too', async () => {
+test('state of a plugin section is restored, too', async () => {
   const notes = `import { markdownSection } from '${import.meta.resolve('@holdfast/prompt')}';
 ${toPlugin(`(() => {
   const notes = core.defineSlice({ id: 'notes', kind: 'list', reducers: { noted: (_, text) => core.append(text) } });
@@ -221,7 +221,7 @@ ${toPlugin(`(() => {
   expect((await type(folder, ['show', '--json'])).stdout).toMatch(/"value":1[\s\S]+"value":2/);
 });
 
-test('--accept-config goes on with what there is now, and a guard that became stricter holds', async () => {
+test('--accept-config resumes with the current configuration, including a stricter guard', async () => {
   await using folder = await createProject(
     { plugins: ['./git.mjs'], packs: ['./guard.mjs'] },
     {
@@ -234,13 +234,13 @@ test('--accept-config goes on with what there is now, and a guard that became st
   const denies = "({ tool }) => (tool.name === 'push' ? core.deny('Not now.') : core.allow)";
   await folder.write('guard2.mjs', toPack('guard', denies, { version: '2.0.0' }));
   const resume = ['resume', id, ...(await configure(folder, { plugins: ['./git.mjs'], packs: ['./guard2.mjs'] }))];
-  expect((await type(folder, resume)).stderr).toContain('`2.0.0` in place of `1.0.0`');
+  expect((await type(folder, resume)).stderr).toContain('`2.0.0` instead of `1.0.0`');
   const { exitCode, stdout } = await type(folder, [...resume, '--accept-config']);
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(/denied {4}push .+ deny: guard-guard/);
 });
 
-test('--config names the file of a project that has moved it', async () => {
+test('--config names a configuration that was moved', async () => {
   await using folder = await createProject(whole, files);
   const id = await suspend(folder);
   await folder.write('moved.config.mjs', await readFile(join(folder.path, 'holdfast.config.mjs')));
@@ -255,30 +255,32 @@ test('--config names the file of a project that has moved it', async () => {
 const where = toTool('where', 'return { pid: process.pid };').replace('dangerous: false', 'dangerous: true');
 
 test.each([
-  { title: 'the host is laxer now', config: { isolation: 'in-process' }, policy: undefined, isHere: false },
+  { title: 'the host is looser now', config: { isolation: 'in-process' }, policy: undefined, isHere: false },
   { title: 'it ran here', begun: ['--isolation', 'in-process'], config: {}, policy: undefined, isHere: true },
   {
-    title: 'a workspace is stricter now',
+    title: 'the workspace is stricter now',
     begun: ['--isolation', 'in-process'],
     policy: { isolation: 'sandbox' },
     isHere: false,
   },
-  { title: 'a person says so now', now: ['--isolation', 'in-process'], policy: { isolation: 'worker' }, isHere: true },
-])(
-  'tools of a run that goes on run where they ran: $title',
-  async ({ begun = [], now = [], config = {}, policy, isHere }) => {
-    const tools = { 'plugins/where.mjs': where, 'script.json': toScript([['where']]) };
-    await using folder = await createProject({ limits: { maxCalls: 9 } }, tools);
-    const id = await suspend(folder, ...begun);
-    const named = await configure(folder, { limits: { maxCalls: 9 }, ...config });
-    if (policy !== undefined) await folder.write('holdfast.policy.json', JSON.stringify(policy));
-    expect(await type(folder, ['resume', id, '--yes', ...named, ...now])).toMatchObject({ exitCode: 0, stderr: '' });
-    const { stdout } = await type(folder, ['show', '--json']);
-    expect(stdout.includes(`"pid":${process.pid}}`)).toBe(isHere);
+  {
+    title: 'an option is given now',
+    now: ['--isolation', 'in-process'],
+    policy: { isolation: 'worker' },
+    isHere: true,
   },
-);
+])('a resumed run keeps its isolation: $title', async ({ begun = [], now = [], config = {}, policy, isHere }) => {
+  const tools = { 'plugins/where.mjs': where, 'script.json': toScript([['where']]) };
+  await using folder = await createProject({ limits: { maxCalls: 9 } }, tools);
+  const id = await suspend(folder, ...begun);
+  const named = await configure(folder, { limits: { maxCalls: 9 }, ...config });
+  if (policy !== undefined) await folder.write('holdfast.policy.json', JSON.stringify(policy));
+  expect(await type(folder, ['resume', id, '--yes', ...named, ...now])).toMatchObject({ exitCode: 0, stderr: '' });
+  const { stdout } = await type(folder, ['show', '--json']);
+  expect(stdout.includes(`"pid":${process.pid}}`)).toBe(isHere);
+});
 
-test('a run without a configuration goes on without one that came later', async () => {
+test('a run without a configuration ignores one that was added later', async () => {
   const tool = toTool('act', 'return 1;').replace('dangerous: false', 'dangerous: true');
   await using folder = await createFolder({ 'plugins/act.mjs': tool, 'script.json': toScript([['act']]) });
   const id = await suspend(folder);

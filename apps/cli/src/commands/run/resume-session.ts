@@ -24,17 +24,17 @@ import { demandTrust, type FoundUse, type TrustPlace, toNamedPackage, wasNamed }
 import { findSession } from '../../workspace/known.ts';
 import { findToolsFolder } from '../../workspace/toolset.ts';
 
-/** What is absent is as the run was given it. */
+/** Options that are absent keep the values of the run. */
 export interface ResumeOptions extends Omit<WorkGiven, 'approval' | 'redact'> {
-  /** Absent: the newest session. */
+  /** The session id. Default: the newest session. */
   readonly id: string | undefined;
-  /** Goes on although plugins, packs or lists of tools are not as they were. */
+  /** Continues even if plugins, packs or tool lists have changed. */
   readonly acceptConfig?: boolean;
   readonly approval: ApprovalMode | undefined;
 }
 
 /**
- * Goes on with a run or plan that waits, or whose process ended, as it was begun, and shows it.
+ * Resumes a suspended or interrupted run or plan with its original settings, and shows it.
  *
  * @throws HoldfastError `usage.*`, `run.not_open`, `run.config.changed`, `log.*`, `replay.*`, `config.*`, `registry.*`, `plugin.*`,
  * `pack.*`, what model and prompt throw, and as `resumePlan`.
@@ -49,7 +49,7 @@ export async function resumeSession(options: ResumeOptions, host: Host): Promise
     opened ??= await openTerms(given, options, { workspace, host });
     return opened;
   };
-  // Where the session has state of plugins, they are needed before it can be opened.
+  // Plugins that keep state in the session are needed before it can be opened.
   const findSlices: FindSlices = async (records) => {
     const given = readTerms(records, Number.POSITIVE_INFINITY);
     return given === undefined ? [] : listSlices((await open(given)).equipment.registry);
@@ -89,11 +89,11 @@ export async function resumeSession(options: ResumeOptions, host: Host): Promise
 interface OpenKind {
   readonly kind: 'run' | 'plan';
   readonly run: number;
-  /** Of a plan. */
+  /** Only for a plan. */
   readonly digest: string;
 }
 
-/** What was begun last of what is open. */
+/** The latest open run or plan. */
 function findOpen(session: Session): OpenKind {
   const { runs, plans, calls } = session.openWork();
   const open: readonly OpenKind[] = [
@@ -106,8 +106,8 @@ function findOpen(session: Session): OpenKind {
   throw new HoldfastError(
     'run.not_open',
     direct
-      ? `The calls of session \`${session.id}\` that wait belong to no run: go on with them in the program that made them, by \`resumeToolCall\`.`
-      : `No run of session \`${session.id}\` waits or was interrupted: there is nothing to go on with. \`holdfast pending\` lists what waits.`,
+      ? `The pending calls of session \`${session.id}\` do not belong to a run: resume them with \`resumeToolCall\` in the program that made them.`
+      : `Session \`${session.id}\` has no suspended or interrupted run. Run \`holdfast pending\` to list the sessions that do.`,
     { data: { sessionId: session.id } },
   );
 }
@@ -116,11 +116,11 @@ function foreign(kind: OpenKind['kind'], id: string): HoldfastError {
   const [made, on] = kind === 'run' ? ['run', 'resumeRun'] : ['plan', 'resumePlan'];
   return usageError(
     'usage.run_foreign',
-    `The ${kind} of session \`${id}\` was not begun by \`holdfast ${made}\`, so what it works with is not known here: go on with it in its own program, by \`${on}\`.`,
+    `The ${kind} of session \`${id}\` was not started by \`holdfast ${made}\`, so its tools are unknown here: resume it with \`${on}\` in its own program.`,
   );
 }
 
-/** No model takes part in a plan: what is about one would count for nothing. */
+/** Rejects options that only apply to a model. */
 function checkPlanOptions({ model, maxRounds, maxTokens }: ResumeOptions, id: string): void {
   const given = [
     ...(model === undefined ? [] : ['--model']),
@@ -130,18 +130,18 @@ function checkPlanOptions({ model, maxRounds, maxTokens }: ResumeOptions, id: st
   if (given.length === 0) return;
   throw usageError(
     'usage.option_unused',
-    `\`${given.join('` and `')}\` is about runs of a model, and what session \`${id}\` goes on with is a plan: leave it out.`,
+    `\`${given.join('` and `')}\` only applies to runs with a model, and session \`${id}\` resumes a plan: remove it.`,
   );
 }
 
 interface OpenedTerms {
   readonly equipment: Equipment;
-  /** What the run was given, with what is changed now. */
+  /** The terms of the run, with the changes made now. */
   readonly terms: RunTerms;
   readonly modelDirectory: string;
 }
 
-/** Opens again what the run was begun with. */
+/** Reopens what the run was started with. */
 async function openTerms(
   given: RunTerms,
   options: ResumeOptions,
@@ -164,12 +164,12 @@ async function openTerms(
     tools === undefined
       ? await findToolsFolder(given.tools, given.directory)
       : await findToolsFolder(tools, host.directory);
-  // A run without a configuration goes on without one.
+  // A run without a configuration resumes without one.
   const config = findConfig(given, options);
   const place = { directory: given.directory, host };
   const isFound = async (path: string | undefined): Promise<boolean> =>
     path !== undefined && !(await wasNamed(path, place));
-  // A log can be forged: what it names is named only where this user has named it before.
+  // A log can be forged: names in it count only if this user has named them before.
   const recorded = {
     isConfigFound:
       options.config === undefined && config !== false && (await isFound(resolve(given.directory, config ?? ''))),
@@ -202,7 +202,7 @@ async function openTerms(
     if (given.config !== undefined && options.acceptConfig !== true)
       checkSameConfig(given.config, await toConfigRecord(equipment));
   } catch (thrown) {
-    // Why a plugin is not there any more.
+    // Shows why a plugin is missing.
     reportProblems(equipment, host);
     await equipment.close();
     throw thrown;
@@ -216,7 +216,7 @@ async function openTerms(
   };
 }
 
-/** As for every name in a log: the packages of a model are found code unless this user has named them before. */
+/** Like every name in a log, the packages of a model are found code unless this user has named them before. */
 async function demandModel(model: string, found: FoundUse, place: TrustPlace): Promise<void> {
   const packages = packagesOfModel(model);
   const named = await Promise.all(packages.map((name) => wasNamed(toNamedPackage(name), place)));
@@ -225,7 +225,7 @@ async function demandModel(model: string, found: FoundUse, place: TrustPlace): P
   await demandTrust({ names: specifiers, specifiers, tools: undefined }, { ...found, naming }, place);
 }
 
-/** Tools run where they ran, unless a workspace has become stricter about it and nobody says otherwise now. */
+/** Keeps the isolation of the run, unless the workspace now requires more and no option was given. */
 function withIsolation(settings: Settings, value: Isolation, isTyped: boolean): Settings {
   const { effective } = settings;
   const { isolation } = effective;
@@ -239,12 +239,12 @@ function findConfig({ config }: RunTerms, options: ResumeOptions): ConfigFlag {
   return config?.file ?? false;
 }
 
-/** A run that was to wait is gone on with by somebody who may be asked. */
+/** A run that suspended on questions is resumed interactively. */
 function toLaterMode(mode: ApprovalMode): ApprovalMode {
   return mode === 'suspend' ? 'ask' : mode;
 }
 
-/** What the run may do unasked, which nobody has typed this time. */
+/** Approval settings of the run that were not typed this time. */
 function describeApproval({ isolation, approval, allow }: RunTerms): string {
   const parts = [
     ...(approval === 'yes' ? ['--yes'] : approval === 'unattended' ? ['--unattended'] : []),

@@ -33,7 +33,7 @@ function type({ path }: TestFolder, argv: readonly string[], options: TestHostOp
   return runHere(argv, { directory: path, ...options });
 }
 
-/** A run that waits; answers its id. */
+/** Suspends a run; returns its id. */
 async function suspend(folder: TestFolder, ...flags: readonly string[]): Promise<string> {
   const ended = await type(folder, ['run', 'Publish.', '--model', 'script:script.json', '--suspend', ...flags]);
   expect(ended).toMatchObject({ exitCode: 3, stderr: '' });
@@ -44,7 +44,7 @@ async function listPages({ path }: TestFolder): Promise<readonly string[]> {
   return (await readdir(path)).filter((name) => name.endsWith('.html')).sort();
 }
 
-test('what was approved runs, the files are changed, the script goes on where it was', async () => {
+test('approved calls run, files are changed, and the script continues', async () => {
   await using folder = await createFolder(files({ calls: [look, publish('one')] }, { calls: [look] }));
   const id = await suspend(folder);
   await type(folder, ['approve', id, 'call_1_1', '--by', 'anna']);
@@ -52,12 +52,12 @@ test('what was approved runs, the files are changed, the script goes on where it
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   expect(stdout).toMatch(/^script:script\.json · \d+ file tools, 1 tool from \.\/plugins · in \//);
   expect(stdout).toMatch(/ok {8}publish .+ asked: approved by anna[\s\S]+ok {8}list_files/);
-  expect(stdout).toContain('\n| All is done.\n\nChanged in the workspace:\n  + created one.html\n');
+  expect(stdout).toContain('\n| All is done.\n\nChanged files:\n  + created one.html\n');
   expect(stdout).toMatch(/\ncompleted after [\d.]+ m?s: 3 turns, 2 calls \(2 ok\)\nsession log: holdfast show \S+\n$/);
   expect(await listPages(folder)).toEqual(['one.html']);
 });
 
-test('tools run where they were to run, unless it is said anew', async () => {
+test('isolation is kept unless an option is given', async () => {
   const here = `${process.pid}.html`;
   const source = toPublish("await filesystem.write(process.pid + '.html', '');");
   const start = { ...files({ calls: [publish('one')] }), 'plugins/publish.mjs': source };
@@ -79,7 +79,7 @@ test('tools run where they were to run, unless it is said anew', async () => {
   });
 });
 
-test('everything that --json prints is as the schema says', async () => {
+test('--json output matches the schema', async () => {
   await using folder = await createFolder(files({ calls: [publish('one')] }));
   const id = await suspend(folder);
   await type(folder, ['deny', id, 'call_1_0', '--reason', 'No.']);
@@ -90,7 +90,7 @@ test('everything that --json prints is as the schema says', async () => {
   for (const record of ['run-options', 'run-resume', 'approval-answer']) expect(records).toContain(record);
 });
 
-test('from another folder, with what the run was given: model, tools, order, allowed tools', async () => {
+test("from another folder, with the run's model, tools, order and allowed tools", async () => {
   await using folder = await createFolder({
     'work/a.txt': 'a',
     'plugins/publish.mjs': toPublish(),
@@ -123,7 +123,7 @@ test('from another folder, with what the run was given: model, tools, order, all
   );
 });
 
-test('without a terminal what is unanswered waits on; --unattended denies it, --yes and --allow let it run', async () => {
+test('without a terminal unanswered calls stay pending; --unattended denies them, --yes and --allow approve them', async () => {
   for (const { flags, exitCode, pages } of [
     { flags: [], exitCode: 3, pages: [] },
     { flags: ['--suspend'], exitCode: 3, pages: [] },
@@ -138,7 +138,7 @@ test('without a terminal what is unanswered waits on; --unattended denies it, --
   }
 });
 
-test('at the terminal what is unanswered is asked for', async () => {
+test('unanswered calls are asked about at the terminal', async () => {
   await using folder = await createFolder(files({ calls: [publish('one'), publish('two')] }));
   const id = await suspend(folder);
   await type(folder, ['deny', id, 'call_1_0']);
@@ -159,7 +159,7 @@ test('at the terminal what is unanswered is asked for', async () => {
   expect(await listPages(folder)).toEqual(['two.html']);
 });
 
-test('a tool that was changed after the approval is asked for anew', async () => {
+test('a tool that changed after its approval needs approval again', async () => {
   await using folder = await createFolder(files({ calls: [publish('one')] }));
   const id = await suspend(folder);
   await type(folder, ['approve', id, 'call_1_0']);
@@ -172,7 +172,7 @@ test('a tool that was changed after the approval is asked for anew', async () =>
   expect(calls).toMatchObject([{ callId: 'call_1_0', state: 'waiting' }]);
 });
 
-test('an answer that came too late is none: the model is told', async () => {
+test('a late answer does not count: the model is told', async () => {
   await using folder = await createFolder(files({ calls: [publish('one')] }));
   const id = await suspend(folder, '--approval-timeout', '0.001');
   const { exitCode, stdout } = await type(folder, ['resume', id]);
@@ -181,7 +181,7 @@ test('an answer that came too late is none: the model is told', async () => {
   expect(await listPages(folder)).toEqual([]);
 });
 
-test('limits hold for the whole run; more may be given', async () => {
+test('limits apply to the whole run and can be raised', async () => {
   await using folder = await createFolder(
     files({ calls: [look, look, publish('one')], usage }, { calls: [look], usage }),
   );
@@ -190,15 +190,15 @@ test('limits hold for the whole run; more may be given', async () => {
   const refused = await type(folder, ['resume', id]);
   expect(refused).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringContaining('used 100 of the 100 that `--max-tokens` allows'),
+    stderr: expect.stringContaining('used 100 of 100 allowed by `--max-tokens`'),
   });
   const { exitCode, stdout } = await type(folder, ['resume', id, '--max-tokens', '1000']);
   expect(exitCode).toBe(1);
-  expect(stdout).toContain('budget (no call is left');
+  expect(stdout).toContain('budget (all ');
   expect(await listPages(folder)).toEqual(['one.html']);
 });
 
-test('another model and other tools may be given, where the old ones are gone', async () => {
+test('a different model and tools can be given if the old ones are gone', async () => {
   await using folder = await createFolder(files({ calls: [publish('one')] }));
   const id = await suspend(folder);
   await type(folder, ['approve', id, 'call_1_0']);
@@ -226,7 +226,7 @@ test.each([
   await writeLog(folder.path, 'one', [runStart, ...entries]);
   const ended = await type(folder, ['resume']);
   expect(ended).toMatchObject({ exitCode, stderr: expect.stringContaining(`(${code})`) });
-  // Its log is as it was.
+  // Its log is unchanged.
   expect(readLog((await findLog(folder.path, 'one')).path).records).toHaveLength(2 + entries.length);
 });
 
@@ -234,7 +234,7 @@ test('a direct call of another program is not a run', async () => {
   await using folder = await createFolder();
   const { run: _run, turn: _turn, ...pending } = pendingApproval();
   await writeLog(folder.path, 'one', [{ type: 'approval-request', pending, rawArguments: {} }]);
-  expect((await type(folder, ['resume', 'one'])).stderr).toContain('by `resumeToolCall`. (run.not_open)');
+  expect((await type(folder, ['resume', 'one'])).stderr).toContain('in the program that made them. (run.not_open)');
 });
 
 test('no session, no folder', async () => {

@@ -16,80 +16,79 @@ const help = `
 Examples:
   $ holdfast run "List every TODO comment in the sources and write them to report.md"
   $ holdfast run "Sum the column amount in data/sales.csv" --workspace ~/project --tools ./plugins
-  $ holdfast run "Delete every file matching *.log" --unattended        nobody is asked: dangerous calls are denied
-  $ holdfast run "Delete every file matching *.log" --suspend           it waits for \`holdfast approve\`
+  $ holdfast run "Delete every file matching *.log" --unattended        ask nothing: dangerous calls are denied
+  $ holdfast run "Delete every file matching *.log" --suspend           wait for \`holdfast approve\`
   $ holdfast run "Delete every file matching *.log" --allow delete_files
-  $ holdfast run "Delete every file matching *.log" --locked --unattended     for CI: only tools that somebody has locked
+  $ holdfast run "Delete every file matching *.log" --locked --unattended     for CI: only locked tools
   $ holdfast run "Delete every file matching *.log" --yes --order glob_files,delete_files      look first
-  $ holdfast run "Summarise docs" --model openai:gpt-5 --max-calls 50 --max-tokens 100000 --timeout 120
+  $ holdfast run "Summarize docs" --model openai:gpt-5 --max-calls 50 --max-tokens 100000 --timeout 120
   $ holdfast run "Count the words in README.md" --json | jq -r .type
-  $ holdfast run "How warm is it in Rome?" --env WEATHER_API_KEY      a variable for the tool files that declare it
+  $ holdfast run "How warm is it in Rome?" --env WEATHER_API_KEY      pass a variable to the tool files that declare it
   $ holdfast run "Write the notes" --model script:notes.json
-  $ holdfast run "Summarise README.md" --model openai:gpt-5      after \`npm install @ai-sdk/openai\`
-  $ holdfast run - < request.txt      a request that is too long for a command line
-  $ holdfast run "Summarise docs" --config ci/holdfast.config.ts      plugins and guards of another file than ./holdfast.config.ts
+  $ holdfast run "Summarize README.md" --model openai:gpt-5      after \`npm install @ai-sdk/openai\`
+  $ holdfast run - < request.txt      for requests too long for a command line
+  $ holdfast run "Summarize docs" --config ci/holdfast.config.ts      use another configuration file
 
 Models:
-  offline        rules, no network and no key; a stand-in, not a language model
-  local          a tiny language model in this process: it chooses a tool, and makes many mistakes; results are printed as they are
+  offline        rules instead of a language model; needs no network and no key
+  local          a tiny language model in this process that only chooses a tool; makes many mistakes, prints results unchanged
   local:<file.gguf>, local:<name>
-                 any other one in such a file, or by its name in \`holdfast model list\`; HOLDFAST_LOCAL_THREADS=4 lets it use four threads
-  script:<file>  plays the messages in a JSON file, { "turns": [{ "calls": [{ "name": …, "arguments": … }] }, { "text": … }] }
+                 a local model by file, or by its name in \`holdfast model list\`; HOLDFAST_LOCAL_THREADS=4 uses four threads
+  script:<file>  replays messages from a JSON file: { "turns": [{ "calls": [{ "name": …, "arguments": … }] }, { "text": … }] }
   <provider>:<model>
-                 through the package @ai-sdk/<provider> that you installed here, with its key in the environment:
+                 through the installed package @ai-sdk/<provider>, with its key in the environment:
                  openai:gpt-5, anthropic:claude-sonnet-4-5, google:gemini-2.5-pro
   <package>:<model>
-                 through any other AI SDK provider, as @acme/provider:one
+                 through any other AI SDK provider package, such as @acme/provider:one
   <plugin>/<model>
-                 of a plugin that the configuration names
-  ollama:<model> of an Ollama on this machine or at OLLAMA_HOST, through @ai-sdk/openai-compatible
+                 from a configured plugin
+  ollama:<model> from Ollama on this machine or at OLLAMA_HOST, through @ai-sdk/openai-compatible
   openai-compatible:<model>
-                 at the server OPENAI_COMPATIBLE_BASE_URL, with OPENAI_COMPATIBLE_API_KEY if it wants one
-  Without --model it is offline. At a terminal, a provider whose key is set and an Ollama on this machine are offered first; a yes is
-  kept in your own folder, and \`holdfast doctor\` shows it.
+                 from the server at OPENAI_COMPATIBLE_BASE_URL, with OPENAI_COMPATIBLE_API_KEY if it needs a key
+  Without --model, the offline model is used. At a terminal you are first offered providers whose key is set and a local Ollama; your
+  choice is saved in your user folder and shown by \`holdfast doctor\`.
 
 Limits:
-  --max-rounds (32 unless set), --max-calls, --max-tokens, --timeout: a run that reaches one ends with 1, keeps what its calls
-  have done, and says what was used of what. Exactly the limit may be used. Tokens are those that the model reports.
+  --max-rounds (default 32), --max-calls, --max-tokens, --timeout: a run that would exceed a limit exits with 1, keeps the
+  effects of its calls and reports what it used. Token counts are those reported by the model.
 
 Approvals:
-  A call that needs one is asked for at the terminal: once, for this run, no, or later. Without a terminal, or with --unattended, it
-  is denied. With --suspend nobody is asked: the run waits, as after "later", and ends with exit code 3. \`holdfast pending\` shows
-  what waits, \`approve\` and \`deny\` answer, \`resume\` goes on; what is not answered in 24 hours (--approval-timeout) is denied.
+  You are asked at the terminal: allow once, allow for this run, deny, or decide later. Without a terminal, or with --unattended, the
+  call is denied. With --suspend, or after "decide later", the run suspends and exits with 3: \`holdfast pending\` lists the calls,
+  \`approve\` and \`deny\` answer them, \`resume\` continues. After 24 hours (--approval-timeout) an unanswered call is denied.
 
 Secrets:
-  Passwords, tokens and what schemas mark have masks in the log, made with your own key in HOLDFAST_HOME (else ~/.config/holdfast).
-  --no-redact writes them as they are. \`resume\` by another user cannot run a call that needs one.
+  Passwords, tokens and fields marked in schemas are masked in the log, with a key in HOLDFAST_HOME (default ~/.config/holdfast).
+  --no-redact logs them in plain text. Only you can \`resume\` a call that needs one.
 
-Tools of the folder:
-  Each runs in a process of its own, which is killed when the time of its call is over. --isolation sandbox wants bubblewrap, and also
-  takes the network and every write to a file from it. --isolation in-process is for a folder whose code you trust as your own: it is
-  faster, and such a tool can end or block this program. A tool file may ask for more than the option, never for less. What there
-  is here, \`holdfast doctor\` says.
-  With a holdfast.lock beside the folder only what is as it says runs, and with --locked nothing does without one. Of the folders in it
-  nothing is read without --subfolders.
+Tool files:
+  Each tool runs in its own process, which is killed when its call times out. --isolation sandbox (needs bubblewrap) also blocks the
+  network and file writes. --isolation in-process is faster, but the tool can stop or block this program: use it only for code you
+  trust as your own. A tool file may ask for stricter isolation, never for looser. \`holdfast doctor\` shows what is available here.
+  If there is a holdfast.lock beside the folder, only tools that match it run; --locked requires one. Subfolders are read only with
+  --subfolders.
 
 Configuration:
-  holdfast.config.ts of the current folder names plugins, packs, limits and which tools may run; \`holdfast config\` prints what is in
-  force. Options here count more than it. What is found here, also ./plugins, runs only after a yes: at the terminal, by
-  \`holdfast trust\`, or by --trust; what --config and --tools name needs none. A plugin that cannot be used is left out. When a pack cannot be put in force, nothing runs,
-  and the exit code is 2.
+  holdfast.config.ts in the current folder names plugins, packs, limits and allowed tools; \`holdfast config\` prints the effective
+  values. Options override it. Code found here, including ./plugins, runs only once you trust it: at the terminal, with
+  \`holdfast trust\` or with --trust. Code named by --config or --tools needs no trust. A plugin that fails to load is left out. If a pack
+  fails to load, nothing runs and the exit code is 2.
 
 Session log:
-  <workspace>/.holdfast/sessions/<id>.jsonl; see it with \`holdfast show\`.`;
+  <workspace>/.holdfast/sessions/<id>.jsonl; print it with \`holdfast show\`.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
-  command.argument('<request>', 'what to do, in quotes; - reads it from standard input');
-  addPlaceOptions(command, 'do not run unless holdfast.lock says which tools of the folder may run')
+  command.argument('<request>', 'what to do, in quotes; - reads standard input');
+  addPlaceOptions(command, 'require a holdfast.lock for the tools folder')
     .option(
       '--model <model>',
       'offline, local, local:<file>, script:<file>, <provider>:<model> or <plugin>/<model> (default: offline)',
     )
-    .option('--json', 'one JSON event a line on stdout, and nothing else there');
+    .option('--json', 'print JSON lines, one per event');
   addLimitOptions(
     addRedactOption(addApprovalOptions(addQuietOption(command))).option(
       '--order <tools>',
-      'a,b,c: b runs only after a has succeeded, c only after b; may be repeated',
+      'a,b,c: b runs only after a has succeeded, c only after b; repeatable',
       collectNames,
     ),
   )

@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { createFolder, type TestFolder } from '../../testing/test-folder.ts';
 import { type Ended, runHere, runMain, toTool } from '../../testing/test-program.ts';
 
-// A busy machine may take seconds to start Node.js, and these tests start it a dozen times.
+// Starting Node.js may take seconds on a busy machine, and these tests start it a dozen times.
 vi.setConfig({ testTimeout: 180_000 });
 
 const write = `export const METADATA = {
@@ -18,12 +18,12 @@ export async function publish({ page }, { filesystem }) {
 `;
 const publish = (page: string) => ({ name: 'publish', arguments: { page } });
 
-/** One process a command: whatever is known has to come from the log. */
+/** One process per command: all state comes from the log. */
 function inFolder({ path }: TestFolder) {
   return (...argv: readonly string[]): Promise<Ended> => runMain(argv, { folder: path });
 }
 
-/** The same, without a process of its own: nothing is kept from one command to the next but in the folder. */
+/** The same in this process: only the folder carries state between commands. */
 function inProcess({ path }: TestFolder) {
   return (...argv: readonly string[]): Promise<Ended> => runHere(argv, { directory: path });
 }
@@ -32,7 +32,7 @@ async function listPages({ path }: TestFolder): Promise<readonly string[]> {
   return (await readdir(path)).filter((name) => name.endsWith('.html')).sort();
 }
 
-test('a run waits, is answered by other processes in parts, and completes', async () => {
+test('a suspended run is answered by other processes in parts and completes', async () => {
   await using folder = await createFolder({
     'plugins/publish.mjs': write,
     'script.json': JSON.stringify({
@@ -46,7 +46,7 @@ test('a run waits, is answered by other processes in parts, and completes', asyn
   const [holdfast, look] = [inFolder(folder), inProcess(folder)];
   const started = await holdfast('run', 'Publish.', '--model', 'script:script.json', '--suspend');
   expect(started).toMatchObject({ exitCode: 3, stderr: '' });
-  expect(started.stdout).toMatch(/suspended \(it waits for an answer\)/);
+  expect(started.stdout).toMatch(/suspended \(waiting for an answer\)/);
   const [, id = ''] = /holdfast -- pending (\S+)/.exec(started.stdout) ?? [];
 
   const pending = await look('pending', id);
@@ -58,16 +58,16 @@ test('a run waits, is answered by other processes in parts, and completes', asyn
     [0, 1, 2, 3].map((index) => [`call_1_${index}`, 'waiting']),
   );
 
-  // Not in call order: what is answered before an earlier question runs only after it.
+  // Not in call order: a call answered before an earlier question runs only after that question.
   expect((await holdfast('approve', id, 'call_1_0', '--by', 'anna')).stdout).toContain('Approved: publish (call_1_0)');
-  expect((await look('approve', id, 'call_1_3')).stdout).toContain('2 more questions wait');
+  expect((await look('approve', id, 'call_1_3')).stdout).toContain('2 more calls are pending');
   expect((await look('deny', id, 'call_1_1', '--reason', 'Two is not ready.')).exitCode).toBe(0);
   const partly = await look('resume', id);
   expect(partly.exitCode).toBe(3);
   expect(partly.stdout).toMatch(/ok {8}publish .+asked: approved by anna/);
   expect(partly.stdout).toContain('Two is not ready.');
   expect(await listPages(folder)).toEqual(['one.html']);
-  // Nothing new was answered: nothing runs again.
+  // No new answers, so nothing runs again.
   expect((await look('resume', id)).exitCode).toBe(3);
 
   const granted = await look('approve', id, 'call_1_2', '--grant', '--json');
@@ -78,7 +78,7 @@ test('a run waits, is answered by other processes in parts, and completes', asyn
   expect(await listPages(folder)).toEqual(['four.html', 'last.html', 'one.html', 'three.html']);
 
   expect(await look('resume', id)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('run.not_open') });
-  expect((await look('pending')).stdout).toContain('Nothing waits in ');
+  expect((await look('pending')).stdout).toContain('Nothing is pending in ');
   expect((await look('grants', id)).stdout).toContain('publish');
   const shown = await look('show', id);
   expect(shown).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('hash chain intact') });
@@ -97,7 +97,7 @@ export async function charge(_, context) {
 }
 `;
 
-test('two processes resume at once: what was approved runs once', async () => {
+test('two processes resume at once: approved calls run once', async () => {
   await using folder = await createFolder({
     'plugins/charge.mjs': charge
       .replace('dangerous: false', 'dangerous: true')
@@ -108,7 +108,7 @@ test('two processes resume at once: what was approved runs once', async () => {
   expect((await look('run', 'Pay.', '--model', 'script:script.json', '--suspend')).exitCode).toBe(3);
   const [{ session }] = JSON.parse((await look('pending', '--json')).stdout);
   await look('approve', session, 'call_1_0');
-  // The tool writes into the folder that its process was started in.
+  // The tool writes to the working directory of its process.
   const ended = await Promise.all([holdfast('resume', session), holdfast('resume', session)]);
   expect(ended.map(({ exitCode }) => exitCode).sort()).toEqual([0, 1]);
   expect(ended.map(({ stderr }) => stderr).join('')).toMatch(/\((?:log\.locked|run\.not_open)\)/);
@@ -123,7 +123,7 @@ test.each([
     says: /The bank knows nothing/,
   },
   { resolution: undefined, kind: 'in-doubt', says: /whether `charge` took effect/ },
-])('a run that is killed within a call: $resolution makes it $kind, and the run completes', async (trial) => {
+])('a run killed during a call: $resolution makes it $kind, and the run completes', async (trial) => {
   await using folder = await createFolder({
     'plugins/quick.mjs': toTool('quick', "await context.filesystem.write('done.txt', 'done'); return 'done';", 'state'),
     'plugins/charge.mjs': charge,
@@ -145,7 +145,7 @@ test.each([
     calls: [{ callId: 'call_1_1', name: 'charge', state: 'in-doubt', repeat: 'never' }],
   });
   const pending = await look('pending');
-  expect(pending.stdout).toContain('whether it took effect is not known');
+  expect(pending.stdout).toContain('its effect is unknown');
   expect(pending.stdout).toContain(`resolve ${session.session} call_1_1 --done`);
 
   if (trial.resolution !== undefined) {

@@ -15,18 +15,18 @@ import { openWorkspace } from '../../workspace/folder.ts';
 
 const help = `
 Examples:
-  $ holdfast config                       what a run would have, each value with where it comes from
+  $ holdfast config                       the effective configuration, each value with its origin
   $ holdfast config --config ci/holdfast.config.ts --workspace ~/project
   $ holdfast config --json | jq '.settings[] | select(.key == "denyTools")'
 
-In this order, the later one counts: defaults; holdfast.config.ts of the current folder, or --config; holdfast.policy.json of the
-workspace; the command line. The workspace can only make things tighter: what is looser is not taken, and told. Of a plugin's options
-only the names are shown. Exits with 2 when a file is wrong: everything that is wrong is told, and nothing runs with it.`;
+Later sources win: defaults; holdfast.config.ts of the current folder, or --config; holdfast.policy.json of the workspace; the
+command line. The workspace can only tighten: looser values are ignored and reported. Plugin options are shown by
+name only. Exits with 2 if a file is invalid, and lists every problem.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
   addConfigOptions(command)
-    .option('--workspace <dir>', 'folder whose holdfast.policy.json has a say', '.')
-    .option('--json', 'as JSON')
+    .option('--workspace <dir>', 'folder with the holdfast.policy.json', '.')
+    .option('--json', 'print JSON')
     .addHelpText('after', help)
     .action(async (flags: ConfigOptions) => end(await showConfig(flags, host)));
 }
@@ -37,7 +37,7 @@ export interface ConfigOptions {
   readonly json?: boolean | undefined;
 }
 
-/** Prints the configuration that a run would have, each value with its origin. */
+/** Prints the effective configuration, each value with its origin. */
 export async function showConfig({ config, workspace, json }: ConfigOptions, host: Host): Promise<ExitCode> {
   const place = await openWorkspace(workspace, host.directory);
   const found = { untrusted: 'leave-out', tools: false } as const;
@@ -53,12 +53,12 @@ export async function showConfig({ config, workspace, json }: ConfigOptions, hos
   const head = [{ title: 'setting', paint: style.colors.bold }, { title: 'from' }, { title: 'value' }];
   const rows = settings.map(({ key, value, origins }) => [key, origins.map(describeOrigin).join(', '), toText(value)]);
   printLines(host, [
-    ...(file === null ? ['There is no holdfast.config.ts here.', ''] : []),
+    ...(file === null ? ['No holdfast.config.ts in this folder.', ''] : []),
     ...formatTable(head, rows, style),
     ...passedOver.flatMap(({ key, value, origin, reason }) => [
       '',
       ...wrapBlock(
-        `${style.colors.yellow('not taken')}: ${toPrintable(`${key} ${toText(value)} of ${describeOrigin(origin)}, ${reasons[reason]}`)}`,
+        `${style.colors.yellow('ignored')}: ${toPrintable(`${key} ${toText(value)} of ${describeOrigin(origin)}, ${reasons[reason]}`)}`,
         Math.min(style.columns, 140) - 1,
       ),
     ]),
@@ -67,11 +67,11 @@ export async function showConfig({ config, workspace, json }: ConfigOptions, hos
 }
 
 const reasons: Readonly<Record<PassedOver['reason'], string>> = {
-  looser: 'because it would let more through, and only the host may do that',
-  replaced: 'because the command line says otherwise',
+  looser: 'because a workspace may only tighten',
+  replaced: 'because the command line overrides it',
 };
 
-/** A file where there is one, else `default` or `command line`. */
+/** The file, if any, otherwise `default` or `command line`. */
 function describeOrigin({ layer, file }: ConfigOrigin): string {
   return file ?? layer;
 }

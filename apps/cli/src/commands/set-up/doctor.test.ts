@@ -29,7 +29,7 @@ async function run(
   return { exitCode, text: text.stdout(), json: JSON.parse(json.stdout()) };
 }
 
-test('a sound place: everything that was found, no problem, nothing written', async () => {
+test('a working setup: lists everything found, no problems, writes nothing', async () => {
   await using folder = await createFolder({
     'plugins/good.mjs': toTool('good', 'return 1;'),
     'plugins/bad.mjs': 'export const METADATA = make();',
@@ -53,16 +53,16 @@ test('a sound place: everything that was found, no problem, nothing written', as
     problems: [],
   });
   expect(json.packages).toContainEqual({ name: '@holdfast/core', version: expect.stringMatching(/^\d/) });
-  expect(text).toContain('1 good tool, 1 error, 0 warnings; `holdfast check` says more');
-  expect(text).toContain('isolation   in-process stops nothing: it is for');
+  expect(text).toContain('1 valid tool, 1 error, 0 warnings; run `holdfast check` for details');
+  expect(text).toContain('isolation   in-process stops nothing: only for');
   expect(text).toMatch(
-    /worker, for code that you trust as your own too, stops a tool that ends its process, .*\n.*subprocess, where tools run unless told otherwise, also stops a tool that blocks outside of JavaScript/,
+    /worker \(only for code you trust as your own\) stops a tool that ends its process, .*\n.*subprocess \(the default\) also stops a tool that blocks outside of JavaScript/,
   );
-  expect(text).toContain('sandbox: not here. The sandbox needs');
+  expect(text).toContain('sandbox: not available. The sandbox needs');
   expect(text).toContain('No problem found.');
 });
 
-test('a provider that is installed and its key, whose value is never shown', async () => {
+test('an installed provider and its key, without the value', async () => {
   await using folder = await createFolder({
     'node_modules/@ai-sdk/openai/package.json': '{"name":"@ai-sdk/openai","version":"2.3.4","main":"index.js"}',
     'node_modules/@ai-sdk/groq/package.json': '{"name":"@ai-sdk/groq","version":"1.0.0"}',
@@ -79,11 +79,11 @@ test('a provider that is installed and its key, whose value is never shown', asy
   expect(text + JSON.stringify(json)).not.toContain('sk-secret');
 });
 
-test('the lock beside the tools folder, and whether a run has to read the tools again', async () => {
+test('the lock beside the tools folder, and whether a run must read the tools again', async () => {
   await using folder = await createFolder({ 'plugins/one.mjs': toTool('one', 'return 1;') });
   const none = await run(folder);
   expect(none.json.tools.lock).toBe(null);
-  expect(none.text).toContain('no holdfast.lock beside ./plugins: tools run as they are');
+  expect(none.text).toContain('no holdfast.lock beside ./plugins: changes to tools go unnoticed');
 
   await runHere(['lock'], { directory: folder.path });
   const locked = await run(folder);
@@ -100,17 +100,17 @@ test('the lock beside the tools folder, and whether a run has to read the tools 
   await runHere(['list'], { directory: folder.path });
   const listed = await run(folder);
   expect(listed.json.tools.lock.registered).toBe(true);
-  expect(listed.text).toMatch(/^registry +current: a run reads no tool file$/m);
+  expect(listed.text).toMatch(/^registry +current: a run reads no tool files$/m);
 
   await folder.write('plugins/one.mjs', toTool('one', 'return 2;'));
   await folder.write('plugins/two.mjs', toTool('two', 'return 2;'));
   const changed = await run(folder);
   expect(changed.exitCode).toBe(0);
-  expect(changed.text).toContain('0 tools as locked, 1 new, 1 changed; `holdfast lock --check` says more');
+  expect(changed.text).toContain('0 tools as locked, 1 new, 1 changed; run `holdfast lock --check` for details');
   expect(changed.json.tools.lock).toMatchObject({ registered: false, tools: { new: 1, changed: 1 } });
 });
 
-test('a good tool that cannot be locked is counted', async () => {
+test('valid tools that cannot be locked are counted', async () => {
   const dynamic = toTool('two', 'return import(context.callId);');
   await using folder = await createFolder({
     'plugins/one.mjs': toTool('one', 'return 1;'),
@@ -119,12 +119,12 @@ test('a good tool that cannot be locked is counted', async () => {
   await runHere(['lock'], { directory: folder.path });
   const { text, json } = await run(folder);
   expect(json.tools).toMatchObject({ good: 2, lock: { tools: { same: 1, refused: 0 }, unlockable: 1 } });
-  expect(text).toContain('1 tool as locked, 1 that cannot be locked; `holdfast lock --check` says more');
+  expect(text).toContain('1 tool as locked, 1 that cannot be locked; run `holdfast lock --check` for details');
 });
 
 afterEach(() => vi.unstubAllEnvs());
 
-test('the Python that tool files run in, and a machine without one', async () => {
+test('the Python for tool files, and a machine without it', async () => {
   const version = '{"version": [3, 12, 1]}';
   const place = '{"program": "/opt/python/bin/python3.12", "folders": []}';
   await using folder = await createFolder({ 'bin/python3': `#!/bin/sh\necho '${version}'\necho '${place}'\n` });
@@ -138,21 +138,19 @@ test('the Python that tool files run in, and a machine without one', async () =>
   const none = await run(folder);
   expect(none.exitCode).toBe(0);
   expect(none.json.python).toEqual({ available: false, program: null, reason: 'there is no `python3` on the PATH' });
-  expect(none.text).toMatch(
-    /^Python +not here, there is no `python3` on the PATH: tool files that end in \.py are left/m,
-  );
+  expect(none.text).toMatch(/^Python +not available, there is no `python3` on the PATH: \.py tool files are skipped/m);
 });
 
-test('a lock that keeps a run from working is a problem', async () => {
+test('an unusable lock is a problem', async () => {
   await using folder = await createFolder({ 'plugins/one.mjs': toTool('one', 'return 1;'), 'holdfast.lock': '{' });
   const { exitCode, text, json } = await run(folder);
   expect(exitCode).toBe(1);
   expect(json.tools).toMatchObject({ found: true, good: 1, lock: { path: 'holdfast.lock', tools: null } });
   expect(json.problems).toEqual([expect.stringContaining('holdfast.lock` cannot be used')]);
-  expect(text).toMatch(/^lock +holdfast\.lock: cannot be used$/m);
+  expect(text).toMatch(/^lock +holdfast\.lock: unusable$/m);
 });
 
-test('tools in deeper folders count by option, and nothing is written', async () => {
+test('tools in subfolders count with the option, and nothing is written', async () => {
   await using folder = await createFolder({ 'plugins/deep/one.mjs': toTool('one', 'return 1;') });
   await runHere(['lock', '--subfolders'], { directory: folder.path });
   const copies = await readdir(folder.path, { recursive: true });
@@ -163,9 +161,9 @@ test('tools in deeper folders count by option, and nothing is written', async ()
 
 test.each([
   { what: 'Node.js is too old', options: { node: '22.17.9' }, says: 'Node.js 22.17.9 is too old: install 22.18' },
-  { what: 'the workspace is missing', options: { workspace: 'gone' }, says: 'The workspace `gone` is no folder' },
-  { what: 'the workspace is a file', options: { workspace: 'a.txt' }, says: 'The workspace `a.txt` is no folder' },
-  { what: 'the tools folder is missing', options: { tools: 'gone' }, says: 'The tools folder `gone` is no folder' },
+  { what: 'the workspace is missing', options: { workspace: 'gone' }, says: 'The workspace `gone` is not a folder' },
+  { what: 'the workspace is a file', options: { workspace: 'a.txt' }, says: 'The workspace `a.txt` is not a folder' },
+  { what: 'the tools folder is missing', options: { tools: 'gone' }, says: 'The tools folder `gone` does not exist' },
 ])('1 when $what', async ({ options, says }) => {
   await using folder = await createFolder({ 'a.txt': '' });
   const { exitCode, text, json } = await run(folder, options);
@@ -184,7 +182,7 @@ test.each([
   expect((await run(folder, { node })).json.node).toMatchObject({ ok });
 });
 
-/** Until what was written so far lies before whatever is written next, by the clock of the file system. */
+/** Waits until the file system's clock moves on, so that earlier and later writes differ in time. */
 async function passTick({ path, write }: TestFolder): Promise<void> {
   const changedAt = async (): Promise<bigint> => (await stat(join(path, 'probe'), { bigint: true })).ctimeNs;
   await write('probe', '');

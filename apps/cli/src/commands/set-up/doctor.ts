@@ -31,15 +31,15 @@ Examples:
   $ holdfast doctor
   $ holdfast doctor --workspace ~/project --json
 
-The Python is the one of the PATH, in which tool files in Python run. An Ollama on this machine is asked for its models, once. Nothing is
-written, and of a key only whether it is set is said. Exits with 1 when something keeps \`run\` from working.`;
+Python is looked up in PATH. A local Ollama is asked once for its models. Writes nothing, and never prints a key. Exits with 1 if
+something prevents \`run\` from working.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
   command
-    .option('--tools <dir>', 'folder of tool files (default: ./plugins, when there is one)')
+    .option('--tools <dir>', 'folder of tool files (default: ./plugins, if it exists)')
     .option('--subfolders', subfoldersText)
-    .option('--workspace <dir>', 'folder that the file tools work in', '.')
-    .option('--json', 'as JSON');
+    .option('--workspace <dir>', 'folder that the file tools can access', '.')
+    .option('--json', 'print JSON');
   addConfigOptions(command)
     .addHelpText('after', help)
     .action(async (flags: DoctorOptions) => end(await examine(flags, host, process.versions.node)));
@@ -70,14 +70,14 @@ interface Provider {
   /** `null`: not found from the current folder. */
   readonly version: string | null;
   readonly variable: string;
-  /** Whether the variable is set. Its value is nobody's business. */
+  /** True if the variable is set. Its value is never shown. */
   readonly set: boolean;
 }
 
-// What is not installed is named only where many would look for it.
+// Named even if they are not installed.
 const common: ReadonlySet<string> = new Set(['openai', 'anthropic', 'google', compatible]);
 
-/** Says what this program finds where it is run, and what of that keeps `run` from working; 1 when something does. */
+/** Reports what this program finds in its environment and what prevents `run` from working. Returns 1 if anything does. */
 export async function examine(options: DoctorOptions, host: Host, nodeVersion: string): Promise<ExitCode> {
   const diagnosis = await diagnose(options, host, nodeVersion);
   const { problems } = diagnosis;
@@ -97,13 +97,13 @@ async function diagnose({ workspace, ...given }: DoctorOptions, host: Host, node
   const required = manifest.engines.node.replace('>=', '');
   const node = { version: nodeVersion, required, ok: isAtLeast(nodeVersion, required) };
   const problems: string[] = [];
-  if (!node.ok) problems.push(`Node.js ${nodeVersion} is too old: install ${required} or a later one.`);
+  if (!node.ok) problems.push(`Node.js ${nodeVersion} is too old: install ${required} or later.`);
   const place = await examineWorkspace(workspace, host.directory);
   if (place.problem !== null) problems.push(place.problem);
   const config = await examineConfig({ ...given, workspace: resolve(host.directory, workspace) }, host);
   const { tools, subfolders } = config;
   const folder = await examineTools(tools, { subfolders, directory: host.directory });
-  // Both have looked for the folder.
+  // Both look for the folder.
   problems.push(...new Set([...config.problems, ...folder.problems]));
   const models = await examineModels(host);
   if (models.reason !== '') problems.push(models.reason);
@@ -156,11 +156,11 @@ function describe(diagnosis: Diagnosis): readonly (readonly [label: string, text
   const { holdfast, node, packages, config, tools, workspace, python } = diagnosis;
   return [
     ['holdfast', holdfast],
-    ['Node.js', `${node.version} (${node.ok ? '' : 'too old, '}${node.required} or later is needed)`],
+    ['Node.js', `${node.version} (${node.ok ? '' : 'too old, '}${node.required} or later required)`],
     ['packages', packages.map(({ name, version }) => `${name} ${version ?? 'not found'}`).join(', ')],
     ...diagnosis.providers.map(({ package: name, version, variable, set }, index): readonly [string, string] => [
       index === 0 ? 'providers' : '',
-      `${name} ${version ?? 'not installed here'}, ${variable} ${set ? 'is set' : 'is not set'}`,
+      `${name} ${version ?? 'not installed'}, ${variable} ${set ? 'is set' : 'is not set'}`,
     ]),
     ...describeModels(diagnosis.models),
     ...describeLocal(diagnosis.local),
@@ -174,7 +174,7 @@ function describe(diagnosis: Diagnosis): readonly (readonly [label: string, text
     [
       'Python',
       python.program === null
-        ? `not here, ${toPrintable(python.reason)}: tool files that end in .py are left out`
+        ? `not available, ${toPrintable(python.reason)}: .py tool files are skipped`
         : toPrintable(python.program),
     ],
     ...diagnosis.isolation.tiers.map((tier, index, tiers): readonly [string, string] => [
@@ -184,17 +184,17 @@ function describe(diagnosis: Diagnosis): readonly (readonly [label: string, text
   ];
 }
 
-/** What a tool in the tier may do and only its call suffers from, beside what is said of the `weaker` tier. */
+/** The actions of a tool that the tier stops, beyond the `weaker` tier. */
 function describeTier({ tier, reason, stops, notHere }: TierState, weaker: TierState | undefined): string {
-  if (reason !== '') return toPrintable(`${tier}: not here. ${reason}`);
-  if (tier === 'in-process') return 'in-process stops nothing: it is for tool files whose code you trust as your own';
+  if (reason !== '') return toPrintable(`${tier}: not available. ${reason}`);
+  if (tier === 'in-process') return 'in-process stops nothing: only for tool files whose code you trust as your own';
   const where: Readonly<Record<string, string>> = {
-    [defaultIsolation]: ', where tools run unless told otherwise,',
-    // It is this process, in which code can do all that it may.
-    worker: ', for code that you trust as your own too,',
+    [defaultIsolation]: ' (the default)',
+    // A worker is part of this process, in which code can do anything the process may.
+    worker: ' (only for code you trust as your own)',
   };
   const further = stops.filter((what) => weaker?.stops.includes(what) !== true);
   const missing = notHere.filter((what) => weaker?.notHere.includes(what) !== true);
   const says = `${tier}${where[tier] ?? ''} ${further.length < stops.length ? 'also ' : ''}stops a tool that ${further.join(', ')}`;
-  return missing.length === 0 ? says : `${says}; here it does not stop one that ${missing.join(', ')}`;
+  return missing.length === 0 ? says : `${says}; on this machine it does not stop one that ${missing.join(', ')}`;
 }

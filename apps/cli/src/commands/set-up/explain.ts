@@ -21,17 +21,17 @@ import { toPrintable, wrapBlock } from '../../terminal/text.ts';
 
 const help = `
 Examples:
-  $ holdfast explain push             whatever has this name: a tool, a command, a policy, a section, …
-  $ holdfast explain git/push         as a host calls it
-  $ holdfast explain git_push         as a model sees it, with the prefix that the host chose
+  $ holdfast explain push             anything with this name: a tool, command, policy, section, …
+  $ holdfast explain git/push         the qualified name
+  $ holdfast explain git_push         the name a model sees, with the host's prefix
   $ holdfast explain push --json | jq -r '.[].provenance.package'
 
-Says who brought it along (plugin, package, version, file, digest), whether it is in force, and why not. Exits with 2 when nothing
-has the name.`;
+Shows where the name came from (plugin, package, version, file, digest), whether it is in force, and if not, why. Exits with 2 if
+nothing has this name.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
-  addFolderOptions(command.argument('<name>', 'as a model sees it, as its plugin calls it, or `plugin/name`'))
-    .option('--json', 'as JSON')
+  addFolderOptions(command.argument('<name>', 'name as seen by a model, as declared by its plugin, or `plugin/name`'))
+    .option('--json', 'print JSON')
     .addHelpText('after', help)
     .action(async (name: string, flags: Omit<ExplainOptions, 'name'>) =>
       end(await explainName({ ...flags, name }, host)),
@@ -44,7 +44,7 @@ export interface ExplainOptions extends ViewPlace {
 }
 
 /**
- * Prints who brought along what has a name.
+ * Prints the origin of a name.
  *
  * @throws HoldfastError `usage.name_unknown`, and as `viewEquipment`.
  */
@@ -54,7 +54,7 @@ export async function explainName({ name, json, ...place }: ExplainOptions, host
     if (found.length === 0) {
       throw usageError(
         'usage.name_unknown',
-        `Nothing that a run would have is called \`${name.slice(0, 200)}\`.${describeNearest(name, listNames(registry))} \`holdfast list --tree\` shows all there is.`,
+        `Unknown name \`${name.slice(0, 200)}\`.${describeNearest(name, listNames(registry))} Run \`holdfast list --tree\` to see all names.`,
       );
     }
     const style = { ...describeStyle(host), folder: folder.name };
@@ -77,7 +77,7 @@ function format(
     ['qualified', qualifiedName === name ? undefined : qualifiedName],
     ['from', `${plugin} ${version}`],
     ['package', provenance.package === undefined ? undefined : describeProvenance(provenance)],
-    // That of a tool file is relative to its folder.
+    // The path of a tool file is relative to its folder.
     ['file', file !== undefined && plugin === builtInPlugins.folder ? join(folder, file) : file],
     ['SHA-256', digest],
     ['note', note],

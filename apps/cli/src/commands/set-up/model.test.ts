@@ -13,21 +13,21 @@ import { type ModelServer, makeContent, startModelServer, toSha256 } from '../..
 import { findIssues, readSchema } from '../../testing/test-schemas.ts';
 import { listModels } from './model.ts';
 
-// Of three chunks, as the downloader counts.
+// Three chunks of the downloader.
 const content = makeContent(12_000_000);
-// Where node-llama-cpp is installed.
+// A folder with node-llama-cpp installed.
 const root = fileURLToPath(new URL('../../../../../', import.meta.url));
 const sha256 = toSha256(content);
 
 interface Setup extends AsyncDisposable {
   readonly server: ModelServer;
   readonly folder: TestFolder;
-  /** That of the models. */
+  /** The models folder. */
   readonly models: string;
   readonly named: NamedModel;
   open(options?: TestHostOptions): TestHost;
   run(argv: readonly string[]): Promise<{ exitCode: number; stdout: string; stderr: string }>;
-  /** Pulls a model of a catalogue of one. */
+  /** Pulls a model from a catalog of one. */
   pull(test?: TestHost): Promise<number>;
 }
 
@@ -57,13 +57,13 @@ async function setUp(): Promise<Setup> {
   };
 }
 
-test('a named model is pulled, found and listed; the last line says how to run it', async () => {
+test('a named model is pulled, found and listed, with a command to run it', async () => {
   await using setup = await setUp();
   const opened = setup.open();
   expect(await setup.pull(opened)).toBe(0);
   const path = join(setup.models, 'small.gguf');
   expect(opened.stdout()).toBe(
-    `small is pulled, 12.0 MB; its SHA-256 is as it should be.\n${path}\n\nTo run it:\n  holdfast run --model local:small "List the files here"\n`,
+    `small pulled, 12.0 MB, SHA-256 verified\n${path}\n\nRun it with:\n  holdfast run --model local:small "List the files here"\n`,
   );
   expect(opened.stderr()).toMatch(/^small: 100 % {2}12\.0 MB of 12\.0 MB/m);
   expect(await findPulledModel('small', setup.models)).toBe(path);
@@ -72,13 +72,13 @@ test('a named model is pulled, found and listed; the last line says how to run i
   const asked = setup.server.requests();
   const again = setup.open();
   expect(await setup.pull(again)).toBe(0);
-  expect(again.stdout()).toMatch(/^small is there already, 12\.0 MB; its SHA-256/);
+  expect(again.stdout()).toMatch(/^small was already pulled, 12\.0 MB, SHA-256/);
   expect(again.stderr()).toBe('');
   expect(setup.server.requests()).toBe(asked);
   expect(await readdir(setup.models)).toEqual(['small.gguf']);
 });
 
-test('a file by its address, with its checksum; as JSON, and nothing else is printed', async () => {
+test('a file by URL and checksum; prints only JSON', async () => {
   await using setup = await setUp();
   const argv = ['model', 'pull', setup.server.url, '--sha256', sha256.toUpperCase(), '--json'];
   const schema = await readSchema('model-pull');
@@ -102,7 +102,7 @@ test('a file by its address, with its checksum; as JSON, and nothing else is pri
 test.each([
   { argv: ['qwen3-0.6'], code: 'usage.model_unknown', says: 'Did you mean `qwen3-0.6b`?' },
   { argv: ['../etc/passwd'], code: 'usage.model_unknown', says: '`smollm2-1.7b-instruct`' },
-  { argv: ['qwen3-0.6b', '--sha256', sha256], code: 'usage.checksum_invalid', says: 'leave out' },
+  { argv: ['qwen3-0.6b', '--sha256', sha256], code: 'usage.checksum_invalid', says: 'remove `--sha256`' },
   { argv: ['https://example.com/a.gguf'], code: 'usage.checksum_missing', says: '--sha256' },
   { argv: ['https://example.com/a.gguf', '--sha256', 'abc'], code: 'usage.checksum_invalid', says: '64' },
   { argv: ['https://example.com/a.gguf', '--sha256', 'g'.repeat(64)], code: 'usage.checksum_invalid', says: '64' },
@@ -110,15 +110,15 @@ test.each([
   { argv: ['https://me:pw@example.com/a.gguf', '--sha256', sha256], code: 'usage.url_invalid', says: 'https' },
   { argv: ['file:///a.gguf', '--sha256', sha256], code: 'usage.url_invalid', says: 'https' },
   { argv: ['https://example.com/a.zip', '--sha256', sha256], code: 'usage.url_invalid', says: '.gguf' },
-  { argv: ['https://example.com/.gguf', '--sha256', sha256], code: 'usage.url_invalid', says: 'plain name' },
-  { argv: ['https://example.com/..%2fa.gguf', '--sha256', sha256], code: 'usage.url_invalid', says: 'plain name' },
+  { argv: ['https://example.com/.gguf', '--sha256', sha256], code: 'usage.url_invalid', says: '`NAME.gguf`' },
+  { argv: ['https://example.com/..%2fa.gguf', '--sha256', sha256], code: 'usage.url_invalid', says: '`NAME.gguf`' },
   {
     argv: ['https://example.com/a-00001-of-00002.gguf', '--sha256', sha256],
     code: 'usage.url_invalid',
-    says: 'one file',
+    says: 'single file',
   },
   { argv: ['https://', '--sha256', sha256], code: 'usage.url_invalid', says: 'https' },
-])('model pull $argv: $code, before anything is done', async ({ argv, code, says }) => {
+])('model pull $argv: $code, before anything happens', async ({ argv, code, says }) => {
   await using setup = await setUp();
   const { exitCode, stdout, stderr } = await setup.run(['model', 'pull', ...argv]);
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
@@ -140,7 +140,7 @@ test.each([
   expect(await readdir(setup.models)).toEqual([]);
 });
 
-test('another file under the name is neither taken nor touched; `model remove` makes room', async () => {
+test('a different file with the same name is neither used nor changed; `model remove` deletes it', async () => {
   await using setup = await setUp();
   await setup.pull();
   await setup.folder.write('models/small.gguf', 'mine');
@@ -155,7 +155,7 @@ test('another file under the name is neither taken nor touched; `model remove` m
   await setup.folder.write('models/small.part/half.ipull', 'half');
   expect(await setup.run(['model', 'remove', 'small'])).toEqual({
     exitCode: 0,
-    stdout: 'small is removed.\n',
+    stdout: 'Removed small.\n',
     stderr: '',
   });
   expect(await readdir(setup.models)).toEqual([]);
@@ -163,14 +163,14 @@ test('another file under the name is neither taken nor touched; `model remove` m
   for (const name of ['small', '../models/other', 'other.gguf']) {
     const { exitCode, stderr } = await setup.run(['model', 'remove', name]);
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/There are `other`\. \(usage\.model_unknown\)/);
+    expect(stderr).toMatch(/Pulled models: `other`\. \(usage\.model_unknown\)/);
   }
   await mkdir(toPartFolder('more', setup.models));
   expect(await setup.run(['model', 'remove', 'more'])).toMatchObject({ exitCode: 0 });
   expect(await readdir(setup.models)).toEqual(['other.gguf']);
 });
 
-test('two pulls at once: one does it, the other says who', async () => {
+test('two pulls at once: the second one names the first', async () => {
   await using setup = await setUp();
   setup.server.stall = true;
   const first = setup.open();
@@ -184,29 +184,29 @@ test('two pulls at once: one does it, the other says who', async () => {
   expect(await readdir(setup.models)).toEqual(['small.gguf']);
 });
 
-test('Ctrl-C keeps what has come and says how to go on, which does', async () => {
+test('Ctrl-C keeps the partial download and prints the command to continue', async () => {
   await using setup = await setUp();
   setup.server.stallFromByte = 11_000_000;
   const { host, stdout, stderr, interrupt } = setup.open();
   const pulling = setup.pull({ ...setup.open(), host });
-  // Behind the bytes of the file, the downloader notes which chunks have come.
+  // After the bytes of the file, the downloader records the finished chunks.
   const part = join(toPartFolder('small', setup.models), `${sha256}.ipull`);
   await vi.waitFor(async () => expect((await stat(part)).size).toBeGreaterThan(content.length), 30_000);
   interrupt('ctrl-c');
   expect(await pulling).toBe(130);
   expect(stdout()).toBe('');
   expect(stderr()).toMatch(
-    /(?:^|\n)Stopped; what has come is kept\. To go on from there:\n {2}holdfast model pull small\n$/,
+    /(?:^|\n)Stopped; the partial download is kept\. To continue:\n {2}holdfast model pull small\n$/,
   );
   expect(await readdir(setup.models)).toEqual(['small.part']);
   expect(await findPulledModel('small', setup.models)).toBe(undefined);
   const listing = setup.open();
   await listModels({ json: false }, listing.host, [setup.named]);
-  expect(listing.stdout()).toMatch(/\d+ % pulled: `holdfast model pull small` goes on/);
+  expect(listing.stdout()).toMatch(/\d+ % pulled, continue with `holdfast model pull small`/);
   setup.server.stallFromByte = Number.POSITIVE_INFINITY;
   const again = setup.open();
   expect(await setup.pull(again)).toBe(0);
-  expect(again.stderr()).toMatch(/^small: going on from \d+\.\d MB of 12\.0 MB\n/);
+  expect(again.stderr()).toMatch(/^small: resuming from \d+\.\d MB of 12\.0 MB\n/);
   expect(await readFile(join(setup.models, 'small.gguf'))).toEqual(content);
   expect(await readdir(setup.models)).toEqual(['small.gguf']);
 });
@@ -214,18 +214,18 @@ test('Ctrl-C keeps what has come and says how to go on, which does', async () =>
 test('a pull whose process was killed is taken over', async () => {
   await using setup = await setUp();
   await mkdir(toPartFolder('small', setup.models), { recursive: true });
-  // No process has the number.
+  // No process has this id.
   await setup.folder.write('models/small.part/lock', JSON.stringify({ ...newLockOwner(), pid: 4_194_305 }));
   expect(await setup.pull()).toBe(0);
   expect(await readdir(setup.models)).toEqual(['small.gguf']);
 });
 
-test('what came is another file: it is removed, and the next pull begins anew', async () => {
+test('a wrong file is deleted, and the next pull starts over', async () => {
   await using setup = await setUp();
   setup.server.content = Buffer.from('an error page');
   await expect(setup.pull()).rejects.toMatchObject({
     code: 'download.checksum_wrong',
-    message: expect.stringContaining('It is removed'),
+    message: expect.stringContaining('It was deleted'),
     data: { expected: sha256 },
   });
   expect(await readdir(setup.models)).toEqual([]);
@@ -233,7 +233,7 @@ test('what came is another file: it is removed, and the next pull begins anew', 
   expect(await setup.pull()).toBe(0);
 });
 
-test('without node-llama-cpp nothing is pulled, and the error says what to install', async () => {
+test('without node-llama-cpp nothing is pulled, and the error names the package', async () => {
   await using setup = await setUp();
   const { host } = setup.open({ directory: setup.folder.path });
   await expect(setup.pull({ ...setup.open(), host })).rejects.toMatchObject({
@@ -243,17 +243,17 @@ test('without node-llama-cpp nothing is pulled, and the error says what to insta
   expect(await readdir(setup.folder.path)).toEqual([]);
 });
 
-test('a file that is larger than what the disk has left', async () => {
+test('a file larger than the free disk space', async () => {
   await using setup = await setUp();
   setup.server.saidBytes = 3e13;
   await expect(setup.pull()).rejects.toMatchObject({
     code: 'download.disk_full',
-    message: expect.stringMatching(/^The model needs 30000\.0 GB more, and the disk of .* has .* left\./),
+    message: expect.stringMatching(/^Not enough disk space in .*: 30000\.0 GB needed, .* free\./),
   });
   expect(await readdir(setup.models)).toEqual([]);
 });
 
-test('a server that is not there', async () => {
+test('an unreachable server', async () => {
   await using setup = await setUp();
   const gone = await startModelServer(content);
   await gone[Symbol.asyncDispose]();
@@ -263,7 +263,7 @@ test('a server that is not there', async () => {
   expect(await readdir(setup.models)).toEqual([]);
 });
 
-test('a folder that cannot be made is named', async () => {
+test('a folder that cannot be created is named', async () => {
   await using setup = await setUp();
   await setup.folder.write('models', 'a file');
   const { exitCode, stderr } = await setup.run(['model', 'pull', setup.server.url, '--sha256', sha256]);
@@ -272,18 +272,18 @@ test('a folder that cannot be made is named', async () => {
   expect(await setup.run(['model', 'list'])).toMatchObject({ exitCode: 1 });
 });
 
-test('model list: what there is by name, what is pulled, and what was pulled by an address', async () => {
+test('model list: available models, pulled models, and models pulled by URL', async () => {
   await using setup = await setUp();
   await setup.run(['model', 'pull', setup.server.url, '--sha256', sha256]);
   const { exitCode, stdout, stderr } = await setup.run(['model', 'list']);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   const lines = stdout.split('\n');
-  expect(lines[0]).toMatch(/^model +parameters +size +licence +state$/);
+  expect(lines[0]).toMatch(/^model +parameters +size +license +state$/);
   expect(lines.slice(1, -3)).toEqual([
     ...namedModels.map(({ name, license }) => expect.stringMatching(new RegExp(`^${name} .* [MG]B +${license}$`))),
     expect.stringMatching(/^tiny +12\.0 MB +pulled: --model local:tiny$/),
   ]);
-  expect(lines.slice(-3)).toEqual(['', `Pulled models are in ${setup.models}`, '']);
+  expect(lines.slice(-3)).toEqual(['', `Models folder: ${setup.models}`, '']);
 
   const printed = JSON.parse((await setup.run(['model', 'list', '--json'])).stdout);
   expect(findIssues(await readSchema('model-list'), printed)).toEqual([]);
@@ -301,7 +301,7 @@ test('model list: what there is by name, what is pulled, and what was pulled by 
   expect(printed.models[0]).toMatchObject({ state: 'absent', bytesHere: 0, license: 'Apache-2.0' });
 });
 
-test('another file that was pulled under the name of one of ours has neither its licence nor its size', async () => {
+test('a different file pulled under the name of a known model has neither its license nor its size', async () => {
   await using setup = await setUp();
   await setup.run(['model', 'pull', setup.server.url, '--sha256', sha256]);
   const printed = async (bytes: number): Promise<readonly unknown[]> => {
@@ -314,7 +314,7 @@ test('another file that was pulled under the name of one of ours has neither its
   expect(await printed(content.length + 1)).toMatchObject([{ ...state, license: null, url: null }]);
 });
 
-test('the models that have a name: each is one file for ever, checked, and free to use', () => {
+test('named models are single, pinned, verified files with a free license', () => {
   const names = namedModels.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
   for (const { url, sha256: hash, bytes, license, name } of namedModels) {

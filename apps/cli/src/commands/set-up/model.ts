@@ -27,10 +27,10 @@ Examples:
   $ holdfast model pull https://example.com/models/tiny.gguf --sha256 9f86d081884c7d65…
   $ holdfast model pull qwen3-0.6b --json | jq -r .path
 
-Needs node-llama-cpp, whose downloader it calls: npm install node-llama-cpp. The same command goes on with what was broken off.
-Nothing counts as pulled until all of it is there and its SHA-256 is right.
-The folder is that of HOLDFAST_MODELS, else the one that your system has for data of programs. Ctrl-C keeps what has come (130).
-Exits with 1 when the file could not be had, and with 2 when no model is called so.`;
+Requires node-llama-cpp, which does the download: npm install node-llama-cpp. Run the same command again to continue a partial
+download. A model counts as pulled only when it is complete and its SHA-256 matches.
+Models are stored in HOLDFAST_MODELS (default: the system's data folder). Ctrl-C keeps a partial download and exits with 130.
+Exits with 1 if the download fails, and with 2 if the model is unknown.`;
 
 const listHelp = `
 Examples:
@@ -39,15 +39,15 @@ Examples:
 
 const removeHelp = `
 Examples:
-  $ holdfast model remove qwen3-0.6b            the file, or what was pulled of it`;
+  $ holdfast model remove qwen3-0.6b            also removes a partial download`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
   command
     .command('pull')
-    .description('download a small language model, to be run with --model local:NAME')
-    .argument('<named>', 'name of a model of `model list`, or the https address of a GGUF file')
-    .option('--sha256 <hash>', 'what the file at an address has to be, in hex')
-    .option('--json', 'no progress; what was pulled, as JSON')
+    .description('download a small language model for --model local:NAME')
+    .argument('<named>', 'model name from `model list`, or the https URL of a GGUF file')
+    .option('--sha256 <hash>', 'expected SHA-256 of a file pulled by URL, in hex')
+    .option('--json', 'print the result as JSON, without progress')
     .addHelpText('after', pullHelp)
     .action(async (name: string, { sha256, json }: { readonly sha256?: string; readonly json?: boolean }) => {
       const { pullModel } = await import('../../models/pull.ts');
@@ -55,16 +55,16 @@ export function declare(command: Command, { host, end }: CommandContext): void {
     });
   command
     .command('list')
-    .description('list the models that can be pulled by name, and those that are')
-    .option('--json', 'as JSON')
+    .description('list available and pulled models')
+    .option('--json', 'print JSON')
     .addHelpText('after', listHelp)
     .action(async ({ json }: { readonly json?: boolean }) => {
       end(await listModels({ json: json === true }, host));
     });
   command
     .command('remove')
-    .description('remove a model that was pulled')
-    .argument('<named>', 'as `model list` calls it')
+    .description('remove a pulled model')
+    .argument('<named>', 'model name from `model list`')
     .addHelpText('after', removeHelp)
     .action(async (name: string) => {
       end(await removeModel({ name }, host));
@@ -73,19 +73,19 @@ export function declare(command: Command, { host, end }: CommandContext): void {
 
 interface ListedModel {
   readonly name: string;
-  /** null: of a file that was pulled by its address. */
+  /** null for a file pulled by URL. */
   readonly parameters: string | null;
   readonly bytes: number;
   readonly license: string | null;
   readonly state: 'pulled' | 'part' | 'absent';
-  /** How much of it is there. */
+  /** Bytes downloaded so far. */
   readonly bytesHere: number;
-  /** Where it is, or would be. */
+  /** Its path, existing or not. */
   readonly path: string;
   readonly url: string | null;
 }
 
-/** Prints the models that can be pulled by name, and those that were pulled by an address. */
+/** Prints the models that can be pulled by name, and those that were pulled by URL. */
 export async function listModels(
   { json }: { readonly json: boolean },
   host: Host,
@@ -102,13 +102,13 @@ export async function listModels(
     return 0;
   }
   const style = describeStyle(host);
-  const [first, ...others] = ['model', 'parameters', 'size', 'licence', 'state'].map((title) => ({ title }));
+  const [first, ...others] = ['model', 'parameters', 'size', 'license', 'state'].map((title) => ({ title }));
   const head = [{ title: '', ...first, paint: style.colors.bold }, ...others];
   const rows = listed.map((model) => {
     const { name, parameters, bytes, license } = model;
     return [name, parameters ?? '', formatBytes(bytes), license ?? '', describeState(model, host.command)];
   });
-  printLines(host, [...formatTable(head, rows, style), '', `Pulled models are in ${toPrintable(folder)}`]);
+  printLines(host, [...formatTable(head, rows, style), '', `Models folder: ${toPrintable(folder)}`]);
   return 0;
 }
 
@@ -117,7 +117,7 @@ function describeState({ name, state, bytes, bytesHere }: ListedModel, command: 
     case 'pulled':
       return `pulled: --model local:${name}`;
     case 'part':
-      return `${Math.floor((bytesHere / bytes) * 100)} % pulled: \`${command} model pull ${name}\` goes on`;
+      return `${Math.floor((bytesHere / bytes) * 100)} % pulled, continue with \`${command} model pull ${name}\``;
     case 'absent':
       return '';
     default:
@@ -133,7 +133,7 @@ async function describeNamed(
   const path = toModelPath(name, folder);
   const model = { name, parameters, bytes, license, path, url };
   const there = pulled.find((other) => other.name === name);
-  // Another file under its name, pulled by an address.
+  // Another file with the same name, pulled by URL.
   if (there !== undefined && there.bytes !== bytes) return describeOther(there);
   if (there !== undefined) return { ...model, state: 'pulled', bytesHere: bytes };
   const bytesHere = await measurePart(name, folder);
@@ -147,7 +147,7 @@ function describeOther({ name, path, bytes }: PulledModel): ListedModel {
 }
 
 /**
- * Removes a pulled model, or what was pulled of it.
+ * Removes a pulled model or a partial download.
  *
  * @throws HoldfastError `usage.model_unknown`, `download.busy`, `download.folder_unusable`.
  */
@@ -159,13 +159,13 @@ export async function removeModel({ name }: { readonly name: string }, host: Hos
     const names = pulled.map((one) => `\`${one}\``);
     throw usageError(
       'usage.model_unknown',
-      `No pulled model is called \`${name}\`.${names.length === 0 ? '' : ` There are ${names.join(', ')}.`}`,
+      `Unknown model \`${name}\`.${names.length === 0 ? ' No models are pulled.' : ` Pulled models: ${names.join(', ')}.`}`,
     );
   }
   const part = toPartFolder(name, folder);
   await lockPart(part, folder);
   await rm(toModelPath(name, folder), { force: true });
   await rm(part, { recursive: true });
-  host.stdout.write(`${name} is removed.\n`);
+  host.stdout.write(`Removed ${name}.\n`);
   return 0;
 }

@@ -31,7 +31,7 @@ async function runJson(argv: readonly string[], folder: string) {
   return { exitCode, printed };
 }
 
-test('a person seeds, edits, looks at it, and is told when the code has changed', async () => {
+test('seed, edit, status and diff, until the code changes', async () => {
   await using folder = await createFolder({ 'prompt.ts': toModule('One.\nTwo.') });
   expect(await run(['status', 'prompt.ts'], folder.path)).toMatchObject({
     exitCode: 2,
@@ -71,7 +71,7 @@ test('a person seeds, edits, looks at it, and is told when the code has changed'
       why: 'the prompt says something else there now',
     },
   ]);
-  // What the file says to pin to is what keeps the override.
+  // Pinning to the hash from the file keeps the override.
   const [{ hash }] = printed.overrides.filter(({ state }: { state: string }) => state === 'stale');
   const edited = JSON.parse(await readFile(join(folder.path, file), 'utf8'));
   edited.sections.guide.body.hash = hash;
@@ -83,7 +83,7 @@ test('a person seeds, edits, looks at it, and is told when the code has changed'
   });
 });
 
-test('what nobody has edited may go stale without being missed, and a bad document is', async () => {
+test('a stale unedited override is accepted, an invalid document fails', async () => {
   await using folder = await createFolder({ 'prompt.ts': toModule('One.') });
   await run(['seed', 'prompt.ts', '--dir', 'texts', '--tag', 'short'], folder.path);
   await folder.write('prompt.ts', toModule('Two.'));
@@ -123,13 +123,13 @@ test.each([
   { source: "import './gone.ts';", code: 'module.failed', exitCode: 1 },
   { source: toModule('A.'), more: ['--tag', 'A/../b'], code: 'override.ref.invalid', exitCode: 1 },
   { source: toModule('A.'), more: ['--dir', 'prompt.ts'], code: 'override.unwritable', exitCode: 1 },
-])('a module or an option that cannot be: $code', async ({ source, more = [], code, exitCode }) => {
+])('an invalid module or option: $code', async ({ source, more = [], code, exitCode }) => {
   await using folder = await createFolder({ 'prompt.ts': source });
   const ended = await run(['seed', 'prompt.ts', ...more], folder.path);
   expect(ended).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(`(${code})`) });
 });
 
-test('of several exports `default` is taken, or the one that is named; one prompt may have two names', async () => {
+test('uses the `default` export or the named one; one prompt may have two names', async () => {
   const more = "export default createPrompt({ ns: 'acme/support', key: 'other', sections: [] });";
   await using folder = await createFolder({
     'prompt.ts': toModule('A.', more),
@@ -142,7 +142,7 @@ test('of several exports `default` is taken, or the one that is named; one promp
   expect((await runJson(['seed', 'twice.ts', '--tag', 'two'], folder.path)).printed).toMatchObject({ key: 'triage' });
 });
 
-test('a prompt of another copy of the package is worked on by that copy', async () => {
+test('a prompt of another copy of the package is handled by that copy', async () => {
   const source = (name: string) => fileURLToPath(new URL(`../../../../../packages/${name}`, import.meta.url));
   const manifest = { name: '@holdfast/prompt', main: '../../../copy/index.ts' };
   await using folder = await createFolder({

@@ -16,13 +16,13 @@ import { shortenPath } from '../../workspace/folder.ts';
 
 const help = `
 Examples:
-  $ holdfast overrides seed src/prompt.ts       writes .holdfast/overrides/<ns>/<key>/latest.json, to be edited
-  $ holdfast overrides status src/prompt.ts     what is in force, and what was left out and why
+  $ holdfast overrides seed src/prompt.ts       writes .holdfast/overrides/<ns>/<key>/latest.json for editing
+  $ holdfast overrides status src/prompt.ts     which overrides are in force, and why others are not
   $ holdfast overrides diff src/prompt.ts --tag short
   $ holdfast overrides status src/prompts.ts --export support --json | jq .ok
 
-Each override is pinned to a hash of the text that it replaces, and stale when that text has changed. A file that is there is never
-written over. Exits with 1 when something that a person wrote is not in force, and with 2 when there are no overrides.`;
+Each override is pinned to a hash of the text that it replaces, and becomes stale when that text changes. Existing files are never
+overwritten. Exits with 1 if an edited override is not in force, and with 2 if there are no overrides.`;
 
 const defaultTag = 'latest';
 const defaultFolder = '.holdfast/overrides';
@@ -33,11 +33,11 @@ type OverridesAction = (typeof overridesActions)[number];
 export function declare(command: Command, { host, end }: CommandContext): void {
   command
     .addArgument(new Argument('<action>', 'what to do').choices(overridesActions))
-    .argument('<module>', 'file that exports the prompt; it is run')
-    .option('--export <prompt>', 'name of the export (default: `default`, else the only prompt)')
-    .option('--tag <tag>', 'which overrides of the prompt', defaultTag)
+    .argument('<module>', 'file that exports the prompt (it is executed)')
+    .option('--export <prompt>', 'name of the export (default: `default`, or the only prompt)')
+    .option('--tag <tag>', 'tag of the overrides', defaultTag)
     .option('--dir <dir>', 'folder of the overrides', defaultFolder)
-    .option('--json', 'as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', help)
     .action(async (action: OverridesAction, module: string, flags: Omit<OverridesOptions, 'action' | 'module'>) =>
       end(await workOnOverrides({ ...flags, action, module }, host)),
@@ -46,23 +46,23 @@ export function declare(command: Command, { host, end }: CommandContext): void {
 
 export interface OverridesOptions {
   readonly action: OverridesAction;
-  /** A file that exports a prompt. It is run. */
+  /** A file that exports a prompt. It is executed. */
   readonly module: string;
   readonly export?: string | undefined;
   readonly tag: string;
-  /** Folder of the documents. */
+  /** The folder with the documents. */
   readonly dir: string;
   readonly json?: boolean;
 }
 
 /**
- * Writes the texts of a prompt that can be overridden, or says which overrides are in force, or what they change; 1 when
- * something that a person wrote is not in force.
+ * Writes the overridable texts of a prompt, or reports which overrides are in force or what they change. Returns 1 if an edited
+ * override is not in force.
  *
  * @throws HoldfastError `usage.overrides_missing`, `override.*`, and what `openPrompt` throws.
  */
 export async function workOnOverrides(options: OverridesOptions, host: Host): Promise<ExitCode> {
-  // The module may print what it likes.
+  // The module may print to stdout.
   const print = host.reserveStdout();
   const { module, export: exportName, tag } = options;
   const { prompt, functions } = await openPrompt({ module, exportName, directory: host.directory });
@@ -81,7 +81,7 @@ export async function workOnOverrides(options: OverridesOptions, host: Host): Pr
   if (!loaded.found) {
     throw usageError(
       'usage.overrides_missing',
-      `There are no overrides \`${tag}\` of \`${ns}/${key}\`: \`${about.file}\` does not exist. Make it with \`${toSeed(options, host)}\`.`,
+      `No overrides with tag \`${tag}\` for \`${ns}/${key}\`: \`${about.file}\` does not exist. Create it with \`${toSeed(options, host)}\`.`,
     );
   }
   print(
@@ -105,7 +105,7 @@ interface Showing {
   readonly host: Host;
 }
 
-/** What nobody has edited costs nothing when it is left out. */
+/** Unedited overrides may be left out. */
 function isInForce({ stale, unknown, invalid }: LoadedOverrides): boolean {
   return ![...stale, ...unknown, ...invalid].some(({ edited }) => edited);
 }
@@ -119,7 +119,7 @@ function describeSeed({
   const texts = `${formatCount(sections, 'section')} and ${formatCount(tools, 'tool')}`;
   return created
     ? `Wrote ${toPrintable(file)} with the texts of ${texts}.\n`
-    : `${toPrintable(file)} is there already, with texts of ${texts}, and stays as it is.\n`;
+    : `${toPrintable(file)} already exists, with the texts of ${texts}; not changed.\n`;
 }
 
 function showStatus(loaded: LoadedOverrides, { about, options, host }: Showing): string {
@@ -150,7 +150,7 @@ function toTitle({ ns, key, tag, file }: Document): string {
   return `${ns}/${key}, ${tag}: ${file}`;
 }
 
-/** The command that writes what is missing. */
+/** The command that creates the missing file. */
 function toSeed({ module, export: exportName, tag, dir }: OverridesOptions, host: Host): string {
   const chosen = [
     ...(exportName === undefined ? [] : ['--export', exportName]),

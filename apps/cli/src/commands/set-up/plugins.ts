@@ -12,15 +12,15 @@ import { formatTable } from '../../terminal/table.ts';
 
 const help = `
 Examples:
-  $ holdfast plugins                      what is installed here and declares itself, and what of it is in force
+  $ holdfast plugins                      installed packages that declare themselves, and their state
   $ holdfast plugins --json | jq -r '.[] | select(.state == "not named").package'
 
-A package declares itself by "holdfast": "plugin" or "pack" in its package.json. Nothing is taken from node_modules that
-holdfast.config.ts does not name. Exits with 1 when something that it names is not in force.`;
+A package declares itself with "holdfast": "plugin" or "pack" in its package.json. Nothing from node_modules is used unless
+holdfast.config.ts names it. Exits with 1 if a named plugin or pack is not in force.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
   addFolderOptions(command)
-    .option('--json', 'as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', help)
     .action(async (flags: PluginsOptions) => end(await listPlugins(flags, host)));
 }
@@ -30,20 +30,20 @@ export interface PluginsOptions extends ViewPlace {
 }
 
 interface Row {
-  /** Its name, or how the configuration names what is no installed package. */
+  /** The package name, or the configuration's entry if it is not an installed package. */
   readonly package: string;
   readonly version: string;
   readonly kind: 'plugin' | 'pack';
-  /** `not named`: installed, and not in the configuration. */
+  /** `not named`: installed but not configured. */
   readonly state: 'in force' | 'left out' | 'not named';
-  /** The names of plugins, and the ids of packs, that it is in force as. */
+  /** Plugin names and pack ids under which it is in force. */
   readonly as: readonly string[];
   readonly description: string;
-  /** Why it is left out. */
+  /** Why it was left out. */
   readonly problem?: string;
 }
 
-/** Prints the plugins and packs that are installed here or named by the configuration; 1 when one that is named is not in force. */
+/** Prints installed and configured plugins and packs. Returns 1 if a configured one is not in force. */
 export async function listPlugins({ json, ...place }: PluginsOptions, host: Host): Promise<ExitCode> {
   return await viewEquipment(place, host, async (equipment) => {
     const installed = await findInstalledPlugins(host.directory);
@@ -51,7 +51,7 @@ export async function listPlugins({ json, ...place }: PluginsOptions, host: Host
     if (json) {
       printJson(host, rows);
     } else if (rows.length === 0) {
-      host.stdout.write('No plugin and no pack is installed here, and the configuration names none.\n');
+      host.stdout.write('No plugins or packs are installed or configured.\n');
     } else {
       const style = describeStyle(host);
       const { colors } = style;
@@ -109,7 +109,7 @@ function toRows(installed: readonly InstalledPlugin[], { used, leftOut, registry
   return [...rows, ...others, ...missing];
 }
 
-/** Without what it exports. */
+/** Strips the export name. */
 function toPackageName(entry: string): string {
   return entry.split('#', 1)[0] ?? entry;
 }

@@ -7,7 +7,7 @@ import { findIssues, readSchema } from '../../testing/test-schemas.ts';
 const manifest = (name: string, kind: string, more: object = {}): string =>
   JSON.stringify({ name, version: '3.1.0', type: 'module', exports: './index.mjs', holdfast: kind, ...more });
 
-/** A project with installed packages: one that is used, one that fails, and two that nobody names. */
+/** A project with installed packages: one in use, one that fails, and two that are not configured. */
 const installed = {
   'node_modules/@acme/holdfast-git/package.json': manifest('@acme/holdfast-git', 'plugin', { description: 'Git.' }),
   'node_modules/@acme/holdfast-git/index.mjs': git,
@@ -35,7 +35,7 @@ test.each([
   { name: 'plugins', argv: ['plugins'] },
   { name: 'doctor', argv: ['doctor'] },
   { name: 'lock', argv: ['lock'] },
-])('$argv --json is as the schema says', async ({ name, argv }) => {
+])('$argv --json matches the schema', async ({ name, argv }) => {
   await using folder = await create();
   const { exitCode, stdout, stderr } = await type(folder, [...argv, '--json']);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
@@ -63,7 +63,7 @@ test('list names the owner and the package of each tool', async () => {
   });
 });
 
-test('list --tree tells everything by who brought it along', async () => {
+test('list --tree groups everything by owner', async () => {
   await using folder = await create();
   const { exitCode, stdout, stderr } = await type(folder, ['list', '--tree']);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
@@ -86,7 +86,7 @@ test('list --tree tells everything by who brought it along', async () => {
   expect(guarding).toMatch(/^guard guard 1\.0\.0 {2}guard\.mjs {2}\(preset `recommended`\)/);
 });
 
-test.each([24, 40, 60])('in %i columns no line of a view is longer than what cannot be broken', async (columns) => {
+test.each([24, 40, 60])('in %i columns lines are broken where possible', async (columns) => {
   await using folder = await create();
   for (const argv of [['list'], ['list', '--tree'], ['explain', 'vcs_push'], ['config'], ['plugins']]) {
     const { stdout } = await type(folder, argv, { terminals: ['stdout'], columns });
@@ -121,7 +121,7 @@ test.each([
 });
 
 test.each(['nothing', '__proto__', 'constructor', '', 'x'.repeat(10_000), '\u001b[2J'])(
-  'explain %j says that nothing has the name',
+  'explain %j reports an unknown name',
   async (name) => {
     await using folder = await create();
     const { exitCode, stdout, stderr } = await type(folder, ['explain', '--', name]);
@@ -132,12 +132,12 @@ test.each(['nothing', '__proto__', 'constructor', '', 'x'.repeat(10_000), '\u001
   },
 );
 
-test('a name that is mistyped is answered with the nearest one', async () => {
+test('a mistyped name gets a suggestion', async () => {
   await using folder = await create();
   expect((await type(folder, ['explain', 'vcs_psuh'])).stderr).toContain('Did you mean `vcs_push`?');
 });
 
-test('the tree and its JSON have the plugins that are left out, with why', async () => {
+test('the tree and its JSON contain plugins that were left out, with the reason', async () => {
   const old = toPlugin(`{ name: 'old', version: '1.0.0', description: 'Old.', holdfast: '^99.0.0' }`);
   const config = { plugins: ['./old.mjs', './gone.mjs', './git.mjs'] };
   await using folder = await createProject(config, { 'old.mjs': old });
@@ -150,7 +150,7 @@ test('the tree and its JSON have the plugins that are left out, with why', async
   expect(findIssues(await readSchema('list-tree'), json)).toEqual([]);
 });
 
-test('a name that was given to another plugin is explained, and so is who has it', async () => {
+test('explains a name assigned to another plugin, and its owner', async () => {
   const own = toPlugin(`{
     name: 'own', version: '1.0.0', description: 'Pushes.', holdfast: '*',
     tools: [core.defineTool({ name: 'push', description: 'Pushes.', execute: () => 'own' })],
@@ -163,7 +163,7 @@ test('a name that was given to another plugin is explained, and so is who has it
   expect((await type(folder, ['list', '--tree'])).stdout).toContain('push (not in force)');
 });
 
-test('config tells each value with its origin, and what was not taken', async () => {
+test('config prints each value with its origin, and ignored values', async () => {
   const config = {
     ...whole,
     limits: { maxCalls: 5 },
@@ -185,8 +185,8 @@ test('config tells each value with its origin, and what was not taken', async ()
     /^allowTools +holdfast\.config\.mjs, holdfast\.policy\.json +b$/m,
     /^limits\.maxCalls +holdfast\.config\.mjs +5$/m,
     /^limits\.maxRounds +holdfast\.policy\.json +3$/m,
-    /^not taken: limits\.maxCalls 50 of holdfast\.policy\.json, because it would let more through/m,
-    /^not taken: isolation worker of holdfast\.policy\.json/m,
+    /^ignored: limits\.maxCalls 50 of holdfast\.policy\.json, because a workspace may only tighten/m,
+    /^ignored: isolation worker of holdfast\.policy\.json/m,
   ]) {
     expect(stdout).toMatch(row);
   }
@@ -195,9 +195,9 @@ test('config tells each value with its origin, and what was not taken', async ()
   expect(json).toMatchObject({ file: 'holdfast.config.mjs', passedOver: expect.arrayContaining([expect.anything()]) });
 });
 
-test('config without a configuration, and with one that is wrong', async () => {
+test('config without a configuration, and with an invalid one', async () => {
   await using folder = await createFolder();
-  expect((await type(folder, ['config'])).stdout).toMatch(/^There is no holdfast\.config\.ts here\.\n/);
+  expect((await type(folder, ['config'])).stdout).toMatch(/^No holdfast\.config\.ts in this folder\.\n/);
   await folder.write('holdfast.config.mjs', toConfig({ plugin: [], limits: { maxCals: 1 }, locked: 'yes' }));
   const { exitCode, stdout, stderr } = await type(folder, ['config']);
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
@@ -205,7 +205,7 @@ test('config without a configuration, and with one that is wrong', async () => {
     expect(stderr).toContain(text);
 });
 
-test('plugins tells what is installed and what of it is in force, and imports nothing that is not named', async () => {
+test('plugins lists installed packages and their state, and imports only configured ones', async () => {
   await using folder = await create({ ...whole, plugins: [...whole.plugins, 'broken-plugin', 'gone-plugin'] });
   const { exitCode, stdout, stderr } = await type(folder, ['plugins']);
   expect(exitCode).toBe(1);
@@ -225,7 +225,7 @@ test('plugins tells what is installed and what of it is in force, and imports no
   expect(stdout).not.toContain('\u001b');
 });
 
-test('a winner that decides nothing is told, and costs nobody anything', async () => {
+test('a winner without effect is only a warning', async () => {
   await using folder = await create({ ...whole, winners: { nothing: 'git' } });
   for (const argv of [['plugins'], ['doctor'], ['lock'], ['lock', '--check'], ['list']])
     expect({ argv, exitCode: (await type(folder, argv)).exitCode }).toEqual({ argv, exitCode: 0 });
@@ -234,31 +234,29 @@ test('a winner that decides nothing is told, and costs nobody anything', async (
   expect(stdout).not.toContain('left out');
 });
 
-test('plugins where there are none', async () => {
+test('plugins without any', async () => {
   await using folder = await createFolder();
   expect(await type(folder, ['plugins'])).toEqual({
     exitCode: 0,
-    stdout: 'No plugin and no pack is installed here, and the configuration names none.\n',
+    stdout: 'No plugins or packs are installed or configured.\n',
     stderr: '',
   });
 });
 
-test('doctor tells what is in force of a configuration, and what of it keeps a run from working', async () => {
+test('doctor reports the effective configuration and its problems', async () => {
   await using folder = await create();
   const { exitCode, stdout } = await type(folder, ['doctor']);
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(
-    /^config +holdfast\.config\.mjs: 1 plugin and 2 packs in force\nplugins +git 1\.2\.0\npacks +git-safety \(strict\), guard \(recommended\)\ntools +\.\/plugins: 1 good tool/m,
+    /^config +holdfast\.config\.mjs: 1 plugin and 2 packs in force\nplugins +git 1\.2\.0\npacks +git-safety \(strict\), guard \(recommended\)\ntools +\.\/plugins: 1 valid tool/m,
   );
   await using tried = await create({ packs: [{ pack: './guard.mjs', observe: true }] });
-  expect((await type(tried, ['doctor'])).stdout).toMatch(/^packs +guard \(recommended, only tried out\)$/m);
+  expect((await type(tried, ['doctor'])).stdout).toMatch(/^packs +guard \(recommended, observe only\)$/m);
   await using broken = await create({ ...whole, packs: ['gone-pack'] });
   const told = await type(broken, ['doctor']);
   expect(told.exitCode).toBe(1);
   expect(told.stdout).toMatch(/problem: .*npm install gone-pack/);
-  expect(told.stdout).toMatch(/^config +holdfast\.config\.mjs cannot be used, and no run begins with it$/m);
+  expect(told.stdout).toMatch(/^config +holdfast\.config\.mjs is invalid; runs will fail$/m);
   await using misspelt = await create({ pakcs: [] });
-  expect((await type(misspelt, ['doctor'])).stdout).toMatch(
-    /^config +what there is cannot be used, and no run begins/m,
-  );
+  expect((await type(misspelt, ['doctor'])).stdout).toMatch(/^config +configuration is invalid; runs will fail/m);
 });

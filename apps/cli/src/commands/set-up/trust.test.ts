@@ -20,7 +20,7 @@ function type({ path }: Pick<TestFolder, 'path'>, ...argv: readonly string[]): P
   return runHere(argv, { directory: path, trusted: false });
 }
 
-test('trust lists the files, keeps them for the user alone, and the next command runs them', async () => {
+test('trust lists the files and stores them privately, and the next command runs them', async () => {
   await using folder = await createFolder(files);
   expect(await type(folder, ...run)).toMatchObject({ exitCode: 4 });
   const trusted = await type(folder, 'trust');
@@ -28,7 +28,7 @@ test('trust lists the files, keeps them for the user alone, and the next command
     exitCode: 0,
     stderr: '',
     stdout:
-      '  holdfast.config.mjs\n  lib/part.mjs\n  plugins/act.mjs\nTrusted: holdfast.config.mjs, ./plugins (3 files), until one of them changes.\n',
+      '  holdfast.config.mjs\n  lib/part.mjs\n  plugins/act.mjs\nTrusted: holdfast.config.mjs, ./plugins (3 files), until it changes.\n',
   });
   const kept = join(toUserFolder(folder.path), 'trust.json');
   expect((await stat(kept)).mode & 0o777).toBe(0o600);
@@ -38,7 +38,7 @@ test('trust lists the files, keeps them for the user alone, and the next command
   expect(await type(folder, ...run)).toMatchObject({ exitCode: 4 });
 });
 
-test('what tsx would load by `paths` is trusted with the rest, with tsx itself, and asked about when it changes', async () => {
+test('files that tsx loads by `paths`, and tsx itself, are trusted with the rest, and asked about again after changes', async () => {
   await using folder = await createFolder({
     'holdfast.config.ts': "import { denyTools } from '@/denied';\nexport default { denyTools };\n",
     'tsconfig.json': '{ "compilerOptions": { "paths": { "@/*": ["./lib/*"] } } }',
@@ -54,7 +54,7 @@ test('what tsx would load by `paths` is trusted with the rest, with tsx itself, 
   expect(stderr).toContain('  changed  lib/denied.ts\n  changed  package tsx 4.0.1\n');
 });
 
-test('another folder is trusted by its real path, also through a link; its parents are not', async () => {
+test('another folder is trusted by its real path, even through a link; its parents are not', async () => {
   await using folder = await createFolder(
     Object.fromEntries(Object.entries(files).map(([path, text]) => [`inner/${path}`, text])),
   );
@@ -68,7 +68,7 @@ test('another folder is trusted by its real path, also through a link; its paren
   expect(await at('.', 'trust', 'none')).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('`none`') });
 });
 
-test('what changed, came and went is listed, with what lies outside', async () => {
+test('changed, new and deleted files are listed, and those outside the folder marked', async () => {
   await using folder = await createFolder({ ...files, 'plugins/old.mjs': toTool('old', 'return 1;') });
   await type(folder, 'trust');
   await folder.write('lib/part.mjs', "import '../../outside.mjs';");
@@ -80,7 +80,7 @@ test('what changed, came and went is listed, with what lies outside', async () =
     const { exitCode, stderr } = await type(folder, ...run);
     expect(exitCode).toBe(4);
     expect(stderr).toContain(
-      '  new      ../outside.mjs  (outside of this folder)\n  changed  lib/part.mjs\n  new      plugins/new.mjs\n  gone     plugins/old.mjs\n',
+      '  new      ../outside.mjs  (outside this folder)\n  changed  lib/part.mjs\n  new      plugins/new.mjs\n  gone     plugins/old.mjs\n',
     );
     const { stdout } = await type(folder, 'trust', '--json');
     expect(JSON.parse(stdout)).toMatchObject({
@@ -106,35 +106,35 @@ test.each([
   });
   stdin.write(keys);
   expect(await runProgram(run, host, '0')).toBe(exitCode);
-  expect(stdout()).toMatch(/not trusted[\s\S]*holdfast\.config\.mjs\n[\s\S]*Trust it\?/);
+  expect(stdout()).toMatch(/not trusted[\s\S]*holdfast\.config\.mjs\n[\s\S]*Trust this code\?/);
   if (exitCode === 4) expect(stderr()).toMatch(/Nothing has run\. \(trust\.refused\)\n {2}hint: .*`holdfast trust`/);
   expect(await type(folder, ...run)).toMatchObject({ exitCode: later });
 });
 
-test('--trust says yes, also for later', async () => {
+test('--trust also applies to later commands', async () => {
   await using folder = await createFolder(files);
   expect(await type(folder, ...run, '--trust')).toMatchObject({ exitCode: 0 });
   expect(await type(folder, ...run)).toMatchObject({ exitCode: 0 });
 });
 
-test('--no-config offers no tool of ./plugins without a yes', async () => {
+test('--no-config does not use untrusted tools of ./plugins', async () => {
   await using folder = await createFolder(files);
   const { exitCode, stdout, stderr } = await type(folder, ...run, '--no-config');
   expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: '' });
-  expect(stderr).toContain('`./plugins` is found here and not trusted');
+  expect(stderr).toContain('`./plugins` is not trusted');
   expect(stderr).not.toContain('holdfast.config');
 });
 
-test('a plugin and a tools folder whose paths are computed are asked about when they are known', async () => {
+test('a plugin and a tools folder with computed paths are asked about after loading the configuration', async () => {
   const computed = `export default { plugins: ['./lib' + '/part.mjs'], tools: ['own', 'tools'].join('-') };\n`;
   await using folder = await createFolder({ ...files, 'holdfast.config.mjs': computed, 'own-tools/act.mjs': '' });
   await type(folder, 'trust');
   const { exitCode, stderr } = await type(folder, ...run);
   expect({ exitCode, stderr }).toMatchObject({ exitCode: 4, stderr: expect.stringContaining('new      lib/part.mjs') });
-  expect((await type(folder, 'list')).stderr).toContain('not trusted, so nothing of it runs: ./lib/part.mjs');
+  expect((await type(folder, 'list')).stderr).toContain('not trusted and left out: ./lib/part.mjs');
 });
 
-test('a named configuration runs with what it names, and ./plugins that it does not name is found', async () => {
+test('a named configuration runs with everything it names; ./plugins is still found code', async () => {
   await using folder = await createFolder({
     ...files,
     'ci/own.mjs': toConfig({}),
@@ -143,11 +143,11 @@ test('a named configuration runs with what it names, and ./plugins that it does 
   expect(await type(folder, ...run, '--config', 'ci/all.mjs')).toMatchObject({ exitCode: 0 });
   expect(await type(folder, ...run, '--config', 'ci/own.mjs')).toMatchObject({
     exitCode: 4,
-    stderr: expect.stringContaining('`./plugins` is found here'),
+    stderr: expect.stringContaining('`./plugins` is not trusted'),
   });
 });
 
-test('a trusted lock stands for the files that it pins', async () => {
+test('a trusted lock covers the files that it pins', async () => {
   await using folder = await createFolder({
     'plugins/act.mjs': toTool('act', 'return 1;'),
     'script.json': script('act'),
@@ -156,7 +156,7 @@ test('a trusted lock stands for the files that it pins', async () => {
   expect(await type(folder, ...run)).toMatchObject({ exitCode: 4 });
   await type(folder, 'trust');
   await folder.write('plugins/act.mjs', toTool('act', 'return 2;'));
-  // The loader refuses what is not as it is locked.
+  // The loader refuses files that differ from the lock.
   expect(await type(folder, ...run)).toMatchObject({
     exitCode: 0,
     stderr: expect.stringContaining('tool.lock.changed'),
@@ -165,7 +165,7 @@ test('a trusted lock stands for the files that it pins', async () => {
   expect(await type(folder, ...run)).toMatchObject({ exitCode: 4 });
 });
 
-test('holdfast.policy.json counts where the configuration is left out, and ends the run where it cannot be read', async () => {
+test('holdfast.policy.json applies without the configuration, and ends the run if it is unreadable', async () => {
   await using folder = await createFolder({
     ...files,
     'holdfast.policy.json': '{"denyTools":["write_file"],"packs":["guard"]}',
@@ -186,7 +186,7 @@ test('holdfast.policy.json counts where the configuration is left out, and ends 
 });
 
 test.each(['{', '[]', '{"version":1,"folders":[{}]}', '{"version":2,"folders":[]}'])(
-  '%s is no list of trusted folders',
+  '%s is not a list of trusted folders',
   async (text) => {
     await using folder = await createFolder(files);
     await mkdir(toUserFolder(folder.path), { recursive: true });
@@ -199,18 +199,18 @@ test.each(['{', '[]', '{"version":1,"folders":[{}]}', '{"version":2,"folders":[]
   },
 );
 
-test('a run begins without a place to remember what was named, and says so', async () => {
+test('a run starts even if it cannot remember named code, with a warning', async () => {
   await using folder = await createFolder({ ...files, 'home/trust.json/a': '' });
   const environment = { NO_COLOR: '1', HOLDFAST_HOME: join(folder.path, 'home') };
   const argv = [...run, '--no-config', '--tools', 'plugins', '--no-redact'];
   const { exitCode, stderr } = await runHere(argv, { directory: folder.path, environment, trusted: false });
   expect({ exitCode, stderr }).toMatchObject({
     exitCode: 0,
-    stderr: expect.stringMatching(/^warning: Cannot read .* Resuming this run will ask for a yes\.$/m),
+    stderr: expect.stringMatching(/^warning: Cannot read .* Resuming this run will ask for trust\.$/m),
   });
 });
 
-test('a log names nothing: a folder and a configuration that this user never named are asked about', async () => {
+test('names in a log give no trust: a folder and a configuration that this user never named are asked about', async () => {
   await using folder = await createFolder({
     ...files,
     'plugins/act.mjs': toTool('act', 'return 1;').replace('dangerous: false', 'dangerous: true'),
@@ -223,19 +223,19 @@ test('a log names nothing: a folder and a configuration that this user never nam
       environment: { NO_COLOR: '1', HOLDFAST_HOME: home },
       trusted: false,
     });
-  // The author of the log has another home.
+  // The author of the log has a different home.
   expect(await resume(join(toUserFolder(folder.path), 'other'))).toMatchObject({
     exitCode: 4,
-    stderr: expect.stringContaining('`holdfast.config.mjs` and `./plugins` are found here'),
+    stderr: expect.stringContaining('`holdfast.config.mjs` and `./plugins` are not trusted'),
   });
   expect(await resume(toUserFolder(folder.path))).toMatchObject({ exitCode: 0 });
 });
 
-test('where nothing is found, trust keeps nothing', async () => {
+test('trust stores nothing if nothing is found', async () => {
   await using folder = await createFolder();
   expect(await type(folder, 'trust')).toMatchObject({
     exitCode: 0,
-    stdout: expect.stringContaining('There is no code here'),
+    stdout: expect.stringContaining('Nothing to trust'),
   });
   await expect(stat(toUserFolder(folder.path))).rejects.toThrow('ENOENT');
 });

@@ -13,21 +13,21 @@ import { isFolder } from '../../workspace/folder.ts';
 
 const help = `
 Examples:
-  $ holdfast trust               lists the code that commands find in this folder, and trusts it as it is now
+  $ holdfast trust               list the code found in this folder and trust it in its current state
   $ holdfast trust ../project
-  $ holdfast trust --remove      asks again from the next command on
+  $ holdfast trust --remove      ask again from the next command on
   $ holdfast trust --json | jq -r '.files[].path'
 
-Found code is holdfast.config.*, ./plugins, and the plugins, packs and tools folder that the configuration names, with all that these
-import by a path; packages count by name and version. What changes later is listed and asked about again. Code that you name
-yourself, by --config or --tools, needs no trust. What you trust is kept in your own folder (HOLDFAST_HOME, else
+Found code is holdfast.config.*, ./plugins, and the plugins, packs and tools folder that the configuration names, including everything
+they import by path; packages count by name and version. Later changes are listed and need trust again. Code named on the command line
+with --config or --tools needs no trust. Your answers are stored in your user folder (HOLDFAST_HOME, default
 ~/.config/holdfast), never in the project.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
   command
-    .argument('[dir]', 'the folder', '.')
-    .option('--remove', 'trust nothing of the folder any more')
-    .option('--json', 'as JSON')
+    .argument('[dir]', 'folder to trust', '.')
+    .option('--remove', 'revoke trust in the folder')
+    .option('--json', 'print JSON')
     .addHelpText('after', help)
     .action(async (folder: string, flags: Omit<TrustOptions, 'folder'>) =>
       end(await trustFolder({ folder, ...flags }, host)),
@@ -41,25 +41,25 @@ export interface TrustOptions {
 }
 
 /**
- * Trusts what is found in a folder as it is now, in place of what was trusted there before. Nothing of it runs.
+ * Trusts the code found in a folder in its current state, replacing earlier trust. Runs none of it.
  *
  * @throws HoldfastError `usage.folder_missing`, `config.invalid`, `trust.invalid`, `user_folder.*`.
  */
 export async function trustFolder({ folder, remove, json }: TrustOptions, host: Host): Promise<ExitCode> {
   const directory = resolve(host.directory, folder);
-  if (!(await isFolder(directory))) throw usageError('usage.folder_missing', `There is no folder \`${folder}\`.`);
+  if (!(await isFolder(directory))) throw usageError('usage.folder_missing', `Folder \`${folder}\` does not exist.`);
   const before = await readTrusted(directory, host);
   if (remove) {
     await writeTrusted(directory, nothingTrusted, host);
     if (json) printJson(host, { folder: directory, files: [], packages: [], changes: [] });
-    else printLines(host, ['Nothing here is trusted any more.']);
+    else printLines(host, ['This folder is no longer trusted.']);
     return 0;
   }
   const config = await findConfigCode(directory);
   const tools = config?.tools ?? (await findDefaultTools(directory));
   const names = [...(config?.names ?? []), ...(tools === undefined ? [] : [nameFolder(tools, directory)])];
   const found = { names, specifiers: config?.specifiers ?? [], tools };
-  // Compared with nothing, all of it is listed, also the files behind a lock.
+  // Comparing with nothing lists all of it, including files covered by a lock.
   const { code } = await compareCode(found, directory, nothingTrusted);
   const { changes } = await compareCode(found, directory, before);
   if (names.length > 0 || before.files.size > 0) await writeTrusted(directory, { ...code, named: before.named }, host);
@@ -70,12 +70,12 @@ export async function trustFolder({ folder, remove, json }: TrustOptions, host: 
     return 0;
   }
   if (names.length === 0) {
-    host.stdout.write('There is no code here that a command would find: no holdfast.config.* and no ./plugins.\n');
+    host.stdout.write('Nothing to trust: no holdfast.config.* and no ./plugins in this folder.\n');
     return 0;
   }
   const isFirst = before.files.size === 0;
   const count = formatCount(code.files.size, 'file');
-  const end = `Trusted: ${names.map(toPrintable).join(', ')} (${count}), until one of them changes.`;
+  const end = `Trusted: ${names.map(toPrintable).join(', ')} (${count}), until it changes.`;
   printLines(host, [...describeChanges(changes, isFirst), end]);
   return 0;
 }

@@ -5,16 +5,16 @@ import type { Colors } from '../../terminal/colors.ts';
 import { toPrintable } from '../../terminal/text.ts';
 import { toolFileEndings } from '../../workspace/toolset.ts';
 
-/** The good tools of a folder, and what is wrong with the others. */
+/** The valid tools of a folder, and the problems of the others. */
 export interface CheckedFolder {
   readonly tools: readonly Tool[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
 export interface CheckStyle {
-  /** The folder as it was named. */
+  /** The folder as the user named it. */
   readonly folder: string;
-  /** Whether the folders in it are read, too. */
+  /** True if subfolders are read. */
   readonly subfolders: boolean;
   readonly colors: Colors;
 }
@@ -23,21 +23,21 @@ export function countErrors({ diagnostics }: CheckedFolder): number {
   return diagnostics.filter(({ severity }) => severity === 'error').length;
 }
 
-/** As JSON. */
+/** The JSON output. */
 export function describeCheck({ tools, diagnostics }: CheckedFolder): object {
   return { tools: tools.map(({ name, origin }) => ({ name, file: origin?.source ?? null })), diagnostics };
 }
 
-/** Every diagnostic, and the number of good tools, errors and warnings. */
+/** Every diagnostic, and the number of valid tools, errors and warnings. */
 export function formatCheck(checked: CheckedFolder, { folder, subfolders, colors }: CheckStyle): readonly string[] {
   const { tools, diagnostics } = checked;
   if (tools.length === 0 && diagnostics.length === 0) {
-    const where = subfolders ? '' : ' and lies directly in the folder; --subfolders also reads the folders in it';
-    return [`No tool files in ${toPrintable(folder)}: a tool file ends in ${toolFileEndings}${where}.`];
+    const where = subfolders ? '' : '; use --subfolders to include subfolders';
+    return [`No tool files in ${toPrintable(folder)}: tool files end in ${toolFileEndings}${where}.`];
   }
   const errors = countErrors(checked);
   const counts = [
-    formatCount(tools.length, 'good tool'),
+    formatCount(tools.length, 'valid tool'),
     formatCount(errors, 'error'),
     formatCount(diagnostics.length - errors, 'warning'),
   ].join(', ');

@@ -10,13 +10,13 @@ import { checkLines } from '../../testing/test-schemas.ts';
 import { watchFolder } from './check-watch.ts';
 
 interface Watching {
-  /** Resolves with what is printed from now on when that has `text` in it. */
+  /** Resolves with the output from now on once it contains `text`. */
   until(text: string): Promise<string>;
   write(path: string, content: string): Promise<void>;
   remove(path: string): Promise<void>;
   end(cause: Interruption): Promise<ExitCode>;
   readonly ended: Promise<ExitCode>;
-  /** From now on nothing can be printed. */
+  /** From now on, printing fails. */
   breakOutput(): void;
   stdout(): string;
 }
@@ -43,7 +43,7 @@ async function startWatching(
         look();
       }),
     async write(path, content) {
-      // At once: half a file would be told of, too.
+      // Atomically, so that no half-written file is reported.
       await writeFile(join(folder, 'aside'), content);
       await rename(join(folder, 'aside'), join(folder, path));
     },
@@ -64,41 +64,41 @@ async function startWatching(
 
 const broken = 'export const METADATA = {';
 
-test('what a folder is worth is said again after each change', async () => {
+test('a folder is checked again after each change', async () => {
   await using folder = await createFolder({ 'plugins/one.mjs': toTool('one', 'return 1;') });
   const watching = await startWatching(folder.path);
-  expect(await watching.until('ends it.\n\n')).toBe(
-    '1 good tool, 0 errors, 0 warnings\n\nWatching plugins; Ctrl-C ends it.\n\n',
+  expect(await watching.until('to stop.\n\n')).toBe(
+    '1 valid tool, 0 errors, 0 warnings\n\nWatching plugins; press Ctrl-C to stop.\n\n',
   );
   await watching.write('plugins/two.mjs', toTool('two', 'return 2;'));
-  expect(await watching.until('2 good tools')).toBe('new      two  two.mjs\n2 good tools, 0 errors, 0 warnings\n\n');
+  expect(await watching.until('2 valid tools')).toBe('new      two  two.mjs\n2 valid tools, 0 errors, 0 warnings\n\n');
   await watching.write('plugins/one.mjs', broken);
-  expect(await watching.until('1 good tool,')).toMatch(
-    /^kept {5}one {2}one\.mjs {2}as it was when it was last good\nplugins\/one\.mjs:1:\d+ error tool\.file\.syntax .*\n {2}hint: .*\n\n1 good tool, 1 error, 0 warnings\n\n$/,
+  expect(await watching.until('1 valid tool,')).toMatch(
+    /^kept {5}one {2}one\.mjs {2}last valid version\nplugins\/one\.mjs:1:\d+ error tool\.file\.syntax .*\n {2}hint: .*\n\n1 valid tool, 1 error, 0 warnings\n\n$/,
   );
   await watching.write('plugins/one.mjs', toTool('one', 'return 3;'));
-  expect(await watching.until('2 good tools')).toBe('changed  one  one.mjs\n2 good tools, 0 errors, 0 warnings\n\n');
+  expect(await watching.until('2 valid tools')).toBe('changed  one  one.mjs\n2 valid tools, 0 errors, 0 warnings\n\n');
   await watching.remove('plugins/one.mjs');
-  expect(await watching.until('1 good tool,')).toBe('gone     one\n1 good tool, 0 errors, 0 warnings\n\n');
+  expect(await watching.until('1 valid tool,')).toBe('removed  one\n1 valid tool, 0 errors, 0 warnings\n\n');
   await watching.write('plugins/three.mjs', `import './_gone.mjs';\n${toTool('three', 'return 3;')}`);
-  const missing = await watching.until('1 good tool,');
+  const missing = await watching.until('1 valid tool,');
   expect(missing).toContain('three.mjs:1:8 error tool.import.missing');
   await watching.write('plugins/_gone.mjs', 'export {};');
-  await watching.until('2 good tools, 0 errors');
+  await watching.until('2 valid tools, 0 errors');
   await watching.remove('plugins/_gone.mjs');
-  const kept = await watching.until('1 good tool,');
+  const kept = await watching.until('1 valid tool,');
   expect(kept).toContain('kept     three  three.mjs');
   expect(kept.split('tool.import.missing')).toHaveLength(2);
   await watching.remove('plugins/three.mjs');
-  await watching.until('1 good tool, 0 errors');
+  await watching.until('1 valid tool, 0 errors');
   await watching.write('plugins/two.mjs', toTool('read-file', 'return 2;'));
-  expect(await watching.until('0 good tools')).toContain('two.mjs:1:1 error tool.name.taken');
+  expect(await watching.until('0 valid tools')).toContain('two.mjs:1:1 error tool.name.taken');
   expect(await watching.end('ctrl-c')).toBe(0);
   // Nothing ran, so nothing was copied.
   expect(await readdir(folder.path)).toEqual(['plugins']);
 });
 
-test('as JSON it is one line each time, as the schema says', async () => {
+test('JSON output is one line per check and matches the schema', async () => {
   await using folder = await createFolder({ 'plugins/one.mjs': toTool('one', 'return 1;') });
   const watching = await startWatching(folder.path, { json: true });
   await watching.until('\n');
@@ -122,11 +122,11 @@ test('warnings are errors when strict', async () => {
     'plugins/one.mjs': toTool('one', 'return 1;').replace("dangerous: false, effects: 'none',", ''),
   });
   const watching = await startWatching(folder.path, { strict: true });
-  expect(await watching.until('ends it.')).toContain('0 good tools, 1 error, 0 warnings');
+  expect(await watching.until('to stop.')).toContain('0 valid tools, 1 error, 0 warnings');
   expect(await watching.end('terminated')).toBe(143);
 });
 
-test('without the folder there is nothing to watch', async () => {
+test('a missing folder cannot be watched', async () => {
   await using folder = await createFolder();
   const { host } = createTestHost({ directory: folder.path });
   await expect(
@@ -134,22 +134,22 @@ test('without the folder there is nothing to watch', async () => {
   ).rejects.toMatchObject({ code: 'usage.folder_missing' });
 });
 
-test('the program: Ctrl-C ends it with 0', async () => {
+test('the program: Ctrl-C exits with 0', async () => {
   await using folder = await createFolder({ 'plugins/one.mjs': toTool('one', 'return 1;') });
   const { exitCode, stdout, stderr } = await runMain(['check', 'plugins', '--watch'], {
     folder: folder.path,
     onStdout(child, seen) {
-      if (seen.includes('ends it.') && !child.killed) child.kill('SIGINT');
+      if (seen.includes('to stop.') && !child.killed) child.kill('SIGINT');
     },
   });
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-  expect(stdout).toContain('1 good tool, 0 errors, 0 warnings\n');
+  expect(stdout).toContain('1 valid tool, 0 errors, 0 warnings\n');
 });
 
-test('what goes wrong while a check is told ends the watching, and is not passed over', async () => {
+test('an error while printing ends the watch', async () => {
   await using folder = await createFolder({ 'plugins/one.mjs': toTool('one', 'return 1;') });
   const watching = await startWatching(folder.path);
-  await watching.until('ends it.\n\n');
+  await watching.until('to stop.\n\n');
   watching.breakOutput();
   await watching.write('plugins/two.mjs', toTool('two', 'return 2;'));
   await expect(watching.ended).rejects.toThrow('no output');

@@ -14,12 +14,12 @@ import { type CheckedFolder, describeCheck, formatCheck } from './check-view.ts'
 
 const nothing: ToolReload = { added: [], changed: [], removed: [], kept: [] };
 
-/** Checks a tools folder, and again whenever something in it changes, until Ctrl-C: 0. Nothing of it runs. */
+/** Checks a tools folder now and after every change, until Ctrl-C. Runs none of it. */
 export async function watchFolder(options: CheckOptions, host: Host): Promise<ExitCode> {
   const { folder: name, strict = false, subfolders = false, json = false } = options;
   const { path, name: folder } = await requireToolsFolder(name, host.directory);
   const { promise: interrupted, resolve: interrupt, reject: fail } = Promise.withResolvers<Interruption>();
-  // Whatever fails before it is waited for is thrown by itself.
+  // A rejection before the await must not be unhandled.
   interrupted.catch(() => undefined);
   const stopListening = host.onInterrupt(interrupt);
   const { colors } = describeStyle(host);
@@ -30,7 +30,7 @@ export async function watchFolder(options: CheckOptions, host: Host): Promise<Ex
       : [...formatReload(loaded.tools, reload, colors), ...formatCheck(checked, { folder, subfolders, colors }), ''];
     printLines(host, lines);
   };
-  // One after the other, each as it was then.
+  // In sequence, each with the state at its time.
   let shown = Promise.resolve();
   try {
     const watched = await watchTools(path, {
@@ -46,7 +46,7 @@ export async function watchFolder(options: CheckOptions, host: Host): Promise<Ex
     try {
       shown = show(watched, nothing);
       await shown;
-      if (!json) printLines(host, [colors.dim(`Watching ${toPrintable(folder)}; Ctrl-C ends it.`), '']);
+      if (!json) printLines(host, [colors.dim(`Watching ${toPrintable(folder)}; press Ctrl-C to stop.`), '']);
       const cause = await interrupted;
       await shown;
       return cause === 'ctrl-c' ? 0 : interruptionCodes[cause];
@@ -60,7 +60,7 @@ export async function watchFolder(options: CheckOptions, host: Host): Promise<Ex
 
 type LoadedState = Omit<LoadedTools, 'close'>;
 
-/** What the files are worth as they are now, as `check` says it: neither what is kept nor how it would run. */
+/** Checks the current files like `check`, independent of what is kept or how it would run. */
 async function check(
   path: string,
   { tools, files, diagnostics }: LoadedState,
@@ -78,7 +78,7 @@ async function follow(path: string, scan: FolderScan, strict: boolean): Promise<
   try {
     return await followImports(path, scan, { strict, languages });
   } catch (thrown) {
-    // A folder that has gone meanwhile is told of next.
+    // The next reload reports the removed folder.
     if (isHoldfastError(thrown) && thrown.code === 'tools.folder.missing') return scan;
     throw thrown;
   }
@@ -98,7 +98,7 @@ function formatReload(
   return [
     ...describe(colors.green('new'.padEnd(8)), added),
     ...describe(colors.yellow('changed'.padEnd(8)), changed),
-    ...describe(colors.red('gone'.padEnd(8)), removed),
-    ...describe(colors.yellow('kept'.padEnd(8)), kept, '  as it was when it was last good'),
+    ...describe(colors.red('removed'.padEnd(8)), removed),
+    ...describe(colors.yellow('kept'.padEnd(8)), kept, '  last valid version'),
   ];
 }

@@ -23,38 +23,40 @@ async function check(files: Readonly<Record<string, string>>, { strict = false, 
   return { exitCode, text: stdout() };
 }
 
-test('a good folder', async () => {
+test('a valid folder', async () => {
   expect(await check({ 'tools/shout.mjs': good })).toEqual({
     exitCode: 0,
-    text: '1 good tool, 0 errors, 0 warnings\n',
+    text: '1 valid tool, 0 errors, 0 warnings\n',
   });
 });
 
-test('without a folder the default one is checked; a file is no folder', async () => {
+test('without an argument the default folder is checked; a file is an error', async () => {
   await using folder = await createFolder({ 'plugins/shout.mjs': good });
   const type = (...argv: readonly string[]): Promise<Ended> => runHere(['check', ...argv], { directory: folder.path });
-  expect(await type()).toMatchObject({ exitCode: 0, stdout: '1 good tool, 0 errors, 0 warnings\n' });
+  expect(await type()).toMatchObject({ exitCode: 0, stdout: '1 valid tool, 0 errors, 0 warnings\n' });
   const file = await type('plugins/shout.mjs');
-  expect(file).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('`holdfast try` takes one file') });
+  expect(file).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('`holdfast try` for a single file') });
   expect(await type('')).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('usage.folder_missing') });
   await using empty = await createFolder();
   expect(await runHere(['check'], { directory: empty.path })).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringContaining('There is no tools folder `./plugins`'),
+    stderr: expect.stringContaining('Tools folder `./plugins` does not exist'),
   });
 });
 
-test('a folder without tool files is said to be one', async () => {
+test('a folder without tool files', async () => {
   const { exitCode, text } = await check({ 'tools/notes.txt': 'none' });
   expect(exitCode).toBe(0);
-  expect(text).toMatch(/^No tool files in \.\/tools: a tool file ends in \.js, .+ \.py or \.tool\.json and lies/);
+  expect(text).toMatch(
+    /^No tool files in \.\/tools: tool files end in \.js, .+ \.py or \.tool\.json; use --subfolders/,
+  );
 });
 
-test('a bad file has file, line, code and hint, and costs no good one', async () => {
+test('an invalid file is reported with file, line, code and hint, without affecting valid ones', async () => {
   const { exitCode, text } = await check({ 'tools/shout.mjs': good, 'tools/bad.mjs': bad });
   expect(exitCode).toBe(1);
   expect(text).toMatch(/^\.?\/?tools\/bad\.mjs:2:\d+ error tool\.metadata\.[a-z_]+ .+\n {2}hint: .+\n/);
-  expect(text).toMatch(/\n1 good tool, 1 error, 0 warnings\n$/);
+  expect(text).toMatch(/\n1 valid tool, 1 error, 0 warnings\n$/);
   expect(globalThis).not.toHaveProperty('ran');
 });
 
@@ -83,18 +85,18 @@ test.each([
   expect(text).toContain(`${file}:1:1 error tool.name.taken`);
   expect(text).toContain('`read_file`');
   expect(text).toContain(`Give the tool another \`name\` ${place}.`);
-  expect(text).toContain('0 good tools');
+  expect(text).toContain('0 valid tools');
 });
 
-test('a tool whose imports are broken is no good one, and costs no other', async () => {
+test('a tool with broken imports is invalid, without affecting others', async () => {
   const broken = `import { up } from './_gone.mjs';\n${good.replaceAll('shout', 'whisper')}`;
   const { exitCode, text } = await check({ 'tools/shout.mjs': good, 'tools/whisper.mjs': broken });
   expect(exitCode).toBe(1);
   expect(text).toMatch(/tools\/whisper\.mjs:1:20 error tool\.import\.missing {2}There is no file `tools\/_gone\.mjs`/);
-  expect(text).toMatch(/\n1 good tool, 1 error, 0 warnings\n$/);
+  expect(text).toMatch(/\n1 valid tool, 1 error, 0 warnings\n$/);
 });
 
-test('JSON has the tools and the diagnostics', async () => {
+test('JSON contains the tools and the diagnostics', async () => {
   const { exitCode, text } = await check({ 'tools/shout.mjs': good, 'tools/bad.mjs': bad }, { json: true });
   expect(exitCode).toBe(1);
   expect(JSON.parse(text)).toMatchObject({

@@ -14,20 +14,20 @@ import { watchFolder } from './check-watch.ts';
 const help = `
 Examples:
   $ holdfast check plugins
-  $ holdfast check plugins --strict     warnings are errors
-  $ holdfast check plugins --subfolders also the folders in it
-  $ holdfast check plugins --watch      again whenever something changes, until Ctrl-C
+  $ holdfast check plugins --strict     treat warnings as errors
+  $ holdfast check plugins --subfolders include subfolders
+  $ holdfast check plugins --watch      check again after every change, until Ctrl-C
   $ holdfast check plugins --json
 
-No line of a tool file runs. Exits with 1 when a file is refused; a watch that is ended by Ctrl-C exits with 0.`;
+Runs no code of tool files. Exits with 1 if a file is invalid; --watch exits with 0 on Ctrl-C.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
   command
     .argument('[dir]', 'folder of tool files (default: ./plugins)')
     .option('--strict', 'treat warnings as errors')
     .option('--subfolders', subfoldersText)
-    .option('--watch', 'check again whenever something changes, until Ctrl-C')
-    .option('--json', 'as JSON; with --watch one line each time')
+    .option('--watch', 'check again after every change, until Ctrl-C')
+    .option('--json', 'print JSON; with --watch, one line per check')
     .addHelpText('after', help)
     .action(async (folder: string | undefined, { watch = false, ...flags }: CheckOptions & { watch?: boolean }) =>
       end(await (watch ? watchFolder : checkFolder)({ ...flags, folder }, host)),
@@ -35,23 +35,23 @@ export function declare(command: Command, { host, end }: CommandContext): void {
 }
 
 export interface CheckOptions {
-  /** Absent: the default folder. */
+  /** Default: `./plugins`. */
   readonly folder?: string | undefined;
   /** Treats warnings as errors. */
   readonly strict?: boolean;
-  /** Reads the folders in the folder, too. */
+  /** Reads subfolders, too. */
   readonly subfolders?: boolean;
   readonly json?: boolean;
 }
 
-/** Checks a tools folder without running anything in it; 1 when a file is refused. */
+/** Checks a tools folder without running anything in it. Returns 1 if a file is invalid. */
 export async function checkFolder(options: CheckOptions, host: Host): Promise<ExitCode> {
   const { folder, strict = false, subfolders = false, json = false } = options;
   const found = await requireToolsFolder(folder, host.directory);
   const { folderTools, diagnostics, files } = await openFolderTools(found, {
     strict,
     subfolders,
-    // What a file is worth, not whether it is the one that was locked.
+    // Checks the file itself, regardless of the lock.
     lock: 'ignore',
   });
   const followed = await followImports(found.path, { files, diagnostics }, { strict, languages });

@@ -4,12 +4,12 @@ import type { Equipment } from '../../settings/equipment.ts';
 import { describeProvenance, listEverything } from '../../settings/registry-view.ts';
 import { toPrintable, wrapBlock } from '../../terminal/text.ts';
 
-/** A plugin, also one that is left out, or a pack in force, and what it brings along. */
+/** A plugin, in force or left out, or a pack in force, with its contributions. */
 export interface Branch extends Explanation {
   readonly contributes: readonly Explanation[];
 }
 
-/** Everything by who brought it along, and what could not be used at all. */
+/** Everything by owner, including what could not be used. */
 export function toTree({ registry, leftOut }: Pick<Equipment, 'registry' | 'leftOut'>): readonly Branch[] {
   const everything = listEverything(registry);
   const heads = [
@@ -31,7 +31,7 @@ export function toTree({ registry, leftOut }: Pick<Equipment, 'registry' | 'left
 
 function isBroughtBy({ kind, name, provenance }: Explanation, one: Explanation): boolean {
   if (!one.qualifiedName.startsWith(`${name}/`)) return false;
-  // A pack in force is its own owner; the plugin that offers it has it in its tree, too.
+  // A pack in force owns itself; the plugin that offers it also lists it.
   return one.kind === 'pack' ? kind === 'plugin' : one.provenance.plugin === provenance.plugin;
 }
 
@@ -67,7 +67,7 @@ function describeOne({ name, inForce }: Explanation): string {
   return inForce ? name : `${name} (not in force)`;
 }
 
-/** `text` behind a label, and what does not fit below itself. */
+/** `text` after a label, with continuation lines aligned. */
 function hang(label: string, text: string, width: number): readonly string[] {
   const lines = wrapBlock(toPrintable(text), Math.max(20, width - label.length));
   return lines.map((line, index) => `${index === 0 ? label : ' '.repeat(label.length)}${line}`);

@@ -24,7 +24,7 @@ async function list(
   return { exitCode, text: stdout(), warnings: stderr() };
 }
 
-test('a table with origin, effects and gate, that fits the terminal', async () => {
+test('a table with origin, effects and gate fits the terminal', async () => {
   const silent = remove.replace("'remove_all'", "'silent'").replace('dangerous: true,', '');
   const { exitCode, text } = await list({ 'plugins/remove.mjs': remove, 'plugins/silent.mjs': silent });
   expect(exitCode).toBe(0);
@@ -35,14 +35,14 @@ test('a table with origin, effects and gate, that fits the terminal', async () =
   for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
 });
 
-test('without a default folder the file tools are listed, with a word about it', async () => {
+test('without a default folder the file tools are listed, with a note', async () => {
   const { exitCode, text } = await list({});
   expect(exitCode).toBe(0);
   expect(text).toContain('read_file');
-  expect(text).toContain('There is no tools folder `./plugins`');
+  expect(text).toContain('Tools folder `./plugins` does not exist');
 });
 
-test('a refused file is reported on stderr', async () => {
+test('an invalid file is reported on stderr', async () => {
   const { exitCode, text, warnings } = await list({
     'plugins/bad.mjs': 'export const x = 1;',
     'plugins/remove.mjs': remove,
@@ -52,7 +52,7 @@ test('a refused file is reported on stderr', async () => {
   expect(text).toContain('remove_all');
 });
 
-test('JSON has a row a tool', async () => {
+test('JSON has a row per tool', async () => {
   const { text } = await list({ 'own/remove.mjs': remove }, { tools: 'own', json: true });
   const rows = JSON.parse(text);
   expect(rows[0]).toMatchObject({

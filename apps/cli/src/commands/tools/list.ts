@@ -19,28 +19,28 @@ const help = `
 Examples:
   $ holdfast list
   $ holdfast list --tools examples/plugins --json
-  $ holdfast list --tools plugins --subfolders    also the folders in it
-  $ holdfast list --tree                          by plugin: what each brings along, and where it came from
+  $ holdfast list --tools plugins --subfolders    include subfolders
+  $ holdfast list --tree                          by plugin, with contributions and origin
   $ holdfast list --json | jq -r '.[] | [.name, .provenance.package, .provenance.version] | @tsv'
 
-A plugin that cannot be used is told on standard error, and the others are listed. Exits with 2 when the configuration is wrong, or a
-pack cannot be put in force.`;
+A plugin that fails to load is reported on stderr and left out. Exits with 2 if the configuration is invalid or a pack fails to
+load.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
   addFolderOptions(command)
-    .option('--tree', 'by plugin: what each brings along')
-    .option('--json', 'as JSON')
+    .option('--tree', 'group by plugin, with everything each contributes')
+    .option('--json', 'print JSON')
     .addHelpText('after', help)
     .action(async (flags: ListOptions) => end(await listTools(flags, host)));
 }
 
 export interface ListOptions extends ViewPlace {
-  /** By plugin. */
+  /** Groups by plugin. */
   readonly tree?: boolean | undefined;
   readonly json?: boolean | undefined;
 }
 
-/** Prints the tools that a run is offered, or what each plugin brings along; what is left out is told on stderr. */
+/** Prints the tools that a run can call, or the contributions of each plugin. Problems go to stderr. */
 export async function listTools({ tree, json, ...place }: ListOptions, host: Host): Promise<ExitCode> {
   return await viewEquipment(place, host, (equipment) => {
     const style = describeStyle(host);
@@ -72,7 +72,7 @@ export async function listTools({ tree, json, ...place }: ListOptions, host: Hos
       return [name, plugin, origin, effects, dangerous ? gate : '', ...variables, description];
     });
     const { folder } = equipment.toolset;
-    const missing = `There is no tools folder \`${toPrintable(folder.name)}\`; \`--tools DIR\` names another.`;
+    const missing = `Tools folder \`${toPrintable(folder.name)}\` does not exist; use \`--tools DIR\` for another one.`;
     printLines(host, [...formatTable(head, cells, style), ...(folder.path === undefined ? ['', missing] : [])]);
     return 0;
   });
@@ -80,21 +80,21 @@ export async function listTools({ tree, json, ...place }: ListOptions, host: Hos
 
 interface Row {
   readonly name: string;
-  /** Its owner. */
+  /** The owner. */
   readonly plugin: string;
   readonly origin: string;
   readonly effects: Tool['effects'];
   readonly repeat: Tool['repeat'];
   readonly dangerous: boolean;
-  /** Environment variables that the tool declares. */
+  /** Environment variables declared by the tool. */
   readonly environment: readonly string[];
-  /** It is asked about because it says neither `dangerous` nor `effects`. */
+  /** Needs approval because it declares neither `dangerous` nor `effects`. */
   readonly undeclared?: true;
   readonly description: string;
   readonly provenance: Provenance;
 }
 
-/** Those that somebody has added come first. */
+/** Lists built-in tools last. */
 function listRows({ registry, toolset }: Equipment): readonly Row[] {
   const rows = registry.tools.flatMap((tool): readonly Row[] => {
     const { name, origin, effects, repeat, dangerous, environment = [], description } = tool;

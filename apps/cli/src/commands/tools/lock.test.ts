@@ -21,7 +21,7 @@ async function lockJson(folder: TestFolder, ...argv: readonly string[]) {
   return { exitCode, printed };
 }
 
-test('a folder is locked, and then is as it is locked', async () => {
+test('a folder is locked and then matches its lock', async () => {
   await using folder = await createFolder(files);
   expect(await lock(folder)).toEqual({
     exitCode: 0,
@@ -41,7 +41,7 @@ wrote holdfast.lock, 2 tools: 0 as before, 2 new
   expect(await readFile(join(folder.path, 'holdfast.lock'), 'utf8')).toBe(text);
 });
 
-test('--check tells what differs, writes nothing and ends with 1', async () => {
+test('--check lists differences, writes nothing and exits with 1', async () => {
   await using folder = await createFolder(files);
   await lock(folder);
   const text = await readFile(join(folder.path, 'holdfast.lock'), 'utf8');
@@ -69,7 +69,7 @@ holdfast.lock, 3 tools: 0 as locked, 1 new, 1 changed, 1 gone
   expect(await readFile(join(folder.path, 'holdfast.lock'), 'utf8')).toBe(text);
 });
 
-test('--accept shows what differs with what cannot be seen made visible, and locks that tool alone', async () => {
+test('--accept shows differences with invisible characters escaped, and locks only that tool', async () => {
   await using folder = await createFolder(files);
   await lock(folder);
   await folder.write('src/up.mjs', 'export const up = (text) => text; // \u202ehid\u200bden\u001b[2J\r\n');
@@ -103,7 +103,7 @@ test('--accept shows what differs with what cannot be seen made visible, and loc
   expect(await lock(folder, '--check')).toMatchObject({ exitCode: 0 });
 });
 
-test('metadata is shown as it was and as it is; a text that is not kept any more is said to be missing', async () => {
+test('metadata is shown before and after; a missing old text is reported', async () => {
   await using folder = await createFolder(files);
   await lock(folder);
   await folder.write(
@@ -112,19 +112,19 @@ test('metadata is shown as it was and as it is; a text that is not kept any more
   );
   await rm(join(folder.path, '.holdfast'), { recursive: true });
   const { stdout } = await lock(folder, '--check', '--accept', 'plain');
-  expect(stdout).toContain('--- plugins/plain.mjs (locked; its text is not kept here)\n');
+  expect(stdout).toContain('--- plugins/plain.mjs (locked; text not available)\n');
   expect(stdout).toContain('\n+export const METADATA = {\n');
   expect(stdout).toContain('\n  dangerous: false -> true\n');
   expect(stdout).toContain('\n  description: "Acts." -> "Acts\u00a0now."\n');
 });
 
-test('a new tool is shown whole, and one that is gone leaves the lock', async () => {
+test('a new tool is shown in full, and a deleted one leaves the lock', async () => {
   await using folder = await createFolder(files);
   await lock(folder);
   await folder.write('plugins/later.mjs', toTool('later', 'return 3;'));
   await rm(join(folder.path, 'plugins/plain.mjs'));
   const { stdout } = await lock(folder, '--accept', 'later', '--accept', 'plain');
-  expect(stdout).toContain('--- plugins/later.mjs (not there)\n');
+  expect(stdout).toContain('--- plugins/later.mjs (does not exist)\n');
   expect(stdout).toContain('+export async function act(_, context) { return 3; }\n');
   expect(stdout).toMatch(
     /gone {5}plain {2}plugins\/plain\.mjs\n\nwrote holdfast\.lock, 2 named tools: 0 as before, 1 new, 1 gone\n$/,
@@ -132,7 +132,7 @@ test('a new tool is shown whole, and one that is gone leaves the lock', async ()
   expect((await lock(folder, '--check')).stdout).toBe('holdfast.lock, 2 tools: 2 as locked\n');
 });
 
-test('files that are refused are told of and end with 1, but for those that were not asked about', async () => {
+test('invalid files are reported with exit code 1, unless other tools were chosen', async () => {
   await using folder = await createFolder({ ...files, 'plugins/bad.mjs': 'export const METADATA = make();' });
   expect(await lock(folder)).toMatchObject({
     exitCode: 1,
@@ -150,16 +150,16 @@ test('files that are refused are told of and end with 1, but for those that were
 });
 
 test.each([
-  { argv: ['--accept', 'gone'], code: 'usage.tool_unknown', says: 'There are: plain, shout.' },
+  { argv: ['--accept', 'gone'], code: 'usage.tool_unknown', says: 'Known tools: plain, shout.' },
   { argv: ['--tools', 'gone'], code: 'usage.folder_missing', says: '`gone`' },
-])('$argv cannot be done', async ({ argv, code, says }) => {
+])('$argv is an error', async ({ argv, code, says }) => {
   await using folder = await createFolder(files);
   const { exitCode, stderr } = await lock(folder, ...argv);
   expect({ exitCode, stderr }).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`(${code})`) });
   expect(stderr).toContain(says);
 });
 
-test('where there is no lock, everything differs from it', async () => {
+test('without a lock everything differs', async () => {
   await using folder = await createFolder(files);
   const { exitCode, stdout } = await lock(folder, '--check');
   expect({ exitCode, stdout }).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('new      plain') });
@@ -169,7 +169,7 @@ test('where there is no lock, everything differs from it', async () => {
   expect(await lock(empty, '--check')).toMatchObject({ exitCode: 1 });
 });
 
-test('no folder at all, and a lock that is damaged', async () => {
+test('a missing folder, and a damaged lock', async () => {
   await using empty = await createFolder();
   expect(await lock(empty)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('(usage.folder_missing)') });
   await using folder = await createFolder({ ...files, 'holdfast.lock': '{"version":1' });
@@ -180,7 +180,7 @@ test('no folder at all, and a lock that is damaged', async () => {
     });
 });
 
-test('what is locked runs, what is not is told of and left out; without the lock it runs again', async () => {
+test('locked tools run, others are reported and left out; without the lock they run again', async () => {
   await using folder = await createFolder({ ...files, 'script.json': script('shout', 'plain') });
   await lock(folder);
   await folder.write('src/up.mjs', "export const up = () => 'evil';\n");
@@ -194,12 +194,12 @@ test('what is locked runs, what is not is told of and left out; without the lock
   expect((await run()).stdout).toContain('evil');
 });
 
-test('a lock that was removed is told of, as long as there is a registry that was made with it', async () => {
+test('a removed lock is reported as long as its registry exists', async () => {
   await using folder = await createFolder({ ...files, 'script.json': script('shout') });
   await lock(folder);
   await runHere(jsonRun, { directory: folder.path });
   await rm(join(folder.path, 'holdfast.lock'));
-  const gone = '`holdfast.lock` is gone: there was one when tools of this folder were last loaded.';
+  const gone = '`holdfast.lock` is missing: it existed when tools of this folder were last loaded';
   for (const argv of [jsonRun, ['list']])
     expect((await runHere(argv, { directory: folder.path })).stderr).toContain(`warning: ${gone}`);
   expect(await runHere(['doctor'], { directory: folder.path })).toMatchObject({
@@ -210,14 +210,14 @@ test('a lock that was removed is told of, as long as there is a registry that wa
   expect((await runHere(jsonRun, { directory: folder.path })).stderr).toBe('');
 });
 
-test('a folder without a tool is not locked, and one that was emptied costs no lock', async () => {
+test('an empty folder is not locked, and emptying it does not change the lock', async () => {
   await using folder = await createFolder(files);
   await lock(folder);
   const before = await readFile(join(folder.path, 'holdfast.lock'), 'utf8');
   for (const name of ['shout', 'plain']) await rm(join(folder.path, `plugins/${name}.mjs`));
   const emptied = await lock(folder);
   expect(emptied).toMatchObject({ exitCode: 2, stdout: '' });
-  expect(emptied.stderr).toMatch(/no tool in `\.\/plugins` to lock.*`--accept plain`, `--accept shout`/s);
+  expect(emptied.stderr).toMatch(/No tools to lock in `\.\/plugins`.*`--accept plain`, `--accept shout`/s);
   expect(await readFile(join(folder.path, 'holdfast.lock'), 'utf8')).toBe(before);
   expect(await lock(folder, '--check')).toMatchObject({ exitCode: 1 });
   expect(await lock(folder, '--accept', 'plain', '--accept', 'shout')).toMatchObject({ exitCode: 0 });
@@ -225,7 +225,7 @@ test('a folder without a tool is not locked, and one that was emptied costs no l
   expect(await lock(empty)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('`holdfast new tool NAME`') });
 });
 
-test('what is said of a tool that differs names the command for its folder', async () => {
+test('the hint for a changed tool has the command for its folder', async () => {
   const own = { 'my tools/shout.mjs': toTool('shout', 'return 1;') };
   await using folder = await createFolder(own);
   await lock(folder, '--tools', 'my tools', '--subfolders');
@@ -235,14 +235,14 @@ test('what is said of a tool that differs names the command for its folder', asy
   expect(command).toBe("lock --tools 'my tools' --subfolders --check --accept shout");
 });
 
-test('a run says that its tools are locked', async () => {
+test('a run reports that its tools are locked', async () => {
   await using folder = await createFolder(files);
   await lock(folder);
   const { stdout } = await runHere(['run', 'Do it.'], { directory: folder.path });
   expect(stdout).toContain('2 tools from ./plugins, locked');
 });
 
-test('a lock that is a link to nowhere is none that lets everything run', async () => {
+test('a dangling link as lock does not disable locking', async () => {
   await using folder = await createFolder(files);
   await folder.link('holdfast.lock', 'gone.lock');
   expect(await runHere(['list'], { directory: folder.path })).toMatchObject({
@@ -251,7 +251,7 @@ test('a lock that is a link to nowhere is none that lets everything run', async 
   });
 });
 
-test('check says what a file is worth, whatever is locked', async () => {
+test('check ignores the lock', async () => {
   await using folder = await createFolder(files);
   await lock(folder);
   await folder.write('plugins/later.mjs', toTool('later', 'return 1;'));

@@ -26,60 +26,60 @@ import { lockName, requireToolsFolder, type ToolsFolder, toolFileEndings } from 
 
 const help = `
 Examples:
-  $ holdfast lock                        writes holdfast.lock beside the tools folder; put it under version control
-  $ holdfast lock --check                for CI: exits with 1 when anything differs
-  $ holdfast lock --accept make_slug     shows what differs in one tool, and locks it as it is now
-  $ holdfast lock --accept plugin:git    the same for a plugin, or with pack:NAME for a pack
-  $ holdfast lock --check --accept make_slug   only shows it
-  $ holdfast lock --subfolders           also the folders in it; a run takes them with --subfolders, too
+  $ holdfast lock                        write holdfast.lock beside the tools folder; commit it
+  $ holdfast lock --check                for CI: exit with 1 if anything differs
+  $ holdfast lock --accept make_slug     show what changed in one tool, and lock its current state
+  $ holdfast lock --accept plugin:git    the same for a plugin; pack:NAME for a pack
+  $ holdfast lock --check --accept make_slug   only show the changes
+  $ holdfast lock --subfolders           include subfolders, as a run with --subfolders does
   $ holdfast lock --check --json | jq -r '.tools[] | select(.state != "same").name'
 
-What is locked: each tool file and what it imports by path, byte by byte; versions of packages; schema, description and what else the
-file says. Of the plugins and packs that the configuration names: what they declare, and the file that is imported. Once there is a
-lock, a tool or plugin that differs is not used, and nothing runs with a pack that does. Here, no line of a tool file runs; plugins are
-imported. Exits with 1 when a file is refused, or a plugin cannot be loaded.`;
+The lock covers each tool file and its relative imports byte by byte, package versions, schemas, descriptions and other metadata; for
+configured plugins and packs, their declarations and the imported file. Once a lock exists, a tool or plugin that differs is not
+used, and nothing runs with a pack that differs. Locking runs no code of tool files, but imports plugins. Exits with 1 if a file is
+invalid or a plugin fails to load.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
   command
     .option('--tools <dir>', 'folder of tool files (default: ./plugins)')
     .option('--subfolders', subfoldersText)
-    .option('--check', 'write nothing, and exit with 1 when anything differs')
-    .option('--accept <tool>', 'show what differs in this tool, and lock it alone; may be repeated', collect)
-    .option('--json', 'as JSON');
+    .option('--check', 'write nothing; exit with 1 if anything differs')
+    .option('--accept <tool>', 'show what changed in this tool and lock only it; repeatable', collect)
+    .option('--json', 'print JSON');
   addTrustOption(addConfigOptions(command))
     .addHelpText('after', help)
     .action(async (flags: LockOptions) => end(await lockFolder(flags, host)));
 }
 
 export interface LockOptions extends ConfigFlags {
-  /** Absent: the default folder. */
+  /** Default: `./plugins`. */
   readonly tools?: string | undefined;
-  /** Reads the folders in it, too. */
+  /** Reads subfolders, too. */
   readonly subfolders?: boolean | undefined;
   /** Writes nothing. */
   readonly check?: boolean;
-  /** The tools, and the plugins and packs as `plugin:git`, to lock; none: all of them. */
+  /** The tools, plugins (`plugin:git`) and packs to lock. Default: all. */
   readonly accept?: readonly string[];
   readonly json?: boolean;
 }
 
 /**
- * Locks the tools of a folder, and the plugins and packs of a configuration, as they are, or some of them, or says what differs from the
- * lock; 1 when one is refused and, where nothing is written, when anything differs. Of what was chosen all that differs is shown, and
- * the others do not matter.
+ * Locks the current tools of a folder and the plugins and packs of a configuration, or only some of them, or reports what differs from
+ * the lock. Returns 1 if one is refused or, when nothing is written, if anything differs. For chosen tools it shows every change and
+ * ignores the others.
  *
  * @throws HoldfastError `usage.folder_missing`, `usage.tool_unknown`, `tools.lock.*`, and as `comparePlugins`.
  */
 export async function lockFolder(options: LockOptions, host: Host): Promise<ExitCode> {
   const { config, trust, tools, check = false, accept = [], json = false } = options;
-  // Tool files are read and not run.
+  // Tool files are only read, not run.
   const settings = await readSettings(
     { config, tools, subfolders: options.subfolders },
     { host, found: { untrusted: 'refuse', trust, tools: false, taken: { stdin: false, stdout: json } } },
   );
   const folder = await findFolder(settings);
   const plugins = await comparePlugins(settings, folder, host);
-  // Without anything to lock there has to be a folder.
+  // The folder is required if there is nothing else to lock.
   if (plugins === undefined)
     await requireToolsFolder(folder.path === undefined ? undefined : folder.name, host.directory);
   const comparison = await compareFolder(folder, settings);
@@ -141,18 +141,18 @@ export async function lockFolder(options: LockOptions, host: Host): Promise<Exit
   return ok ? 0 : 1;
 }
 
-/** A lock without a tool, where there was one before or nothing else is locked, is rather a mistake. */
+/** Refuses a lock without tools if it had some before or nothing else is locked: probably a mistake. */
 function demandTools({ tools, diagnostics }: LockComparison, { name }: ToolsFolder, hasPlugins: boolean): void {
   const isEmptied = tools.length > 0 && tools.every(({ state }) => state === 'gone');
   if (!isEmptied && (tools.length > 0 || hasPlugins)) return;
-  // They say why there is no tool.
+  // They explain the missing tools.
   if (diagnostics.some(({ severity }) => severity === 'error')) return;
   const hint = isEmptied
-    ? `Put the files back, or take each tool out of the lock: ${tools.map((tool) => `\`--accept ${tool.name}\``).join(', ')}.`
-    : `Tool files end in ${toolFileEndings}; \`holdfast new tool NAME\` makes one.`;
+    ? `Restore the files, or remove each tool from the lock: ${tools.map((tool) => `\`--accept ${tool.name}\``).join(', ')}.`
+    : `Tool files end in ${toolFileEndings}; create one with \`holdfast new tool NAME\`.`;
   throw new HoldfastError(
     'usage.folder_missing',
-    `There is no tool in \`${name}\` to lock${isEmptied ? ', and the lock has some: it stays as it is' : ''}.`,
+    `No tools to lock in \`${name}\`${isEmptied ? ', but the lock has some; it was not changed' : ''}.`,
     { data: { reason: 'empty', hint } },
   );
 }
@@ -162,7 +162,7 @@ async function compareFolder(
   { effective: { subfolders } }: Settings,
 ): Promise<LockComparison | undefined> {
   if (path === undefined) return undefined;
-  // Beside the folder itself, wherever a link to it lies.
+  // Beside the real folder, also if it was reached through a link.
   return await compareLock(path, {
     lock: join(dirname(await realpath(path)), lockName),
     subfolders: subfolders.value,
@@ -181,7 +181,7 @@ function chooseSubjects(accept: readonly string[], { tools, plugins }: Subjects)
     const known = [...tools.map((one) => one.name), ...plugins.map(({ id }) => id)];
     throw usageError(
       'usage.tool_unknown',
-      `\`--accept\` names \`${name}\`, which is neither a good tool of the folder nor locked${plugins.length === 0 ? '' : ', nor a plugin or pack'}. There are: ${known.join(', ')}.`,
+      `Unknown name \`${name}\` for \`--accept\`. Known ${plugins.length === 0 ? 'tools' : 'tools, plugins and packs'}: ${known.join(', ') || 'none'}.`,
     );
   }
   const chosen = new Set(accept);

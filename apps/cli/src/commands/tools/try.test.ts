@@ -24,7 +24,7 @@ export function makeSlug({ title }, context) { ${body} }
 `;
 }
 
-/** Every duration as `N ms`. */
+/** Replaces durations with `N ms`. */
 const withoutTimes = (text: string): string => text.replaceAll(/\d+(?:\.\d+)? m?s/g, 'N ms');
 
 async function tryFile(
@@ -45,25 +45,25 @@ async function tryJson(source: string, argv: readonly string[] = [], options: Te
   return { exitCode, printed };
 }
 
-test('a good tool is shown as a person sees it, and as a model does', async () => {
+test('a valid tool is shown as seen by a person and by a model', async () => {
   expect(await tryFile(toSlug())).toEqual({
     exitCode: 0,
-    stdout: `make_slug  effects none, repeat safe, runs in a process of its own
+    stdout: `make_slug  effects none, repeat safe, runs in its own process
 
 example 1: One word  {"title":"Milk"}
-  ok after N ms, as the example says
+  ok after N ms, matches the example
   value     "milk"
-  a model   "milk"
+  model     "milk"
 
-good: 1 call
+passed: 1 call
 `,
     stderr: '',
   });
 });
 
-test('--input is called beside the examples, and reaches the tool as a call of a model would', async () => {
+test('--input is called besides the examples, like a call of a model', async () => {
   const { exitCode, stdout } = await tryFile(toSlug(), ['--input', '{"title": "Rye Bread"}']);
-  expect({ exitCode, stdout }).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('good: 2 calls\n') });
+  expect({ exitCode, stdout }).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('passed: 2 calls\n') });
   expect(stdout).toContain('\ninput  {"title": "Rye Bread"}\n  ok after N ms\n  value     "rye bread"\n');
 });
 
@@ -73,7 +73,7 @@ test.each([
   { input: '{"title": "a", "more": 1}', code: 'arguments.invalid', says: '`more`' },
   { input: '{"title": ', code: 'arguments.malformed', says: 'not JSON' },
   { input: '', code: 'arguments.invalid', says: 'title' },
-])('$input ends as it would for a model: $code', async ({ input, code, says }) => {
+])('$input ends like a call of a model: $code', async ({ input, code, says }) => {
   const { exitCode, printed } = await tryJson(toSlug(), ['--input', input]);
   expect(exitCode).toBe(1);
   expect(printed).toMatchObject({
@@ -82,16 +82,16 @@ test.each([
   });
   expect(printed.calls[1].outcome).toMatchObject({ kind: 'invalid', code, text: expect.stringContaining(says) });
   const { stdout } = await tryFile(toSlug(), ['--input', input]);
-  expect(stdout).toContain(`\n  invalid (${code}) after N ms\n  a model   `);
-  expect(stdout).toContain('not good: 2 calls, 1 without success\n');
+  expect(stdout).toContain(`\n  invalid (${code}) after N ms\n  model     `);
+  expect(stdout).toContain('failed: 2 calls, 1 failed\n');
 });
 
-test('what a tool throws is shown as a model gets it; its stack only for debugging', async () => {
+test('a thrown error is shown as seen by a model; its stack only for debugging', async () => {
   const source = toSlug({ body: "throw new TypeError('no such shelf');" });
   const { exitCode, stdout } = await tryFile(source);
   expect({ exitCode, stdout }).toMatchObject({
     exitCode: 1,
-    stdout: expect.stringContaining('\n  failed (tool.threw) after N ms\n  a model   no such shelf\n\n'),
+    stdout: expect.stringContaining('\n  failed (tool.threw) after N ms\n  model     no such shelf\n\n'),
   });
   const debugged = await tryFile(source, ['--isolation', 'in-process'], {
     environment: { NO_COLOR: '1', HOLDFAST_DEBUG: '1' },
@@ -99,14 +99,14 @@ test('what a tool throws is shown as a model gets it; its stack only for debuggi
   expect(debugged.stdout).toMatch(/\n {2}thrown {4}TypeError: no such shelf\n {16}at makeSlug /);
 });
 
-test('an example that comes to something else ends with 1, and is told with its place', async () => {
+test('an example with another result is reported with the difference, with exit code 1', async () => {
   const source = toSlug({ body: 'return { slug: [title] };', output: "{ slug: ['milk'] }" });
   const { exitCode, stdout } = await tryFile(source);
   expect(exitCode).toBe(1);
   expect(stdout).toContain(
-    '  ok after N ms, but not as the example says\n  differs    {\n               "slug": [\n            -    "milk"\n            +    "Milk"\n',
+    '  ok after N ms, but differs from the example\n  differs    {\n               "slug": [\n            -    "milk"\n            +    "Milk"\n',
   );
-  expect(stdout).toContain('\nnot good: 1 call, 1 example not as it says\n');
+  expect(stdout).toContain('\nfailed: 1 call, 1 mismatch\n');
   const { printed } = await tryJson(source);
   expect(printed.ok).toBe(false);
   expect(printed.calls[0]).toMatchObject({
@@ -115,7 +115,7 @@ test('an example that comes to something else ends with 1, and is told with its 
   });
 });
 
-test('each call finds the same files, and what it writes is shown and dropped', async () => {
+test('each call sees the same files, and its writes are shown and discarded', async () => {
   const body = `const before = [];
     for await (const { path } of context.filesystem.walk()) before.push(path);
     await context.filesystem.write('notes/new.txt', 'x');
@@ -140,7 +140,7 @@ test('each call finds the same files, and what it writes is shown and dropped', 
   await expect(readFile(join(folder.path, 'work/notes/new.txt'))).rejects.toThrow('ENOENT');
 });
 
-test('a file of the workspace that a tool changes stays as it is, and the tools folder is out of reach', async () => {
+test('workspace files are not changed, and the tools folder is inaccessible', async () => {
   const body = `await context.filesystem.write('kept.txt', 'changed');
     await context.filesystem.remove('gone.txt');
     const text = await context.filesystem.readText('kept.txt');
@@ -156,25 +156,25 @@ test('a file of the workspace that a tool changes stays as it is, and the tools 
   });
   expect({ exitCode, stdout }).toMatchObject({
     exitCode: 1,
-    stdout: expect.stringMatching(/a model {3}changed (?:path|file)\./),
+    stdout: expect.stringMatching(/model {5}changed (?:path|file)\./),
   });
   for (const [path, text] of Object.entries(files)) expect(await readFile(join(folder.path, path), 'utf8')).toBe(text);
 });
 
-test('a refused file ends with 1, and nothing of it runs; other files of the folder do not matter', async () => {
+test('an invalid file exits with 1 without running; other files of the folder do not matter', async () => {
   const files = { 'plugins/other.mjs': 'export const METADATA = make();' };
   const source = `globalThis.ran = true;\nexport const METADATA = { name: 'a' + 'b', function: 'act' };\nexport function act() {}`;
   const { exitCode, stdout } = await tryFile(source, [], { files });
   expect(exitCode).toBe(1);
   expect(stdout).toMatch(
-    /^plugins\/tool\.mjs:2:\d+ error tool\.metadata\.not_literal .+\n {2}hint: .+\nThe file is refused, so nothing was called\.\n$/,
+    /^plugins\/tool\.mjs:2:\d+ error tool\.metadata\.not_literal .+\n {2}hint: .+\nThe file is invalid; nothing was called\.\n$/,
   );
   expect(globalThis).not.toHaveProperty('ran');
   expect((await tryJson(source)).printed).toMatchObject({ tool: null, calls: [], ok: false });
   expect(await tryFile(toSlug(), [], { files })).toMatchObject({ exitCode: 0, stderr: '' });
 });
 
-test('warnings are told, and what declares nothing needs a yes; an example that does not fit the schema fails', async () => {
+test('warnings are printed, an undeclared tool needs approval, and an example that does not match the schema fails', async () => {
   const undeclared = toSlug().replace(' dangerous: false,', '');
   const warning = expect.stringContaining('warning tool.dangerous.missing');
   expect(await tryFile(undeclared, ['--allow', 'make_slug'])).toMatchObject({ exitCode: 0, stdout: warning });
@@ -185,7 +185,7 @@ test('warnings are told, and what declares nothing needs a yes; an example that 
   expect(unfit).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('error tool.example.invalid') });
 });
 
-test('a tool that takes no arguments, or needs none, is called without any', async () => {
+test('a tool without required arguments is called without any', async () => {
   expect(await tryFile(toTool('plain', 'return 1;'))).toMatchObject({ exitCode: 0 });
   const optional = toSlug({ body: 'return title ?? null;' })
     .replace(" required: ['title'] ", '')
@@ -194,7 +194,7 @@ test('a tool that takes no arguments, or needs none, is called without any', asy
 });
 
 test.each([['in-process'], ['worker'], ['subprocess']])(
-  'a command with --isolation %s is a process of its own',
+  'a command with --isolation %s runs in its own process',
   async (isolation) => {
     const command = {
       name: 'plain',
@@ -207,14 +207,14 @@ test.each([['in-process'], ['worker'], ['subprocess']])(
     const argv = ['try', 'plugins/plain.tool.json', '--isolation', isolation];
     const { exitCode, stdout } = await runHere(argv, { directory: folder.path });
     expect(exitCode).toBe(0);
-    expect(stdout).toContain('runs in a process of its own\n');
+    expect(stdout).toContain('runs in its own process\n');
   },
 );
 
-test('a tool is tried where a configuration lets it run, unless it is said otherwise', async () => {
+test('a tool is tried with the configured isolation, unless an option is given', async () => {
   const files = { 'holdfast.config.mjs': "export default { isolation: 'worker' };" };
   expect((await tryFile(toSlug(), [], { files })).stdout).toContain('runs in a thread');
-  expect((await tryFile(toSlug(), ['--no-config'], { files })).stdout).toContain('runs in a process of its own');
+  expect((await tryFile(toSlug(), ['--no-config'], { files })).stdout).toContain('runs in its own process');
   const argv = ['--isolation', 'in-process'];
   expect((await tryFile(toSlug(), argv, { files })).stdout).toContain('runs in this process');
   const wrong = { 'holdfast.config.mjs': "export default { isolation: 'none' };" };
@@ -222,8 +222,8 @@ test('a tool is tried where a configuration lets it run, unless it is said other
 });
 
 test.each([
-  { argv: ['gone.mjs'], code: 'usage.file_missing', says: 'a tool file by its path' },
-  { argv: ['plugins'], code: 'usage.file_missing', says: '`holdfast check plugins` looks at all' },
+  { argv: ['gone.mjs'], code: 'usage.file_missing', says: 'the path of a tool file' },
+  { argv: ['plugins'], code: 'usage.file_missing', says: 'check the whole folder with `holdfast check plugins`' },
   { argv: ['plugins/_part.mjs'], code: 'usage.file_not_tool' },
   { argv: ['plugins/notes.txt'], code: 'usage.file_not_tool' },
   { argv: ['plugins/bare.mjs'], code: 'usage.input_missing' },
@@ -247,15 +247,15 @@ test.each([
 
 const dangerous = toSlug().replace('dangerous: false', "dangerous: true, effects: 'state'");
 
-test('nobody is there to be asked: a dangerous tool is denied, unless it is named', async () => {
+test('without a terminal a dangerous tool is denied unless it is allowed', async () => {
   const { exitCode, stdout } = await tryFile(dangerous);
   expect(exitCode).toBe(1);
   expect(stdout).toContain('\n  denied (approval.unattended) after N ms\n');
-  expect(stdout).toContain('\n  note      `--allow make_slug` lets it run without asking.\n');
-  expect(stdout).toContain('\nnot good: 1 call, 1 without success\n');
+  expect(stdout).toContain('\n  note      Use `--allow make_slug` to run it without asking.\n');
+  expect(stdout).toContain('\nfailed: 1 call, 1 failed\n');
   expect(await tryFile(dangerous, ['--allow', 'make_slug'])).toMatchObject({
     exitCode: 0,
-    stdout: expect.stringContaining('repeat never, dangerous, runs in a process of its own'),
+    stdout: expect.stringContaining('repeat never, dangerous, runs in its own process'),
   });
 });
 
@@ -266,7 +266,7 @@ test.each([
   { answer: 'no', keys: '\r', questions: 1, exitCode: 1 },
   { answer: 'no, there is no later', keys: `${down}${down}${down}\r`, questions: 1, exitCode: 1 },
   { answer: 'Ctrl-C', keys: '\x03', questions: 1, exitCode: 130 },
-])('a person who answers $answer is asked $questions times', async ({ keys, questions, exitCode }) => {
+])('answering "$answer" leads to $questions questions', async ({ keys, questions, exitCode }) => {
   await using folder = await createFolder({ 'plugins/tool.mjs': dangerous });
   const { host, stdin, stdout } = createTestHost({
     directory: folder.path,
@@ -285,7 +285,7 @@ test.each([
   expect(stdout()).not.toContain('Decide later');
 });
 
-test('what a tool prints goes to stderr, and nothing that it says acts on a terminal', async () => {
+test('output of a tool goes to stderr, with control characters escaped', async () => {
   const source = toSlug({ body: "console.log('printed'); return '\\x1b[2J\\u202e' + title;", output: "'x'" });
   await using folder = await createFolder({ 'plugins/tool.mjs': source });
   const { stdout, stderr } = await runMain(['try', 'plugins/tool.mjs', '--json'], { folder: folder.path });
@@ -296,7 +296,7 @@ test('what a tool prints goes to stderr, and nothing that it says acts on a term
   expect(shown.stdout).not.toContain('printed');
 });
 
-test('colours only where they are wanted', async () => {
+test('colors only if enabled', async () => {
   for (const [environment, coloured] of [
     [{ NO_COLOR: '1' }, false],
     [{}, false],
@@ -305,7 +305,7 @@ test('colours only where they are wanted', async () => {
     expect((await tryFile(toSlug(), [], { environment })).stdout.includes('\x1b[')).toBe(coloured);
 });
 
-test('a tool that is not as it is locked is tried all the same', async () => {
+test('a tool that differs from the lock is tried anyway', async () => {
   await using folder = await createFolder({ 'plugins/tool.mjs': toSlug() });
   const run = (...argv: readonly string[]): Promise<Ended> => runHere(argv, { directory: folder.path });
   expect(await run('lock')).toMatchObject({ exitCode: 0 });
@@ -314,7 +314,7 @@ test('a tool that is not as it is locked is tried all the same', async () => {
   expect(await run('try', 'plugins/tool.mjs')).toMatchObject({ exitCode: 0 });
 });
 
-test('a call that is never answered is ended by --timeout, and by the time of the tool', async () => {
+test("a call that never ends is stopped by --timeout, or by the tool's own limit", async () => {
   const never = 'return new Promise(() => {});';
   const soon = ['--timeout', '0.01'];
   const { exitCode, printed } = await tryJson(toTool('never', never), soon);
@@ -325,6 +325,6 @@ test('a call that is never answered is ended by --timeout, and by the time of th
   const own = toTool('never', never).replace("'none',", "'none', timeoutMs: 1,");
   expect((await tryJson(own)).printed.calls[0]).toMatchObject({ cutShort: false, outcome: { kind: 'timed-out' } });
   const { stdout } = await tryFile(toTool('never', never), [...soon, '--isolation', 'in-process']);
-  expect(stdout).toContain('  note      It did not stop when told to; what it does now counts for nothing.\n');
-  expect(stdout).toContain('`--timeout` gives more.');
+  expect(stdout).toContain('  note      The tool did not stop when asked; its late result is ignored.\n');
+  expect(stdout).toContain('Raise `--timeout`.');
 });

@@ -26,30 +26,30 @@ import { findProtectedPaths, openWorkspace } from '../../workspace/folder.ts';
 
 const help = `
 Examples:
-  $ holdfast try plugins/make_slug.mjs                    its examples
+  $ holdfast try plugins/make_slug.mjs                    run its examples
   $ holdfast try plugins/make_slug.mjs --input '{"title": "Hello"}'
   $ holdfast try plugins/summarize.mjs --input '{"path": "data.csv"}' --workspace .
   $ holdfast try plugins/erase.mjs --input '{}' --allow erase
   $ holdfast try plugins/make_slug.mjs --json | jq '.calls[].outcome.text'
 
-The file is checked as \`check\` does, whatever is locked. Then each example is called and compared with what it says, and the tool is
-called with the input. Each call finds the same files, and what it writes through its context is shown and then dropped; what it
-does by itself, with node:fs or the network, is done. Other tools are not there.
+First checks the file like \`check\`, ignoring any lock. Then calls each example and compares the result, and calls the tool with
+--input. All calls see the same files; writes through the tool's context are shown and discarded, but effects through node:fs or the
+network are real. Other tools are not available.
 
-Nobody is asked without a terminal: a dangerous tool is denied there unless --allow names it. Ctrl-C ends a call. The tool runs
-in a process of its own, as in a run; of a configuration only its isolation counts here. With --isolation in-process, one that
-never lets go of its thread keeps Ctrl-C and --timeout from being seen (Ctrl-\\ ends the program then). Exits with 1 when the
-file is refused, a call does not succeed, or an example is not as it says.`;
+Without a terminal, a dangerous tool is denied unless --allow names it. Ctrl-C stops a call. The tool runs in its own process, as in
+a run; the only setting used from a configuration is the isolation. With --isolation in-process, a tool that never yields blocks
+Ctrl-C and --timeout (Ctrl-\\ then ends the program). Exits with 1 if the file is invalid, a call fails, or an example gives another
+result.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
   command
-    .argument('<file>', 'the tool file; its tool runs')
-    .option('--input <json>', 'arguments to call it with, beside those of its examples')
-    .option('--workspace <dir>', 'files that the tool finds; none of them is changed (default: no files)')
-    .option('--allow <name>', 'let the tool of this name run without asking, though it is dangerous', collect)
-    .option('--env <name>', 'give it this environment variable, if it declares it; may be repeated', collectVariables)
-    .option('--timeout <seconds>', 'the longest that a call may take (default: 60)', readSeconds)
-    .option('--json', 'as JSON');
+    .argument('<file>', 'tool file; its tool is executed')
+    .option('--input <json>', 'arguments for one more call, besides the examples')
+    .option('--workspace <dir>', 'folder whose files the tool can read; never changed (default: no files)')
+    .option('--allow <name>', 'allow this dangerous tool without asking', collect)
+    .option('--env <name>', 'pass this environment variable if the tool declares it; repeatable', collectVariables)
+    .option('--timeout <seconds>', 'time limit per call (default: 60)', readSeconds)
+    .option('--json', 'print JSON');
   addTrustOption(addConfigOptions(addIsolationOption(command, 'subprocess')))
     .addHelpText('after', help)
     .action(async (file: string, flags: Omit<TryOptions, 'file'>) => end(await tryTool({ ...flags, file }, host)));
@@ -59,7 +59,7 @@ export interface TryOptions extends ConfigFlags {
   readonly file: string;
   /** JSON text. */
   readonly input?: string;
-  /** Whose files the tool finds, and does not change. Absent: none. */
+  /** The folder whose files the tool can read. Absent: none. */
   readonly workspace?: string;
   readonly isolation?: Isolation;
   /** Dangerous tools that need no approval. */
@@ -72,8 +72,8 @@ export interface TryOptions extends ConfigFlags {
 }
 
 /**
- * Checks one tool file, calls its tool with its examples and with `input`, and shows what came of it; 1 when the file is refused, a
- * call does not succeed, or an example comes to something else.
+ * Checks one tool file, calls its tool with its examples and with `input`, and shows the results. Returns 1 if the file is invalid, a
+ * call fails, or an example gives another result.
  *
  * @throws HoldfastError `usage.file_missing`, `usage.file_not_tool`, `usage.tool_unknown`, `usage.input_missing`,
  * `usage.workspace_missing`, `usage.tools_around_workspace`, `config.*`.
@@ -81,7 +81,7 @@ export interface TryOptions extends ConfigFlags {
 export async function tryTool(options: TryOptions, host: Host): Promise<ExitCode> {
   const { config, trust, json = false } = options;
   const found = { untrusted: 'refuse', trust, tools: false, taken: { stdin: false, stdout: json } } as const;
-  // Tried where a run would have it: of a configuration nothing else counts for one tool alone.
+  // Tried with a run's isolation; no other setting applies to a single tool.
   const isolation = options.isolation ?? (await findIsolation({ config }, { host, found }));
   const environment = await openEnvironment({ names: options.env ?? [], taken: found.taken }, host);
   const target = await openTarget(options.file, { isolation, environment }, host);
@@ -108,7 +108,7 @@ async function tryTarget(target: TryTarget, options: TryOptions, surroundings: S
   const planned = tool === undefined ? [] : planCalls(tool, options.input);
   if (tool !== undefined) checkAllowed(tool, allow);
   const createFilesystem = await openFiles(options.workspace, target, host);
-  // From here on a tool may run, and print: that goes to stderr.
+  // From here on a tool may print; that goes to stderr.
   const write = host.reserveStdout();
   const say = (lines: readonly string[]): void => {
     if (!json) write(lines.map((line) => `${line}\n`).join(''));
@@ -120,7 +120,7 @@ async function tryTarget(target: TryTarget, options: TryOptions, surroundings: S
   if (tool !== undefined) {
     const approver = createApprover(tool, options, surroundings);
     const guard = host.guardExit(
-      `error: \`${tool.name}\` ended the process in which it ran, and so would a run; \`--isolation subprocess\` gives it one of its own (tool.process.exited)\n`,
+      `error: \`${tool.name}\` ended its process, and would end a run as well; \`--isolation subprocess\` runs it in its own (tool.process.exited)\n`,
     );
     try {
       for (const one of planned) {
@@ -137,7 +137,7 @@ async function tryTarget(target: TryTarget, options: TryOptions, surroundings: S
         });
         calls.push(tried);
         say(formatTried(tried, style, { debug: host.environment['HOLDFAST_DEBUG'] === '1' }));
-        // Whoever said no has said so of the others, too.
+        // A denial also covers the other calls.
         if (tried.end.outcome.kind === 'denied') break;
       }
     } finally {
@@ -153,7 +153,7 @@ async function tryTarget(target: TryTarget, options: TryOptions, surroundings: S
   return ok;
 }
 
-/** The files that each call finds, the same ones for all of them. */
+/** Gives each call the same files. */
 async function openFiles(
   name: string | undefined,
   { folderPath }: TryTarget,
@@ -171,7 +171,10 @@ async function openFiles(
 function checkAllowed({ name }: Tool, allow: readonly string[]): void {
   const other = allow.find((one) => one !== name);
   if (other === undefined) return;
-  throw usageError('usage.tool_unknown', `\`--allow\` names \`${other}\`, but the tool of this file is \`${name}\`.`);
+  throw usageError(
+    'usage.tool_unknown',
+    `Unknown tool \`${other}\` for \`--allow\`: the tool of this file is \`${name}\`.`,
+  );
 }
 
 interface TryApprover {
@@ -201,7 +204,7 @@ function createApprover(
         canWait: false,
       });
       if (answer.type === 'approve' && answer.grant === true) allowed = true;
-      // Put off is broken off here.
+      // There is no later here: postponing stops the call.
       return answer.type === 'later' ? { type: 'deny' } : answer;
     },
   };
