@@ -19,7 +19,7 @@ const phrases: readonly (readonly [pattern: RegExp, better: string])[] = [
   [/(?:\/\*\*|\/\/|^\s+\*) Wh[e]ther /, '"True if …"'],
   [/\bthat n[o]body\b|\bN[o]body (?!else\b)/, 'say who, or use the passive'],
   [/\bas it li[e]s\b|\bwhere it li[e]s\b/, 'in place, its location'],
-  [/\bis n[o]t one\b/, 'name the thing'],
+  [/\bis n[o]t one\b(?! of\b)/, 'name the thing'],
   [/\b(?:is|are) t[o]ld (?:of|about)\b/, 'is notified, is reported'],
 ];
 
@@ -43,8 +43,6 @@ const waiting: readonly string[] = [
   'packages/executor/',
   'packages/facts/',
   'packages/filesystem/',
-  'packages/loader/',
-  'packages/loader-python/',
   'packages/modules/',
   'packages/orchestrator/',
   'packages/pack-approvals/',

@@ -69,7 +69,7 @@ test('a plugin that differs is shown, and left out of a run until it is accepted
   );
   const run = await runScript(folder, ...later);
   expect(run.stderr).toMatch(
-    /^left out: The plugin `\.\/git2\.mjs` is no file that is locked.+ \(plugin\.lock\.changed\)\n$/,
+    /^left out: The plugin `\.\/git2\.mjs` does not match any locked file.+ \(plugin\.lock\.changed\)\n$/,
   );
   expect(run.stdout).toMatch(/^script:\S+ · 7 file tools [^·]+ · guards: guard [\s\S]+unknown.+ status/);
 

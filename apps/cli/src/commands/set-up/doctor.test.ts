@@ -56,7 +56,7 @@ test('a sound place: everything that was found, no problem, nothing written', as
   expect(text).toContain('1 good tool, 1 error, 0 warnings; `holdfast check` says more');
   expect(text).toContain('isolation   in-process stops nothing: it is for');
   expect(text).toMatch(
-    /worker, for code that you trust as your own too, stops a tool that ends its process, .*\n.*subprocess, where tools run unless told otherwise, also stops a tool that blocks outside of JavaScript/,
+    /worker, for code that you trust as your own too, stops a tool that ends its process, .*\n.*subprocess, where tools run unless told otherwise, also stops a tool that blocks outside JavaScript/,
   );
   expect(text).toContain('sandbox: not here. The sandbox needs');
   expect(text).toContain('No problem found.');
