@@ -121,7 +121,7 @@ test('no line of a plugin or pack runs that is not as it is locked', async () =>
   await folder.write('git.mjs', `console.error('THE PLUGIN RAN');\n${git}`);
   const changedPlugin = await runMain(['run', 'x', '--model', 'script:script.json'], { folder: folder.path });
   expect(changedPlugin.exitCode).toBe(0);
-  expect(changedPlugin.stderr).toMatch(/^left out: .+nothing of it was run.+\(plugin\.lock\.changed\)\n$/);
+  expect(changedPlugin.stderr).toMatch(/^left out: .+its code was not run.+\(plugin\.lock\.changed\)\n$/);
   await folder.write('guard.mjs', `console.error('THE PACK RAN');\n${files['guard.mjs']}`);
   const changedPack = await runMain(['run', 'x', '--model', 'script:script.json'], { folder: folder.path });
   expect(changedPack).toMatchObject({
