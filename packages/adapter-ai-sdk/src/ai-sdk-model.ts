@@ -36,15 +36,13 @@ export interface AiSdkModelOptions {
 }
 
 /**
- * Wraps an AI SDK language model object as a model. Only translates, and retries requests that fail before their first
- * event. Arguments of calls stay text, for the executor to parse.
+ * Wraps an AI SDK language model object as a model. Only translates, and retries requests that fail before their first event. Arguments
+ * of calls stay text, for the executor to parse.
  *
- * A request throws `model.rate_limited`, `model.overloaded`, `model.unauthorized`, `model.context_overflow`,
- * `model.request_invalid` or `model.failed`, with `data: { status, retryAfterMs }`, each a number or null; a canceled
- * request throws the reason of its signal.
+ * A request throws `model.rate_limited`, `model.overloaded`, `model.unauthorized`, `model.context_overflow`, `model.request_invalid` or
+ * `model.failed`, with `data: { status, retryAfterMs }`, each a number or null; a canceled request throws the reason of its signal.
  *
- * @throws HoldfastError `model.unsupported` when `model` is not an object of specification v2, v3 or v4;
- * `options.invalid`.
+ * @throws HoldfastError `model.unsupported` when `model` is not an object of specification v2, v3 or v4; `options.invalid`.
  */
 export function aiSdkModel(model: AiSdkModel, options: AiSdkModelOptions = {}): Model {
   checkModel(model);

@@ -13,8 +13,7 @@ interface Converted {
 }
 
 /**
- * Converts conversations to AI SDK prompts. Each message is converted once across requests; a list that only grew is
- * not walked again.
+ * Converts conversations to AI SDK prompts. Each message is converted once across requests; a list that only grew is not walked again.
  */
 export class Conversation {
   readonly #provider: string;

@@ -12,10 +12,7 @@ export interface LoweringTarget {
   readonly values?: ReadonlyMap<string, readonly unknown[]>;
   /** Every object needs `additionalProperties: false`. */
   readonly closed?: boolean;
-  /**
-   * Every property must be required. A schema with an optional one is sent unchanged, without the provider's strict
-   * mode.
-   */
+  /** Every property must be required. A schema with an optional one is sent unchanged, without the provider's strict mode. */
   readonly allRequired?: boolean;
   /** `$ref` must be inlined. */
   readonly inlineReferences?: boolean;

@@ -32,9 +32,7 @@ export interface AiSdkTool {
   ): Promise<string>;
 }
 
-/**
- * A Standard Schema, for the SDK's types, that is also in the SDK's own format of a plain JSON Schema, for its runtime.
- */
+/** A Standard Schema, for the SDK's types, that is also in the SDK's own format of a plain JSON Schema, for its runtime. */
 export interface AiSdkSchema extends StandardSchema {
   readonly jsonSchema: JsonObject;
   readonly validate: undefined;

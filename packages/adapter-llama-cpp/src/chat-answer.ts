@@ -56,7 +56,7 @@ export function answerInChat(answering: Answering): Answer {
 /** Stops a model that never ends its calls; it can continue in its next message. */
 const maxParallelFunctionCalls = 8;
 
-interface Asking {
+interface ReplyOptions {
   readonly answering: Answering;
   readonly chat: LlamaChat;
   readonly sequence: LlamaContextSequence;
@@ -65,21 +65,21 @@ interface Asking {
   readonly stopped: AbortSignal;
 }
 
-interface Asked {
+interface ModelReply {
   readonly calls: readonly ToolCall[];
   readonly reason: FinishReason;
   readonly usage: ModelUsage;
 }
 
 async function ask(
-  { answering, chat, sequence, history, prompt, stopped }: Asking,
+  { answering, chat, sequence, history, prompt, stopped }: ReplyOptions,
   wanted: {
     readonly room: number;
     readonly offered: ChatModelFunctions | undefined;
     readonly output: ModelRequest['output'];
   },
   onTextChunk: (text: string) => void,
-): Promise<Asked> {
+): Promise<ModelReply> {
   const { offered, output, room } = wanted;
   const before = sequence.tokenMeter.getState();
   const common = {

@@ -2,8 +2,7 @@ import { type Message, parseJson } from '@holdfast/core';
 import type { ChatHistoryItem, ChatModelFunctionCall, ChatModelResponse } from 'node-llama-cpp';
 
 /**
- * Converts a conversation to node-llama-cpp's form: calls and their results are part of the model's message, which
- * continues after them.
+ * Converts a conversation to node-llama-cpp's form: calls and their results are part of the model's message, which continues after them.
  */
 export function toChatHistory(messages: readonly Message[]): ChatHistoryItem[] {
   /** The latest call of each id: some models restart their ids in each message. */

@@ -8,9 +8,8 @@ export interface FunctionSchema {
 }
 
 /**
- * Converts a tool's schema to the JSON Schema subset that node-llama-cpp compiles to a grammar. All generated values
- * have the shape of the original. The subset has no optional properties, so they become a choice between objects with
- * and without them.
+ * Converts a tool's schema to the JSON Schema subset that node-llama-cpp compiles to a grammar. All generated values have the shape of
+ * the original. The subset has no optional properties, so they become a choice between objects with and without them.
  *
  * Source: `GbnfJsonSchema` of node-llama-cpp 3.22.
  */

@@ -16,15 +16,9 @@ export interface LlamaModelOptions {
   readonly modelPath: string | URL;
   /** Integer, at least 1; default 1. More threads than idle cores are slower, on a busy machine hundreds of times. */
   readonly threads?: number;
-  /**
-   * Tokens of one conversation with its answer, at least 16. Default: the length the model was trained with, at most
-   * 8,192.
-   */
+  /** Tokens of one conversation with its answer, at least 16. Default: the length the model was trained with, at most 8,192. */
   readonly contextSize?: number;
-  /**
-   * Requests answered in parallel, each with its own context; further requests wait in order. Integer, at least 1;
-   * default 1.
-   */
+  /** Requests answered in parallel, each with its own context; further requests wait in order. Integer, at least 1; default 1. */
   readonly sequences?: number;
   /** Integer, at least 0. With a temperature above 0, the same seed gives the same answer. Default: random. */
   readonly seed?: number;
@@ -37,10 +31,7 @@ export interface LlamaModelOptions {
   readonly maxTokens?: number;
   /** The model's conversation format. Default: the chat template in its file. */
   readonly format?: ConversationFormat;
-  /**
-   * Enforces the schemas of calls and output with a grammar. Default true. `false` is for comparison and requires
-   * `format`.
-   */
+  /** Enforces the schemas of calls and output with a grammar. Default true. `false` is for comparison and requires `format`. */
   readonly constrain?: boolean;
   /** Called once per grammar with the keywords that it does not enforce. */
   readonly onLowered?: (lowered: LoweredSchema) => void;

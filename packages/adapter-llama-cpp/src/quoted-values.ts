@@ -95,10 +95,7 @@ export class QuotedValues {
     }
   }
 
-  /**
-   * A rule for each start piece, followed by its possible continuations. A list of all strings would be quadratic in
-   * the pieces.
-   */
+  /** A rule for each start piece, followed by its possible continuations. A list of all strings would be quadratic in the pieces. */
   #anyTextRule(): string {
     this.#anyText ??= this.#writer.add(() => {
       const starts: string[] = [];

@@ -9,13 +9,12 @@ import { readTool, type ToolWords } from './words/tool-words.ts';
 import { stemOf } from './words/words.ts';
 
 /**
- * Creates a rule-based stand-in for a language model: no network, no weights, no memory, and the same answer to the
- * same conversation. It acts on the last user message if one offered tool accounts for every word of it, with arguments
- * that occur in it; "and write it to FILE" saves the result. For any other request it explains why and suggests three
- * requests that work.
+ * Creates a rule-based stand-in for a language model: no network, no weights, no memory, and the same answer to the same conversation. It
+ * acts on the last user message if one offered tool accounts for every word of it, with arguments that occur in it; "and write it to
+ * FILE" saves the result. For any other request it explains why and suggests three requests that work.
  *
- * For an `output` schema it returns the properties that the result contains by name, or says which are missing. It does
- * not act on requests of more than 8,000 characters, or in a language other than English.
+ * For an `output` schema it returns the properties that the result contains by name, or says which are missing. It does not act on
+ * requests of more than 8,000 characters, or in a language other than English.
  */
 export function offlineModel(): Model {
   return { id: 'offline:rules', stream: answerRequest };

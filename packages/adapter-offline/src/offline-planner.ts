@@ -118,10 +118,7 @@ function addSteps(
   return extend(draft, inputs, tool, clause);
 }
 
-/**
- * "It" is the one unused result; "both" are the two unused results; "them" are those of the last clause, or all unused
- * ones.
- */
+/** "It" is the one unused result; "both" are the two unused results; "them" are those of the last clause, or all unused ones. */
 function sourcesOf({ tokens }: Clause, { steps, last }: Draft, isList: boolean): readonly Step[] {
   const open = endsOf(steps);
   const words = tokens.map(({ lower }) => lower);

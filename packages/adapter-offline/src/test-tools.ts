@@ -1,10 +1,7 @@
 import type { JsonObject, Message, Model, ToolDeclaration } from '@holdfast/core';
 import { offlineModel } from './offline-model.ts';
 
-/**
- * Parses a tool from a line such as `read_file(path, startLine?:integer)`; the default type is string, `a|b` are
- * choices.
- */
+/** Parses a tool from a line such as `read_file(path, startLine?:integer)`; the default type is string, `a|b` are choices. */
 export function toolFrom(signature: string, description: string): ToolDeclaration {
   const [, name = '', list = ''] = /^([\w.-]+)\((.*)\)$/u.exec(signature) ?? [];
   const parameters = list.split(',').flatMap((each) => {

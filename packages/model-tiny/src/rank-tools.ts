@@ -1,11 +1,9 @@
 /**
- * Sorts tool signatures by similarity to the request and prefixes each with a rank from 0 to 9 and a space: the number
- * of request words it contains, in halves; a word that several tools contain is shared among them. A network of five
- * million parameters is poor at matching words: of 314 handwritten requests, counting words alone finds the right tool
- * for 217.
+ * Sorts tool signatures by similarity to the request and prefixes each with a rank from 0 to 9 and a space: the number of request words
+ * it contains, in halves; a word that several tools contain is shared among them. A network of five million parameters is poor at
+ * matching words: of 314 handwritten requests, counting words alone finds the right tool for 217.
  *
- * The training uses the same ranking, `training/tiny_tools/nearness.py`; tests hold both to
- * `training/tests/ranks.json`.
+ * The training uses the same ranking, `training/tiny_tools/nearness.py`; tests hold both to `training/tests/ranks.json`.
  */
 export function rankTools(signatures: readonly string[], request: string): readonly string[] {
   const having = new Map<string, number[]>();

@@ -1,8 +1,6 @@
 import { isPlainObject, type JsonObject, type ToolDeclaration } from '@holdfast/core';
 
-/**
- * Formats a tool as in the training data: `get_weather(city:string,days?:integer,parts:string[]) Looks up the weather`.
- */
+/** Formats a tool as in the training data: `get_weather(city:string,days?:integer,parts:string[]) Looks up the weather`. */
 export function toSignature({ name, description, inputSchema }: ToolDeclaration): string {
   const required = requiredOf(inputSchema);
   const parameters = Object.entries(propertiesOf(inputSchema)).map(

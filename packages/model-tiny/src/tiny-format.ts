@@ -82,9 +82,7 @@ function writeCall({ name, arguments: raw }: ToolCall): string {
 /** Characters. Training results were short, and a long one would fill the context. */
 const longestResult = 400;
 
-/**
- * In the training data, results are objects: texts `{"text": ...}`, lists `{"items": ...}`, errors `{"error": ...}`.
- */
+/** In the training data, results are objects: texts `{"text": ...}`, lists `{"items": ...}`, errors `{"error": ...}`. */
 function toResult(text: string, success: boolean): string {
   if (!success) return JSON.stringify({ error: cut(firstSentence(text)) });
   if (text.length > longestResult) return JSON.stringify({ text: cut(text) });
@@ -99,10 +97,7 @@ function cut(text: string): string {
   return text.length > longestResult ? `${text.slice(0, longestResult).toWellFormed()}...` : text;
 }
 
-/**
- * Without a grammar a model may write anything: an object with a name is a call, and the call path validates its
- * arguments.
- */
+/** Without a grammar a model may write anything: an object with a name is a call, and the call path validates its arguments. */
 function readCall(text: string): ToolCall | undefined {
   const [, name, rest] = /^\s*\{\s*"name"\s*:\s*"([^"\\]*)"\s*,\s*"arguments"\s*:\s*([\s\S]*)$/.exec(text) ?? [];
   if (name === undefined || rest === undefined) return undefined;

@@ -26,12 +26,11 @@ const compiled = new WeakMap<object, CompiledSchema>();
 const compiledForHosts = new WeakMap<object, CompiledSchema>();
 
 /**
- * Compiles a valibot schema, a Standard Schema that provides JSON Schema, or a plain JSON Schema wrapped in
- * `jsonSchema`. Cached per schema object.
+ * Compiles a valibot schema, a Standard Schema that provides JSON Schema, or a plain JSON Schema wrapped in `jsonSchema`. Cached per
+ * schema object.
  *
- * @throws HoldfastError `schema.invalid`, `schema.async`, `schema.unsupported` (cannot be expressed as JSON Schema),
- * and for plain JSON Schemas the errors of `compileJsonSchema`. `validate` throws `schema.async` when the schema
- * returns a promise.
+ * @throws HoldfastError `schema.invalid`, `schema.async`, `schema.unsupported` (cannot be expressed as JSON Schema), and for plain JSON
+ * Schemas the errors of `compileJsonSchema`. `validate` throws `schema.async` when the schema returns a promise.
  */
 export function compileSchema<Output>(schema: Schema<Output>): CompiledSchema<Output> {
   return compileOnce(schema, { cache: compiled, unspoken: 'throw' });
@@ -104,9 +103,7 @@ function noSchema(): HoldfastError {
   );
 }
 
-/**
- * True if a property is named like one that every object inherits (`toString`): validators then find it on any object.
- */
+/** True if a property is named like one that every object inherits (`toString`): validators then find it on any object. */
 function mentionsInherited(node: unknown): boolean {
   if (typeof node !== 'object' || node === null) return false;
   if (Array.isArray(node)) return node.some(mentionsInherited);

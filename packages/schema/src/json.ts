@@ -121,10 +121,7 @@ function withoutUrlFormat(node: Json, isMap = false): Json {
   );
 }
 
-/**
- * A copy with defaults for absent properties; parts without defaults are shared. Branches of combinators add no
- * defaults.
- */
+/** A copy with defaults for absent properties; parts without defaults are shared. Branches of combinators add no defaults. */
 function fillDefaults(schema: JsonObject, value: unknown): unknown {
   if (Array.isArray(value)) {
     const { items } = schema;

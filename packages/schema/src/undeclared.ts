@@ -32,13 +32,12 @@ export interface Shape {
 }
 
 /**
- * Creates a function that lists keys which no branch of a JSON Schema declares. An object schema is closed unless it
- * sets `additionalProperties` (or `unevaluatedProperties`) to something other than false. Under `allOf`, `anyOf`,
- * `oneOf`, `$ref`, `if`, `then`, `else` and `dependentSchemas` a key is declared if any branch declares it.
+ * Creates a function that lists keys which no branch of a JSON Schema declares. An object schema is closed unless it sets
+ * `additionalProperties` (or `unevaluatedProperties`) to something other than false. Under `allOf`, `anyOf`, `oneOf`, `$ref`, `if`,
+ * `then`, `else` and `dependentSchemas` a key is declared if any branch declares it.
  *
- * Also lists required keys that are only inherited, which many validators accept, and on demand lists with equal items
- * under `uniqueItems`. `dropped` are keys that the validator silently drops from open objects: they are rejected. Stops
- * at `maxIssues`.
+ * Also lists required keys that are only inherited, which many validators accept, and on demand lists with equal items under
+ * `uniqueItems`. `dropped` are keys that the validator silently drops from open objects: they are rejected. Stops at `maxIssues`.
  */
 export function createUndeclaredCheck(
   root: Node,

@@ -123,9 +123,7 @@ function isClean(value: unknown, place: Place, walk: Pick<ValidationParts, 'root
   return true;
 }
 
-/**
- * The `validate` of a valibot schema, stopped after some issues: an argument can hold a very long list of wrong items.
- */
+/** The `validate` of a valibot schema, stopped after some issues: an argument can hold a very long list of wrong items. */
 export function validateBounded(schema: GenericSchema): (value: unknown) => StandardResult<unknown> {
   const config = new BoundedConfig();
   // Same as the schema's own `validate`, with a custom configuration.

@@ -5,9 +5,8 @@ import { shapeOf } from './report.ts';
 import type { Finding } from './results.ts';
 
 /**
- * Builds the object that `schema` describes from a result: properties by name, from the tool's output before its input,
- * and the result's list where the schema has one. Converts and invents nothing. Returns the names of missing properties
- * otherwise.
+ * Builds the object that `schema` describes from a result: properties by name, from the tool's output before its input, and the result's
+ * list where the schema has one. Converts and invents nothing. Returns the names of missing properties otherwise.
  */
 export function fitOutput(schema: JsonObject, found: Finding | undefined): JsonObject | readonly string[] {
   const root = resolve(schema, schema);

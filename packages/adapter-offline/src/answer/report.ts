@@ -96,9 +96,7 @@ function toWords(name: string): string {
   return splitName(name).join(' ') || name;
 }
 
-/**
- * The object of a clause as a heading: "List every TODO comment in the sources" gives "TODO comments in the sources".
- */
+/** The object of a clause as a heading: "List every TODO comment in the sources" gives "TODO comments in the sources". */
 export function titleOf(clause: Clause): string {
   const inner = clause.tokens.slice(readHead(clause, new Set()).at.size);
   const from = inner.findIndex(({ lower }) => !(isQuantifier(lower) || /^(?:the|an?|me|for)$/u.test(lower)));

@@ -127,8 +127,7 @@ function isMeant(clause: Clause, head: Head, { tool, filling: { used, named, mis
   if (head.type !== 'verb' && !isSaid) return false;
   if (head.type === 'none' && (missing.length > 0 || about.length + given.size < 2)) return false;
   const at = clause.tokens.findIndex(({ lower }) => isQuantifier(lower));
-  // A tool that defaults to everything needs "all" in the clause; "the file" is one file, and the clause does not say
-  // which.
+  // A tool that defaults to everything needs "all" in the clause; "the file" is one file, and the clause does not say which.
   const takesAll = tool.parameters.some((each) => isPlace(each) && each.takes.file && !each.hasDefault);
   const isOne = /(?:^| )(?:the|this|that|a) file(?: |$)/u.test(clause.tokens.map(({ lower }) => lower).join(' '));
   if (at < 0) return given.size > 0 || !(takesAll || (isOne && missing.length === 0));

@@ -13,9 +13,7 @@ export interface Mention {
   readonly to: number;
   /** Further tokens that name the argument, in the same form. */
   readonly name?: readonly [from: number, to: number];
-  /**
-   * The evidence: the argument's name, an allowed value, the preposition of a pair, its form, or no other option left.
-   */
+  /** The evidence: the argument's name, an allowed value, the preposition of a pair, its form, or no other option left. */
   readonly by: 'name' | 'word' | 'side' | 'looks' | 'rest';
 }
 

@@ -3,10 +3,7 @@ import { isPath, type PlacedValue, type ValueKind } from './values.ts';
 import { splitName, stemsOf } from './words.ts';
 
 type Special = 'flag' | 'choice' | 'text' | 'query' | 'name' | 'nothing';
-/**
- * Kinds of arguments: `text` is free text, `name` any short text, `query` search words, `nothing` cannot be given in
- * words.
- */
+/** Kinds of arguments: `text` is free text, `name` any short text, `query` search words, `nothing` cannot be given in words. */
 export type ParameterKind = Exclude<ValueKind, 'quoted' | 'code'> | Special;
 
 /** A parameter of a tool, as far as its schema describes it. */
@@ -93,8 +90,7 @@ function kindOf(schema: JsonObject, name: string, description: string): Paramete
 }
 
 /**
- * True if a value can be this argument. `isNamed`: its name is beside the value; otherwise an optional argument needs a
- * distinctive form.
+ * True if a value can be this argument. `isNamed`: its name is beside the value; otherwise an optional argument needs a distinctive form.
  */
 export function fits(parameter: Parameter, said: Pick<PlacedValue, 'kind' | 'value'>, isNamed: boolean): boolean {
   const { kind: wanted, isRequired } = parameter;

@@ -14,9 +14,7 @@ export interface ToolWords {
   readonly nameStems: readonly string[];
   /** From its name and description, except sentences about what it does not do. */
   readonly stems: ReadonlySet<string>;
-  /**
-   * Its objects: the other words of its name, and those between the verb and the first preposition of its description.
-   */
+  /** Its objects: the other words of its name, and those between the verb and the first preposition of its description. */
   readonly objects: readonly string[];
   /** The noun after "one", such as `file` in "one file": it handles a single object. */
   readonly onlyOne: string | undefined;

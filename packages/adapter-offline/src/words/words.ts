@@ -1,6 +1,4 @@
-/**
- * Lower case without plural and tense, so that forms of a word compare equal. Not for display: `write` gives `writ`.
- */
+/** Lower case without plural and tense, so that forms of a word compare equal. Not for display: `write` gives `writ`. */
 export function stemOf(word: string): string {
   let stem = word.toLowerCase().replace(/['’]s$/u, '');
   if (stem.length > 4 && stem.endsWith('ies')) stem = `${stem.slice(0, -3)}y`;

@@ -21,10 +21,7 @@ export type CommandFilesReading =
   /** `word`: the file as named in the `.tool.json`. */
   | { readonly type: 'refused'; readonly word: string; readonly finding: Finding };
 
-/**
- * Reads the files that a command names. A program among them must be executable by its owner. Does not throw for the
- * state of a file.
- */
+/** Reads the files that a command names. A program among them must be executable by its owner. Does not throw for the state of a file. */
 export function readCommandFiles(entry: string, { words, files }: ToolCommand): CommandFilesReading {
   const read: CommandFile[] = [];
   let bytes = 0;

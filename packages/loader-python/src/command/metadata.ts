@@ -17,10 +17,7 @@ import {
 import { checkCommand } from './check.ts';
 import { readCommandFiles, toCommandPath } from './files.ts';
 
-/**
- * Reads the metadata of a `.tool.json`, which is strict JSON: no comments, no duplicate keys. Does not look at its
- * files.
- */
+/** Reads the metadata of a `.tool.json`, which is strict JSON: no comments, no duplicate keys. Does not look at its files. */
 export async function readCommandMetadata(
   { file, source }: Pick<ToolSource, 'file' | 'source'>,
   { strict }: Pick<ToolPlace, 'strict'>,

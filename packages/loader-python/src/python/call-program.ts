@@ -1,7 +1,6 @@
 /**
- * Calls a function of a Python file. The request is one JSON text on standard input; the answer, on the original
- * standard output, is a line of JSON that says how the call ended, followed by the value as JSON. Text that the tool
- * prints goes to standard error.
+ * Calls a function of a Python file. The request is one JSON text on standard input; the answer, on the original standard output, is a
+ * line of JSON that says how the call ended, followed by the value as JSON. Text that the tool prints goes to standard error.
  */
 export const pythonCallProgram: string = String.raw`
 import hashlib, importlib.machinery as machinery, json, os, sys, time, traceback, types

@@ -1,7 +1,6 @@
 /**
- * Reads Python without running it: one JSON line `{ "source" }` per file on standard input, one JSON line
- * `PythonOutline` on standard output, after a first line with the version of Python. For 3.8 and later; any Python 3
- * can print the first line.
+ * Reads Python without running it: one JSON line `{ "source" }` per file on standard input, one JSON line `PythonOutline` on standard
+ * output, after a first line with the version of Python. For 3.8 and later; any Python 3 can print the first line.
  */
 export const pythonOutlineProgram: string = String.raw`
 import ast, io, json, math, re, sys, tokenize

@@ -6,9 +6,8 @@ import type { PythonSignature } from './outline.ts';
 type Parameter = PythonSignature['parameters'][number];
 
 /**
- * Decides how a Python function receives its arguments: none, if it has no parameters; one dictionary, if its only
- * parameter is not named like a property; otherwise each argument by name. Reports parameters that would make a call
- * fail.
+ * Decides how a Python function receives its arguments: none, if it has no parameters; one dictionary, if its only parameter is not named
+ * like a property; otherwise each argument by name. Reports parameters that would make a call fail.
  */
 export function checkPassing(
   signature: PythonSignature,

@@ -12,10 +12,7 @@ const sharedKeys = 'name description dangerous effects repeat timeoutMs retry ex
 const fileKeys = [...sharedKeys, ...'parameters returns resources isolation version maxResultBytes'.split(' ')];
 const definitionKeys = [...sharedKeys, 'inputSchema', 'outputSchema'];
 
-/**
- * Checks a metadata literal and fills in its defaults. Findings go to `report`; the result is only valid without
- * errors.
- */
+/** Checks a metadata literal and fills in its defaults. Findings go to `report`; the result is only valid without errors. */
 export function checkMetadata({ form, value, findFunction, own = {} }: MetadataLiteral, report: Report): ToolMetadata {
   const isDefinition = form === 'definition';
   const fromFile = [...fileKeys, ...(findFunction === undefined ? [] : ['function']), ...(own.keys ?? [])];

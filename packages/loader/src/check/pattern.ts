@@ -4,10 +4,7 @@ const maxLength = 1000;
 // A quantifier that allows more repetitions counts as unlimited.
 const manyTimes = 10;
 
-/**
- * The reason why `pattern` cannot validate arguments: not a regular expression, or one that can stall on a short
- * string.
- */
+/** The reason why `pattern` cannot validate arguments: not a regular expression, or one that can stall on a short string. */
 export function findPatternProblem(pattern: string): Pick<Finding, 'message' | 'hint'> | undefined {
   if (pattern.length > maxLength) {
     return { message: `The pattern has ${pattern.length} characters.`, hint: `Keep it under ${maxLength}.` };

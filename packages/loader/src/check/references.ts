@@ -12,8 +12,7 @@ export function findUnknownReference(reference: Json | undefined, root: JsonObje
     : `\`$ref\` \`${reference}\` does not exist in this schema.`;
 }
 
-// Limits for the validation of one value: schemas, as a literal can hold at most, and chained references, to protect
-// the stack.
+// Limits for the validation of one value: schemas, as a literal can hold at most, and chained references, to protect the stack.
 const maxSchemas = 20_000;
 const maxChain = 100;
 

@@ -26,9 +26,8 @@ interface Place {
 }
 
 /**
- * Reports violations of the conventions for schemas in tool files: `tool.schema.invalid` (malformed),
- * `tool.schema.vague` (does not say what it accepts), `tool.schema.format`, `tool.schema.keyword`, `tool.schema.ref`,
- * `tool.schema.pattern`.
+ * Reports violations of the conventions for schemas in tool files: `tool.schema.invalid` (malformed), `tool.schema.vague` (does not say
+ * what it accepts), `tool.schema.format`, `tool.schema.keyword`, `tool.schema.ref`, `tool.schema.pattern`.
  */
 export function checkSchema(schema: JsonObject, path: LiteralPath, report: Report): void {
   checkNode(schema, { path, root: schema, mustBeTyped: true }, report);

@@ -53,8 +53,7 @@ export type Isolation = 'in-process' | 'worker' | 'subprocess' | 'sandbox';
 /** The program of a `.tool.json`. */
 export interface ToolCommand {
   /**
-   * The program and its arguments. A word that starts with `./` is a file beside the tool file; any other program is
-   * found on the `PATH`.
+   * The program and its arguments. A word that starts with `./` is a file beside the tool file; any other program is found on the `PATH`.
    */
   readonly words: readonly string[];
   /** The files of `words` and additional files, each starting with `./`, unique and in code unit order. */

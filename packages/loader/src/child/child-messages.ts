@@ -46,7 +46,7 @@ export type Answer = Ending & { readonly call: number; readonly idle: boolean };
 export type ChildMessage =
   | Answer
   | Request
-  /** Follows an answer that was not `idle`, once it is, or when it will not be soon. */
+  /** Sent after an answer that was not `idle`: once it is idle, or if it will not be soon. */
   | { readonly type: 'idle'; readonly call: number }
   | { readonly type: 'restless'; readonly call: number }
   | { readonly type: 'beat'; readonly call: number }

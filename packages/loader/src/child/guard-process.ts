@@ -21,9 +21,7 @@ export function forbidSignals(): void {
   syncBuiltinESMExports();
 }
 
-/**
- * Prevents socket files where no file may be written; Node's permissions do not cover them. `socket`: any UNIX socket.
- */
+/** Prevents socket files where no file may be written; Node's permissions do not cover them. `socket`: any UNIX socket. */
 export function forbidSocketFiles(socket: Socket): void {
   if (process.permission?.has('fs.write') !== false) return;
   // Their shared prototype is the only way to create such files.

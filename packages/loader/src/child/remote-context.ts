@@ -120,10 +120,7 @@ function endAfter(remainingMs: number): { readonly signal: AbortSignal; close():
   return { signal: controller.signal, close: () => clearTimeout(timer) };
 }
 
-/**
- * The call's filesystem, staged in the host and accessed by messages. Replies of the host are trusted to have the right
- * type.
- */
+/** The call's filesystem, staged in the host and accessed by messages. Replies of the host are trusted to have the right type. */
 function createRemoteFilesystem(requests: HostRequests): Filesystem {
   const ask = async (method: string, path: string, ...rest: readonly Json[]): Promise<Reply> =>
     await requests.ask(method, [String(path), ...rest]);

@@ -54,7 +54,7 @@ export function createProgramFinder(): () => boolean {
   };
 }
 
-/** CPU time of ended child processes: grows with each of them. */
+/** Page faults of ended child processes: the count grows with each of them. */
 function readEnded(): string | undefined {
   const text = readText('/proc/self/stat');
   // The second field, the name, is in brackets and can contain anything.

@@ -66,10 +66,7 @@ function toStamp({ size, ino, mtimeMs, ctimeMs }: Stats): Stamp {
   return [size, ino, mtimeMs, ctimeMs];
 }
 
-/**
- * True if `path` itself, not a link target, is in the state of `stamp`, which may be any value, and has been since
- * before a time.
- */
+/** True if `path` itself, not a link target, is in the state of `stamp`, which may be any value, and has been since before a time. */
 export function isAsStamped(path: string, stamp: unknown, beforeMs: number): boolean {
   if (!Array.isArray(stamp) || stamp.length !== 4) return false;
   const [size, inode, modifiedMs, changedMs]: readonly unknown[] = stamp;

@@ -51,9 +51,8 @@ const maxBytes = { code: 32 * 1024 * 1024, data: maxDataBytes } as const;
 const maxClosureFiles = 300;
 
 /**
- * Follows the imports of files without running them: relative imports to files, packages to versions. Refuses dynamic
- * specifiers, paths outside `root`, links, and files other than ES modules or JSON: `tool.import.*`. For a command,
- * reads the files that it names.
+ * Follows the imports of files without running them: relative imports to files, packages to versions. Refuses dynamic specifiers, paths
+ * outside `root`, links, and files other than ES modules or JSON: `tool.import.*`. For a command, reads the files that it names.
  */
 export function createClosureReader({ root, folder, languages, onRead }: ClosurePlace): ClosureReader {
   const packages = createPackageFinder(root);

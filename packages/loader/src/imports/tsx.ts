@@ -13,9 +13,8 @@ export interface TsxFinder {
 }
 
 /**
- * tsx resolves more than Node.js: paths without extension, folders with an index, TypeScript by the name of its
- * JavaScript, and `paths` and `baseUrl` of the `tsconfig.json` in `folder`. Returns all candidates, whichever tsx would
- * choose.
+ * tsx resolves more than Node.js: paths without extension, folders with an index, TypeScript by the name of its JavaScript, and `paths`
+ * and `baseUrl` of the `tsconfig.json` in `folder`. Returns all candidates, whichever tsx would choose.
  */
 export function createTsxFinder(folder: string): TsxFinder {
   let settings: readonly Settings[] | undefined;

@@ -51,9 +51,8 @@ const systemFolders = [
 ];
 
 /**
- * Wraps a command in a sandbox: its own process ids, users and network (none), and read-only access to the system's
- * programs, libraries and settings and to the folders `visible`. UNIX sockets of services are hidden, unless they are
- * in a visible folder.
+ * Wraps a command in a sandbox: its own process ids, users and network (none), and read-only access to the system's programs, libraries
+ * and settings and to the folders `visible`. UNIX sockets of services are hidden, unless they are in a visible folder.
  */
 export function sandboxCommand(program: string, command: Command, visible: readonly string[]): Command {
   const shown = new Set(visible.filter((folder) => !prefixes.includes(folder)));
@@ -104,10 +103,7 @@ export function findProgramFolders(program: string): readonly string[] {
   );
 }
 
-/**
- * The visible folder for a file: the topmost one with a `package.json` or packages that is narrower than a home,
- * otherwise its own.
- */
+/** The visible folder for a file: the topmost one with a `package.json` or packages that is narrower than a home, otherwise its own. */
 export function findProject(file: string): string {
   const tooWide = new Set(['/', ...wideFolders()]);
   let project = dirname(file);

@@ -12,8 +12,7 @@ export interface InProcessRunnerOptions {
 }
 
 /**
- * Imports tools into this process on their first call, with all rights of this process. A tool that ignores its signal
- * cannot be stopped.
+ * Imports tools into this process on their first call, with all rights of this process. A tool that ignores its signal cannot be stopped.
  */
 export function createInProcessRunner({ verify }: InProcessRunnerOptions): ToolRunner {
   const imported = new Map<string, Promise<ToolFunction>>();

@@ -183,8 +183,7 @@ const attempts: Readonly<Record<Harm, (attempt: Attempt) => Promise<void>>> = {
     });
     const name = `\0holdfast-test-${process.pid}-${sleepTime()}`;
     await new Promise<void>((resolve) => abstract.listen(name, resolve));
-    // Like a daemon with a socket in its own folder. Only root can create one there; others check that the folder is
-    // hidden.
+    // Like a daemon with a socket in its own folder. Only root can create one there; others check that the folder is hidden.
     const folder = '/var/lib';
     const path = join(folder, `holdfast-test-${process.pid}.sock`);
     const daemon = createServer((socket) => {

@@ -17,9 +17,8 @@ export interface RemoteRunnerOptions {
   /** The tool's environment variables in addition to `PATH`, `LANG`, `TZ` and `TMPDIR`. Default: none. */
   environment?(tool: PinnedTool): GrantedEnvironment;
   /**
-   * Heap limit of one process in MiB, default 256. On Linux, the total memory limit is 768 MiB higher, and for
-   * `external` tools another 2,304 MiB, which four of their threads reserve. A program that they start has its own
-   * limit.
+   * Heap limit of one process in MiB, default 256. On Linux, the total memory limit is 768 MiB higher, and for `external` tools another
+   * 2,304 MiB, which four of their threads reserve. A program that they start has its own limit.
    */
   readonly memoryMb?: number;
   /** Receives a tool's printed text in parts, cut at 64 KiB per call. Default: ignored. */
@@ -47,8 +46,7 @@ export const backgroundClock: Clock = {
   },
 };
 
-// A process reports within milliseconds whether it is idle. A next call waits no longer than a new process takes to
-// start.
+// A process reports within milliseconds whether it is idle. A next call waits no longer than a new process takes to start.
 const settleMs = 1_000;
 
 /**

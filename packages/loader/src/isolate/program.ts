@@ -23,9 +23,8 @@ import type { SandboxRunnerOptions } from './subprocess.ts';
 import type { ToolRunner } from './types.ts';
 
 /**
- * Runs each call of a tool in another language in its own process, whose group is killed when the call's signal fires.
- * It has its own environment and limited memory; Node's permissions do not apply. `sandboxed`: within bubblewrap, like
- * `createSandboxRunner`.
+ * Runs each call of a tool in another language in its own process, whose group is killed when the call's signal fires. It has its own
+ * environment and limited memory; Node's permissions do not apply. `sandboxed`: within bubblewrap, like `createSandboxRunner`.
  */
 export function createProgramRunner(
   options: SandboxRunnerOptions,

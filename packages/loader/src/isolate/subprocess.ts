@@ -14,10 +14,9 @@ import { killGroup, ProcessGroups } from './process-groups.ts';
 import type { ChildEnd, ChildListener, ToolChild, ToolRunner } from './types.ts';
 
 /**
- * Runs each tool in its own process: in its own process group, which is killed when the call's signal fires, with its
- * own environment, no inherited descriptors, Node's permissions by the tool's effects, and limited memory. Changes made
- * through `node:fs`, the network or child programs are not staged. On Linux, a program that leaves the process group is
- * killed too, unless it changes its environment.
+ * Runs each tool in its own process: in its own process group, which is killed when the call's signal fires, with its own environment, no
+ * inherited descriptors, Node's permissions by the tool's effects, and limited memory. Changes made through `node:fs`, the network or
+ * child programs are not staged. On Linux, a program that leaves the process group is killed too, unless it changes its environment.
  */
 export function createSubprocessRunner(options: RemoteRunnerOptions): ToolRunner {
   return createProcessRunner(options, (tool) => toolCommand(tool, options.memoryMb));
@@ -29,9 +28,8 @@ export interface SandboxRunnerOptions extends RemoteRunnerOptions {
 }
 
 /**
- * Runs each tool like `createSubprocessRunner`, within a bubblewrap sandbox: without network, and with read-only access
- * to the system's programs and the tool's own project only. On a machine without a sandbox, every call fails with
- * `tool.isolation.unavailable`.
+ * Runs each tool like `createSubprocessRunner`, within a bubblewrap sandbox: without network, and with read-only access to the system's
+ * programs and the tool's own project only. On a machine without a sandbox, every call fails with `tool.isolation.unavailable`.
  */
 export function createSandboxRunner(options: SandboxRunnerOptions): ToolRunner {
   const findSandbox = createSandboxFinder(options.path);

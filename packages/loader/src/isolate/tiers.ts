@@ -76,9 +76,7 @@ export interface TierState {
   readonly notHere: readonly string[];
 }
 
-/**
- * Describes the protection by each isolation tier on this machine. `path`: where `bwrap` is searched, default `PATH`.
- */
+/** Describes the protection by each isolation tier on this machine. `path`: where `bwrap` is searched, default `PATH`. */
 export async function describeIsolation(path?: string): Promise<readonly TierState[]> {
   const sandbox = await findSandbox(path);
   const inWords = (tier: Isolation, here: boolean): readonly string[] =>

@@ -5,10 +5,9 @@ import { memoryLimit, nodeConditions, programUrl } from './process-command.ts';
 import type { ChildEnd, ChildListener, ToolChild, ToolRunner } from './types.ts';
 
 /**
- * Runs each tool in its own thread, so that a tool that loops forever, exits, fills its heap or changes its globals
- * does not harm the host. It shares the host's process: code that blocks outside JavaScript is not stopped (the call
- * ends with the thread), a native crash or a signal ends the host too, and files, network and other processes are
- * accessible. For code that you trust like your own.
+ * Runs each tool in its own thread, so that a tool that loops forever, exits, fills its heap or changes its globals does not harm the
+ * host. It shares the host's process: code that blocks outside JavaScript is not stopped (the call ends with the thread), a native crash
+ * or a signal ends the host too, and files, network and other processes are accessible. For code that you trust like your own.
  */
 export function createWorkerRunner(options: RemoteRunnerOptions): ToolRunner {
   return createToolPool(

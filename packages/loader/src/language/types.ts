@@ -16,8 +16,7 @@ export interface Language {
   passesOver(name: string): boolean;
   openReader(): LanguageReader;
   /**
-   * Prepares the program for a call. Rejects if the tool cannot be called. `sha256`: digest of the file at
-   * `tool.entry`, in hexadecimal.
+   * Prepares the program for a call. Rejects if the tool cannot be called. `sha256`: digest of the file at `tool.entry`, in hexadecimal.
    */
   prepare(tool: PinnedTool, input: Json, sha256: string): Promise<ProgramCall>;
   /** Reads the answer of a program that ended by itself. */

@@ -80,13 +80,13 @@ async function loadUnlocked(
   const { files, diagnostics } = await scanFolder(directory, options);
   const tools = files.flatMap((scanned) => {
     if (scanned.type === 'refused') return [];
-    return [{ ...toLyingTool(scanned), findDigest: () => digestLying(scanned, directory, options) }];
+    return [{ ...toInPlaceTool(scanned), findDigest: () => digestInPlace(scanned, directory, options) }];
   });
   return { tools, diagnostics, files };
 }
 
 /** Digest of a file that runs in place, with its imports; `undefined` if they cannot be followed. */
-async function digestLying(
+async function digestInPlace(
   scanned: ToolFile,
   directory: string,
   { languages }: ScanFolderOptions,
@@ -98,7 +98,7 @@ async function digestLying(
 }
 
 /** Runs the file in place; refuses if it changed after the scan. */
-export function toLyingTool({ file, path, digest, metadata, commandFiles }: ToolFile): RunnableTool {
+export function toInPlaceTool({ file, path, digest, metadata, commandFiles }: ToolFile): RunnableTool {
   const pinned = commandFiles === undefined ? {} : { commandFiles };
   return {
     tool: { file, metadata, digest, entry: path, ...pinned },

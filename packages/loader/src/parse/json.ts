@@ -66,8 +66,7 @@ function findJsonProblem(source: string): { readonly message: string; readonly o
   }
 }
 
-// For some problems the parser gives no position, only the surrounding text, starting ten characters before the
-// unexpected one.
+// For some problems the parser gives no position, only the surrounding text, starting ten characters before the unexpected one.
 function findUnexpected(source: string, message: string): number {
   const [, character = '', excerpt] =
     /^Unexpected token '(.+?)', (?:\.\.\."(.*)"\.{0,3} is not|")/su.exec(message) ?? [];

@@ -31,9 +31,7 @@ interface RawParse extends ParsedModule {
 const nestingPieces = /[([{<!~+\-?:=*/%&|^@`.]|[\w$]\s+(?=[\w$])/g;
 const maxPiecesInProcess = 2000;
 
-/**
- * Parses a tool file as a module without running it. A file that could crash the parser is parsed in another process.
- */
+/** Parses a tool file as a module without running it. A file that could crash the parser is parsed in another process. */
 export async function parseModule(source: string, file: string): Promise<Parsing> {
   const name = `tool${/\.[^.]*$/.exec(file)?.[0] ?? '.js'}`;
   const raw =

@@ -51,10 +51,7 @@ function partsOf({ entry, files, packages, parameters, returns, metadata }: Lock
 
 const parts = ['entry', 'file', 'package', 'schema', 'metadata'] as const;
 
-/**
- * The differences between the lock entry and the current tool; empty if none. For an unlocked tool everything, except
- * its location.
- */
+/** The differences between the lock entry and the current tool; empty if none. For an unlocked tool everything, except its location. */
 export function findChanges(locked: LockedTool | undefined, current: LockedTool): readonly LockChange[] {
   const [before, after] = [locked === undefined ? undefined : partsOf(locked), partsOf(current)];
   return parts

@@ -37,12 +37,11 @@ export interface LockComparison {
     path: string,
   ): Promise<{ readonly before: string | undefined; readonly after: string | undefined }>;
   /**
-   * Locks the compared state: keeps the bytes read then, and writes the lock. Default: every tool of the folder. Tools
-   * that are gone leave the lock; refused ones keep their entry. Copies outside the lock are removed after 30 days
-   * without use.
+   * Locks the compared state: keeps the bytes read then, and writes the lock. Default: every tool of the folder. Tools that are gone
+   * leave the lock; refused ones keep their entry. Copies outside the lock are removed after 30 days without use.
    *
-   * @throws HoldfastError `tools.lock.unknown_tool`, `tools.lock.unwritable`, `tool.copy.unwritable`, and for the lock
-   * the errors of `compareLock`.
+   * @throws HoldfastError `tools.lock.unknown_tool`, `tools.lock.unwritable`, `tool.copy.unwritable`, and for the lock the errors of
+   * `compareLock`.
    */
   accept(names?: readonly string[]): Promise<void>;
 }
@@ -55,8 +54,7 @@ export interface CompareLockOptions extends ScanFolderOptions {
 /**
  * Compares the tools of a folder with a lock, without running any file.
  *
- * @throws HoldfastError `tools.folder.*`, `tools.lock.outside`, `tools.lock.unreadable`, `tools.lock.invalid`,
- * `tools.lock.version`.
+ * @throws HoldfastError `tools.folder.*`, `tools.lock.outside`, `tools.lock.unreadable`, `tools.lock.invalid`, `tools.lock.version`.
  */
 export function compareLock(directory: string, options: CompareLockOptions): Promise<LockComparison> {
   return compareLockWith(directory, options, {});

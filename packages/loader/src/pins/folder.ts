@@ -128,9 +128,8 @@ const missingPackage = 'tool.import.package';
 const broken = /^tool\.(?:import\.(?:missing|unreadable|package)$|file\.)/;
 
 /**
- * Scans a folder and follows the imports of its valid files: a file with a missing, unreadable or invalid import is
- * refused. A missing package is a warning, because it may be installed later, and an error under `strict`. Nothing
- * runs.
+ * Scans a folder and follows the imports of its valid files: a file with a missing, unreadable or invalid import is refused. A missing
+ * package is a warning, because it may be installed later, and an error under `strict`. Nothing runs.
  *
  * @throws HoldfastError `tools.folder.missing`.
  */

@@ -26,9 +26,7 @@ export interface ReadyTool {
   readonly pin: LockedTool;
   /** SHA-256 in hexadecimal of the file to import. */
   readonly fileDigest: string;
-  /**
-   * Ensures that the copy contains the pinned bytes. @throws HoldfastError `tool.file.changed`, `tool.copy.unwritable`.
-   */
+  /** Ensures that the copy contains the pinned bytes. @throws HoldfastError `tool.file.changed`, `tool.copy.unwritable`. */
   prepare(): Promise<void>;
   /** See `EnvironmentRequest`. */
   findDigest(): string;

@@ -131,8 +131,7 @@ export function hasOwnDigest({ entry, files, digest }: Pin): boolean {
 }
 
 /**
- * Like `parseLock`, for the tools of a parsed lock that `parseLock` has accepted before: checks the shape, but no
- * digests.
+ * Like `parseLock`, for the tools of a parsed lock that `parseLock` has accepted before: checks the shape, but no digests.
  *
  * @throws HoldfastError `tools.lock.invalid`, `tools.lock.version`.
  */

@@ -161,11 +161,9 @@ function arePackagesSame(tools: readonly WarmTool[], root: string, toPath: ToPat
 }
 
 /**
- * True if the registry is current for a folder and its lock, so that loading with these options reads no tool file.
- * Does not write.
+ * True if the registry is current for a folder and its lock, so that loading with these options reads no tool file. Does not write.
  *
- * @throws HoldfastError `tools.folder.*`, `tools.lock.outside`, `tools.lock.unreadable`, `tools.lock.invalid`,
- * `tools.lock.version`.
+ * @throws HoldfastError `tools.folder.*`, `tools.lock.outside`, `tools.lock.unreadable`, `tools.lock.invalid`, `tools.lock.version`.
  */
 export async function isRegistryCurrent(directory: string, { lock, ...options }: CompareLockOptions): Promise<boolean> {
   const place = await findLockPlace(directory, lock);

@@ -52,10 +52,7 @@ export function lockCode(kind: 'plugin' | 'pack', state: 'new' | 'changed'): str
 
 const mostTold = 5;
 
-/**
- * Describes the changes for a message: `its file, version 1.0.0 -> 1.1.0; tool:push: dangerous, effects; tool:pull
- * (new)`.
- */
+/** Describes the changes for a message: `its file, version 1.0.0 -> 1.1.0; tool:push: dangerous, effects; tool:pull (new)`. */
 export function describeDefinitionChanges(changes: readonly DefinitionChange[]): string {
   const byDefinition = new Map<string, DefinitionChange[]>();
   for (const change of changes) {

@@ -47,11 +47,10 @@ export interface DefinitionComparison extends Pick<DefinitionLock, 'lock' | 'fou
   /** Sorted by id. */
   readonly plugins: readonly ComparedPlugin[];
   /**
-   * Locks the compared state. Default: all; without any, nothing is written. Those that are gone leave the lock;
-   * refused ones and the tools of folders keep their entries.
+   * Locks the compared state. Default: all; without any, nothing is written. Those that are gone leave the lock; refused ones and the
+   * tools of folders keep their entries.
    *
-   * @throws HoldfastError `plugin.lock.unknown`, `tools.lock.unwritable`, and for the lock the errors of
-   * `compareDefinitions`.
+   * @throws HoldfastError `plugin.lock.unknown`, `tools.lock.unwritable`, and for the lock the errors of `compareDefinitions`.
    */
   accept(ids?: readonly string[]): Promise<void>;
 }
@@ -159,9 +158,8 @@ function comparePlugin(
 }
 
 /**
- * The error for a plugin or pack that must not be used because it is not locked (`plugin.lock.new`, `pack.lock.new`) or
- * differs from the lock (`plugin.lock.changed`, `pack.lock.changed`), otherwise `undefined`. A host that enforces its
- * lock throws or reports it.
+ * The error for a plugin or pack that must not be used because it is not locked (`plugin.lock.new`, `pack.lock.new`) or differs from the
+ * lock (`plugin.lock.changed`, `pack.lock.changed`), otherwise `undefined`. A host that enforces its lock throws or reports it.
  */
 export function findDefinitionProblem({ id, kind, name, state, changes }: ComparedPlugin): HoldfastError | undefined {
   const look = `review it with \`holdfast lock --check --accept ${id}\`; run that without \`--check\` to lock it`;

@@ -203,10 +203,7 @@ function policyOf({ name, tools }: Policy): Fields {
   return { name, tools };
 }
 
-/**
- * A section, its tools and its subsections. Its policies are part of its own description, because two sections may
- * share them.
- */
+/** A section, its tools and its subsections. Its policies are part of its own description, because two sections may share them. */
 function describeSection(section: Section, above: readonly string[]): readonly NamedDefinition[] {
   const path = [...above, section.key];
   if (path.length > maxSectionDepth) {

@@ -31,9 +31,7 @@ export interface LoadedPlugin {
   readonly definitions: PluginDefinitions;
   /** Absolute paths of its folders. A run that can write there controls the code of the next run. */
   readonly folders: readonly string[];
-  /**
-   * Diagnostics of the tool files; `file` starts with the name of the folder. A refused file costs only its own tool.
-   */
+  /** Diagnostics of the tool files; `file` starts with the name of the folder. A refused file only affects its own tool. */
   readonly diagnostics: readonly Diagnostic[];
   /** Ends the processes of the folders' tools. */
   close(): Promise<void>;

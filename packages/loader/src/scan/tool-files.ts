@@ -14,9 +14,7 @@ import type { ReadMetadataOptions } from './metadata.ts';
 export interface ScanFolderOptions extends ReadMetadataOptions {
   /** Also reads subfolders of any depth, except those whose names start with `.` or `_`. Default false. */
   readonly subfolders?: boolean;
-  /**
-   * Languages in addition to JavaScript and TypeScript, such as `python()` of `@holdfast/loader-python`. Default none.
-   */
+  /** Languages in addition to JavaScript and TypeScript, such as `python()` of `@holdfast/loader-python`. Default none. */
   readonly languages?: readonly Language[] | undefined;
 }
 
@@ -148,10 +146,7 @@ export function readToolFile(root: string, file: string): ToolFileReading {
   }
 }
 
-/**
- * The real path of a file; `undefined` if inaccessible. A direct child of the folder that is not a link needs no
- * lookup.
- */
+/** The real path of a file; `undefined` if inaccessible. A direct child of the folder that is not a link needs no lookup. */
 function findPlace(path: string, isDeep: boolean): string | undefined {
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   return isDeep || isLink ? findRealPath(path) : path;

@@ -85,9 +85,8 @@ export interface BelongingFiles {
 }
 
 /**
- * A file that a valid command names belongs to it, and so does a file without any metadata that another file names or
- * imports: a bad file does not affect valid ones. A valid tool that belongs to a command is reported; under `strict`,
- * it refuses the command.
+ * A file that a valid command names belongs to it, and so does a file without any metadata that another file names or imports: a bad file
+ * does not affect valid ones. A valid tool that belongs to a command is reported; under `strict`, it refuses the command.
  */
 export function findBelonging(found: ReadonlyMap<string, ToolReading>, strict: boolean): BelongingFiles {
   const files = new Set([...found].flatMap(([file, { isNoTool }]) => (isNoTool === true ? [file] : [])));

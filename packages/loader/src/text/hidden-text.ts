@@ -1,6 +1,5 @@
-// Controls, lone surrogates, formatting (bidi, zero-width, tags), characters that fonts need not show (fillers,
-// joiners, the variation selectors that can smuggle whole texts), and a blank that is not a space; except the two that
-// select an emoji's style.
+// Controls, lone surrogates, formatting (bidi, zero-width, tags), characters that fonts need not show (fillers, joiners, the variation
+// selectors that can smuggle whole texts), and a blank that is not a space; except the two that select an emoji's style.
 const hidden = /[\p{Cc}\p{Cs}\p{Cf}\p{Zl}\p{Zp}\u2800[\p{Default_Ignorable_Code_Point}--[\ufe0e\ufe0f]]]/v;
 const hiddenEverywhere = new RegExp(hidden.source, 'gv');
 

@@ -16,8 +16,7 @@ export interface CopiedTool {
 }
 
 /**
- * The copies of a watch, in its own folder `.holdfast/watch-…` in the root of the project. A copy is written before its
- * tool first runs.
+ * The copies of a watch, in its own folder `.holdfast/watch-…` in the root of the project. A copy is written before its tool first runs.
  */
 export interface WatchCopies {
   /** Why copies cannot be made; empty if they can. */

@@ -5,9 +5,8 @@ import { isToolFolderName } from '../scan/tool-files.ts';
 
 export interface FileWatcher {
   /**
-   * Watches these files in addition to the folder, in any location, existing or not. Absolute paths. Also updates the
-   * watched folders. `changed` is called if something may have changed before. Resolves with the reasons why folders
-   * cannot be watched.
+   * Watches these files in addition to the folder, in any location, existing or not. Absolute paths. Also updates the watched folders.
+   * `changed` is called if something may have changed before. Resolves with the reasons why folders cannot be watched.
    */
   follow(paths: Iterable<string>): Promise<readonly unknown[]>;
   close(): void;

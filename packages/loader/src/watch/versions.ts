@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createClosureReader } from '../imports/closure.ts';
 import type { RunnableTool } from '../load/tool-host.ts';
-import { toLyingTool } from '../load/tools.ts';
+import { toInPlaceTool } from '../load/tools.ts';
 import { digestPin, findChanges, hashJson } from '../pins/changes.ts';
 import { type CurrentReading, type CurrentTool, type PinHooks, readCurrent, type ToolFile } from '../pins/folder.ts';
 import { loadLocked } from '../pins/load-locked.ts';
@@ -133,11 +133,11 @@ function toFound(
   if (reading.type === 'refused') {
     const { diagnostic } = reading;
     const broken = brokenCodes.has(diagnostic.code) ? { broken: diagnostic } : {};
-    return { version: lyingThere(scanned), unkept: diagnostic.message, ...broken };
+    return { version: toInPlaceVersion(scanned), unkept: diagnostic.message, ...broken };
   }
   const { current } = reading;
   const unkept = findUncopiable(current, copies);
-  if (unkept !== undefined) return { version: lyingThere(scanned), unkept };
+  if (unkept !== undefined) return { version: toInPlaceVersion(scanned), unkept };
   const { runnable, release } = copies.hold(current);
   const paths = current.closure.files.map(({ path }) => join(root, path));
   return { version: { runnable, version: digestPin(current.tool), paths, pin: current.tool, release } };
@@ -160,10 +160,10 @@ function findUncopiable({ warnings }: CurrentTool, { problem }: WatchCopies): st
   return problem === '' ? undefined : `Cannot write copies to \`.holdfast\` (${problem}).`;
 }
 
-function lyingThere(scanned: ToolFile): ToolVersion {
+function toInPlaceVersion(scanned: ToolFile): ToolVersion {
   const { path, digest, commandFiles = new Map<string, string>() } = scanned;
   return {
-    runnable: toLyingTool(scanned),
+    runnable: toInPlaceTool(scanned),
     version: hashJson([digest, ...commandFiles]),
     paths: [path, ...commandFiles.keys()],
     pin: undefined,

@@ -71,10 +71,7 @@ export interface HoldfastConfig {
 
 /** A pack that a workspace adds to those of the host. */
 export interface WorkspacePackEntry extends Omit<PackEntry, 'pack' | 'id'> {
-  /**
-   * A pack that the host uses or that one of its plugins offers: its name, `plugin/pack`, or the entry in the host's
-   * configuration.
-   */
+  /** A pack that the host uses or that one of its plugins offers: its name, `plugin/pack`, or the entry in the host's configuration. */
   readonly pack: string;
 }
 
@@ -154,9 +151,7 @@ export interface ConfigRow {
   readonly origins: readonly ConfigOrigin[];
 }
 
-/**
- * Lists the effective configuration for display. Plugin options may contain secrets, so only their names are included.
- */
+/** Lists the effective configuration for display. Plugin options may contain secrets, so only their names are included. */
 export function listConfigValues(config: EffectiveConfig): readonly ConfigRow[] {
   const { plugins, packs, winners, allowTools, denyTools, limits } = config;
   const one = (key: string, found: EffectiveValue<Json> | undefined): readonly ConfigRow[] =>
@@ -207,10 +202,7 @@ export interface ConfigPolicies {
   readonly unknown: readonly UnknownToolName[];
 }
 
-/**
- * Converts the tool lists to policies. `toolNames` are the tools of the run; other listed names are returned as
- * `unknown`.
- */
+/** Converts the tool lists to policies. `toolNames` are the tools of the run; other listed names are returned as `unknown`. */
 export function configPolicies(
   { allowTools: allowed, denyTools: denied }: Pick<EffectiveConfig, 'allowTools' | 'denyTools'>,
   toolNames: Iterable<string>,

@@ -1,9 +1,6 @@
 import { describeThrown, isPack, isPlainObject, isPlugin } from '@holdfast/core';
 
-/**
- * The copied configuration, with plugins, packs and other non-data values unchanged; or the reason why it cannot be
- * copied.
- */
+/** The copied configuration, with plugins, packs and other non-data values unchanged; or the reason why it cannot be copied. */
 export type CopiedConfig =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly path: string; readonly problem: string };

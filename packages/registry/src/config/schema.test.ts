@@ -47,7 +47,7 @@ function problemsOf(config: unknown): readonly string[] {
   }
 }
 
-test('all keys of the type are accepted, as a frozen copy', () => {
+test('accepts every key of the type and returns a frozen copy', () => {
   const taken = defineConfig(full);
   expect(taken).toEqual(full);
   expect(taken).not.toBe(full);

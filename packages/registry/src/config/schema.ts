@@ -51,7 +51,7 @@ export type CheckedConfig<Config> =
 
 /** Checks the configuration of a host or command line. */
 export function checkHostConfig(value: unknown): CheckedConfig<HoldfastConfig> {
-  // A test keeps schema and type equal.
+  // A test keeps the schema in sync with the type.
   return check(value, hostSchema) as CheckedConfig<HoldfastConfig>;
 }
 

@@ -28,9 +28,8 @@ export interface ImportOptions {
 /**
  * Imports the plugin with this name. Its code runs with all rights of this process.
  *
- * @throws HoldfastError `plugin.package.missing`, `plugin.package.invalid`, `plugin.package.failed`,
- * `plugin.package.empty`, `plugin.export.missing`, `plugin.export.unclear`, `plugin.version.invalid`,
- * `plugin.version.mismatch`.
+ * @throws HoldfastError `plugin.package.missing`, `plugin.package.invalid`, `plugin.package.failed`, `plugin.package.empty`,
+ * `plugin.export.missing`, `plugin.export.unclear`, `plugin.version.invalid`, `plugin.version.mismatch`.
  */
 export function importPlugin(name: ImportName, options: ImportOptions): Promise<ImportedEntry<Plugin>> {
   return importEntry(name, { kind: 'plugin', isKind: isPlugin, ...options });

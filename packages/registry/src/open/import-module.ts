@@ -12,9 +12,8 @@ interface Tsx {
 }
 
 /**
- * Imports a file with Node.js. If its TypeScript cannot simply be stripped, or it imports through `paths` of the
- * `tsconfig.json` in `directory`, the project's installed tsx loads it; modules loaded by tsx are separate from those
- * of Node.js.
+ * Imports a file with Node.js. If its TypeScript cannot simply be stripped, or it imports through `paths` of the `tsconfig.json` in
+ * `directory`, the project's installed tsx loads it; modules loaded by tsx are separate from those of Node.js.
  *
  * @throws the error of the import; without tsx that of Node.js, for which `needsTsx` is true.
  */
@@ -114,10 +113,7 @@ const commonJsProblem = /^(?:Cannot use import statement outside a module|Unexpe
 
 const frame = /^(?: {4}at (?:.* \()?)?(?<path>file:\/\/\/[^()]+?|(?:[A-Za-z]:)?[/\\][^()]*?):(?<line>\d+)(?::\d+)?\)?$/;
 
-/**
- * The topmost position in the user's own files, otherwise in a package. Positions elsewhere, such as in a Node.js hook,
- * do not help.
- */
+/** The topmost position in the user's own files, otherwise in a package. Positions elsewhere, such as in a Node.js hook, do not help. */
 function findPlace(thrown: unknown, directory: string): string | undefined {
   try {
     const { stack } = types.isNativeError(thrown) ? thrown : {};

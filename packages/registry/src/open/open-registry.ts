@@ -33,10 +33,7 @@ export interface OpenRegistryOptions {
     plugin: Plugin,
     given: { readonly source: PackageSource; readonly config: JsonObject | undefined },
   ): Plugin | Promise<Plugin>;
-  /**
-   * Called for each pack, including those that plugins offer, before it is used. Errors are rethrown: nothing may run
-   * without it.
-   */
+  /** Called for each pack, including those that plugins offer, before it is used. Errors are rethrown: nothing may run without it. */
   preparePack?(pack: Pack, given: { readonly source: PackageSource }): void | Promise<void>;
 }
 
@@ -50,10 +47,7 @@ export interface RegistryDiagnostic {
 
 /** An active plugin and its entry. */
 export interface UsedPlugin {
-  /**
-   * The entry in the configuration, such as `@acme/holdfast-git` or `./git.ts#git`; for a plugin passed as a value, its
-   * name.
-   */
+  /** The entry in the configuration, such as `@acme/holdfast-git` or `./git.ts#git`; for a plugin passed as a value, its name. */
   readonly entry: string;
   readonly name: string;
   readonly version: string;
@@ -91,9 +85,8 @@ export interface OpenedRegistry {
 }
 
 /**
- * Imports the plugins and packs of a configuration, and only those, and uses them. A plugin that fails is left out; a
- * pack that fails throws, because nothing may run without a requested guard. Modules that this process has already
- * imported are not reloaded.
+ * Imports the plugins and packs of a configuration, and only those, and uses them. A plugin that fails is left out; a pack that fails
+ * throws, because nothing may run without a requested guard. Modules that this process has already imported are not reloaded.
  *
  * @throws HoldfastError for a pack `plugin.package.*`, `plugin.export.*`, `plugin.version.*`, `config.pack.unknown`,
  * `config.policy.invalid` and the errors of `preparePack`; for both the errors of `Registry.use`.

@@ -33,10 +33,7 @@ export function findPackage(name: string, directory: string): string | undefined
   }
 }
 
-/**
- * The entry file of the package in `folder`; `undefined` if the package, a readable `package.json` or a valid entry is
- * missing.
- */
+/** The entry file of the package in `folder`; `undefined` if the package, a readable `package.json` or a valid entry is missing. */
 export async function findPackageEntry(folder: string | undefined): Promise<string | undefined> {
   const reading = folder === undefined ? undefined : await readManifest(folder);
   return reading?.type === 'read' ? findEntryFile(reading.manifest) : undefined;

@@ -112,9 +112,7 @@ function fromFile(provenance: Provenance, origin: ToolOrigin | undefined): Prove
   return Object.freeze({ ...rest, file, ...(digest === undefined ? {} : { digest }) });
 }
 
-/**
- * Explains a section, its policies, slices and subsections. Policies of a section are named by its path and their id.
- */
+/** Explains a section, its policies, slices and subsections. Policies of a section are named by its path and their id. */
 function explainSection(
   { policies, slices, children }: Section,
   { path, own }: { readonly path: string; readonly own: string },

@@ -25,8 +25,7 @@ export class Claims {
   holder: object | undefined;
 
   /**
-   * Adds all of them, or none. @throws HoldfastError `registry.name.conflict`, `registry.plugin.duplicate`,
-   * `registry.pack.duplicate`.
+   * Adds all of them, or none. @throws HoldfastError `registry.name.conflict`, `registry.plugin.duplicate`, `registry.pack.duplicate`.
    */
   add(claims: readonly Claim[]): void {
     const added = new Map<string, Claim>();

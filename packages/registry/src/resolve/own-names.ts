@@ -28,10 +28,7 @@ export interface OwnNames {
   readonly same: boolean;
 }
 
-/**
- * @throws HoldfastError `toolset.name.duplicate` if two tools have the same own name or would have the same name in
- * force.
- */
+/** @throws HoldfastError `toolset.name.duplicate` if two tools have the same own name or would have the same name in force. */
 export function toOwnNames(tools: readonly Tool[], nameOf: (tool: Tool) => string | undefined): OwnNames {
   const inForce = new Map<string, string | undefined>();
   const byName = new Map<string, Tool>();
@@ -89,8 +86,7 @@ interface RenamePolicyOptions {
 }
 
 /**
- * Adapts `policy` to renamed tools: it sees its tools under their own names, and foreign tools with such a name under
- * an unmatchable one.
+ * Adapts `policy` to renamed tools: it sees its tools under their own names, and foreign tools with such a name under an unmatchable one.
  */
 export function renamePolicy(
   policy: Policy,
@@ -174,10 +170,7 @@ export function renameSection(section: Section, names: OwnNames): Section {
   });
 }
 
-/**
- * The state change of a policy after a foreign call; none if it would fail the call: an error, a promise, or an invalid
- * state.
- */
+/** The state change of a policy after a foreign call; none if it would fail the call: an error, a promise, or an invalid state. */
 function learnFromOthers({ state }: Policy, learn: () => unknown): unknown {
   try {
     const answer = learn();

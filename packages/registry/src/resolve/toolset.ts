@@ -63,10 +63,7 @@ export interface ApproveToolsOptions {
   readonly id?: string;
 }
 
-/**
- * Requires a person's approval for these tools. @throws HoldfastError `toolset.tool.unknown`, and the errors of
- * `requireApproval`.
- */
+/** Requires a person's approval for these tools. @throws HoldfastError `toolset.tool.unknown`, and the errors of `requireApproval`. */
 export function approveTools(source: ToolsetSource, options: ApproveToolsOptions = {}): Toolset {
   const { tools, ...rest } = options;
   return guard(source, { tools, id: options.id, verb: 'approve' }, ({ names, id }) =>
@@ -81,10 +78,7 @@ export interface LimitToolsOptions {
   readonly maxCalls: number;
   /** The period in milliseconds. Default: the whole session. */
   readonly perMs?: number;
-  /**
-   * Id of the policy, under which its count is stored. Default: `limit` and the tool names; required for two over the
-   * same tools.
-   */
+  /** Id of the policy, under which its count is stored. Default: `limit` and the tool names; required for two over the same tools. */
   readonly id?: string;
 }
 

@@ -33,17 +33,13 @@ export interface PackageSource {
 
 export interface UsePluginOptions {
   /**
-   * Prefix of its tools (`git_push`), sections and commands (`git-push`). Lower-case words joined by `_` or `-`, at
-   * most 32 characters.
+   * Prefix of its tools (`git_push`), sections and commands (`git-push`). Lower-case words joined by `_` or `-`, at most 32 characters.
    */
   readonly prefix?: string;
   /** The plugin's options. Default `{}`. */
   readonly config?: JsonObject;
   readonly source?: PackageSource;
-  /**
-   * Marks its tools as dangerous if they declare neither `dangerous` nor `effects`, as `openRegistry` does. Default
-   * false.
-   */
+  /** Marks its tools as dangerous if they declare neither `dangerous` nor `effects`, as `openRegistry` does. Default false. */
   readonly gateUndeclared?: boolean;
 }
 
@@ -147,11 +143,10 @@ export interface Explanation {
  */
 export interface Registry {
   /**
-   * Uses a plugin. An error in the plugin leaves out all of it and is listed in `problems`; an error of the host is
-   * thrown.
+   * Uses a plugin. An error in the plugin leaves out all of it and is listed in `problems`; an error of the host is thrown.
    *
-   * @throws HoldfastError `registry.options.invalid`, `registry.prefix.invalid`, `plugin.config.invalid`,
-   * `registry.plugin.duplicate`, `registry.name.conflict`.
+   * @throws HoldfastError `registry.options.invalid`, `registry.prefix.invalid`, `plugin.config.invalid`, `registry.plugin.duplicate`,
+   * `registry.name.conflict`.
    */
   use(plugin: Plugin, options?: UsePluginOptions): Registry;
   /**
