@@ -76,7 +76,10 @@ test('generateText runs governed tools and tells the model what was refused', as
     { toolCallId: 'b', output: { type: 'error-text', value: expect.stringContaining('`country`') } },
     {
       toolCallId: 'c',
-      output: { type: 'error-text', value: expect.stringContaining('`delete_all` was not run: it waits for a person') },
+      output: {
+        type: 'error-text',
+        value: expect.stringContaining('`delete_all` was not run: it is waiting for a person'),
+      },
     },
   ]);
   const ends = events.filter((event) => event.type === 'tool-call-end');

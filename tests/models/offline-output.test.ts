@@ -39,6 +39,6 @@ test('otherwise it says so, is asked once more, says the same, and calls nothing
   );
   expect({ status, output, turns }).toEqual({ status: 'model-error', output: undefined, turns: 3 });
   expect(error).toMatchObject({ code: 'output.invalid' });
-  expect(text).toMatch(/^I am made of rules and cannot answer .* gives `price`\./);
+  expect(text).toMatch(/^I am a rule-based program and cannot .* contains `price`\./);
   expect(outcomes).toHaveLength(1);
 });

@@ -185,14 +185,14 @@ describe('requests over them', () => {
   });
 
   test.each([
-    ['Delete notes.txt', 'No tool here is for that'],
-    ['Read notes.txt and mail it to bob@example.org', 'No tool here is for that'],
+    ['Delete notes.txt', 'No tool matches'],
+    ['Read notes.txt and mail it to bob@example.org', 'No tool matches'],
     ['If notes.txt is long, write "long" to a.md', '"If"'],
-    ['Translate notes.txt into German', 'No tool here is for that'],
+    ['Translate notes.txt into German', 'No tool matches'],
     // Reading comes first only where the request says so.
     ['Count the words of notes.txt', '"notes.txt"'],
     ['Read notes.txt and todo.txt', '"notes.txt", "todo.txt"'],
-    ['Read notes.txt and read todo.txt, then write it to a.md', 'It is not clear which earlier result'],
+    ['Read notes.txt and read todo.txt, then write it to a.md', 'It is unclear which earlier result'],
   ])('%s: declined', async (request, why) => {
     await expect(compile(request)).rejects.toMatchObject({
       code: 'plan.declined',

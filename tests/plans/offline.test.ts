@@ -113,7 +113,7 @@ describe('what a check refuses is given back', () => {
     });
     const options = { policies: [policy], session: createSession() };
     const [line] = sketch(await compile('Fetch the page https://example.org/a', options));
-    expect(line).toMatch(/^plan\.declined: The rules have no other plan.*Not here\./s);
+    expect(line).toMatch(/^plan\.declined: I have no alternative to the rejected plan.*Not here\./s);
   });
 
   test.each([

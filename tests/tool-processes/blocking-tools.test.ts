@@ -17,7 +17,7 @@ const isAvailable = (tier: Isolation): boolean => tiers.some((one) => one.tier =
 
 /** Whether the tier says that it stops this. */
 function isPromised(tier: Isolation, { inside }: BlockingWay): boolean {
-  const harm = inside ? 'loops for ever' : 'blocks outside of JavaScript';
+  const harm = inside ? 'loops forever' : 'blocks outside JavaScript';
   return tiers.some(({ tier: name, stops }) => name === tier && stops.includes(harm));
 }
 

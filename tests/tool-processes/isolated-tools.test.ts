@@ -105,7 +105,7 @@ test.each([
     code: 'tool.process.stuck',
   },
   {
-    how: 'loops for ever',
+    how: 'loops forever',
     effects: 'state',
     end: "await call('stop'); for (;;);",
     kind: 'cancelled',

@@ -34,7 +34,7 @@ function findMarked(): readonly string[] {
 // What there is of this system.
 const canBind = spawnSync('sh', ['-c', 'setpriv --pdeathsig KILL true']).status === 0;
 
-test.skipIf(!canBind)('a tool that loops for ever does not outlive a host that is killed', async () => {
+test.skipIf(!canBind)('a tool that loops forever does not outlive a host that is killed', async () => {
   writeFileSync(
     join(folder, 'loop.mjs'),
     `export const METADATA = { name: 'loop', function: 'loop', description: 'Loops.', dangerous: false, environment: ['TEST_ORPHAN'], parameters: { type: 'object', properties: {} } };

@@ -23,7 +23,7 @@ const scripted = ['run', 'Do it.', '--model', 'script:script.json'];
 test.each([
   { request: '读取 notes.txt 然后统计字数', says: 'I read English only' },
   { request: 'اقرأ الملف', says: 'I read English only' },
-  { request: '🎉🎉👩‍👩‍👧', says: 'names nothing that I could do' },
+  { request: '🎉🎉👩‍👩‍👧', says: 'does not name an action' },
 ])('the offline model rejects an unreadable request: $request', async ({ request, says }) => {
   await using folder = await createFolder({ 'notes.txt': 'milk' });
   for (const columns of [20, 80]) {
@@ -40,7 +40,7 @@ test('a request of 10 MB is run, logged and shown in seconds', async () => {
   const started = performance.now();
   const { exitCode, stdout, stderr } = await runMain(['run', '-'], { folder: folder.path, input });
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-  expect(stdout).toContain('I read requests of at most 8000 characters, and this one has 10500000.');
+  expect(stdout).toContain('I read requests of at most 8000 characters; this one has 10500000.');
   const shown = await run(['show'], folder.path, { terminals: ['stdout'] });
   expect(shown.exitCode).toBe(0);
   expect(shown.stdout.length).toBeLessThan(100_000);

@@ -6,7 +6,7 @@ import type { AiSdkModel } from './specification.ts';
 
 const usage = { inputTokens: 7, outputTokens: 3 };
 
-test.each(versions)('%s: text comes in its deltas, then the end with what it cost', async (version) => {
+test.each(versions)('%s: text arrives in deltas, then the finish reason and usage', async (version) => {
   const model = aiSdkModel(
     fakeModel([[{ type: 'stream-start', warnings: [] }, ...text('Hel', '', 'lo'), finish(version, 'stop')]], {
       version,
@@ -64,7 +64,7 @@ test.each([
   expect(await collect(aiSdkModel(fakeModel([reply])))).toMatchObject([{ usage: expected }]);
 });
 
-test('a call that was begun and not given whole makes the message a cut one', async () => {
+test('an incomplete call makes the finish reason `length`', async () => {
   const reply = [
     ...call('a', 'read', '{}'),
     { type: 'tool-input-start', id: 'b', toolName: 'write' },
@@ -78,7 +78,7 @@ test('a call that was begun and not given whole makes the message a cut one', as
   ]);
 });
 
-test('v4: input that is streamed as plain text becomes JSON', async () => {
+test('v4: input streamed as plain text becomes JSON', async () => {
   const reply = [
     { type: 'tool-input-start', id: 'a', toolName: 'patch', inputEncoding: 'text' },
     { type: 'tool-input-delta', id: 'a', delta: 'say "hi"' },
@@ -90,7 +90,7 @@ test('v4: input that is streamed as plain text becomes JSON', async () => {
   ]);
 });
 
-test('a call without an id is left for the executor to name', async () => {
+test('the executor names a call without an id', async () => {
   const reply = [{ type: 'tool-call', toolCallId: '', toolName: 'read', input: '{}' }, finish('v4', 'tool-calls')];
   expect((await collect(aiSdkModel(fakeModel([reply]))))[0]).toEqual({
     type: 'tool-call',
@@ -140,7 +140,7 @@ const prompt = [
   },
 ];
 
-test.each(versions)('%s: a conversation and tools become the prompt of the SDK', async (version) => {
+test.each(versions)('%s: a conversation and tools become an SDK prompt', async (version) => {
   const model = fakeModel([[finish(version, 'stop')]], { version });
   const inputSchema = { type: 'object', properties: { path: { type: 'string' } }, additionalProperties: false };
   const tools = [{ name: 'read', description: 'Read a file.', inputSchema }];
@@ -151,13 +151,13 @@ test.each(versions)('%s: a conversation and tools become the prompt of the SDK',
   ]);
 });
 
-test('without tools and output none are mentioned', async () => {
+test('without tools and output, the request contains neither', async () => {
   const model = fakeModel([[finish('v4', 'stop')]]);
   await collect(aiSdkModel(model));
   expect(Object.keys(model.requests[0] ?? {})).toEqual(['prompt', 'abortSignal']);
 });
 
-test('OpenAI is told that tools are not strict, since v3', async () => {
+test('OpenAI tools are sent as not strict, since v3', async () => {
   const tools = [{ name: 'read', description: 'Read.', inputSchema: { type: 'object' } }];
   const strict = async (version: 'v2' | 'v3', provider: string): Promise<unknown> => {
     const model = fakeModel([[finish(version, 'stop')]], { version, provider });
@@ -169,7 +169,7 @@ test('OpenAI is told that tools are not strict, since v3', async () => {
   expect(await strict('v2', 'openai.responses')).toEqual(['unsaid']);
 });
 
-test('each message is converted once, also when the system message changes', async () => {
+test('each message is converted once, even if the system message changes', async () => {
   const model = fakeModel(Array.from({ length: 4 }, () => [finish('v4', 'stop')]));
   const ours = aiSdkModel(model);
   const messages: Message[] = conversation.slice(0, 4);
@@ -184,33 +184,33 @@ test('each message is converted once, also when the system message changes', asy
   expect(second?.[2]).toBe(first?.[2]);
   expect(third?.[2]).toBe(first?.[2]);
   expect(first?.[3]).toMatchObject({ content: [{ toolCallId: 'a' }] });
-  // A list that is not the one it was is read again.
+  // A replaced list is converted again.
   messages.splice(1, messages.length - 1, { role: 'user', text: 'New.' });
   await collect(ours, { messages });
   expect(model.requests[3]?.prompt).toEqual([prompt[0], { role: 'user', content: [{ type: 'text', text: 'New.' }] }]);
 });
 
-test('the signal of the request is the one of the provider', async () => {
+test('the provider gets the signal of the request', async () => {
   const model = fakeModel([[finish('v4', 'stop')]]);
   const { signal } = new AbortController();
   await collect(aiSdkModel(model), { signal });
   expect(model.requests[0]?.abortSignal).toBe(signal);
 });
 
-test('the longest answer that is wanted is told to the provider', async () => {
+test('the provider gets the output token limit', async () => {
   const model = fakeModel([[finish('v4', 'length')]]);
   await collect(aiSdkModel(model), { maxTokens: 7 });
   expect(model.requests[0]?.maxOutputTokens).toBe(7);
 });
 
-test('a cancelled request throws the reason of its signal, at once and without asking', async () => {
+test('a canceled request throws the reason of its signal at once, without a request', async () => {
   const model = fakeModel([]);
   const reason = new Error('enough');
   await expect(collect(aiSdkModel(model), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   expect(model.requests).toEqual([]);
 });
 
-test('a stream that never ends and ignores the signal is let go', async () => {
+test('a stream that hangs and ignores the signal is abandoned', async () => {
   const { model, isCancelled } = silentModel();
   const controller = new AbortController();
   const reason = new Error('enough');
@@ -226,7 +226,7 @@ test('a stream that never ends and ignores the signal is let go', async () => {
   expect(isCancelled()).toBe(true);
 });
 
-test('who stops reading stops the stream', async () => {
+test('a reader that stops cancels the stream', async () => {
   const { model, isCancelled } = silentModel();
   for await (const _event of aiSdkModel(model).stream(request())) break;
   expect(isCancelled()).toBe(true);
@@ -274,26 +274,29 @@ test.each<{ provider: string; modelId?: string; version?: Version; sent: boolean
   { provider: 'google', modelId: 'models/gemini-10-pro', version: 'v3', sent: true },
   { provider: 'groq.chat', sent: false },
   { provider: 'groqish', sent: true },
-])('$provider $modelId $version is sent a schema beside tools: $sent', async ({ provider, modelId, version, sent }) => {
-  const replies = Array.from({ length: 3 }, () => [finish(version ?? 'v4', 'stop')]);
-  const model = fakeModel(replies, { provider, ...(modelId && { modelId }), ...(version && { version }) });
-  const withheld: unknown[] = [];
-  const ours = aiSdkModel(model, {
-    onLowered: ({ tool, lowered }) => {
-      if (tool === undefined) withheld.push(...lowered.filter(({ reason }) => reason.includes('not sent')));
-    },
-  });
-  const tools = [{ name: 'read', description: 'Read.', inputSchema: { type: 'object', properties: {} } }];
-  await collect(ours, { output, tools });
-  await collect(ours, { output, tools });
-  await collect(ours, { output });
-  expect(model.requests.map(({ responseFormat }) => responseFormat !== undefined)).toEqual([sent, sent, true]);
-  expect(model.requests.map(({ tools: offered }) => offered?.length)).toEqual([1, 1, undefined]);
-  // Told once.
-  expect(withheld).toHaveLength(sent ? 0 : 1);
-});
+])(
+  '$provider $modelId $version gets an output schema beside tools: $sent',
+  async ({ provider, modelId, version, sent }) => {
+    const replies = Array.from({ length: 3 }, () => [finish(version ?? 'v4', 'stop')]);
+    const model = fakeModel(replies, { provider, ...(modelId && { modelId }), ...(version && { version }) });
+    const withheld: unknown[] = [];
+    const ours = aiSdkModel(model, {
+      onLowered: ({ tool, lowered }) => {
+        if (tool === undefined) withheld.push(...lowered.filter(({ reason }) => reason.includes('left out')));
+      },
+    });
+    const tools = [{ name: 'read', description: 'Read.', inputSchema: { type: 'object', properties: {} } }];
+    await collect(ours, { output, tools });
+    await collect(ours, { output, tools });
+    await collect(ours, { output });
+    expect(model.requests.map(({ responseFormat }) => responseFormat !== undefined)).toEqual([sent, sent, true]);
+    expect(model.requests.map(({ tools: offered }) => offered?.length)).toEqual([1, 1, undefined]);
+    // Reported once.
+    expect(withheld).toHaveLength(sent ? 0 : 1);
+  },
+);
 
-test('what a tool loses is told once, with its name', async () => {
+test("a lowered tool schema is reported once, with the tool's name", async () => {
   const model = fakeModel([[finish('v4', 'stop')], [finish('v4', 'stop')]], { provider: 'google.generative-ai' });
   const reports: unknown[] = [];
   const ours = aiSdkModel(model, { onLowered: (lowered) => reports.push(lowered) });
@@ -302,19 +305,19 @@ test('what a tool loses is told once, with its name', async () => {
   await collect(ours, { tools });
   await collect(ours, { tools });
   expect(reports).toEqual([
-    { tool: 'read', lowered: [{ path: '', keyword: 'minProperties', reason: 'the provider does not take it' }] },
+    { tool: 'read', lowered: [{ path: '', keyword: 'minProperties', reason: 'not supported by the provider' }] },
   ]);
   expect(model.requests[1]?.tools).toMatchObject([{ inputSchema: { type: 'object', properties: {} } }]);
 });
 
 test.each([
-  ['openai:gpt-5', 'the text `openai:gpt-5`'],
+  ['openai:gpt-5', 'the string `openai:gpt-5`'],
   [null, 'a value of type null'],
   [undefined, 'a value of type undefined'],
   [{ specificationVersion: 'v4' }, 'a value of type object'],
   [{ ...fakeModel([]), specificationVersion: 'v1' }, 'a model of specification `v1`'],
   [{ doStream: () => undefined }, 'a model of specification `undefined`'],
-])('%j is refused with what to pass', (value, what) => {
+])('%j is rejected with a hint on what to pass', (value, what) => {
   const attempt = (): unknown => aiSdkModel(value as unknown as AiSdkModel);
   expect(attempt).toThrow(HoldfastError);
   expect(attempt).toThrow(
@@ -323,6 +326,6 @@ test.each([
   expect(attempt).toThrow("openai('gpt-5')");
 });
 
-test.each([-1, 1.5, Number.NaN])('%s retries are refused', (maxRetries) => {
+test.each([-1, 1.5, Number.NaN])('%s retries are rejected', (maxRetries) => {
   expect(() => aiSdkModel(fakeModel([]), { maxRetries })).toThrow(expect.objectContaining({ code: 'options.invalid' }));
 });

@@ -17,31 +17,30 @@ import { readStream } from './read-stream.ts';
 import { withRetries } from './retry.ts';
 import type { AiSdkCallOptions, AiSdkModel } from './specification.ts';
 
-/** What a provider's schema language could not say; the schema that answers are held against is the original. */
+/** A schema that lost keywords for a provider; replies are still validated against the original. */
 export interface LoweredSchema {
-  /** The tool whose input it is; absent for the schema of a request's `output`. */
+  /** The tool whose input schema it is; absent for a request's `output` schema. */
   readonly tool?: string | undefined;
   readonly lowered: readonly LoweredKeyword[];
 }
 
 export interface AiSdkModelOptions {
-  /** How often a request that failed is sent again. Integer from 0 on, default 2. */
+  /** Retries of a failed request. Integer, at least 0; default 2. */
   readonly maxRetries?: number;
-  /** Times the waits between them. Default: the machine's. */
+  /** Times the delays between retries. Default: the system clock. */
   readonly clock?: Clock;
-  /** From 0 to 1, spreads the waits. Default `Math.random`. */
+  /** From 0 to 1, spreads the delays. Default `Math.random`. */
   readonly random?: () => number;
-  /** Told once of each schema that had to be lowered for the provider. */
+  /** Called once for each schema that was lowered for the provider. */
   readonly onLowered?: (lowered: LoweredSchema) => void;
 }
 
 /**
- * Makes a model of any AI SDK language model object. It only translates, and sends again what failed before anything of the
- * answer was passed on. Arguments of calls are passed on as text, for the executor to parse.
+ * Wraps an AI SDK language model object as a model. Only translates, and retries requests that fail before their first event. Arguments
+ * of calls stay text, for the executor to parse.
  *
- * While it is asked it throws `model.rate_limited`, `model.overloaded`, `model.unauthorized`, `model.context_overflow`,
- * `model.request_invalid` and `model.failed`, with `data: { status, retryAfterMs }`, each a number or null; when the request is
- * cancelled, the reason of its signal.
+ * A request throws `model.rate_limited`, `model.overloaded`, `model.unauthorized`, `model.context_overflow`, `model.request_invalid` or
+ * `model.failed`, with `data: { status, retryAfterMs }`, each a number or null; a canceled request throws the reason of its signal.
  *
  * @throws HoldfastError `model.unsupported` when `model` is not an object of specification v2, v3 or v4; `options.invalid`.
  */
@@ -49,7 +48,7 @@ export function aiSdkModel(model: AiSdkModel, options: AiSdkModelOptions = {}): 
   checkModel(model);
   const { maxRetries = 2, clock = systemClock, random = Math.random, onLowered } = options;
   if (!Number.isInteger(maxRetries) || maxRetries < 0) {
-    throw new HoldfastError('options.invalid', `\`maxRetries\` must be an integer from 0 on, got ${maxRetries}.`, {
+    throw new HoldfastError('options.invalid', `\`maxRetries\` must be an integer of at least 0, got ${maxRetries}.`, {
       data: { maxRetries },
     });
   }
@@ -103,7 +102,7 @@ function toCallOptions(
   };
 }
 
-/** Turns schemas into what the provider takes, each once. */
+/** Lowers schemas for the provider, each once. */
 class SchemaTranslator {
   readonly #targets: { readonly input: LoweringTargetName; readonly output: LoweringTargetName };
   readonly #strict: { readonly strict?: false };
@@ -117,7 +116,7 @@ class SchemaTranslator {
     const { provider, specificationVersion } = model;
     this.#targets = targetsOf(provider);
     this.#besideTools = takesOutputBesideTools(model);
-    // OpenAI's Responses API takes a tool without the word as strict, and makes every optional parameter a required one.
+    // By default, OpenAI's Responses API treats a tool as strict and makes every optional parameter required.
     this.#strict = specificationVersion !== 'v2' && provider.endsWith('.responses') ? { strict: false } : {};
     this.#onLowered = onLowered;
   }
@@ -155,10 +154,14 @@ class SchemaTranslator {
 type OutputOptions = Pick<AiSdkCallOptions, 'responseFormat' | 'providerOptions'>;
 
 const withheld: readonly LoweredKeyword[] = [
-  { path: '', keyword: 'type', reason: 'the whole schema is not sent: the provider takes none beside tools' },
+  {
+    path: '',
+    keyword: 'type',
+    reason: 'the whole schema is left out: the provider does not accept one together with tools',
+  },
 ];
 
-// The AI SDK asks for strict mode unless told otherwise, and a schema outside of it would be refused. A provider reads its own.
+// The AI SDK asks for strict mode by default, which would reject this schema. Each provider reads only its own key.
 const withoutStrictMode = {
   openai: { strictJsonSchema: false },
   azure: { strictJsonSchema: false },
@@ -176,13 +179,13 @@ function checkModel(model: unknown): asserts model is AiSdkModel {
     }
   }
   throw unsupported(
-    typeof model === 'string' ? `the text \`${model}\`` : `a value of type ${model === null ? 'null' : typeof model}`,
+    typeof model === 'string' ? `the string \`${model}\`` : `a value of type ${model === null ? 'null' : typeof model}`,
   );
 }
 
 function unsupported(what: string): HoldfastError {
   return new HoldfastError(
     'model.unsupported',
-    `\`aiSdkModel\` takes a language model object of AI SDK specification v2, v3 or v4, such as \`openai('gpt-5')\` of \`@ai-sdk/openai\` 2 or later; got ${what}.`,
+    `\`aiSdkModel\` requires a language model object of AI SDK specification v2, v3 or v4, such as \`openai('gpt-5')\` of \`@ai-sdk/openai\` 2 or later; got ${what}.`,
   );
 }

@@ -14,7 +14,7 @@ const anyMessage: fc.Arbitrary<Message> = fc.oneof(
   fc.record({ role: fc.constant('tool' as const), callId: id, name: id, success: fc.boolean(), text: fc.string() }),
 );
 
-test('a conversation that grew in any steps is the one that came at once, and messages that were given out stay as they were', () => {
+test('a conversation converted step by step equals one converted at once, and earlier messages are not mutated', () => {
   fc.assert(
     fc.property(fc.array(fc.array(anyMessage, { maxLength: 4 }), { maxLength: 6 }), (steps) => {
       const conversation = new Conversation('p');
@@ -24,7 +24,7 @@ test('a conversation that grew in any steps is the one that came at once, and me
         messages.push(...step);
         const prompt = conversation.toPrompt(messages);
         expect(prompt).toEqual(new Conversation('p').toPrompt([...messages]));
-        // The list grows with the conversation; what is in it is never changed.
+        // The list itself grows; its messages are never mutated.
         seen.push({ prompt: [...prompt], copy: structuredClone(prompt) });
       }
       for (const { prompt, copy } of seen) expect(prompt).toEqual(copy);
@@ -32,7 +32,7 @@ test('a conversation that grew in any steps is the one that came at once, and me
   );
 });
 
-test('a list in which a message was exchanged is read again', () => {
+test('a list with a replaced message is converted again', () => {
   const conversation = new Conversation('p');
   const messages: Message[] = [{ role: 'user', text: 'one' }];
   conversation.toPrompt(messages);
@@ -40,7 +40,7 @@ test('a list in which a message was exchanged is read again', () => {
   expect(conversation.toPrompt(messages)).toEqual([{ role: 'user', content: [{ type: 'text', text: 'two' }] }]);
 });
 
-test('results that stand together are one message, and every result is there', () => {
+test('adjacent results become one complete message', () => {
   fc.assert(
     fc.property(fc.array(anyMessage), (messages) => {
       const prompt = new Conversation('p').toPrompt(messages) as readonly {
@@ -78,7 +78,7 @@ test.each<[string, Message, readonly unknown[]]>([
       },
     ],
   ],
-])('a message that is %s has no text, and without calls is left out', (_title, message, expected) => {
+])('a message that is %s has no text and is omitted without calls', (_title, message, expected) => {
   const before: Message = { role: 'user', text: 'Go.' };
   const after: Message = { role: 'user', text: 'It is not done.' };
   const prompt = new Conversation('p').toPrompt([before, message, after]);

@@ -7,14 +7,13 @@ type PromptMessage =
 
 interface Converted {
   readonly prompt: PromptMessage[];
-  /** Messages of the list that `prompt` has. */
+  /** The number of messages that `prompt` covers. */
   count: number;
   last: Message | undefined;
 }
 
 /**
- * Turns conversations into prompts of the AI SDK. A message is converted once, however many requests it is part of, and a list
- * that only grew is not gone through again.
+ * Converts conversations to AI SDK prompts. Each message is converted once across requests; a list that only grew is not walked again.
  */
 export class Conversation {
   readonly #provider: string;
@@ -25,14 +24,14 @@ export class Conversation {
     this.#provider = provider;
   }
 
-  /** The conversation's own list, which grows with it: a copy for each request would take time that grows with the square of the turns. */
+  /** The conversation's own growing list: a copy per request would make a run quadratic in its turns. */
   toPrompt(messages: readonly Message[]): readonly object[] {
     const converted = this.#known(messages);
     for (; converted.count < messages.length; converted.count += 1) {
       const message = messages[converted.count];
       if (message === undefined) continue;
       const next = this.#convert(message);
-      // A message that says nothing, which a run answers all the same: providers refuse one without content.
+      // Skips empty assistant messages: providers reject a message without content.
       if (next.content.length > 0 || next.role === 'system') append(converted.prompt, next);
       converted.last = message;
     }
@@ -56,14 +55,14 @@ export class Conversation {
   }
 }
 
-/** The results of one turn belong into one message: some providers refuse them apart. */
+/** The results of one turn belong in one message: some providers reject them as separate ones. */
 function append(prompt: PromptMessage[], message: PromptMessage): void {
   const last = prompt.at(-1);
   if (message.role !== 'tool' || last?.role !== 'tool') {
     prompt.push(message);
     return;
   }
-  // A new object: the one before may be in a prompt that was handed out.
+  // A new object: an earlier prompt may hold the old one.
   prompt[prompt.length - 1] = { role: 'tool', content: [...last.content, ...message.content] };
 }
 
@@ -104,7 +103,7 @@ function toContent(message: AssistantMessage, provider: string): readonly object
   return [...(isBlank(message.text) ? [] : [{ type: 'text', text: message.text }]), ...calls];
 }
 
-/** Providers refuse text without anything to read in it. */
+/** Providers reject blank text. */
 function isBlank(text: string): boolean {
   return text.trim() === '';
 }
@@ -117,7 +116,7 @@ function isOwnCall(part: ContentPart): boolean {
   return part.type === 'tool-call' && part['providerExecuted'] !== true;
 }
 
-/** Whether the message is still the one that came: a host may have shortened its text or taken a call away. */
+/** True if the message is unchanged: a host may have shortened its text or removed a call. */
 function describes(kept: readonly ContentPart[], { text, calls }: AssistantMessage): boolean {
   const keptText = kept.map((part) => (part.type === 'text' ? String(part['text']) : '')).join('');
   return keptText === text && kept.filter(isOwnCall).length === calls.length;

@@ -1,7 +1,7 @@
 import type { FinishReason, ModelUsage } from '@holdfast/core';
 import type { FinishReasonPart, TokenCount, UsagePart } from './specification.ts';
 
-/** The reason as every version of the specification says it in one word. */
+/** Reads the finish reason of any specification version. */
 export function toUnifiedReason(reason: FinishReasonPart): string {
   return typeof reason === 'string' ? reason : reason.unified;
 }
@@ -10,7 +10,7 @@ const reasons: ReadonlyMap<string, FinishReason> = new Map([
   ['stop', 'stop'],
   ['tool-calls', 'tool-calls'],
   ['length', 'length'],
-  // v4: the provider's stream broke off, so the message may be cut like one that became too long.
+  // v4: the provider's stream was interrupted, so the message may be cut off, as with `length`.
   ['interrupted', 'length'],
   ['content-filter', 'content-filter'],
 ]);
@@ -19,7 +19,7 @@ export function toFinishReason(unified: string): FinishReason {
   return reasons.get(unified) ?? 'other';
 }
 
-/** `undefined` when the provider counts nothing. */
+/** `undefined` if the provider reports no usage. */
 export function toUsage(usage: UsagePart | undefined): ModelUsage | undefined {
   const inputTokens = toCount(usage?.inputTokens);
   const outputTokens = toCount(usage?.outputTokens);

@@ -4,15 +4,15 @@ import type { AiSdkCallOptions, AiSdkModel, StreamPart } from './specification.t
 export type Version = AiSdkModel['specificationVersion'];
 export const versions: readonly Version[] = ['v2', 'v3', 'v4'];
 
-/** What one request of a fake model gives: the parts of its stream, or what it throws. */
+/** One reply of a fake model: the parts of its stream, or the error it throws. */
 export type Reply = readonly unknown[] | { readonly throws: unknown };
 
 export interface FakeModel extends AiSdkModel {
-  /** What it was called with, in order. */
+  /** The options of each request, in order. */
   readonly requests: readonly AiSdkCallOptions[];
 }
 
-/** A model of the given specification that plays `replies`. */
+/** A model of the given specification version that plays `replies`. */
 export function fakeModel(
   replies: readonly Reply[],
   {
@@ -30,14 +30,14 @@ export function fakeModel(
     async doStream(options) {
       const reply = replies[requests.length];
       requests.push({ ...options, prompt: [...options.prompt] });
-      if (reply === undefined) throw new Error('The fake model has no further reply.');
+      if (reply === undefined) throw new Error('The fake model has no more replies.');
       if ('throws' in reply) throw reply.throws;
       return { stream: ReadableStream.from(reply) };
     },
   };
 }
 
-/** The end of a message as each version writes it. */
+/** The finish part in the form of each version. */
 export function finish(version: Version, reason: string, tokens = { input: 7, output: 3 }): StreamPart {
   if (version === 'v2') {
     return { type: 'finish', finishReason: reason, usage: { inputTokens: tokens.input, outputTokens: tokens.output } };
@@ -75,7 +75,7 @@ export async function collect(model: Model, parts?: Partial<ModelRequest>): Prom
   return events;
 }
 
-/** A model whose stream gives one delta and then nothing, and which looks at no signal. */
+/** A model whose stream sends one delta, then hangs and ignores the signal. */
 export function silentModel(): { readonly model: AiSdkModel; readonly isCancelled: () => boolean } {
   let cancelled = false;
   const stream = new ReadableStream({

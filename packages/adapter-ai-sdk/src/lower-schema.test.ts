@@ -10,7 +10,7 @@ function object(properties: JsonObject, more: JsonObject = {}): JsonObject {
   return { type: 'object', properties, required: Object.keys(properties), ...closed, ...more };
 }
 
-/** What was lowered, as `path keyword`. */
+/** Lowered keywords as `path keyword`. */
 function list(lowered: readonly LoweredKeyword[]): string[] {
   return lowered.map(({ path, keyword }) => `${path} ${keyword}`);
 }
@@ -82,7 +82,7 @@ test.each<[LoweringTargetName, string, JsonObject, JsonObject, string[]]>([
   ],
   [
     'google',
-    'cuts what contains itself',
+    'cuts a recursive schema',
     object({ a: { $ref: '#/$defs/b' } }, { $defs: { b: object({ b: { $ref: '#/$defs/b' } }) } }),
     object({ a: object({ b: {} }) }),
     ['/properties/a $ref', '/properties/a/properties/b $ref'],
@@ -141,24 +141,24 @@ test.each<[LoweringTargetName, string, JsonObject, string[]]>([
   ],
   [
     'anthropic',
-    'a schema that contains itself',
+    'a recursive schema',
     object(
       { a: { $ref: '#/$defs/b' } },
       { $defs: { b: object({ c: { anyOf: [{ $ref: '#/$defs/c' }] } }), c: object({ b: { $ref: '#/$defs/b' } }) } },
     ),
     ['/properties/a $ref', '/$defs/b/properties/c/anyOf/0 $ref', '/$defs/c/properties/b $ref'],
   ],
-  ['anthropic', 'a root that contains itself', object({ a: { $ref: '#' } }), ['/properties/a $ref']],
+  ['anthropic', 'a recursive root', object({ a: { $ref: '#' } }), ['/properties/a $ref']],
   ['anthropic', 'an open object', object({}, { additionalProperties: true }), [' additionalProperties']],
   ['openai', 'a choice at the root', { type: 'object', anyOf: [object({ a: {} })] }, [' anyOf']],
-  ['openai', 'a root that is no object', { type: 'array', items: {} }, [' type']],
+  ['openai', 'a root that is not an object', { type: 'array', items: {} }, [' type']],
 ])('%s has no strict mode for %s', (target, _, schema, lowered) => {
   const result = lowerSchema(schema, target);
   expect(result).toMatchObject({ schema, strict: false });
   expect(list(result.lowered)).toEqual(lowered);
 });
 
-test('a property that is called __proto__ stays a property', () => {
+test('a property called __proto__ stays a property', () => {
   const schema = JSON.parse(
     '{"type":"object","properties":{"__proto__":{"type":"string","minLength":1}},"required":["__proto__"]}',
   ) as JsonObject;
@@ -179,11 +179,11 @@ test.each([
   expect(targetsOf(provider)).toEqual({ input, output });
 });
 
-test('every target says where its rules are written', () => {
+test('every target names its source', () => {
   expect(Object.values(loweringTargets).map(({ source }) => source.length > 0)).toEqual([true, true, true, true, true]);
 });
 
-test('a few lines that stand for millions are cut', () => {
+test('a schema that expands to millions of references is cut', () => {
   const names = Array.from({ length: 30 }, (_, index) => index);
   const step = (index: number): JsonObject =>
     object({ a: { $ref: `#/$defs/${index}` }, b: { $ref: `#/$defs/${index}` } });
@@ -222,7 +222,7 @@ const { node: anySchema } = fc.letrec<{ node: JsonObject; value: unknown }>((tie
   ),
 }));
 
-test('whatever it is given, it ends, changes nothing of it, and lowers what it has lowered no further', () => {
+test('property: lowering terminates, does not mutate its input and is idempotent', () => {
   const targets = Object.keys(loweringTargets) as LoweringTargetName[];
   fc.assert(
     fc.property(anySchema, fc.constantFrom(...targets), (schema, target) => {

@@ -1,25 +1,25 @@
 import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
 import { type LoweringTarget, type LoweringTargetName, loweringTargets } from './lowering-targets.ts';
 
-/** A keyword that the provider is not sent, or sent changed. */
+/** A keyword that was left out or changed for the provider. */
 export interface LoweredKeyword {
-  /** Of the schema that has the keyword, as a JSON Pointer; empty for the root. */
+  /** JSON Pointer to the schema with the keyword; empty for the root. */
   readonly path: string;
   readonly keyword: string;
   readonly reason: string;
 }
 
 export interface Lowering {
-  /** What to send. The schema that was given when nothing had to be lowered. */
+  /** The schema to send; the same object if nothing was lowered. */
   readonly schema: JsonObject;
   readonly lowered: readonly LoweredKeyword[];
-  /** False: the target's strict mode cannot express the schema, which is sent as it is for the model to go by. */
+  /** False if the target's strict mode cannot express the schema. It is then sent unchanged, as a hint to the model. */
   readonly strict: boolean;
 }
 
 /**
- * Lowers a JSON Schema to what a provider's schema language can say, and reports every keyword that this loses or changes. What
- * the model then answers may break what was lost: it has to be validated against the original schema, as the executor does.
+ * Lowers a JSON Schema to the subset a provider supports, and reports every keyword that was lost or changed. A reply
+ * may violate the lost keywords: validate it against the original schema, as the executor does.
  */
 export function lowerSchema(schema: JsonObject, target: LoweringTargetName): Lowering {
   const rules = loweringTargets[target];
@@ -31,16 +31,16 @@ export function lowerSchema(schema: JsonObject, target: LoweringTargetName): Low
   return { schema: lowered.length === 0 && rules.closed !== true ? schema : result, lowered, strict: true };
 }
 
-/** References that are written out at most: a few lines of schema can stand for millions. */
+/** Limit of inlined references: a few lines of schema can expand to millions. */
 const maxInlined = 1_000;
 
 interface Walk {
   readonly rules: LoweringTarget;
   readonly root: JsonObject;
   readonly lowered: LoweredKeyword[];
-  /** What strict mode has no words for: lowered away, a right answer could not be given any more. */
+  /** Constructs that strict mode cannot express; without them, the model could not give a correct answer. */
   readonly obstacles: LoweredKeyword[];
-  /** References that are being written out. */
+  /** References that are being inlined. */
   readonly inlining: readonly string[];
   readonly budget: { left: number };
 }
@@ -73,13 +73,13 @@ function lowerNode(schema: JsonObject, path: string, walk: Walk): JsonObject {
   const reference = schema['$ref'];
   if (rules.inlineReferences === true && typeof reference === 'string') return inline(schema, reference, path, walk);
   if (rules.finite === true && typeof reference === 'string' && containsItself(reference, walk.root))
-    walk.obstacles.push({ path, keyword: '$ref', reason: 'strict mode takes no schema that contains itself' });
+    walk.obstacles.push({ path, keyword: '$ref', reason: 'strict mode does not support recursive schemas' });
   const result: Record<string, Json> = {};
   for (const [keyword, value] of Object.entries(schema)) {
     const problem = findProblem(keyword, value, rules);
     if (problem === undefined) set(result, keyword, lowerValue(keyword, value, `${path}/${toStep(keyword)}`, walk));
     else if (keyword === 'oneOf' && Array.isArray(value) && mayBecome('anyOf', schema, rules)) {
-      lowered.push({ path, keyword, reason: 'sent as `anyOf`, which lets several match' });
+      lowered.push({ path, keyword, reason: 'sent as `anyOf`, which allows several matches' });
       set(result, 'anyOf', lowerValue('anyOf', value, `${path}/oneOf`, walk));
     } else if (keyword === 'const' && mayBecome('enum', schema, rules)) {
       lowered.push({ path, keyword, reason: 'sent as `enum`, which means the same' });
@@ -100,11 +100,13 @@ function isKept(keyword: string, { keywords }: LoweringTarget): boolean {
 }
 
 function findProblem(keyword: string, value: Json, rules: LoweringTarget): string | undefined {
-  if (!isKept(keyword, rules)) return 'the provider does not take it';
+  if (!isKept(keyword, rules)) return 'not supported by the provider';
   if (keyword === 'format' && rules.formats !== undefined && !(typeof value === 'string' && rules.formats.has(value)))
-    return `the provider does not take ${JSON.stringify(value)}`;
+    return `the provider does not support ${JSON.stringify(value)}`;
   const values = rules.values?.get(keyword);
-  return values === undefined || values.includes(value) ? undefined : `the provider takes only ${values.join(' and ')}`;
+  return values === undefined || values.includes(value)
+    ? undefined
+    : `the provider supports only ${values.join(' and ')}`;
 }
 
 function lowerValue(keyword: string, value: Json, path: string, walk: Walk): Json {
@@ -123,35 +125,35 @@ function lowerValue(keyword: string, value: Json, path: string, walk: Walk): Jso
 
 function checkObject(schema: JsonObject, result: Record<string, Json>, path: string, { rules, obstacles }: Walk): void {
   if (rules.closed === true) {
-    // Absent means closed here, and open to providers.
+    // Absent means closed in Holdfast, open to providers.
     if ((schema['additionalProperties'] ?? false) !== false)
-      obstacles.push({ path, keyword: 'additionalProperties', reason: 'strict mode takes closed objects only' });
+      obstacles.push({ path, keyword: 'additionalProperties', reason: 'strict mode requires closed objects' });
     result['additionalProperties'] = false;
   }
   if (rules.allRequired !== true || !isSchema(schema['properties'])) return;
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
   if (Object.keys(schema['properties']).some((name) => !required.includes(name)))
-    obstacles.push({ path, keyword: 'required', reason: 'strict mode needs every property to be required' });
+    obstacles.push({ path, keyword: 'required', reason: 'strict mode requires every property' });
 }
 
-/** Writes out a reference within the schema. One that leads to itself is cut at its second turn. */
+/** Inlines a local reference. A recursive one is cut at its second occurrence. */
 function inline(schema: JsonObject, reference: string, path: string, walk: Walk): JsonObject {
   const rest = Object.fromEntries(Object.entries(schema).filter(([keyword]) => keyword !== '$ref'));
   const found = resolve(reference, walk.root);
   const problem = findInlineProblem(reference, found, walk);
-  walk.lowered.push({ path, keyword: '$ref', reason: problem ?? 'written out' });
+  walk.lowered.push({ path, keyword: '$ref', reason: problem ?? 'inlined' });
   if (problem !== undefined) return lowerNode(rest, path, walk);
   walk.budget.left -= 1;
   return lowerNode({ ...found, ...rest }, path, { ...walk, inlining: [...walk.inlining, reference] });
 }
 
 function findInlineProblem(reference: string, found: JsonObject | undefined, walk: Walk): string | undefined {
-  if (found === undefined) return 'it leads out of the schema';
-  if (walk.inlining.includes(reference)) return 'a schema that contains itself is cut here';
-  return walk.budget.left > 0 ? undefined : `more than ${maxInlined} references are not written out`;
+  if (found === undefined) return 'the reference points outside the schema';
+  if (walk.inlining.includes(reference)) return 'a recursive schema is cut here';
+  return walk.budget.left > 0 ? undefined : `more than ${maxInlined} references are not inlined`;
 }
 
-/** Whether following references from `reference` leads back to it. */
+/** True if `reference` leads back to itself. */
 function containsItself(reference: string, root: JsonObject): boolean {
   const seen = new Set<string>();
   const pending: (Json | undefined)[] = [resolve(reference, root)];
@@ -181,7 +183,7 @@ function resolve(reference: string, root: JsonObject): JsonObject | undefined {
 
 const choices = ['anyOf', 'oneOf', 'allOf', 'not', 'enum', 'const', 'if', 'then', 'else', '$ref'];
 
-/** A root that is an object and nothing else, with the properties of all that the root could be. */
+/** Flattens the root to a plain object with the properties of every branch. */
 function toPlainRoot(schema: JsonObject, { root, lowered, obstacles, rules }: Walk): JsonObject {
   const found = choices.filter((keyword) => Object.hasOwn(schema, keyword));
   if (found.length === 0 && schema['type'] === 'object') return schema;
@@ -192,7 +194,7 @@ function toPlainRoot(schema: JsonObject, { root, lowered, obstacles, rules }: Wa
     return schema;
   }
   for (const keyword of found)
-    problems.push({ path: '', keyword, reason: 'not taken at the root; the properties of every branch are offered' });
+    problems.push({ path: '', keyword, reason: 'not supported at the root; sent with the properties of every branch' });
   if (schema['type'] !== 'object') problems.push({ path: '', keyword: 'type', reason: 'must be `object` at the root' });
   const properties: Record<string, Json> = {};
   for (const branch of branches) {
@@ -226,12 +228,12 @@ function isSchema(value: Json | undefined): value is JsonObject {
   return isPlainObject(value);
 }
 
-/** Also for a property that is called `__proto__`. */
+/** Safe for a property called `__proto__`. */
 function set(target: Record<string, Json>, key: string, value: Json): void {
   Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
 }
 
-/** A step of a JSON Pointer. */
+/** Escapes one step of a JSON Pointer. */
 function toStep(step: string): string {
   return step.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -1,24 +1,24 @@
 import type { AiSdkModel } from './specification.ts';
 
-/** What a provider's schema language can say. Data, so that a change of a provider is a change of one line. */
+/** The JSON Schema subset of a provider. Plain data: a provider's change is a one-line edit. */
 export interface LoweringTarget {
-  /** Where the rules are written. */
+  /** The document that specifies the rules. */
   readonly source: string;
-  /** Keywords that are sent. Absent: all. */
+  /** Supported keywords. Absent: all. */
   readonly keywords?: ReadonlySet<string>;
-  /** Values of `format` that are sent. Absent: all. */
+  /** Supported values of `format`. Absent: all. */
   readonly formats?: ReadonlySet<string>;
-  /** Keywords that may have only these values. */
+  /** Keywords limited to these values. */
   readonly values?: ReadonlyMap<string, readonly unknown[]>;
-  /** Every object must say `additionalProperties: false`. */
+  /** Every object needs `additionalProperties: false`. */
   readonly closed?: boolean;
-  /** Every property must be required. A schema with an optional one is sent as it is, without the provider's strict mode. */
+  /** Every property must be required. A schema with an optional one is sent unchanged, without the provider's strict mode. */
   readonly allRequired?: boolean;
-  /** `$ref` must be written out. */
+  /** `$ref` must be inlined. */
   readonly inlineReferences?: boolean;
-  /** No schema may contain itself. */
+  /** Recursive schemas are not supported. */
   readonly finite?: boolean;
-  /** The root must be a plain object, without a choice between schemas. */
+  /** The root must be a plain object, not a choice between schemas. */
   readonly plainRoot?: boolean;
 }
 
@@ -94,8 +94,8 @@ export const loweringTargets: Readonly<Record<LoweringTargetName, LoweringTarget
 };
 
 /**
- * Whether a request may have both tools and a schema of the answer. Groq refuses that, and so does Google for what came before
- * Gemini 3. The AI SDK's provider for Anthropic has left the tools out then in its versions 2.0, until a late one.
+ * True if the provider accepts tools and an output schema in one request. Groq rejects that, and so does Google before
+ * Gemini 3. The AI SDK's Anthropic provider drops the tools in most 2.x versions.
  *
  * Source: vercel/ai#9789, vercel/ai#10023, vercel/ai#16540.
  */
@@ -109,12 +109,12 @@ export function takesOutputBesideTools({
   return !/^google(?:\.|$)/.test(provider) || /gemini-(?:[3-9]|[1-9][0-9])/.test(modelId);
 }
 
-/** By the beginning of what models call their provider, e.g. `openai.responses`. Unknown providers get schemas as they are. */
+/** Matched by the prefix of the model's provider, e.g. `openai.responses`. Unknown providers get schemas unchanged. */
 export function targetsOf(provider: string): {
   readonly input: LoweringTargetName;
   readonly output: LoweringTargetName;
 } {
-  // Anthropic's models are sold by others too: `vertex.anthropic.messages`.
+  // Other providers host Anthropic's models too: `vertex.anthropic.messages`.
   if (provider.includes('anthropic')) return { input: 'tool-input', output: 'anthropic' };
   if (/^(?:openai|azure)(?:\.|$)/.test(provider)) return { input: 'tool-input', output: 'openai' };
   if (/^google(?:\.|$)/.test(provider)) return { input: 'google', output: 'google' };

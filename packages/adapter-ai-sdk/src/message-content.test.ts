@@ -13,7 +13,7 @@ interface Exchange {
 }
 type AssistantMessage = Extract<Message, { readonly role: 'assistant' }>;
 
-/** Lets a model answer with `parts`, gives the message back to it, and returns the content that it then sees. */
+/** Has a model answer with `parts`, sends the message back and returns the content of the next prompt. */
 async function exchange(
   parts: readonly unknown[],
   { version = 'v4', provider = 'anthropic.messages', change = (message) => message }: Exchange = {},
@@ -26,7 +26,7 @@ async function exchange(
   return { message, content: seen !== undefined && 'content' in seen ? seen.content : undefined };
 }
 
-/** What the executor makes of a message. */
+/** Builds a message as the executor does. */
 function toMessage(events: readonly ModelEvent[]): AssistantMessage {
   let text = '';
   let providerMetadata: Json | undefined;
@@ -63,7 +63,7 @@ test.each(versions)('%s: reasoning, signatures and metadata come back verbatim a
   ]);
 });
 
-test('the metadata survives being written as JSON', async () => {
+test('the metadata survives JSON serialization', async () => {
   const { message, content } = await exchange(thought, {
     change: (one) => JSON.parse(JSON.stringify(one)) as AssistantMessage,
   });
@@ -90,24 +90,24 @@ test.each<[string, Exchange]>([
   expect((await exchange(thought, options)).content).toEqual(plain);
 });
 
-test('a text that the host changed, or a call that it took away, wins over what was kept', async () => {
+test('text or calls edited by the host override the stored content', async () => {
   const shortened = await exchange(thought, { change: (message) => ({ ...message, text: 'I …' }) });
   expect(shortened.content).toEqual([{ type: 'text', text: 'I …' }, a, b]);
   const fewer = await exchange(thought, { change: (message) => ({ ...message, calls: message.calls.slice(1) }) });
   expect(fewer.content).toEqual([plain[0], b]);
 });
 
-test('a message of text and calls alone keeps nothing beside them', async () => {
+test('a message of text and calls stores no extra content', async () => {
   const { message } = await exchange([
     { type: 'text-delta', id: '1', delta: 'I read.' },
     ...call('a', 'read', '{"path":"x"}'),
-    // Of the message as a whole: the SDK has no place to send it back in.
+    // Metadata of the whole message: an SDK prompt has no place for it.
     { ...finish('v4', 'tool-calls'), providerMetadata: item },
   ]);
   expect(message.providerMetadata).toBeUndefined();
 });
 
-test('the id that the executor made is the one that the provider sees', async () => {
+test('the provider sees the id that the executor assigned', async () => {
   const parts = [{ type: 'tool-call', toolCallId: '', toolName: 'read', input: '{}', providerMetadata: item }];
   const { content } = await exchange(parts);
   expect(content).toEqual([
@@ -115,7 +115,7 @@ test('the id that the executor made is the one that the provider sees', async ()
   ]);
 });
 
-test('what the provider ran itself, files and parts of its own are kept and not called', async () => {
+test('provider-run calls, files and custom parts are kept but not called', async () => {
   const bytes = new Uint8Array([1, 2, 255]);
   const parts = [
     { type: 'tool-input-start', id: 's', toolName: 'web_search', providerExecuted: true },

@@ -1,7 +1,7 @@
 import { decodeJson, type Json } from '@holdfast/core';
 import type { ProviderMetadata, StreamPart } from './specification.ts';
 
-/** A part of an assistant message as a prompt of the AI SDK has it. */
+/** A part of an assistant message in an AI SDK prompt. */
 export interface ContentPart {
   readonly type: string;
   readonly providerOptions?: ProviderMetadata | undefined;
@@ -15,8 +15,8 @@ interface OpenPart {
 }
 
 /**
- * Collects what a provider wants to see again of its message: reasoning with its signatures, the metadata of text and calls,
- * files, and calls that the provider ran itself. Nothing is looked into or left out, and the order is kept.
+ * Collects the content that a provider expects back with its message: reasoning with signatures, metadata of text and
+ * calls, files, and calls that the provider ran itself. Opaque, complete and in order.
  */
 export class MessageContent {
   readonly #provider: string;
@@ -29,7 +29,7 @@ export class MessageContent {
     this.#provider = provider;
   }
 
-  /** Whether the provider ran a tool of its own: asking again would run it again. */
+  /** True if the provider ran a tool of its own: a retry would run it again. */
   get hasProviderCall(): boolean {
     return this.#hasProviderCall;
   }
@@ -61,15 +61,15 @@ export class MessageContent {
         this.#keep({ type: 'custom', kind: part.kind }, part.providerMetadata);
         break;
       default:
-        // How a call or the message came about, which nobody sends back.
+        // Origin and progress parts, which are not sent back.
         break;
     }
   }
 
-  /** For `finish.providerMetadata`: absent when text and calls say it all. */
+  /** For `finish.providerMetadata`. Absent if text and calls are the whole message. */
   toMetadata(): Json | undefined {
     if (!this.#isOpaque) return undefined;
-    // Made of what came out of the provider's JSON, and of base64 text.
+    // Built from the provider's JSON and base64 text.
     return { aiSdk: { provider: this.#provider, content: this.#parts } } as unknown as Json;
   }
 
@@ -83,7 +83,7 @@ export class MessageContent {
       this.#parts.push(open);
     }
     open.text += delta;
-    // A later part completes what an earlier one began, e.g. a signature at the end.
+    // A later part may complete an earlier one, e.g. with a signature at the end.
     if (providerMetadata === undefined) return;
     open.providerOptions = providerMetadata;
     this.#isOpaque = true;
@@ -92,7 +92,7 @@ export class MessageContent {
   #addCall({ toolCallId, toolName, input, providerExecuted, providerMetadata }: CallPart): void {
     if (providerExecuted !== true) {
       if (providerMetadata !== undefined) this.#isOpaque = true;
-      // What was called stands in the message's calls; here is only its place.
+      // The message's calls hold the content; this part marks the position.
       this.#parts.push({ type: 'tool-call', ...withOptions(providerMetadata) });
       return;
     }
@@ -123,31 +123,31 @@ function withOptions(providerOptions: ProviderMetadata | undefined): { readonly 
   return providerOptions === undefined ? {} : { providerOptions };
 }
 
-/** The content that `metadata` keeps for `provider`; `undefined` when there is none, or it is another provider's. */
+/** The content that `metadata` holds for `provider`; `undefined` if it has none or belongs to another provider. */
 export function readMetadata(metadata: Json | undefined, provider: string): readonly ContentPart[] | undefined {
   if (typeof metadata !== 'object' || metadata === null || !('aiSdk' in metadata)) return undefined;
   const kept = metadata['aiSdk'];
   if (typeof kept !== 'object' || kept === null || !('content' in kept) || kept['provider'] !== provider)
     return undefined;
-  // Written by `toMetadata`, which the name and the provider vouch for.
+  // Written by `toMetadata`; the key and the provider identify it.
   return Array.isArray(kept['content']) ? (kept['content'] as unknown as readonly ContentPart[]) : undefined;
 }
 
-/** Arguments as a prompt wants them. What is not the JSON of an object is left out: providers refuse anything else. */
+/** Parses arguments for a prompt. Anything but a JSON object becomes `{}`: providers reject it. */
 export function toInput(raw: unknown): unknown {
   let value = raw;
   if (typeof raw === 'string') {
     try {
       value = decodeJson(raw);
     } catch {
-      // The tool message that follows tells the model what was wrong with it.
+      // The tool message that follows tells the model about the error.
       return {};
     }
   }
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
 }
 
-/** Bytes as base64 text, which every version takes as well. */
+/** Converts bytes to base64 text, which every version accepts. */
 function toJsonData(data: unknown): unknown {
   if (data instanceof Uint8Array) return toBase64(data);
   // v4 wraps it: `{ type: 'data', data }` or `{ type: 'url', url }`.

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { aiSdkModel } from './ai-sdk-model.ts';
 import { collect, fakeModel, finish, text } from './fixtures.ts';
 
-/** As `APICallError` of the SDK: known by its properties. */
+/** The shape of the SDK's `APICallError`. */
 function apiError(statusCode: number | undefined, message = 'no', more: object = {}): Error {
   return Object.assign(new Error(message), { name: 'AI_APICallError', statusCode, ...more });
 }
@@ -48,7 +48,7 @@ test.each<[string, unknown]>([
   ['model.failed', 'overheated'],
   ['model.failed', undefined],
   ['model.failed', Symbol('odd')],
-])('%s comes of %o', async (code, thrown) => {
+])('%s for %o', async (code, thrown) => {
   expect((await failWith(thrown)).code).toBe(code);
 });
 
@@ -60,12 +60,12 @@ test.each([
   [{ 'retry-after': 'soon' }, null],
   [{}, null],
   [undefined, null],
-])('the headers %j ask to wait %s ms', async (responseHeaders, retryAfterMs) => {
+])('the headers %j give a delay of %s ms', async (responseHeaders, retryAfterMs) => {
   const error = await failWith(apiError(429, 'no', { responseHeaders }));
   expect(error.data).toEqual({ status: 429, retryAfterMs });
 });
 
-test('an error without a status has none in its data, and keeps what was thrown as its cause', async () => {
+test('an error without a status has a null status and keeps its cause', async () => {
   const thrown = new Error('odd');
   const error = await failWith(thrown);
   expect(error.data).toEqual({ status: null, retryAfterMs: null });
@@ -74,11 +74,11 @@ test('an error without a status has none in its data, and keeps what was thrown 
 
 test.each([
   [apiError(429, 'Slow down'), '`fake:one` answered 429: Slow down. Wait, or raise the limit of the account.'],
-  [apiError(400, 'Bad tool.'), '`fake:one` answered 400: Bad tool. Check the model name and what was sent.'],
+  [apiError(400, 'Bad tool.'), '`fake:one` answered 400: Bad tool. Check the model name and the request.'],
   [{ type: 'overloaded_error' }, '`fake:one` failed: overloaded_error. Try again later.'],
   ['overheated', '`fake:one` failed: overheated.'],
   [Symbol('odd'), '`fake:one` failed'],
-])('%o is told as %s', async (thrown, message) => {
+])('%o is described as %s', async (thrown, message) => {
   expect((await failWith(thrown)).message).toBe(message);
 });
 
@@ -88,20 +88,20 @@ test.each([
   'The header `Authorization: Bearer abcdef.ghijkl` was refused.',
   'API key not valid: AIzaSyA1234567890abcdefghijkl',
   'https://example.org/v1?key=abcdef123456 answered nothing',
-])('a key in %j does not reach the message', async (message) => {
+])('a key in %j is redacted from the message', async (message) => {
   const { message: told } = await failWith(apiError(401, message));
   expect(told).toContain('<key>');
   expect(told).not.toMatch(/abcdef|ghijkl|short-key/);
 });
 
-test('a long reason is cut, and no stack is in it', async () => {
+test('a long reason is cut, without a stack', async () => {
   const { message } = await failWith(apiError(400, `x${'y'.repeat(5_000)}`));
   expect(message.length).toBeLessThan(700);
   const { message: other } = await failWith(new Error('odd'));
   expect(other).not.toContain('at ');
 });
 
-test('an error part of the stream is an error, also after text', async () => {
+test('an error part of the stream is thrown, even after text', async () => {
   const events: unknown[] = [];
   const model = aiSdkModel(
     fakeModel([[...text('so far'), { type: 'error', error: { type: 'overloaded_error' } }, finish('v4', 'error')]]),
@@ -115,10 +115,10 @@ test('an error part of the stream is an error, also after text', async () => {
 });
 
 test.each([
-  [[], 'ended before its message did'],
-  [[finish('v4', 'error')], 'ended its message with an error'],
-  [[finish('v2', 'error')], 'ended its message with an error'],
-])('a message that does not end well is an error', async (reply, message) => {
+  [[], 'ended before its message was complete'],
+  [[finish('v4', 'error')], 'reported an error instead of completing its message'],
+  [[finish('v2', 'error')], 'reported an error instead of completing its message'],
+])('an incomplete message is an error', async (reply, message) => {
   const model = aiSdkModel(fakeModel([reply]), { maxRetries: 0 });
   await expect(collect(model)).rejects.toMatchObject({
     code: 'model.failed',
@@ -127,7 +127,7 @@ test.each([
   });
 });
 
-test('a HoldfastError of a model is passed on as it is', async () => {
+test('a HoldfastError thrown by a model is passed on unchanged', async () => {
   const error = new HoldfastError('budget.spent', 'No money.');
   expect(await failWith(error)).toBe(error);
 });

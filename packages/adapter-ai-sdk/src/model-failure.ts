@@ -1,20 +1,20 @@
 import { type Clock, describeThrown, HoldfastError, isHoldfastError } from '@holdfast/core';
 import { readRetryAfterMs } from './retry-after.ts';
 
-/** What went wrong in asking a provider, and whether the same request may be sent again. */
+/** A provider error, and whether the same request may be retried. */
 export interface ModelFailure {
   readonly error: HoldfastError;
   readonly retryable: boolean;
-  /** What the provider asks to wait. */
+  /** The delay that the provider asks for. */
   readonly retryAfterMs: number | undefined;
 }
 
-/** Longest part of a provider's own message that is passed on. */
+/** Longest part of a provider's message that is passed on. */
 const maxReason = 500;
 
 /**
- * Reads an error of a provider by its shape (`statusCode`, `responseHeaders`, `isRetryable`, `type`, `code`), because copies of
- * the SDK and its versions have different classes.
+ * Reads a provider error by its shape (`statusCode`, `responseHeaders`, `isRetryable`, `type`, `code`): copies and
+ * versions of the SDK have different classes.
  */
 export function toModelFailure(
   thrown: unknown,
@@ -37,17 +37,17 @@ interface Facts {
   readonly status: number | undefined;
   readonly headers: unknown;
   readonly isRetryable: boolean | undefined;
-  /** Names of errors as providers and runtimes write them: `overloaded_error`, `ECONNRESET`, `AI_LoadAPIKeyError`. */
+  /** Error names used by providers and runtimes: `overloaded_error`, `ECONNRESET`, `AI_LoadAPIKeyError`. */
   readonly names: readonly string[];
   readonly message: string;
 }
 
-/** An error says what it is itself, in what it wraps (`error`, `data.error`) or in its cause. */
+/** Collects facts from the error, the errors it wraps (`error`, `data.error`) and its cause. */
 function readFacts(thrown: unknown): Facts {
   const layers = collectLayers(thrown);
   const names = layers.flatMap((layer) => [layer['name'], layer['type'], layer['code'], layer['status']]);
   const find = (key: string, type: string): unknown => layers.find((layer) => typeof layer[key] === type)?.[key];
-  // Some providers put the status into the code of an error in the stream.
+  // Some providers put the status into the `code` of a stream error.
   const codes = layers
     .map((layer) => layer['code'])
     .filter((code) => typeof code === 'number' && code >= 400 && code < 600);
@@ -95,7 +95,7 @@ function classify({ status, isRetryable, names, message }: Facts): Kind {
   )
     return { code: 'model.context_overflow', retryable: false };
   if (status === 429 || named(/^rate_limit|^RESOURCE_EXHAUSTED$|^insufficient_quota$/))
-    // An empty account does not fill up while one waits.
+    // Waiting does not refill an empty account.
     return { code: 'model.rate_limited', retryable: isRetryable !== false && !named(/^insufficient_quota$/) };
   if (status === 503 || status === 529 || named(/^overloaded|^UNAVAILABLE$|^server_overloaded$/))
     return { code: 'model.overloaded', retryable: isRetryable !== false };
@@ -111,7 +111,7 @@ function classify({ status, isRetryable, names, message }: Facts): Kind {
 
 function isNetworkError(names: readonly string[], message: string): boolean {
   if (names.some((name) => networkNames.test(name))) return true;
-  // What `fetch` of Node.js and of browsers throws when there is no answer, and when one breaks off.
+  // The errors of `fetch` in Node.js and browsers for a failed or broken connection.
   return (
     names.includes('TypeError') && /^(?:fetch failed|terminated|Failed to fetch|NetworkError|Load failed)/.test(message)
   );
@@ -123,9 +123,9 @@ const hints: ReadonlyMap<string, string> = new Map([
   ['model.overloaded', 'Try again later.'],
   [
     'model.context_overflow',
-    'The conversation is too long for this model: shorten it, or use one with a larger window.',
+    'The conversation is too long for this model: shorten it, or use a model with a larger context window.',
   ],
-  ['model.request_invalid', 'Check the model name and what was sent.'],
+  ['model.request_invalid', 'Check the model name and the request.'],
 ]);
 
 function describe(
@@ -137,13 +137,13 @@ function describe(
   return `\`${model}\` ${what}${reason === '' ? '' : `: ${reason}`}${hint === undefined ? '' : ` ${hint}`}`;
 }
 
-// Keys by their usual beginnings, and what is said to be one. Providers repeat part of a wrong one.
+// Keys, by their usual prefixes or by label. Providers quote part of an invalid key.
 const secrets =
   /\b(?:(?:sk|pk|rk|gsk|xai|hf|r8)[-_]|AIza)[\w*.-]{8,}|(?:\bBearer\s|(?:\bapi[-_ ]?key(?: provided)?|[?&]key)\s*[=:])\s*[\w*.-]{6,}/gi;
 
-/** The provider's own words, without a key, as one sentence. */
+/** The provider's message as one sentence, with keys redacted. */
 function toReason(thrown: unknown, { message, names }: Facts): string {
-  if (message.startsWith('something thrown')) return '';
+  if (message.startsWith('an unknown error')) return '';
   const text = message.replace(secrets, '<key>').replaceAll(/\s+/g, ' ').trim();
   const cut = text.length <= maxReason ? text : `${text.slice(0, maxReason)}…`;
   const described = cut === '' || cut.startsWith('a thrown ') ? (names[0] ?? '') : cut;

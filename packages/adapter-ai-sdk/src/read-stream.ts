@@ -3,17 +3,17 @@ import { toFinishReason, toUnifiedReason, toUsage } from './finish.ts';
 import type { MessageContent } from './message-content.ts';
 import type { AiSdkStream, StreamPart } from './specification.ts';
 
-// What the stream says of its own end comes too late to matter: the message is there, or its failure is known.
+// The stream's own end no longer matters: the message is complete, or its failure is known.
 const nothingToTell = (): void => undefined;
 
-/** Reads one message. Throws what the stream gives as an error; the caller says what it means. */
+/** Reads one message. Throws the error parts of the stream unchanged, for the caller to interpret. */
 export async function* readStream(
   stream: AiSdkStream,
   { content, signal }: { readonly content: MessageContent; readonly signal: AbortSignal },
 ): AsyncGenerator<ModelEvent, void, undefined> {
   const reader = stream.getReader();
   const cancel = (): void => void reader.cancel().then(nothingToTell, nothingToTell);
-  // Also for a provider that does not look at the signal: a cancelled reader ends at once.
+  // A canceled reader ends at once, even if the provider ignores the signal.
   signal.addEventListener('abort', cancel, { once: true });
   const inputs = new Map<string, OpenInput>();
   try {
@@ -21,7 +21,7 @@ export async function* readStream(
       const { done, value } = await reader.read();
       signal.throwIfAborted();
       if (done)
-        throw new HoldfastError('model.failed', 'The stream of the provider ended before its message did.', {
+        throw new HoldfastError('model.failed', "The provider's stream ended before its message was complete.", {
           data: unfinished,
         });
       const part = value as StreamPart;
@@ -47,9 +47,13 @@ export async function* readStream(
         case 'finish': {
           const reason = toUnifiedReason(part.finishReason);
           if (reason === 'error')
-            throw new HoldfastError('model.failed', 'The provider ended its message with an error.', {
-              data: unfinished,
-            });
+            throw new HoldfastError(
+              'model.failed',
+              'The provider reported an error instead of completing its message.',
+              {
+                data: unfinished,
+              },
+            );
           for (const { id, toolName, text, inputEncoding } of inputs.values()) {
             const input = inputEncoding === 'text' ? JSON.stringify(text) : text;
             content.add({ type: 'tool-call', toolCallId: id, toolName, input });
@@ -57,7 +61,7 @@ export async function* readStream(
           }
           yield {
             type: 'finish',
-            // A call that was begun and never given whole means that the message was cut, whatever the provider calls it.
+            // An incomplete call means that the message was cut off, whatever reason the provider gives.
             reason: inputs.size > 0 ? 'length' : toFinishReason(reason),
             usage: toUsage(part.usage),
             providerMetadata: content.toMetadata(),
@@ -65,7 +69,7 @@ export async function* readStream(
           return;
         }
         default:
-          // What `content` keeps, and parts of types that came up later.
+          // Parts that `content` collects, and part types of later versions.
           break;
       }
     }
@@ -84,7 +88,7 @@ interface OpenInput {
   text: string;
 }
 
-/** The arguments stay text: one place parses them, strictly. */
+/** The arguments stay text: the executor alone parses them, strictly. */
 function toCall(id: string, name: string, input: string): ModelEvent {
   return { type: 'tool-call', ...(id === '' ? {} : { id }), name, arguments: input };
 }

@@ -1,10 +1,10 @@
 import type { Clock } from '@holdfast/core';
 
 /**
- * What a provider asks to wait, in milliseconds: `retry-after-ms`, or `retry-after` as seconds or as a date. `undefined` when it
- * asks nothing that can be read.
+ * The delay that a provider asks for, in milliseconds: `retry-after-ms`, or `retry-after` as seconds or as a date.
+ * `undefined` if absent or unreadable.
  *
- * Source: RFC 9110, section 10.2.3; `retry-after-ms` is OpenAI's and Azure's.
+ * Source: RFC 9110, section 10.2.3; `retry-after-ms` is used by OpenAI and Azure.
  */
 export function readRetryAfterMs(headers: unknown, clock: Clock): number | undefined {
   const exact = toNumber(readHeader(headers, 'retry-after-ms'));

@@ -15,7 +15,7 @@ interface Setting {
   readonly remainingMs?: number;
 }
 
-/** Runs timers at once and notes their delays. */
+/** Fires timers at once and records their delays. */
 async function attempt(replies: readonly Reply[], { remainingMs, ...options }: Setting = {}) {
   const waits: number[] = [];
   const model = fakeModel(replies);
@@ -140,11 +140,11 @@ test.each<[string, readonly Reply[], Setting, Awaited<ReturnType<typeof attempt>
     { remainingMs: 500 },
     { outcome: 'model.failed', waits: [], asked: 1 },
   ],
-])('tries again: %s', async (_, replies, setting, expected) => {
+])('retries: %s', async (_, replies, setting, expected) => {
   expect(await attempt(replies, setting)).toEqual(expected);
 });
 
-test('a wait ends when the request is cancelled, and its timer with it', async () => {
+test('canceling the request ends the delay and clears its timer', async () => {
   const controller = new AbortController();
   let stopped = 0;
   const clock = {

@@ -2,7 +2,7 @@ import type { Clock, Deadline, ModelEvent } from '@holdfast/core';
 import type { ModelFailure } from './model-failure.ts';
 
 const firstDelayMs = 500;
-/** A host that may wait longer than this does so itself: `data.retryAfterMs` tells how long. */
+/** For a longer delay, the host decides: `data.retryAfterMs` holds it. */
 const maxDelayMs = 60_000;
 
 export interface RetryOptions {
@@ -14,16 +14,16 @@ export interface RetryOptions {
   readonly deadline: Deadline | undefined;
 }
 
-/** One attempt: its events, and what a failure means. */
+/** One attempt: its events and how to read its failure. */
 export interface Attempt {
   readonly events: AsyncIterable<ModelEvent>;
-  /** What was thrown, read; called at most once. */
+  /** Reads a thrown error; called at most once. */
   readonly toFailure: (thrown: unknown) => ModelFailure;
 }
 
 /**
- * Tries again what is safe to send again: nothing of the message has been passed on, and the failure may pass. Waits as long as
- * the provider asks, else exponentially longer each time, and gives up at once when the wait would pass the deadline.
+ * Retries a failure that may be temporary, before any event was passed on. Waits as long as the provider asks,
+ * otherwise with exponential backoff; gives up at once if the delay would exceed the deadline.
  */
 export async function* withRetries(
   begin: () => Attempt,
@@ -50,7 +50,7 @@ export async function* withRetries(
   }
 }
 
-/** Ends early, by throwing, when the signal aborts. */
+/** Throws early when the signal aborts. */
 async function sleep(delayMs: number, clock: Clock, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,6 +1,6 @@
 /**
- * What of an AI SDK language model is used. Written down here rather than imported, because three versions of the
- * specification live in three major versions of one package; whoever has any of them has a model of this shape.
+ * The part of an AI SDK language model that the adapter uses. Declared here instead of imported: the three
+ * specification versions live in three major versions of one package, and models of each match this shape.
  *
  * Source: `LanguageModelV2`, `LanguageModelV3` and `LanguageModelV4` of `@ai-sdk/provider` 2, 3 and 4.
  */
@@ -8,11 +8,11 @@ export interface AiSdkModel {
   readonly specificationVersion: 'v2' | 'v3' | 'v4';
   readonly provider: string;
   readonly modelId: string;
-  // A method: its parameter is compared loosely, so that the options of each version fit.
+  // A method, so parameters are bivariant and the options of every version fit.
   doStream(options: AiSdkCallOptions): PromiseLike<{ readonly stream: AiSdkStream }>;
 }
 
-/** The part of a `ReadableStream` that is used. */
+/** The part of a `ReadableStream` that the adapter uses. */
 export interface AiSdkStream {
   getReader(): AiSdkReader;
 }
@@ -22,7 +22,7 @@ export interface AiSdkReader {
   cancel(reason?: unknown): Promise<void>;
 }
 
-/** What a model is called with; the same in every version as far as it is used. */
+/** The options of a model call, as far as the adapter sets them; the same in every version. */
 export interface AiSdkCallOptions {
   readonly prompt: readonly object[];
   readonly tools?: readonly object[];
@@ -39,7 +39,7 @@ interface WithMetadata {
   readonly providerMetadata?: ProviderMetadata;
 }
 
-/** One part of a model's stream. Parts of other types tell nothing that is needed here. */
+/** A part of a model's stream. Other part types are ignored. */
 export type StreamPart =
   | ({
       readonly type: 'text-start' | 'text-end' | 'reasoning-start' | 'reasoning-end';
@@ -50,7 +50,7 @@ export type StreamPart =
       readonly type: 'tool-input-start';
       readonly id: string;
       readonly toolName: string;
-      /** v4: how the deltas are written; default `json`. */
+      /** v4: how the deltas are encoded; default `json`. */
       readonly inputEncoding?: 'json' | 'text';
       readonly providerExecuted?: boolean;
     }
@@ -76,7 +76,7 @@ export type StreamPart =
   | { readonly type: 'error'; readonly error: unknown }
   | { readonly type: 'finish'; readonly finishReason: FinishReasonPart; readonly usage: UsagePart };
 
-/** A word in v2, an object since v3. */
+/** A string in v2, an object since v3. */
 export type FinishReasonPart = string | { readonly unified: string };
 
 /** Numbers in v2, objects since v3. */

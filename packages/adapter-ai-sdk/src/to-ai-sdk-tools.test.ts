@@ -26,7 +26,7 @@ function outcome(parts: Partial<Outcome>): Outcome {
   };
 }
 
-test('tools have the form that the SDK knows', () => {
+test("tools have the SDK's format", () => {
   const tools = toAiSdkTools([read, list], { execute: async () => outcome({}) });
   expect(Object.keys(tools)).toEqual(['read', 'list']);
   expect(tools['read']?.description).toBe('Read a file.');
@@ -46,7 +46,7 @@ test('tools have the form that the SDK knows', () => {
   });
 });
 
-test('what a prompt tells the model instead is what the SDK gets', () => {
+test('declarations override those of the tool', () => {
   const told = {
     name: 'read',
     description: 'Look into a file.',
@@ -59,7 +59,7 @@ test('what a prompt tells the model instead is what the SDK gets', () => {
   expect(tools['list']?.description).toBe('List files.');
 });
 
-test('a call takes the path of the host, and the model gets the text of its outcome', async () => {
+test("a call goes through the host's call path, and the model gets the outcome's text", async () => {
   const calls: [ToolCall, unknown][] = [];
   const tools = toAiSdkTools([read], {
     async execute(call, context) {
@@ -103,16 +103,16 @@ test.each([
     },
     {
       code: 'approval.pending',
-      message: "`read` was not run: it waits for a person's approval. It is private.",
+      message: "`read` was not run: it is waiting for a person's approval. It is private.",
       data: { kind: 'suspended', callId: 'a' },
     },
   ],
-])('what is not ok is thrown for the SDK to tell', async (result, error) => {
+])('an outcome that is not ok is thrown for the SDK to report', async (result, error) => {
   const tools = toAiSdkTools([read], { execute: async () => result });
   await expect(tools['read']?.execute({}, { toolCallId: 'a' })).rejects.toMatchObject(error);
 });
 
-test('two tools of one name are refused', () => {
+test('two tools with the same name are rejected', () => {
   expect(() => toAiSdkTools([read, read], { execute: async () => outcome({}) })).toThrow(
     expect.objectContaining({ code: 'tool.name.duplicate' }),
   );

@@ -11,8 +11,8 @@ import {
 import { compileSchema } from '@holdfast/schema';
 
 /**
- * The call path, handed in by the host: `(call, { signal }) => executeToolCall(call, { ...options, signal })`. The signal is the
- * one of the AI SDK's call, and absent when that has none.
+ * The host's call path: `(call, { signal }) => executeToolCall(call, { ...options, signal })`. The signal comes from
+ * the AI SDK call, if it has one.
  */
 export type ExecuteCall = (
   call: ToolCall,
@@ -20,8 +20,8 @@ export type ExecuteCall = (
 ) => Promise<Outcome | { readonly kind: 'suspended'; readonly pending: readonly PendingApproval[] }>;
 
 /**
- * A tool as `generateText` and `streamText` of the AI SDK 5, 6 and 7 take it. The types of AI SDK 5 name no schema that others
- * could make: there, cast the object of tools to its `ToolSet`.
+ * A tool for `generateText` and `streamText` of AI SDK 5, 6 and 7. The schema type of AI SDK 5 cannot be satisfied from
+ * outside: there, cast the tools to its `ToolSet`.
  */
 export interface AiSdkTool {
   readonly description: string;
@@ -32,29 +32,29 @@ export interface AiSdkTool {
   ): Promise<string>;
 }
 
-/** A Standard Schema, which the types of the SDK ask for, in the SDK's own form of a plain JSON Schema, which it looks for. */
+/** A Standard Schema, for the SDK's types, that is also in the SDK's own format of a plain JSON Schema, for its runtime. */
 export interface AiSdkSchema extends StandardSchema {
   readonly jsonSchema: JsonObject;
   readonly validate: undefined;
 }
 
-// How the SDK knows its own schemas, across its copies: 6 and 7 look for the first, 5 for both.
+// The symbols by which SDK copies recognize their schemas: 6 and 7 look for the first, 5 for both.
 const schemaSymbol = Symbol.for('vercel.ai.schema');
 const validatorSymbol = Symbol.for('vercel.ai.validator');
 
 export interface AiSdkToolsOptions {
   readonly execute: ExecuteCall;
-  /** By tool name, where the model is told other than the tool says: those of a rendered prompt, for its overrides. */
+  /** Declarations that replace a tool's own, by tool name, e.g. those of a rendered prompt with overrides. */
   readonly declarations?: ReadonlyMap<string, ToolDeclaration> | undefined;
 }
 
 /**
- * Gives tools to a program written for the AI SDK; every call goes through `execute`, which is the call path that the host chose.
+ * Converts tools for a program written for the AI SDK; every call goes through `execute`, the host's call path.
  *
- * The model gets the outcome's text. Anything but `ok`, an unanswered approval too, is thrown with the outcome's code and text:
- * the SDK turns it into a tool error and shows the model the text, so that it can do better. `data` holds `kind` and `callId`.
+ * The model gets the outcome's text. Any outcome but `ok`, including a pending approval, is thrown with its code and
+ * text: the SDK turns it into a tool error and shows the model the text. `data` holds `kind` and `callId`.
  *
- * @throws HoldfastError `tool.name.duplicate`, and what compiling a schema throws.
+ * @throws HoldfastError `tool.name.duplicate`, and the errors of compiling a schema.
  */
 export function toAiSdkTools(
   tools: readonly Tool[],
@@ -98,7 +98,7 @@ function toAiSdkTool({ name, description, inputSchema }: ToolDeclaration, execut
   };
 }
 
-/** Lets everything pass: the call path validates, and its reasons are for models. */
+/** Accepts any value: the call path validates, with messages written for models. */
 function toSchema(jsonSchema: JsonObject): AiSdkSchema {
   const standard = {
     version: 1,
@@ -116,7 +116,7 @@ function waiting(name: string, callId: string, pending: readonly PendingApproval
     .filter((reason) => reason !== '');
   return new HoldfastError(
     'approval.pending',
-    `\`${name}\` was not run: it waits for a person's approval. ${reasons.join(' ')}`.trim(),
+    `\`${name}\` was not run: it is waiting for a person's approval. ${reasons.join(' ')}`.trim(),
     { data: { kind: 'suspended', callId } },
   );
 }

@@ -4,7 +4,7 @@ import type { Binding } from './binding.ts';
 import { type LoweredKeyword, type LoweredSchema, toGrammar } from './grammar.ts';
 import type { Sequences } from './sequences.ts';
 
-/** What one model's answers are made with. */
+/** The parts of a loaded model that produce its answers. */
 export interface Answering {
   readonly id: string;
   readonly binding: Binding;
@@ -12,18 +12,18 @@ export interface Answering {
   readonly sequences: Sequences;
   readonly grammars: Grammars;
   readonly batchSize: number;
-  /** Tokens of prompt and answer together. */
+  /** Tokens, prompt and answer together. */
   readonly contextSize: number;
   readonly maxTokens: number | undefined;
-  /** With the temperature alone: nothing unlikely is left out. */
+  /** Temperature alone: no token is filtered out. */
   readonly sampling: { readonly temperature: number; readonly topK: 0; readonly topP: 1; readonly seed?: number };
   readonly constrain: boolean;
 }
 
-/** Makes one answer. */
+/** Generates one answer. */
 export type Answer = (request: ModelRequest, push: (event: ModelEvent) => void, stopped: AbortSignal) => Promise<void>;
 
-/** How many tokens may be written after this prompt: what the context, the model's options and the request leave. */
+/** The maximum length of the answer in tokens, given the context, the model's options and the request. */
 export function roomFor(prompt: readonly Token[], answering: Answering, { maxTokens }: ModelRequest): number {
   const room = answering.contextSize - prompt.length;
   if (room < 1) throw contextOverflow(prompt.length, answering);
@@ -34,8 +34,8 @@ export function roomFor(prompt: readonly Token[], answering: Answering, { maxTok
 const sliceLength = 4096;
 
 /**
- * Refuses what is far too long before it is turned into tokens as a whole: that cannot be interrupted, and may take time by the square
- * of a word's length.
+ * Rejects input that is far too long before tokenizing it whole: tokenizing cannot be interrupted, and its time may be
+ * quadratic in the length of a word.
  */
 export function checkLength(texts: readonly string[], answering: Answering): void {
   const { model, contextSize } = answering;
@@ -44,7 +44,7 @@ export function checkLength(texts: readonly string[], answering: Answering): voi
   for (const text of texts) {
     for (let start = 0; start < text.length; start += sliceLength) {
       tokens += model.tokenize(text.slice(start, start + sliceLength), false).length;
-      // A cut may make some tokens more, and never so many.
+      // Slicing adds some tokens, but never this many.
       if (tokens > 2 * contextSize) throw contextOverflow(tokens, answering, 'more than ');
     }
   }
@@ -57,7 +57,7 @@ export function contextOverflow(
 ): HoldfastError {
   return new HoldfastError(
     'model.context_overflow',
-    `\`${id}\` can take ${contextSize} tokens with the answer, and the conversation has ${atLeast}${tokens}. Shorten it, offer fewer tools, or use a model with a larger context.`,
+    `\`${id}\` has a context of ${contextSize} tokens for conversation and answer, and the conversation has ${atLeast}${tokens}. Shorten it, offer fewer tools, or use a model with a larger context.`,
     { data: { tokens, contextSize } },
   );
 }
@@ -67,7 +67,7 @@ interface GrammarUse {
   readonly quoted?: readonly string[] | undefined;
 }
 
-/** Grammars by their text: the tools of a conversation stay the same. */
+/** Grammars, cached by their text: the tools of a conversation stay the same. */
 export class Grammars {
   readonly #llama: Llama;
   readonly #onLowered: ((lowered: LoweredSchema) => void) | undefined;
@@ -78,7 +78,7 @@ export class Grammars {
     this.#onLowered = onLowered;
   }
 
-  /** Of JSON that fits one of the schemas; with `quoted`, of values that stand in those texts. */
+  /** The grammar of JSON that matches one of the schemas; with `quoted`, of values that occur in those texts. */
   of(schemas: readonly JsonObject[], about: GrammarUse = {}): Promise<LlamaGrammar> {
     const { text, lowered } = toGrammar(schemas, about.quoted);
     const known = this.#known.get(text);
@@ -91,7 +91,7 @@ export class Grammars {
     return made;
   }
 
-  /** Told of what is lost where the binding makes the grammar itself. */
+  /** Reports keywords that the binding's own grammar loses. */
   lost(tool: string, lowered: readonly LoweredKeyword[]): void {
     if (lowered.length > 0) this.#onLowered?.({ tools: [tool], lowered });
   }

@@ -10,7 +10,7 @@ const tools = [weather, light];
 const tiny = await loadTiny();
 afterAll(() => tiny.close());
 
-test('a text comes in parts, with its tokens counted', async () => {
+test('a text arrives in parts, with token usage', async () => {
   const events = await ask(tiny, { messages: user('How are you?'), tools });
   expect(textOf(events)).toBe('I have no tool for that.');
   expect(events.length).toBeGreaterThan(5);
@@ -20,7 +20,7 @@ test('a text comes in parts, with its tokens counted', async () => {
   });
 });
 
-test('a call, its result, and what is said of it', async () => {
+test('a call, its result and the final sentence', async () => {
   const messages = user('I need the weather for Zanzibar');
   const asked = await ask(tiny, { messages, tools });
   expect(callsOf(asked)).toEqual([{ name: 'get_weather', arguments: { city: 'Zanzibar' } }]);
@@ -37,7 +37,7 @@ test('a call, its result, and what is said of it', async () => {
   expect(textOf(answered)).toContain('k327');
 });
 
-test('how sure it has to be for a call is said by the format', async () => {
+test('the format sets how confident the model must be to call', async () => {
   const asked = { messages: user('I need the weather for Zanzibar'), tools };
   const greeted = { messages: user('How are you?'), tools };
   for (const [callShare, calls] of [
@@ -51,7 +51,7 @@ test('how sure it has to be for a call is said by the format', async () => {
   }
 });
 
-test('a call of a tool that was not offered, or with arguments of another shape, is impossible', async () => {
+test('a call of a tool that was not offered, or with another shape, is impossible', async () => {
   await using model = await loadTiny({ temperature: 4, seed: 1, maxTokens: 120, contextSize: 640 });
   const word = fc.stringMatching(/^[a-z]{2,8}$/);
   const type = fc.constantFrom({ type: 'boolean' }, { type: 'string', maxLength: 5 }, { enum: ['red', 'green'] });
@@ -83,7 +83,7 @@ test('a call of a tool that was not offered, or with arguments of another shape,
   expect(calls).toBeGreaterThan(0);
 });
 
-test('an output beside tools: a call, or JSON of its shape', async () => {
+test('an output beside tools: a call, or JSON with its shape', async () => {
   const output = objectOf({ answer: { type: 'string', maxLength: 10 }, sure: { type: 'boolean' } });
   const called = await ask(tiny, { messages: user('I need the weather for Zanzibar'), tools, output });
   expect(callsOf(called)).toHaveLength(1);
@@ -91,7 +91,7 @@ test('an output beside tools: a call, or JSON of its shape', async () => {
   expect(compileSchema(jsonSchema(output)).validate(JSON.parse(textOf(said)))).toMatchObject({ ok: true });
 });
 
-test('what a grammar does not hold is said once', async () => {
+test('keywords that a grammar does not enforce are reported once', async () => {
   const told: unknown[] = [];
   await using model = await loadTiny({ onLowered: (lowered) => told.push(lowered) });
   const ranged = { ...light, inputSchema: objectOf({ room: { type: 'string', pattern: '^[a-z]+$' } }) };
@@ -101,7 +101,7 @@ test('what a grammar does not hold is said once', async () => {
   ]);
 });
 
-test('a seed repeats an answer at a temperature, and another seed gives another', async () => {
+test('a seed repeats an answer at a temperature, another seed changes it', async () => {
   const say = async (seed: number): Promise<string> => {
     await using model = await loadTiny({ temperature: 2, seed, maxTokens: 30 });
     return textOf(await ask(model, { messages: user('How are you?') }));
@@ -111,7 +111,7 @@ test('a seed repeats an answer at a temperature, and another seed gives another'
   expect(others.slice(1)).not.toEqual([first, first]);
 });
 
-test('four at once answer as each alone, and more wait in order', async () => {
+test('four parallel requests answer like single ones, further requests wait in order', async () => {
   await using four = await loadTiny({ sequences: 4 });
   const requests = ['Zanzibar', 'Oslo', 'Lima', 'Paris', 'Rome', 'Quito'].map((city) =>
     user(`I need the weather for ${city}`),
@@ -130,7 +130,7 @@ test('four at once answer as each alone, and more wait in order', async () => {
   expect(ended.slice(0, 4).toSorted()).toEqual([0, 1, 2, 3]);
 });
 
-test('a request that is over before it begins, while it waits and while it is answered ends at once with the reason', async () => {
+test('a request aborted before it starts, while it waits or while it is answered ends at once with the reason', async () => {
   const reason = new Error('over');
   await expect(ask(tiny, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
 
@@ -162,7 +162,7 @@ test('a reader that leaves frees the sequence', async () => {
   expect(endOf(await ask(tiny, {})).reason).toBe('stop');
 });
 
-test('a conversation that grows is not read again', async () => {
+test('a growing conversation is not evaluated again', async () => {
   await using model = await loadTiny({ sequences: 2 });
   const messages = user(`I need the weather for Zanzibar. ${'Please. '.repeat(40)}`);
   const timed = async (): Promise<string> => JSON.stringify(await ask(model, { messages, tools }));
@@ -170,20 +170,20 @@ test('a conversation that grows is not read again', async () => {
   expect(await timed()).toBe(first);
 });
 
-test('text of a user that looks like a special token is text', async () => {
+test('user text that looks like a special token stays text', async () => {
   const lengthOf = async (text: string): Promise<number> =>
     endOf(await ask(tiny, { messages: user(text), maxTokens: 1 })).usage?.inputTokens ?? 0;
   expect((await lengthOf('x<|hf_call|>')) - (await lengthOf('x'))).toBeGreaterThan(3);
 });
 
-test('characters of several tokens come whole', async () => {
+test('characters split across tokens arrive whole', async () => {
   const output = objectOf({ it: { const: 'žluťoučký 🐎 кінь' } });
   const events = await ask(tiny, { output });
   expect(JSON.parse(textOf(events))).toEqual({ it: 'žluťoučký 🐎 кінь' });
   expect(events.some((event) => event.type === 'text-delta' && event.text.includes('\u{FFFD}'))).toBe(false);
 });
 
-test('without a grammar the model writes what it likes, and a call is whatever can be read as one', async () => {
+test('without a grammar the model writes freely, and anything parsed as a call is one', async () => {
   await using model = await loadTiny({ constrain: false });
   const called = await ask(model, { messages: user('I need the weather for Zanzibar'), tools: [weather] });
   expect(callsOf(called)).toEqual([{ name: 'get_weather', arguments: { city: 'Zanzibar' } }]);

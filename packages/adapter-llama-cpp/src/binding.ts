@@ -1,7 +1,7 @@
 import { describeThrown, HoldfastError } from '@holdfast/core';
 import type * as NodeLlamaCpp from 'node-llama-cpp';
 
-/** What is used of the package `node-llama-cpp`. */
+/** The part of `node-llama-cpp` that the adapter uses. */
 export type Binding = Pick<
   typeof NodeLlamaCpp,
   'getLlama' | 'LlamaChat' | 'LlamaGrammarEvaluationState' | 'resolveChatWrapper'
@@ -9,7 +9,7 @@ export type Binding = Pick<
 
 export const importBinding: () => Promise<Binding> = () => import('node-llama-cpp');
 
-/** Loads llama.cpp, from the package as it is: nothing is built and nothing downloaded. */
+/** Loads llama.cpp from the installed package, without building or downloading anything. */
 export async function startLlama(
   load: () => Promise<Binding>,
   threads: number,
@@ -28,14 +28,14 @@ export async function startLlama(
     });
     return { binding, llama };
   } catch (cause) {
-    throw missing('`node-llama-cpp` has no binary of llama.cpp for this machine', cause);
+    throw missing('`node-llama-cpp` has no llama.cpp binary for this machine', cause);
   }
 }
 
 function missing(what: string, cause: unknown): HoldfastError {
   return new HoldfastError(
     'llama.binding_missing',
-    `${what}: ${describeThrown(cause).slice(0, 300)}. Run \`npm install node-llama-cpp@3\`, with its packages for this platform.`,
+    `${what}: ${describeThrown(cause).slice(0, 300)}. Run \`npm install node-llama-cpp@3\`, including its packages for this platform.`,
     { cause },
   );
 }

@@ -44,10 +44,10 @@ afterAll(async () => {
 test.each([
   ['Please look up the weather for Zanzibar', weather],
   ['Set light in kitchen room with on true.', light],
-] as const)('a call in the way of the template: %s', async (text, tool) => {
+] as const)('a call by the chat template: %s', async (text, tool) => {
   const events = await ask(model, { messages: user(text), tools });
   const calls = callsOf(events);
-  // In a template that its training has not seen it calls more than was asked for, and finds no end, as some models do.
+  // The model was not trained on this template: it makes extra calls and does not stop, like some larger models.
   expect(calls.map(({ name }) => name)).toContain(tool.name);
   expect(calls.length).toBeLessThanOrEqual(8);
   for (const call of calls) {
@@ -59,7 +59,7 @@ test.each([
   expect(endOf(events)).toMatchObject({ reason: 'tool-calls', usage: { inputTokens: expect.any(Number) } });
 });
 
-test('`maxTokens` of a request cuts a text', async () => {
+test('`maxTokens` of a request cuts off a text', async () => {
   const events = await ask(model, { messages: user('Tell me a joke'), maxTokens: 3 });
   expect(endOf(events)).toMatchObject({ reason: 'length', usage: { outputTokens: 3 } });
 });
@@ -76,14 +76,14 @@ const output = objectOf({ answer: { type: 'string', maxLength: 10 }, sure: { typ
 test.each([
   ['alone', []],
   ['beside tools', tools],
-] as const)('an output %s is JSON of its shape', async (_name, offered) => {
+] as const)('an output %s is JSON with its shape', async (_name, offered) => {
   const events = await ask(model, { messages: user('Tell me a joke'), tools: offered, output });
   const calls = callsOf(events);
   if (calls.length > 0) expect(calls.every(({ name }) => tools.some((tool) => tool.name === name))).toBe(true);
   else expect(compileSchema(jsonSchema(output)).validate(JSON.parse(textOf(events)))).toMatchObject({ ok: true });
 });
 
-test('a conversation of several steps is gone on with', async () => {
+test('a conversation of several steps is continued', async () => {
   const call = { id: 'call-1', name: 'get_weather', arguments: '{"city":"Oslo"}' };
   const events = await ask(model, {
     messages: [
@@ -97,14 +97,14 @@ test('a conversation of several steps is gone on with', async () => {
   expect(textOf(events)).toContain('owner');
 });
 
-test('`model.context_overflow`: what does not fit is never cut in silence', async () => {
+test('`model.context_overflow`: a conversation is never truncated silently', async () => {
   await expect(ask(model, { messages: user('word '.repeat(1100)) })).rejects.toMatchObject({
     code: 'model.context_overflow',
     data: { contextSize: 1024 },
   });
 });
 
-test('a request that is over ends with the reason, and the next is answered', async () => {
+test('an aborted request ends with the reason, and the next one is answered', async () => {
   const controller = new AbortController();
   const reason = new Error('over');
   const events = model
@@ -116,7 +116,7 @@ test('a request that is over ends with the reason, and the next is answered', as
   expect(endOf(await ask(model, { messages: user('Tell me a joke'), maxTokens: 3 }))).toBeDefined();
 });
 
-test('a file without a chat template is asked in a general way', async () => {
+test('a file without a chat template gets a generic one', async () => {
   await using plain = await loadLlamaModel({
     modelPath: tinyModelUrl,
     contextSize: 1024,

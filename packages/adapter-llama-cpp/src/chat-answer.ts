@@ -4,7 +4,7 @@ import { type Answer, type Answering, checkLength, contextOverflow, roomFor } fr
 import { toChatHistory } from './chat-history.ts';
 import { toFunctionSchema } from './function-schema.ts';
 
-/** Answers in the way of the model's own chat template, with the function calling that node-llama-cpp has for it. */
+/** Answers with the model's own chat template and node-llama-cpp's function calling for it. */
 export function answerInChat(answering: Answering): Answer {
   const { binding, model, sequences } = answering;
   const chatWrapper = binding.resolveChatWrapper(model);
@@ -31,14 +31,14 @@ export function answerInChat(answering: Answering): Answer {
         const drop = (): void => {
           isText = true;
         };
-        // A message with tools may become calls, so an output that has to fit a schema is asked for when it did not.
+        // With tools, the message may be calls: the output schema is applied only if it was a text.
         const waits = request.output !== undefined && offered !== undefined;
         const first = await ask(
           asking,
           { room, offered, output: waits ? undefined : request.output },
           waits ? drop : tell,
         );
-        // A call that was cut is none; of a text that was dropped nobody cares whether it was cut.
+        // A cut-off call is dropped; for a discarded text it does not matter.
         const isCut = first.reason === 'length' && !isText;
         const isAnswered = !waits || first.calls.length > 0 || isCut;
         const last = isAnswered ? first : await ask(asking, { room, offered: undefined, output: request.output }, tell);
@@ -53,10 +53,10 @@ export function answerInChat(answering: Answering): Answer {
   };
 }
 
-/** A model that finds no end to its calls is stopped there; the next message may have more. */
+/** Stops a model that never ends its calls; it can continue in its next message. */
 const maxParallelFunctionCalls = 8;
 
-interface Asking {
+interface ReplyOptions {
   readonly answering: Answering;
   readonly chat: LlamaChat;
   readonly sequence: LlamaContextSequence;
@@ -65,21 +65,21 @@ interface Asking {
   readonly stopped: AbortSignal;
 }
 
-interface Asked {
+interface ModelReply {
   readonly calls: readonly ToolCall[];
   readonly reason: FinishReason;
   readonly usage: ModelUsage;
 }
 
 async function ask(
-  { answering, chat, sequence, history, prompt, stopped }: Asking,
+  { answering, chat, sequence, history, prompt, stopped }: ReplyOptions,
   wanted: {
     readonly room: number;
     readonly offered: ChatModelFunctions | undefined;
     readonly output: ModelRequest['output'];
   },
   onTextChunk: (text: string) => void,
-): Promise<Asked> {
+): Promise<ModelReply> {
   const { offered, output, room } = wanted;
   const before = sequence.tokenMeter.getState();
   const common = {
@@ -88,7 +88,7 @@ async function ask(
     maxTokens: room,
     repeatPenalty: false as const,
     signal: stopped,
-    // A conversation is never cut in silence.
+    // A conversation is never truncated silently.
     contextShift: {
       size: 1,
       strategy: () => {
@@ -123,7 +123,7 @@ function add(one: ModelUsage, other: ModelUsage): ModelUsage {
   };
 }
 
-/** Tools as functions of node-llama-cpp, each translated once. */
+/** Converts tools to node-llama-cpp functions, each once. */
 class Functions {
   readonly #answering: Answering;
   readonly #known = new WeakMap<ToolDeclaration, ChatModelFunctions[string]>();

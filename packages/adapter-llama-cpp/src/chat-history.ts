@@ -1,9 +1,11 @@
 import { type Message, parseJson } from '@holdfast/core';
 import type { ChatHistoryItem, ChatModelFunctionCall, ChatModelResponse } from 'node-llama-cpp';
 
-/** A conversation as node-llama-cpp has it: calls stand with their results in the message that made them, which then goes on. */
+/**
+ * Converts a conversation to node-llama-cpp's form: calls and their results are part of the model's message, which continues after them.
+ */
 export function toChatHistory(messages: readonly Message[]): ChatHistoryItem[] {
-  /** By their ids: the latest calls, because some models count from the beginning in each message. */
+  /** The latest call of each id: some models restart their ids in each message. */
   const called = new Map<string | undefined, ChatModelFunctionCall>();
   const history: ChatHistoryItem[] = [];
   for (const message of messages) {
@@ -41,7 +43,7 @@ export function toChatHistory(messages: readonly Message[]): ChatHistoryItem[] {
   return history;
 }
 
-/** The model's message at the end, which the next answer is part of. */
+/** The model's message at the end, which the next answer continues. */
 function openResponse(history: ChatHistoryItem[]): ChatModelResponse['response'] {
   const last = history.at(-1);
   if (last?.type === 'model') return last.response;

@@ -9,7 +9,7 @@ export function loadTiny(options: Partial<LlamaModelOptions> = {}): Promise<Llam
 
 let started: Promise<Llama> | undefined;
 
-/** Starts llama.cpp once for all models of a test file: each start tries the binary in a process of its own. */
+/** Starts llama.cpp once for all models of a test file: each start tests the binary in a process of its own. */
 export async function importStarted(): Promise<unknown> {
   const binding = await import('node-llama-cpp');
   const getLlama = async (options: LlamaOptions): Promise<unknown> => {
@@ -68,6 +68,6 @@ export function callsOf(
 
 export function endOf(events: readonly ModelEvent[]): Extract<ModelEvent, { type: 'finish' }> {
   const last = events.at(-1);
-  if (last?.type !== 'finish') throw new Error('The message has no end.');
+  if (last?.type !== 'finish') throw new Error('The message has no finish event.');
   return last;
 }

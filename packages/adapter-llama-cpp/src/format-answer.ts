@@ -9,7 +9,7 @@ import type { LlamaContextSequence, LlamaGrammar, LlamaModel, Token } from 'node
 import { type Answer, type Answering, checkLength, roomFor } from './answering.ts';
 import { TokenText } from './token-text.ts';
 
-/** Answers in a format of the model's own: a call or a text, as the model decides with its first token. */
+/** Answers in the model's own format: a call or a text, decided by the model's first token. */
 export function answerInFormat(format: ConversationFormat, answering: Answering): Answer {
   const { model, sequences } = answering;
   const call = specialToken(model, format.call);
@@ -30,7 +30,7 @@ export function answerInFormat(format: ConversationFormat, answering: Answering)
       const written = { text: '', isCall: false };
       const text = new TokenText(model);
       const add = (piece: string): void => {
-        // Tokenizers put a space before a text that has none.
+        // Tokenizers prepend a space to a text without one.
         const part = written.text === '' ? piece.trimStart() : piece;
         written.text += part;
         if (part !== '' && !written.isCall) push({ type: 'text-delta', text: part });
@@ -65,7 +65,7 @@ export function answerInFormat(format: ConversationFormat, answering: Answering)
     });
 
     function finishCall(written: string, reason: FinishReason): FinishReason {
-      // Cut: half a call is none.
+      // An incomplete call is dropped.
       if (reason === 'length') return reason;
       const read = format.readCall(written);
       if (read === undefined) {
@@ -101,7 +101,7 @@ interface Beginning {
   readonly constrain: boolean;
 }
 
-/** How the message begins; `undefined` where the model may begin it with anything. */
+/** Starts the message; `undefined` if the model may start it with any token. */
 async function begin(
   writer: Writer,
   { tools, output }: ModelRequest,
@@ -125,7 +125,7 @@ class Writer {
     this.#stopped = stopped;
   }
 
-  /** Reads a prompt but for its last token, which is returned; batch by batch, `undefined` when it was stopped between two. */
+  /** Evaluates a prompt except for its last token, which it returns. `undefined` if stopped between two batches. */
   async read(prompt: readonly Token[]): Promise<Token | undefined> {
     const sequence = this.#sequence;
     await sequence.adaptStateToTokens(prompt.slice(0, -1), false);
@@ -138,7 +138,7 @@ class Writer {
     return this.#stopped.aborted ? undefined : prompt.at(-1);
   }
 
-  /** How likely each of two is after `last`, which is not taken into the sequence. */
+  /** The probabilities of two tokens after `last`, without adding it to the sequence. */
   async weigh(last: Token, [one, other]: readonly [Token, Token]): Promise<readonly [number, number]> {
     const index = this.#sequence.nextTokenIndex;
     const [output] = await this.#sequence.controlledEvaluate([[last, { generateNext: { probabilities: true } }]]);
@@ -169,6 +169,6 @@ function specialToken(model: LlamaModel, name: string): Token {
   if (token !== undefined && more.length === 0) return token;
   throw new HoldfastError(
     'options.invalid',
-    `\`${name}\` of \`format\` is no token of this model. Pass the format that it was trained in.`,
+    `\`${name}\` of \`format\` is not a token of this model. Pass the format that the model was trained on.`,
   );
 }

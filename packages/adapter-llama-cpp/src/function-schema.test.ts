@@ -61,7 +61,7 @@ test.each<[what: string, schema: JsonObject, lowered: unknown]>([
   ],
   ['a reference elsewhere', { $ref: 'https://example.org/schema' }, [{ path: '', keyword: '$ref' }]],
   ['all of', { allOf: [text] }, [{ path: '', keyword: 'allOf' }]],
-])('%s is not held, and said', (_what, schema, lowered) => {
+])('%s is not enforced, and reported', (_what, schema, lowered) => {
   expect(toFunctionSchema(schema).lowered).toEqual(lowered);
 });
 
@@ -69,13 +69,13 @@ test.each<[what: string, schema: JsonObject]>([
   ['values', { enum: [] }],
   ['branches', { anyOf: [] }],
   ['types', { type: [] }],
-])('of no %s the binding makes no JSON, so any is taken', (_what, schema) => {
+])("%s, which the binding's grammar does not support, becomes any JSON", (_what, schema) => {
   const { schema: made } = toFunctionSchema(schema);
   expect(made).toMatchObject({ oneOf: expect.any(Array) });
   expect(JSON.stringify(made)).not.toContain('[]');
 });
 
-test('optional properties in each other, and what branches into itself, stay small', () => {
+test('nested optional properties and branching recursion stay small', () => {
   let nested: JsonObject = text;
   for (let depth = 0; depth < 8; depth += 1) nested = objectOf({ a: nested, b: text, c: text, d: text }, []);
   const nodes = Array.from({ length: 50 }, () => ({ $ref: '#/$defs/node' }));
@@ -87,7 +87,7 @@ test('optional properties in each other, and what branches into itself, stay sma
   }
 });
 
-test('what refers to itself ends', () => {
+test('recursion ends', () => {
   const schema = { $ref: '#/$defs/node', $defs: { node: objectOf({ next: { $ref: '#/$defs/node' } }) } };
   const { schema: made, lowered } = toFunctionSchema(schema);
   expect(JSON.stringify(made).length).toBeLessThan(5000);

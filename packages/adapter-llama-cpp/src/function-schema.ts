@@ -8,8 +8,8 @@ export interface FunctionSchema {
 }
 
 /**
- * A tool's schema in the part of JSON Schema that node-llama-cpp makes a grammar of. Whatever that grammar generates fits the shape
- * of the original; in it every property is required, so optional ones become a choice between objects with and without them.
+ * Converts a tool's schema to the JSON Schema subset that node-llama-cpp compiles to a grammar. All generated values have the shape of
+ * the original. The subset has no optional properties, so they become a choice between objects with and without them.
  *
  * Source: `GbnfJsonSchema` of node-llama-cpp 3.22.
  */
@@ -25,9 +25,9 @@ interface Walk {
   readonly root: Schema;
   readonly path: string;
   readonly depth: number;
-  /** In how many variants of what is around it the schema stands. */
+  /** The number of variants of the surrounding schemas. */
   readonly variants: number;
-  /** How many more schemas and choices there may be. */
+  /** The budget of further schemas and choices. */
   readonly size: { left: number };
   readonly lowered: LoweredKeyword[];
 }
@@ -35,11 +35,11 @@ interface Walk {
 type Schema = Readonly<Record<string, unknown>>;
 
 const maxDepth = 16;
-/** Objects with more optional properties than these are offered without any and with all, and nothing between. */
+/** Objects with more optional properties are offered with none or all of them. */
 const maxOptional = 4;
-/** Of one schema: they multiply where objects lie in each other, and the model is told of each. */
+/** Per schema: variants multiply in nested objects, and the model sees each. */
 const maxVariants = 64;
-/** Schemas and choices: what is beyond is taken as any JSON. */
+/** Schemas and choices; beyond the limit, any JSON is allowed. */
 const maxSize = 2000;
 
 const anything: GbnfJsonSchema = {
@@ -148,7 +148,7 @@ function toObject(schema: Schema, walk: Walk): GbnfJsonSchema {
   return variants.length === 1 && only !== undefined ? only : { oneOf: variants };
 }
 
-/** Which of the optional properties are there, in each variant. */
+/** The sets of optional properties present in each variant. */
 function subsetsFor(optional: readonly string[], walk: Walk): readonly (readonly string[])[] {
   if (optional.length <= maxOptional && walk.variants * 2 ** optional.length <= maxVariants) return subsetsOf(optional);
   walk.lowered.push({ path: walk.path, keyword: 'required' });
@@ -161,9 +161,9 @@ function subsetsOf([name, ...rest]: readonly string[]): readonly (readonly strin
   return [...subsets.map((subset) => [name, ...subset]), ...subsets];
 }
 
-/** In place: what refers to itself ends at any JSON. */
+/** Inlined; recursion ends in any JSON. */
 function toReferenced(reference: string, walk: Walk): GbnfJsonSchema {
-  // An anchor is found by nobody here.
+  // Anchors are not resolved.
   let target: unknown = /^#(?:\/|$)/.test(reference) ? walk.root : undefined;
   for (const step of reference.slice(1).split('/').slice(1)) {
     const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
@@ -176,7 +176,7 @@ function toReferenced(reference: string, walk: Walk): GbnfJsonSchema {
 
 const maxReferences = 8;
 
-/** Bounds that can be kept to: of two that exclude each other, the upper one. */
+/** Bounds that can be met: of two contradictory ones, the upper. */
 function countsOf(
   schema: Schema,
   [least, most]: readonly [least: string, most: string],

@@ -83,15 +83,15 @@ const most = enough * 6;
 const model = await loadTiny({ temperature: 3, seed: 8, maxTokens: 120, contextSize: 512 });
 afterAll(() => model.close());
 
-test.each(Object.entries(schemas))('%s: what is written fits the schema', async (_name, output) => {
+test.each(Object.entries(schemas))('%s: generated JSON matches the schema', async (_name, output) => {
   const schema = compileSchema(jsonSchema(output));
   let whole = 0;
   for (let round = 0; round < most && whole < enough; round += 1) {
     const events = await ask(model, { messages: user(`Say something, ${round}`), output });
-    // Cut where a free text grew too long: nothing can be said of it.
+    // Cut off by a long string: nothing to check.
     if (endOf(events).reason === 'length') continue;
     const text = textOf(events);
-    // Single bytes that are no character: the grammar counts them otherwise than their replacements are counted.
+    // Invalid UTF-8 bytes: the grammar counts them differently from their replacement characters.
     if (text.includes('\u{FFFD}')) continue;
     whole += 1;
     expect(schema.validate(JSON.parse(text)), text).toMatchObject({ ok: true });
@@ -99,10 +99,10 @@ test.each(Object.entries(schemas))('%s: what is written fits the schema', async 
   expect(whole).toBeGreaterThan(0);
 });
 
-test('values by name: what is written fits the schema, or begins something that does', async () => {
+test('values by name: generated JSON, or a completion of it, matches the schema', async () => {
   const output = { type: 'object', additionalProperties: { type: 'integer' } };
   const schema = compileSchema(jsonSchema(output));
-  // Names have no limit, so most answers are cut: in a name, in an escape, in a number, or between them.
+  // Names have no length limit, so most answers are cut off: in a name, an escape or a number, or between them.
   const endings = ['', '}', '0}', ':0}', '":0}', '"":0}', 'n":0}', '0":0}', '00":0}', '000":0}', '0000":0}'];
   const fits = (text: string): boolean => {
     try {
@@ -111,7 +111,7 @@ test('values by name: what is written fits the schema, or begins something that 
       return false;
     }
   };
-  // Less wild, or few names would ever end.
+  // A lower temperature, or few names would ever end.
   await using calm = await loadTiny({ temperature: 1, seed: 8, maxTokens: 40, contextSize: 512 });
   let named = 0;
   for (let round = 0; round < 100 && named < enough * 3; round += 1) {
@@ -142,17 +142,17 @@ test.each<[keyword: string, schema: JsonObject, path: string]>([
     '/properties/a',
   ],
   ['patternProperties', { type: 'object', patternProperties: { a: {} } }, ''],
-])('`%s` is not held, and said', (keyword, schema, path) => {
+])('`%s` is not enforced, and reported', (keyword, schema, path) => {
   expect(toGrammar([schema]).lowered).toEqual([{ path, keyword }]);
 });
 
-test('what a grammar holds is not reported, and any of several schemas may be written', () => {
+test('enforced keywords are not reported, and any of several schemas may be generated', () => {
   const { text, lowered } = toGrammar(Object.values(schemas));
   expect(lowered).toEqual([]);
   expect(/^root ::= (.*)$/m.exec(text)?.[1]?.split(' | ').length).toBeGreaterThan(5);
 });
 
-test('a schema that is deep ends at any JSON, and that is said', () => {
+test('a deep schema ends in any JSON, which is reported', () => {
   let schema: JsonObject = { type: 'boolean' };
   for (let depth = 0; depth < 500; depth += 1) schema = objectOf({ a: schema });
   const { text, lowered } = toGrammar([schema]);
@@ -178,7 +178,7 @@ const $defs = {
 };
 
 test.each(Object.entries(circles))(
-  'a circle %s, which no grammar can say, is not held, and said',
+  'a circular reference %s, which a grammar cannot express, is reported',
   async (_name, schema) => {
     const output = { ...schema, $defs };
     const { lowered } = toGrammar([output]);
@@ -202,14 +202,14 @@ test.each<[what: string, schema: JsonObject, lowered: unknown]>([
     objectOf({ a: objectOf(Object.fromEntries(many.map((name) => [name, leaf]))), b: leaf }),
     [{ path: '/properties/a', keyword: 'properties' }],
   ],
-])('of too many or too long %s the type is held, and what is beside them', (_what, schema, lowered) => {
+])('with too many or too long %s, the type and the other keywords are still enforced', (_what, schema, lowered) => {
   const made = toGrammar([schema]);
   expect(made.lowered).toEqual(lowered);
   expect(made.text.length).toBeLessThan(4000);
   expect(made.text).toContain(String.raw`"\"b\"" ":" `);
 });
 
-test('whatever a schema repeats, its grammar is short', () => {
+test('a schema with repetitions has a short grammar', () => {
   const bounded = (index: number): JsonObject => ({ type: 'string', maxLength: 1000 + (index % 1000) });
   const lists = Object.fromEntries(many.slice(0, 400).map((name) => [name, { type: 'array', maxItems: 2000 }]));
   const same = Object.fromEntries(many.slice(0, 400).map((name) => [name, { type: 'string', maxLength: 2000 }]));

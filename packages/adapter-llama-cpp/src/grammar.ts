@@ -15,16 +15,16 @@ import {
   typesOf,
 } from './schema-parts.ts';
 
-/** A keyword that a grammar does not hold; what a model writes is held against the original schema by whoever asked. */
+/** A keyword that a grammar does not enforce; the caller validates against the original schema. */
 export interface LoweredKeyword {
-  /** JSON Pointer to the schema in which it stands. */
+  /** JSON Pointer to the schema with the keyword. */
   readonly path: string;
   readonly keyword: string;
 }
 
-/** What a schema says that the grammar does not hold. */
+/** The keywords of a schema that the grammar does not enforce. */
 export interface LoweredSchema {
-  /** The tools whose calls it is about; absent for the schema of a request's `output`. */
+  /** The tools concerned; absent for the schema of a request's `output`. */
   readonly tools?: readonly string[] | undefined;
   readonly lowered: readonly LoweredKeyword[];
 }
@@ -36,10 +36,10 @@ export interface Grammar {
 }
 
 /**
- * A grammar of the JSON that one of `schemas` allows: without spaces, properties in their order, optional ones present or not, and
- * none that is not declared where some are. Whatever it generates is JSON of the declared shape; the keywords that it does not
- * hold are in `lowered`. With `quoted`, free texts and numbers are only such as stand in those texts: an optional property is left out
- * where none fits, and a required one may have any.
+ * Compiles a grammar for JSON that matches one of `schemas`: no spaces, properties in schema order, optional ones
+ * present or not; undeclared properties only where none are declared. Generated JSON has the declared shape; `lowered`
+ * lists the keywords that are not enforced. With `quoted`, strings and numbers are limited to those in the texts:
+ * without a match, an optional property is left out and a required one is unlimited.
  *
  * Source: grammars/README.md of llama.cpp.
  */
@@ -50,17 +50,17 @@ export function toGrammar(schemas: readonly JsonObject[], quoted?: readonly stri
   return { text: writer.toText(roots), lowered: writer.lowered };
 }
 
-/** Levels of a schema that refers to itself; below, any JSON is taken. */
+/** Levels of a recursive schema; below, any JSON is allowed. */
 const maxDepth = 64;
 /**
- * Of a grammar for one schema, about in characters. llama.cpp reads a grammar while everybody waits, and looks at all choices for each
- * token; what is beyond is for the call path to judge.
+ * Per schema, roughly in characters. llama.cpp parses a grammar synchronously and tries all choices for each token; the
+ * call path validates the rest.
  */
 const maxSize = 32_768;
-/** Longer repetitions make the grammar slow; from here on, the length is for the call path to judge. */
+/** Longer repetitions make the grammar slow; the call path validates larger lengths. */
 const maxRepeat = 2000;
 
-/** The rules of one schema and of what it refers to. */
+/** The rules of one schema and of its references. */
 class SchemaRules {
   readonly #writer: GrammarWriter;
   readonly #root: Schema;
@@ -92,7 +92,7 @@ class SchemaRules {
     if (typeof reference === 'string') return this.#referenceOf(reference, schema, { path, depth: deeper });
     const all = schema['allOf'];
     if (Array.isArray(all)) {
-      // The last one counts.
+      // The last `$ref` wins.
       if (all.filter((one) => isPlainObject(one) && Object.hasOwn(one, '$ref')).length > 1)
         this.#writer.lowered.push({ path, keyword: 'allOf' });
       return this.ruleOf(mergeAll(schema, all), path, deeper);
@@ -123,12 +123,12 @@ class SchemaRules {
     const count = this.#writer.lowered.length;
     const repeat = this.#repeat(least, most, { path, keyword: 'maxLength' });
     const rule = this.#writer.add(() => String.raw`"\"" char${repeat} "\""`);
-    // What is lowered is said each time.
+    // A lowered keyword must be reported on each use.
     if (this.#writer.lowered.length === count) this.#strings.set(`${least},${most}`, rule);
     return rule;
   }
 
-  /** One of the values; of too many, any of their types. */
+  /** One of the values; if there are too many, a value of their types. */
   #choice(values: readonly unknown[], lowered: LoweredKeyword): string {
     if (values.length === 0) return this.#never(lowered.path, lowered.keyword);
     const literals = values.map(toLiteral);
@@ -171,9 +171,9 @@ class SchemaRules {
     return `"{" ${this.#entries(entries, 0, true)} "}"`;
   }
 
-  /** What may follow from the entry `index` on; a rule for each entry and whether a comma has to come before it. */
+  /** The text that may follow from entry `index` on; one rule per entry, with and without a leading comma. */
   #entries(entries: readonly Entry[], index: number, isFirst: boolean): string {
-    // Built from the end, so that each rule is made once.
+    // Built from the end, so that each rule is created once.
     let first = '""';
     let later = '""';
     for (const { rule, isRequired } of entries.slice(index).reverse()) {
@@ -202,7 +202,7 @@ class SchemaRules {
     return `"[" ${least === 0 ? `(${filled})?` : filled} "]"`;
   }
 
-  /** For what is written more than once: llama.cpp counts what is in a repetition, and takes only so much. */
+  /** Names a text that is used repeatedly: llama.cpp limits the size of a repetition. */
   #named(schema: unknown, path: string, depth: number): string {
     const rule = this.ruleOf(schema, path, depth);
     return /^\w+$/.test(rule) ? rule : this.#writer.add(() => rule);
@@ -270,14 +270,14 @@ class SchemaRules {
     return 'value';
   }
 
-  /** Nothing fits; the nearest that can be written is `null`, which the original refuses. */
+  /** No value is valid. The closest valid grammar is `null`, which the original schema rejects. */
   #never(path: string, keyword: string): string {
     this.#writer.lowered.push({ path, keyword });
     return 'null';
   }
 }
 
-/** Of a schema that says nothing, and of a property without its name. */
+/** The size of an empty schema, and of a property without its name. */
 const leastSize = 16;
 
 interface Entry {

@@ -17,7 +17,7 @@ afterAll(() => rm(folder, { recursive: true }));
 test.each<[what: string, options: Partial<Record<keyof LlamaModelOptions, unknown>>]>([
   ['no path', { modelPath: '' }],
   ['a path that is a number', { modelPath: 7 }],
-  ['an address that is no file', { modelPath: new URL('https://example.org/model.gguf') }],
+  ['an address that is not a file', { modelPath: new URL('https://example.org/model.gguf') }],
   ['no threads', { threads: 0 }],
   ['half a thread', { threads: 1.5 }],
   ['a small context', { contextSize: 15 }],
@@ -25,17 +25,17 @@ test.each<[what: string, options: Partial<Record<keyof LlamaModelOptions, unknow
   ['no sequence', { sequences: 0 }],
   ['a negative seed', { seed: -1 }],
   ['a negative temperature', { temperature: -0.1 }],
-  ['a temperature that is no number', { temperature: Number.NaN }],
+  ['a temperature that is not a number', { temperature: Number.NaN }],
   ['no tokens', { maxTokens: 0 }],
   ['no grammar for a chat template', { constrain: false, format: undefined }],
   ['a share above 1', { format: { ...tinyFormat, callShare: 1.1 } }],
-  ['a share that is no number', { format: { ...tinyFormat, callShare: Number.NaN } }],
+  ['a share that is not a number', { format: { ...tinyFormat, callShare: Number.NaN } }],
   ['a format of another model', { format: { ...tinyFormat, say: '<|nobody|>' } }],
 ])('`options.invalid`: %s', async (_what, options) => {
   await expect(loadTiny(options as Partial<LlamaModelOptions>)).rejects.toMatchObject({ code: 'options.invalid' });
 });
 
-test('`options.invalid`: a special token of a prompt that the model has not', async () => {
+test('`options.invalid`: a special token that the model lacks', async () => {
   await using model = await loadTiny({ format: { ...tinyFormat, toPrompt: () => [{ special: '<|nobody|>' }] } });
   await expect(ask(model, {})).rejects.toMatchObject({ code: 'options.invalid' });
 });
@@ -52,11 +52,11 @@ test('`llama.binding_missing`: the package has no binary for this machine', asyn
   const importBinding = async () => ({ getLlama: () => Promise.reject(new Error('NoBinaryFoundError')) });
   await expect(loadTiny({ importBinding })).rejects.toMatchObject({
     code: 'llama.binding_missing',
-    message: expect.stringContaining('no binary of llama.cpp'),
+    message: expect.stringContaining('no llama.cpp binary'),
   });
 });
 
-test('`llama.model_missing`: no such file, and a folder', async () => {
+test('`llama.model_missing`: a missing file, and a folder', async () => {
   for (const modelPath of [join(folder, 'none.gguf'), folder]) {
     await expect(loadTiny({ modelPath })).rejects.toMatchObject({
       code: 'llama.model_missing',
@@ -65,7 +65,7 @@ test('`llama.model_missing`: no such file, and a folder', async () => {
   }
 });
 
-test('`llama.model_broken`: not GGUF, cut, or damaged at its start', async () => {
+test('`llama.model_broken`: not GGUF, truncated, or damaged at the start', async () => {
   const whole = await readFile(tinyModelUrl);
   const damaged = Buffer.from(whole);
   damaged.fill(0xff, 8, 400);
@@ -75,7 +75,7 @@ test('`llama.model_broken`: not GGUF, cut, or damaged at its start', async () =>
     cut: whole.subarray(0, whole.length / 2),
     head: whole.subarray(0, 300),
     damaged,
-    // The binding would be busy with these for ever.
+    // These would keep the binding busy forever.
     words: Buffer.from('GGUF and then nothing of the kind'),
     version: Buffer.concat([Buffer.from('GGUF'), Buffer.from([4, 0, 0, 0]), whole.subarray(8)]),
     counts: Buffer.concat([whole.subarray(0, 16), Buffer.from([0, 0, 0, 0, 0, 0, 1, 0]), whole.subarray(24)]),
@@ -90,8 +90,8 @@ test('`llama.model_broken`: not GGUF, cut, or damaged at its start', async () =>
   }
 });
 
-test('`llama.context_failed`: more than the memory holds', async () => {
-  // Played: a machine may have more memory than a test can ask for.
+test('`llama.context_failed`: not enough memory', async () => {
+  // Faked: a machine may have more memory than a test can request.
   const importBinding = async () => {
     const binding = await import('node-llama-cpp');
     const getLlama = async (options: LlamaOptions): Promise<Llama> => {
@@ -113,15 +113,15 @@ test('`llama.context_failed`: more than the memory holds', async () => {
   });
 });
 
-test('`llama.context_failed`: more sequences of the default length than can be counted', async () => {
+test('`llama.context_failed`: too many sequences of the default length', async () => {
   await expect(loadTiny({ sequences: 2 ** 20 })).rejects.toMatchObject({
     code: 'llama.context_failed',
     data: { contextSize: 768, sequences: 2 ** 20 },
-    message: expect.stringContaining('At most 16777216 tokens'),
+    message: expect.stringContaining('limited to 16777216 tokens'),
   });
 });
 
-test('a path and its address load the same model, whose id is the name of the file', async () => {
+test('a path and its URL load the same model, whose id is the file name', async () => {
   const modelPath = join(folder, 'copy.gguf');
   await writeFile(modelPath, await readFile(tinyModelUrl));
   for (const path of [modelPath, pathToFileURL(modelPath)]) {
@@ -130,14 +130,14 @@ test('a path and its address load the same model, whose id is the name of the fi
   }
 });
 
-test('`model.context_overflow`: a conversation without room for one more token, and never one that is cut in silence', async () => {
+test('`model.context_overflow`: a conversation that fills the context is rejected, not truncated', async () => {
   await using model = await loadTiny({ contextSize: 64 });
   const error = await ask(model, { messages: user('word '.repeat(64)) }).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ code: 'model.context_overflow', data: { contextSize: 64 } });
   expect(textOf(await ask(model, {}))).not.toBe('');
 });
 
-test('`model.context_overflow`: a word of a million letters is refused without the hours that its tokens would take', async () => {
+test('`model.context_overflow`: a word of a million letters is rejected quickly', async () => {
   await using model = await loadTiny();
   for (const text of ['x'.repeat(1_000_000), 'word '.repeat(200_000)]) {
     await expect(ask(model, { messages: user(text) })).rejects.toMatchObject({
@@ -147,7 +147,7 @@ test('`model.context_overflow`: a word of a million letters is refused without t
   }
 });
 
-test('an answer that reaches the end of the context is cut there', async () => {
+test('an answer that reaches the end of the context is cut off', async () => {
   await using model = await loadTiny({ contextSize: 16 });
   const messages = user('Hi it');
   const end = endOf(await ask(model, { messages }));
@@ -160,7 +160,7 @@ test.each([
   ['of a request', {}, { maxTokens: 5 }],
   ['of a request that is lower', { maxTokens: 9 }, { maxTokens: 5 }],
   ['of a request that is higher', { maxTokens: 5 }, { maxTokens: 9 }],
-])('`maxTokens` %s cuts a text, and half a call is none', async (_, options, wish) => {
+])('`maxTokens` %s cuts off a text and drops an incomplete call', async (_, options, wish) => {
   await using model = await loadTiny(options);
   const text = await ask(model, { ...wish, messages: user('Tell me a joke') });
   expect(endOf(text)).toMatchObject({ reason: 'length', usage: { outputTokens: 5 } });
@@ -170,7 +170,7 @@ test.each([
   ]);
 });
 
-test('`llama.closed`: while it answers, while others wait, after it, and twice', async () => {
+test('`llama.closed`: while answering, while waiting, afterwards, and twice', async () => {
   const model = await loadTiny();
   const running = model.stream({ messages: user('Tell me a joke'), tools: [], signal: new AbortController().signal });
   const events = running[Symbol.asyncIterator]();
@@ -184,7 +184,7 @@ test('`llama.closed`: while it answers, while others wait, after it, and twice',
   await expect(ask(model, {})).rejects.toMatchObject({ code: 'llama.closed' });
 });
 
-test('`model.failed`: what the binding throws, and the next request is answered', async () => {
+test('`model.failed`: the binding throws, and the next request is answered', async () => {
   let isBroken = true;
   const importBinding = async () => {
     const binding = await import('node-llama-cpp');

@@ -12,62 +12,62 @@ import { readWhile } from './read-while.ts';
 import { Sequences } from './sequences.ts';
 
 export interface LlamaModelOptions {
-  /** A GGUF file. */
+  /** Path or `file:` URL of a GGUF file. */
   readonly modelPath: string | URL;
-  /** Integer from 1 on, default 1: more than there are idle cores make it slower, hundreds of times on busy ones. */
+  /** Integer, at least 1; default 1. More threads than idle cores are slower, on a busy machine hundreds of times. */
   readonly threads?: number;
-  /** Tokens of one conversation with its answer, from 16 on. Default: what the model was trained on, at most 8,192. */
+  /** Tokens of one conversation with its answer, at least 16. Default: the length the model was trained with, at most 8,192. */
   readonly contextSize?: number;
-  /** Requests that are answered side by side, each with a context of its own; more wait in order. Integer from 1 on, default 1. */
+  /** Requests answered in parallel, each with its own context; further requests wait in order. Integer, at least 1; default 1. */
   readonly sequences?: number;
-  /** Integer from 0 on: with a temperature above 0, the same one gives the same answer. Default: another one each time. */
+  /** Integer, at least 0. With a temperature above 0, the same seed gives the same answer. Default: random. */
   readonly seed?: number;
-  /** From 0 on. Default 0: always the likeliest token. */
+  /** At least 0. Default 0: always the most likely token. */
   readonly temperature?: number;
   /**
-   * Longest answer, in tokens; a longer one is cut and ends with `length`. A request may want a shorter one. Default: what the context has
-   * room for.
+   * Maximum answer length in tokens; a longer answer is cut off and ends with `length`. A request can lower it.
+   * Default: the remaining context.
    */
   readonly maxTokens?: number;
-  /** How the model is written to. Default: by the chat template in its file. */
+  /** The model's conversation format. Default: the chat template in its file. */
   readonly format?: ConversationFormat;
-  /** Whether calls and output are held to their schemas by a grammar. Default true. `false` is for comparing, and needs `format`. */
+  /** Enforces the schemas of calls and output with a grammar. Default true. `false` is for comparison and requires `format`. */
   readonly constrain?: boolean;
-  /** Told of what a grammar does not hold of a schema, once a grammar. */
+  /** Called once per grammar with the keywords that it does not enforce. */
   readonly onLowered?: (lowered: LoweredSchema) => void;
-  /** Imports the binding, for programs that are bundled. Default `import('node-llama-cpp')`. */
+  /** Imports the binding, for bundled programs. Default `import('node-llama-cpp')`. */
   readonly importBinding?: () => Promise<unknown>;
 }
 
-/** A model in this process. */
+/** A model that runs in this process. */
 export interface LlamaModel extends Model, AsyncDisposable {
   /** Tokens of one conversation with its answer. */
   readonly contextSize: number;
-  /** Ends what is being answered, with `llama.closed`, and frees the memory. May be called again. */
+  /** Aborts running requests with `llama.closed` and frees the memory. Idempotent. */
   close(): Promise<void>;
 }
 
 const largestDefaultContext = 8192;
 const smallestContext = 16;
-/** Beyond, the memory that the binding reckons with overflows, and the system ends the process. */
+/** With more tokens, a size in the binding overflows and the system kills the process. */
 const mostTokens = 2 ** 24;
 
 /**
- * Loads a language model from a GGUF file into this process, for processors, with llama.cpp from the package `node-llama-cpp`, which
- * is installed by whoever uses this one. A call of a tool that was not offered cannot be written.
+ * Loads a language model from a GGUF file into this process and runs it on the CPU, with llama.cpp from the package
+ * `node-llama-cpp`, which you install. The model can only call offered tools.
  *
- * While it is asked it throws `model.context_overflow` with `data: { tokens, contextSize }`, `llama.closed`, `model.failed`, and the
- * reason of the request's signal.
+ * A request throws `model.context_overflow` with `data: { tokens, contextSize }`, `llama.closed`, `model.failed`, or
+ * the reason of its signal.
  *
  * @throws HoldfastError `options.invalid`, `llama.binding_missing`, `llama.model_missing`, `llama.model_broken`, and
- * `llama.context_failed` when there is not enough memory for the contexts.
+ * `llama.context_failed` if there is not enough memory for the contexts.
  */
 export async function loadLlamaModel(options: LlamaModelOptions): Promise<LlamaModel> {
   checkOptions(options);
   const { threads = 1, sequences = 1, temperature = 0, constrain = true, seed, format } = options;
   const path = typeof options.modelPath === 'string' ? options.modelPath : fileURLToPath(options.modelPath);
   await checkFile(path);
-  // Whatever is imported is used as this package, or fails when it is.
+  // The import is trusted to be this package; anything else fails on first use.
   const load = (options.importBinding ?? importBinding) as () => Promise<Binding>;
   const { binding, llama } = await startLlama(load, threads);
   try {
@@ -104,7 +104,7 @@ function toModel(
   const closing = new AbortController();
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => {
-    closing.abort(new HoldfastError('llama.closed', `\`${id}\` was closed. Load it again to ask it.`));
+    closing.abort(new HoldfastError('llama.closed', `\`${id}\` is closed. Load the model again to use it.`));
     closed ??= sequences.idle().then(dispose);
     return closed;
   };
@@ -131,7 +131,7 @@ async function createContext(
   { contextSize, sequences, threads }: { contextSize: number; sequences: number; threads: number },
 ): Promise<LlamaContext> {
   try {
-    if (contextSize * sequences > mostTokens) throw new Error(`At most ${mostTokens} tokens are taken together.`);
+    if (contextSize * sequences > mostTokens) throw new Error(`The total is limited to ${mostTokens} tokens.`);
     return await model.createContext({
       contextSize,
       sequences,
@@ -142,20 +142,20 @@ async function createContext(
   } catch (cause) {
     throw new HoldfastError(
       'llama.context_failed',
-      `There is no room for ${sequences} contexts of ${contextSize} tokens: ${describeThrown(cause).slice(0, 300)} Lower \`contextSize\` or \`sequences\`.`,
+      `Cannot create ${sequences} contexts of ${contextSize} tokens: ${describeThrown(cause).slice(0, 300)} Lower \`contextSize\` or \`sequences\`.`,
       { data: { contextSize, sequences }, cause },
     );
   }
 }
 
 const magic = 'GGUF';
-/** Magic, version, and the numbers of tensors and of entries about the model. */
+/** Magic, version, number of tensors, number of metadata entries. */
 const headerBytes = 24;
 /** Without name and value. */
 const leastTensorBytes = 24;
 const leastEntryBytes = 13;
 
-/** The binding believes what the header says: numbers beyond the file keep it busy for ever. */
+/** The binding trusts the header: counts beyond the file would keep it busy forever. */
 async function checkFile(path: string): Promise<void> {
   const start = Buffer.alloc(headerBytes);
   let size: number;
@@ -166,24 +166,24 @@ async function checkFile(path: string): Promise<void> {
   } catch (cause) {
     throw new HoldfastError(
       'llama.model_missing',
-      `There is no model to read at \`${path}\`: ${describeThrown(cause)}. Expected a GGUF file.`,
+      `Cannot read the model \`${path}\`: ${describeThrown(cause)}. Expected a GGUF file.`,
       { data: { path }, cause },
     );
   }
-  if (start.toString('latin1', 0, magic.length) !== magic) throw broken(path, `it does not begin with \`${magic}\``);
+  if (start.toString('latin1', 0, magic.length) !== magic) throw broken(path, `it does not start with \`${magic}\``);
   const version = start.readUInt32LE(4);
-  if (version < 2 || version > 3) throw broken(path, `its version is ${version}, and 2 and 3 are known`);
+  if (version < 2 || version > 3) throw broken(path, `version ${version} is not supported, only 2 and 3`);
   const tensors = Number(start.readBigUInt64LE(8));
   const entries = Number(start.readBigUInt64LE(16));
   if (headerBytes + tensors * leastTensorBytes + entries * leastEntryBytes > size) {
-    throw broken(path, `${size} bytes are too few for the ${tensors} tensors and ${entries} entries that it announces`);
+    throw broken(path, `${size} bytes are too few for the ${tensors} tensors and ${entries} entries in its header`);
   }
 }
 
 function broken(path: string, why: string, cause?: unknown): HoldfastError {
   return new HoldfastError(
     'llama.model_broken',
-    `\`${path}\` is no GGUF file that llama.cpp can load: ${why.slice(0, 300)}. Compare its size and checksum with where it came from.`,
+    `llama.cpp cannot load \`${path}\` as a GGUF file: ${why.slice(0, 300)}. Compare its size and checksum with the original.`,
     { data: { path }, cause },
   );
 }
@@ -204,17 +204,17 @@ function checkOptions(options: LlamaModelOptions): void {
   ] as const;
   for (const [name, value, least] of counts) {
     if (value !== undefined && !(Number.isSafeInteger(value) && value >= least && value < 2 ** 31)) {
-      throw invalid(name, `an integer from ${least} on`, value);
+      throw invalid(name, `an integer of at least ${least}`, value);
     }
   }
   if ((options.contextSize ?? 0) * (options.sequences ?? 1) > mostTokens) {
     throw invalid('contextSize', `at most ${mostTokens} for all \`sequences\` together`, options.contextSize);
   }
   if (!(Number.isFinite(temperature) && temperature >= 0))
-    throw invalid('temperature', 'a number from 0 on', temperature);
+    throw invalid('temperature', 'a number of at least 0', temperature);
   const { callShare = 0 } = format ?? {};
   if (!(callShare >= 0 && callShare <= 1)) throw invalid('format.callShare', 'a number from 0 to 1', callShare);
-  if (!constrain && format === undefined) throw invalid('constrain', 'true where there is no `format`', constrain);
+  if (!constrain && format === undefined) throw invalid('constrain', 'true without a `format`', constrain);
 }
 
 function invalid(name: string, expected: string, value: unknown): HoldfastError {

@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import { ask, callsOf, loadTiny, objectOf, user } from './fixtures.ts';
 import { toGrammar } from './grammar.ts';
 
-// It always calls, and wildly.
+// Always calls, at a high temperature.
 const format: ConversationFormat = { ...tinyFormat, say: tinyFormat.call };
 const wild = await loadTiny({ format, temperature: 3, seed: 5, maxTokens: 200 });
 afterAll(() => wild.close());
@@ -17,7 +17,7 @@ async function argumentsOf(text: string, inputSchema: JsonObject): Promise<unkno
 
 const isWord = (character: string | undefined): boolean => character !== undefined && /[\p{L}\p{N}_]/u.test(character);
 
-/** Whether it stands in the text and cuts no word: found by looking at each place, not by the rules of the grammar. */
+/** True if the value occurs in the text at word boundaries. Checks every position, independent of the grammar. */
 function standsIn(value: string, text: string): boolean {
   for (let at = text.indexOf(value); at >= 0; at = text.indexOf(value, at + 1)) {
     const end = at + value.length;
@@ -51,7 +51,7 @@ const words = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 6 }),
 );
 
-test('whatever a request looks like, the texts and numbers of a call stand in it', async () => {
+test('property: strings and numbers of a call occur in the request', async () => {
   let texts = 0;
   let numbers = 0;
   await fc.assert(
@@ -68,7 +68,7 @@ test('whatever a request looks like, the texts and numbers of a call stand in it
         ['text'],
       );
       const written = await argumentsOf(request, schema);
-      // Cut, or with half a character: nothing can be said of it.
+      // Cut off, or with invalid UTF-8: nothing to check.
       if (written === undefined || JSON.stringify(written).includes('\u{FFFD}')) return;
       const { text, short, count, rate } = written as { text: string; short?: string; count?: number; rate?: number };
       texts += 1;
@@ -133,13 +133,13 @@ test.each<[what: string, request: string, property: JsonObject]>([
   ['a text where none is so short', 'tomatoes', { type: 'string', maxLength: 3 }],
   ['a text where nothing was said', ' ', { type: 'string' }],
   ['a number that no double holds', 'pay 12345678901234567890', count],
-])('an optional property is not there to be written: %s', (_what, request, property) => {
+])('an optional property without a match is left out: %s', (_what, request, property) => {
   const schema = objectOf({ a: property }, []);
   expect(toGrammar([schema]).text).toContain(String.raw`"\"a\""`);
   expect(toGrammar([schema], [request]).text).not.toContain(String.raw`"\"a\""`);
 });
 
-test('lengths that would make a list too long are not held, and that is said', () => {
+test('lengths that need too long a list are not enforced, and reported', () => {
   const long = Array.from({ length: 400 }, (_, index) => `word${index}`).join(' ');
   const schema = objectOf({ a: { type: 'string', maxLength: 200 } });
   expect(toGrammar([schema], [long]).lowered).toEqual([{ path: '/properties/a', keyword: 'maxLength' }]);
@@ -148,7 +148,7 @@ test('lengths that would make a list too long are not held, and that is said', (
   expect(text.length).toBeLessThan(50 * 800);
 });
 
-test('of texts that are too long for it anything may be written', () => {
+test('texts that are too long allow any value', () => {
   const schema = objectOf({ a: { type: 'string' }, b: { type: 'string' }, c: { type: 'integer' } }, ['a']);
   expect(toGrammar([schema], ['a '.repeat(501)])).toEqual(toGrammar([schema]));
 });

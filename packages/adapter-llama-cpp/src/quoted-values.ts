@@ -2,24 +2,24 @@ import { isPlainObject } from '@holdfast/core';
 import type { GrammarWriter } from './grammar-writer.ts';
 import { countOf, toLiteral } from './schema-parts.ts';
 
-/** Of all texts together: where there are more, any value may be written. llama.cpp looks at all of them when a text begins. */
+/** Pieces of all texts; with more, any value is allowed. llama.cpp tries all pieces at the start of a string. */
 const mostPieces = 1000;
-/** Characters of the texts that are looked at for their lengths; where there are more, any length may be written. */
+/** Characters of the texts that are searched for lengths; with more, any length is allowed. */
 const mostListed = 16_384;
 
-/** A text is taken from one of these to another: words, and single other characters. */
+/** A string runs from one piece to another: a word or another single character. */
 const piecePattern = /[\p{L}\p{N}_]+|[^\p{L}\p{N}_]/gu;
-/** As it stands in a sentence, with or without a unit behind it. */
+/** A number in a sentence, with or without a unit after it. */
 const numberPattern = /(?<![\p{L}\p{N}_.])-?\d+(?:\.\d+)?(?!\.?\d)/gu;
 
 interface QuotedTexts {
   /** The name of a rule. */
   readonly rule: string;
-  /** Whether it keeps to the lengths that were asked for. */
+  /** False if the requested lengths are not enforced. */
   readonly holdsLength: boolean;
 }
 
-/** `undefined` where the texts are too long for it. */
+/** `undefined` if the texts are too long. */
 export function quotedValues(writer: GrammarWriter, texts: readonly string[]): QuotedValues | undefined {
   const pieces = texts.map((text) => text.match(piecePattern) ?? []);
   if (pieces.reduce((sum, { length }) => sum + length, 0) > mostPieces) return undefined;
@@ -31,7 +31,7 @@ export function quotedValues(writer: GrammarWriter, texts: readonly string[]): Q
   );
 }
 
-/** The values that stand in some texts: texts from one word to another, and numbers. */
+/** The values that occur in some texts: runs of words, and numbers. */
 export class QuotedValues {
   readonly #writer: GrammarWriter;
   readonly #texts: readonly (readonly string[])[];
@@ -49,7 +49,7 @@ export class QuotedValues {
     this.#numbers = numbers;
   }
 
-  /** Whether nothing in the texts can be a value of this schema. */
+  /** True if the texts contain no value for this schema. */
   lacks(schema: unknown): boolean {
     if (!isPlainObject(schema) || Object.hasOwn(schema, 'enum') || Object.hasOwn(schema, 'const')) return false;
     const { type } = schema;
@@ -57,7 +57,7 @@ export class QuotedValues {
     return type === 'string' && this.textRule(countOf(schema['minLength']), countOf(schema['maxLength'])) === undefined;
   }
 
-  /** `undefined` where no such number stands in the texts. */
+  /** `undefined` if the texts contain no such number. */
   numberRule(type: 'integer' | 'number'): string | undefined {
     return remembered<string | undefined>(this.#numberRules, type, () => {
       const fitting = this.#numbers.filter((value) => type === 'number' || Number.isInteger(value));
@@ -65,7 +65,7 @@ export class QuotedValues {
     });
   }
 
-  /** Of texts with so many characters, as JSON Schema counts them; `undefined` where none stands in the texts. */
+  /** Strings of a length, counted like in JSON Schema; `undefined` if the texts contain none. */
   textRule(least: number = 0, most: number = Number.POSITIVE_INFINITY): QuotedTexts | undefined {
     return remembered<QuotedTexts | undefined>(this.#textRules, `${least},${most}`, () => {
       if (this.#longest === 0) return undefined;
@@ -95,14 +95,14 @@ export class QuotedValues {
     }
   }
 
-  /** A rule for each piece that a text may begin with: it, and what may follow. Listed, the texts would be as many as its square. */
+  /** A rule for each start piece, followed by its possible continuations. A list of all strings would be quadratic in the pieces. */
   #anyTextRule(): string {
     this.#anyText ??= this.#writer.add(() => {
       const starts: string[] = [];
       for (const pieces of this.#texts) {
         let next: string | undefined;
         for (const piece of [...pieces].reverse()) {
-          // A text neither begins nor ends with a space.
+          // A string neither starts nor ends with a space.
           const mayEnd = !isSpace(piece);
           if (!mayEnd && next === undefined) continue;
           const after = next === undefined ? '' : mayEnd ? ` (${next})?` : ` ${next}`;

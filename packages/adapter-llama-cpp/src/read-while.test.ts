@@ -11,7 +11,7 @@ async function collect(signal: AbortSignal, work: Work): Promise<readonly ModelE
   return events;
 }
 
-test('everything that was handed on comes before the end, and before what was thrown', async () => {
+test('all pushed events come before the end or the error', async () => {
   const { signal } = new AbortController();
   const work: Work = async (push) => {
     push(text('a'));
@@ -31,7 +31,7 @@ test('everything that was handed on comes before the end, and before what was th
   expect(read).toEqual([text('a')]);
 });
 
-test('the reader is told at once when the work goes on, and the work when it may stop', async () => {
+test('an abort reaches the reader at once and stops the work', async () => {
   const controller = new AbortController();
   let stoppedBy: unknown;
   const events = readWhile(controller.signal, (push, stopped) => {
@@ -48,7 +48,7 @@ test('the reader is told at once when the work goes on, and the work when it may
   expect(stoppedBy).toBe(reason);
 });
 
-test('work does not begin for a request that is over, and stops when the reader leaves', async () => {
+test('work does not start for an aborted request, and stops when the reader leaves', async () => {
   let begun = 0;
   const count: Work = async () => {
     begun += 1;

@@ -1,11 +1,11 @@
 import type { ModelEvent } from '@holdfast/core';
 
-/** Does the work of one answer: hands on what comes of it, and ends soon after `stopped` fires. */
+/** Generates one answer: pushes its events, and stops soon after `stopped` fires. */
 export type Work = (push: (event: ModelEvent) => void, stopped: AbortSignal) => Promise<void>;
 
 /**
- * Events of work that llama.cpp does in batches, which cannot be interrupted. Whoever reads is told at once when `signal` fires, and
- * the work ends by itself at its next step; it is told to when the reader leaves.
+ * Reads the events of work that llama.cpp does in batches, which cannot be interrupted. An abort of `signal` reaches
+ * the reader at once; the work stops at its next step. A reader that leaves stops the work too.
  */
 export async function* readWhile(signal: AbortSignal, work: Work): AsyncGenerator<ModelEvent, void, undefined> {
   signal.throwIfAborted();
@@ -27,7 +27,7 @@ export async function* readWhile(signal: AbortSignal, work: Work): AsyncGenerato
       wake();
     },
     (thrown: unknown) => {
-      // For the reader; one who has left knows why.
+      // For the reader; one that left caused the error.
       end = { thrown };
       wake();
     },

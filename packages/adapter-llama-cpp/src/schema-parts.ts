@@ -1,15 +1,15 @@
 import { isPlainObject } from '@holdfast/core';
 
-/** A JSON Schema, as an object. */
+/** A JSON Schema object. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** Keywords that say nothing about what is allowed. */
+/** Keywords that do not constrain values. */
 export const silent: ReadonlySet<string> = new Set([
   ...['title', 'description', 'default', 'examples', '$schema', '$id', '$comment', 'deprecated', 'readOnly'],
   ...['writeOnly', '$defs', 'definitions'],
 ]);
 
-/** Keywords that a grammar holds, or that it need not. */
+/** Keywords that a grammar enforces or can ignore. */
 export const held: ReadonlySet<string> = new Set([
   ...['type', 'const', 'enum', 'properties', 'required', 'additionalProperties', 'items', 'prefixItems', 'minItems'],
   ...['maxItems', 'minLength', 'maxLength', 'anyOf', 'oneOf', 'allOf', '$ref', 'nullable'],
@@ -31,7 +31,7 @@ export function typesOf(schema: Schema): readonly string[] {
   return schema['nullable'] === true && !found.includes('null') ? [...found, 'null'] : found;
 }
 
-/** One schema that says what all of them say, as far as objects go: properties and what is required together. */
+/** Merges object schemas: properties and required keys. */
 export function mergeAll(schema: Schema, branches: readonly unknown[]): Schema {
   const { allOf: _all, ...base } = schema;
   const all = [base, ...branches.filter(isPlainObject)];
@@ -44,10 +44,10 @@ export function mergeAll(schema: Schema, branches: readonly unknown[]): Schema {
   };
 }
 
-/** More references in a row than these count as a circle. */
+/** A longer chain of references counts as circular. */
 const maxChain = 256;
 
-/** Whether what it stands for is, or may be, itself and nothing more: no grammar can say that. */
+/** True if the reference stands for nothing but itself: a grammar cannot express that. */
 export function isCircular(reference: string, root: Schema): boolean {
   const seen = new Set<string>();
   const open: unknown[] = [resolve(reference, root)];
@@ -67,7 +67,7 @@ export function isCircular(reference: string, root: Schema): boolean {
 }
 
 export function resolve(reference: string, root: Schema): unknown {
-  // An anchor is found by nobody here.
+  // Anchors are not resolved.
   if (!/^#(?:\/|$)/.test(reference)) return undefined;
   let target: unknown = root;
   for (const step of reference.slice(1).split('/').slice(1)) {
@@ -78,7 +78,7 @@ export function resolve(reference: string, root: Schema): unknown {
   return target;
 }
 
-/** The JSON of a value as a literal of the grammar. */
+/** The JSON of a value as a grammar literal. */
 export function toLiteral(value: unknown): string {
   const json = JSON.stringify(value ?? null);
   return `"${json.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
@@ -93,7 +93,7 @@ export function countOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
 }
 
-/** A step of a JSON Pointer. */
+/** Escapes one step of a JSON Pointer. */
 export function toStep(step: string): string {
   return step.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -3,7 +3,7 @@ import type { LlamaContextSequence, Token } from 'node-llama-cpp';
 import { expect, test } from 'vitest';
 import { Sequences } from './sequences.ts';
 
-/** A sequence that has these tokens; only that is asked of one. */
+/** A fake sequence that holds these tokens. */
 function played(has: readonly number[]): LlamaContextSequence {
   const compareContextTokens = (tokens: readonly Token[]) => {
     const index = tokens.findIndex((token, at) => token !== has[at]);
@@ -15,7 +15,7 @@ function played(has: readonly number[]): LlamaContextSequence {
 const { signal: never } = new AbortController();
 const tokens = (...list: readonly number[]): readonly Token[] => list as readonly Token[];
 
-test('the free one that has most of a prompt is taken', async () => {
+test('picks the free sequence with the longest shared prefix', async () => {
   const all = [played([9, 9]), played([1, 2]), played([1])];
   const sequences = new Sequences(all);
   const taken: unknown[] = [];
@@ -27,7 +27,7 @@ test('the free one that has most of a prompt is taken', async () => {
   expect(taken[0]).toBe(all[1]);
 });
 
-test('never more at once than there are, in order, each given back whatever becomes of it, and those that leave take none', async () => {
+test('sequences are limited, granted in order, always returned, and not taken by requests that left', async () => {
   const plan = fc.array(fc.constantFrom('ends', 'throws', 'leaves'), { maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 4 }), plan, async (count, steps) => {

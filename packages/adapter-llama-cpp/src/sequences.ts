@@ -1,9 +1,9 @@
 import type { LlamaContextSequence, Token } from 'node-llama-cpp';
 
-/** Takes the sequence that became free. */
+/** Receives a sequence that became free. */
 type Waiting = (sequence: LlamaContextSequence) => void;
 
-/** The sequences of a context: as many answers at once, everybody else waits in order. */
+/** The sequences of a context: one answer each, further requests wait in order. */
 export class Sequences {
   readonly #free: LlamaContextSequence[];
   readonly #all: number;
@@ -15,7 +15,7 @@ export class Sequences {
     this.#all = sequences.length;
   }
 
-  /** Does `work` with a sequence of its own. Rejects with the reason of `stopped` when that fires before there is one. */
+  /** Runs `work` with a sequence of its own. Rejects with the reason of `stopped` if that fires first. */
   async use(
     tokens: readonly Token[],
     stopped: AbortSignal,
@@ -29,7 +29,7 @@ export class Sequences {
     }
   }
 
-  /** Resolves when nobody has a sequence. */
+  /** Resolves when all sequences are free. */
   idle(): Promise<void> {
     if (this.#free.length === this.#all) return Promise.resolve();
     return new Promise((resolve) => {
@@ -67,7 +67,7 @@ export class Sequences {
     this.#whenIdle = [];
   }
 
-  /** The free one that has most of these tokens already: a conversation that grows is not read again. */
+  /** The free sequence that shares the longest prefix: a growing conversation is not evaluated again. */
   #pick(tokens: readonly Token[]): LlamaContextSequence | undefined {
     const [best] = this.#free
       .map((sequence) => ({ sequence, common: sequence.compareContextTokens([...tokens]).firstDifferentIndex }))

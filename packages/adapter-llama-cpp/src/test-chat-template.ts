@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 
-/** A chat template in the words of the packaged model, though not in their order: the tools come first, as other models have them. */
+/** A chat template with the packaged model's tokens in another order: tools first, as in most models. */
 const template = `<|hf_tools|>
 {%- for tool in (tools or []) -%}
 {{ '; ' if not loop.first else '' }}{{ tool.function.name }}(
@@ -20,18 +20,18 @@ const template = `<|hf_tools|>
 {%- if message.role == 'tool' -%}<|hf_result|>{{ message.content }}{%- endif -%}
 {%- endfor -%}`;
 
-/** Copies a GGUF file and gives it a chat template: no model of ours has one, and any other is a download. */
+/** Copies a GGUF file and adds a chat template: our model has none, and any other would be a download. */
 export async function addChatTemplate(from: URL, to: string): Promise<void> {
   const file = await readFile(from);
   const key = Buffer.from('tokenizer.chat_template');
   const head = 8 + key.length + 4 + 8;
   const value = Buffer.from(template);
-  // Tensors begin at a multiple of 32, so what is put in before them is as long as one.
+  // Tensors start at a multiple of 32, so the inserted bytes are padded to one.
   const padded = Buffer.concat([value, Buffer.alloc((32 - ((head + value.length) % 32)) % 32, '\n')]);
   const entry = Buffer.alloc(head);
   entry.writeBigUInt64LE(BigInt(key.length), 0);
   key.copy(entry, 8);
-  // 8 is the type of a text.
+  // Type 8 is a string.
   entry.writeUInt32LE(8, 8 + key.length);
   entry.writeBigUInt64LE(BigInt(padded.length), 12 + key.length);
   const start = Buffer.from(file.subarray(0, 24));

@@ -1,11 +1,11 @@
 import type { LlamaModel, Token } from 'node-llama-cpp';
 
-/** Bytes of one character that may still come. */
+/** Bytes of one character that may still follow. */
 const longestCharacter = 4;
-/** Tokens before, by which a tokenizer decides about a leading space. */
+/** Previous tokens, which the tokenizer needs to decide on a leading space. */
 const remembered = 8;
 
-/** Turns tokens into text as they come; a character that is cut into tokens comes whole. */
+/** Decodes a stream of tokens; characters split across tokens are emitted whole. */
 export class TokenText {
   readonly #model: LlamaModel;
   #pending: Token[] = [];
@@ -15,14 +15,14 @@ export class TokenText {
     this.#model = model;
   }
 
-  /** The text that is whole now. */
+  /** The text that is complete after this token. */
   add(token: Token): string {
     this.#pending.push(token);
     const text = this.#model.detokenize(this.#pending, false, this.#last);
     return text.endsWith('\u{FFFD}') && this.#pending.length < longestCharacter ? '' : this.#flush(text);
   }
 
-  /** What is left. */
+  /** The remaining text. */
   end(): string {
     return this.#pending.length === 0 ? '' : this.#flush(this.#model.detokenize(this.#pending, false, this.#last));
   }

@@ -15,7 +15,7 @@ const answers =
   ([name]: Call): Reply => ({ success: true, text: new Map(Object.entries(texts)).get(name) ?? 'Done.' });
 
 describe('the result of a call in a file', () => {
-  test('a list reads as if a person had made it, without what was counted along the way', async () => {
+  test("a list reads naturally, without the tool's counts", async () => {
     const { calls, answer } = await play(
       'List every TODO comment in the sources and write them to report.md',
       fileTools,
@@ -40,8 +40,8 @@ describe('the result of a call in a file', () => {
 
   test.each([
     { text: '{"words":12,"by_kind":{"long":3}}', content: '# Words of a.txt\n\n- words: 12\n- by kind: long 3\n' },
-    { text: '[]', content: '# Words of a.txt\n\nNone were found.\n' },
-    { text: '{"rows":["x","y"],"total":9}', content: '# Words of a.txt\n\n- x\n- y\nThese are 2 of 9.\n' },
+    { text: '[]', content: '# Words of a.txt\n\nNothing found.\n' },
+    { text: '{"rows":["x","y"],"total":9}', content: '# Words of a.txt\n\n- x\n- y\nShowing 2 of 9.\n' },
     { text: '{"count":2,"rows":[{"name":"x","sum":1}]}', content: '# Words of a.txt\n\n- count: 2\n- x (sum: 1)\n' },
   ])('of $text', async ({ text, content }) => {
     const { calls } = await play(
@@ -52,7 +52,7 @@ describe('the result of a call in a file', () => {
     expect(calls[1]).toEqual(['write_file', { path: 'b.md', content }]);
   });
 
-  test('a text stays as it is, without the sentence that the tool says before it', async () => {
+  test("a text is unchanged, without the tool's sentence before it", async () => {
     const read = '`a.txt`, 2 lines.\n\nOne.\n\nTwo.\n';
     const { calls } = await play('Read a.txt and write it to b.txt', fileTools, answers({ read_file: read }));
     expect(calls[1]).toEqual(['write_file', { path: 'b.txt', content: 'One.\n\nTwo.\n' }]);
@@ -70,31 +70,31 @@ describe('the result of a call in a file', () => {
   });
 
   test.each([
-    { text: 'disk on fire', success: false, says: '`read_file` did not work: disk on fire' },
+    { text: 'disk on fire', success: false, says: '`read_file` failed: disk on fire' },
     { text: '{"error":"no such file"}', success: true, says: 'no such file' },
     {
       text: '`a.txt`, 9 lines.\n\nOne.\n… 8 more lines, read with startLine=2.',
       success: true,
-      says: 'This is not all of it',
+      says: 'The result is incomplete',
     },
-  ])('nothing is written of $text', async ({ text, success, says }) => {
+  ])('nothing is written for $text', async ({ text, success, says }) => {
     const { calls, answer } = await play('Read a.txt and write it to b.txt', fileTools, () => ({ success, text }));
     expect(calls).toHaveLength(1);
     expect(answer).toContain(says);
-    expect(answer).toContain('nothing was written to `b.txt`');
+    expect(answer).toContain('`b.txt` was not written.');
   });
 
-  test('a refusal is told, and nothing is tried behind its back', async () => {
+  test('a rejected call is reported, and nothing else is tried', async () => {
     const { calls, answer } = await play('Read a.txt and write it to b.txt', fileTools, ([name]) =>
       name === 'read_file' ? { success: true, text: 'x' } : { success: false, text: 'Read `b.txt` first.' },
     );
     expect(calls.map(([name]) => name)).toEqual(['read_file', 'write_file']);
-    expect(answer).toContain('`write_file` did not work: Read `b.txt` first.');
+    expect(answer).toContain('`write_file` failed: Read `b.txt` first.');
   });
 });
 
-describe('what is not clear', () => {
-  test('is asked back with three requests that work with the files that are here', async () => {
+describe('an unclear request', () => {
+  test('gets three suggestions that work with the existing files', async () => {
     const { calls, answer } = await play(
       'Write a poem to poem.txt',
       fileTools,
@@ -103,15 +103,15 @@ describe('what is not clear', () => {
     expect(calls).toEqual([['list_files', {}]]);
     expect(answer).toBe(
       [
-        'I do not know what to do with "poem". Nothing has been done.',
+        'I do not understand "poem". Nothing has been done.',
         'These requests work here:\n- Write "a poem" to poem.txt\n- Write hello.txt with "hello"\n- List the files',
-        'I am a set of rules, not a language model: I act on a request only when I understand every word of it.',
+        'I am a rule-based program, not a language model: I act on a request only if I understand every word of it.',
       ].join('\n\n'),
     );
   });
 
   test.each(['Read a.md and count the words', 'Make me happy', 'What can you do?', 'Delete all', 'hello, read'])(
-    '%s: all that is offered works',
+    '%s: every suggestion works',
     async (request) => {
       const { answer } = await play(request, fileTools, answers({ list_files: '["a.md","b.txt"]' }));
       const offers = [...answer.matchAll(/^- (.+)$/gmu)].map(([, offer = '']) => offer);
@@ -125,15 +125,15 @@ describe('what is not clear', () => {
     },
   );
 
-  test('without files, without tools, and where the files are not to be seen', async () => {
-    expect((await play('Sing', [])).answer).toContain('No tools are offered to me.');
+  test('without files, without tools, and with invisible files', async () => {
+    expect((await play('Sing', [])).answer).toContain('No tools are available.');
     const refused = await play('Sing', fileTools, () => ({ success: false, text: 'Denied.' }));
     expect(refused.answer).toContain('- List the files');
     expect(refused.answer).not.toContain('- Read');
     expect((await play('Sing', foreignTools)).calls).toEqual([]);
   });
 
-  test('a request in another script reaches no tool at all', async () => {
+  test('a request in another script calls no tool', async () => {
     expect(await play('读取 notes.txt', fileTools)).toMatchObject({
       calls: [],
       answer: expect.stringContaining('I read English only'),
@@ -141,7 +141,7 @@ describe('what is not clear', () => {
   });
 });
 
-test('only the last request counts, and what a run says between its turns is none', async () => {
+test('only the last request counts; messages between turns are not requests', async () => {
   const messages: readonly Message[] = [
     { role: 'system', text: 'Be careful.' },
     { role: 'user', text: 'List every TODO comment' },
@@ -187,7 +187,7 @@ const anyTool = fc.record({
 });
 const words = 'read a.txt and then them " \' write it to *.ts 10 constructor __proto__ path : , all ; use'.split(' ');
 
-test('whatever is asked with whatever tools and answers: it ends, with calls of offered tools', async () => {
+test('property: a conversation with any tools and results ends, and calls only offered tools', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.oneof(
@@ -211,19 +211,16 @@ test('whatever is asked with whatever tools and answers: it ends, with calls of 
 
 const functionsFile = new URL('../../../../shared/data/functions.jsonl', import.meta.url);
 
-test.skipIf(!existsSync(functionsFile))(
-  'real function definitions from elsewhere (skipped where they are missing)',
-  async () => {
-    const tools = readFileSync(functionsFile, 'utf8').trim().split('\n').map(toDeclaration);
-    for (let from = 0; from < tools.length; from += 50) {
-      const offered = tools.slice(from, from + 50);
-      for (const { name, description } of offered.slice(0, 3)) {
-        const { calls } = await play(`${name.replaceAll(/[._]/gu, ' ')} 5 "x" in Paris. ${description}`, offered);
-        expect(calls.every(([called]) => offered.some((tool) => tool.name === called))).toBe(true);
-      }
+test.skipIf(!existsSync(functionsFile))('real function definitions from elsewhere (skipped if missing)', async () => {
+  const tools = readFileSync(functionsFile, 'utf8').trim().split('\n').map(toDeclaration);
+  for (let from = 0; from < tools.length; from += 50) {
+    const offered = tools.slice(from, from + 50);
+    for (const { name, description } of offered.slice(0, 3)) {
+      const { calls } = await play(`${name.replaceAll(/[._]/gu, ' ')} 5 "x" in Paris. ${description}`, offered);
+      expect(calls.every(([called]) => offered.some((tool) => tool.name === called))).toBe(true);
     }
-  },
-);
+  }
+});
 
 function toDeclaration(line: string): ToolDeclaration {
   const { name, description, parameters } = JSON.parse(line) as {

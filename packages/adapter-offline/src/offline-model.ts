@@ -9,18 +9,18 @@ import { readTool, type ToolWords } from './words/tool-words.ts';
 import { stemOf } from './words/words.ts';
 
 /**
- * A rule-based stand-in for a language model: it has no network, no weights and no memory, and answers the same conversation in the
- * same way. It does what the last user message asks for when one offered tool accounts for every word of it, with arguments that stand
- * in it; "and write it to FILE" stores the result. Anything else it asks back, and offers three requests that work.
+ * Creates a rule-based stand-in for a language model: no network, no weights, no memory, and the same answer to the same conversation. It
+ * acts on the last user message if one offered tool accounts for every word of it, with arguments that occur in it; "and write it to
+ * FILE" saves the result. For any other request it explains why and suggests three requests that work.
  *
- * Where JSON is asked for (`output`), it gives what the result has, by the names of the properties; when that is not all, it says so in
- * words. Requests of more than 8,000 characters, or in another language than English, are not acted on.
+ * For an `output` schema it returns the properties that the result contains by name, or says which are missing. It does not act on
+ * requests of more than 8,000 characters, or in a language other than English.
  */
 export function offlineModel(): Model {
   return { id: 'offline:rules', stream: answerRequest };
 }
 
-/** What comes next: a call, or the last word, with the result that it is about. */
+/** The next step: a call, or the final answer with the result it is based on. */
 type Step =
   | { readonly type: 'call'; readonly name: string; readonly arguments: JsonObject }
   | { readonly type: 'end'; readonly text: string; readonly found: Finding | undefined };
@@ -38,7 +38,7 @@ async function* answerRequest({ messages, tools, signal, output }: ModelRequest)
   yield { type: 'finish', reason: step.type === 'call' ? 'tool-calls' : 'stop' };
 }
 
-/** Looks which files are here, where a tool lists them without being told anything, so that what is offered works. */
+/** Calls a tool that lists files without arguments first, if there is one, so that suggestions name existing files. */
 function ask(unclear: Unclear, tools: readonly ToolWords[], [listed]: readonly Finding[]): Step {
   const isLister = ({ verbs, objects, parameters }: ToolWords): boolean =>
     verbs.lead === 'list' && objects.includes(stemOf('file')) && parameters.every(({ isRequired }) => !isRequired);
@@ -50,14 +50,14 @@ function ask(unclear: Unclear, tools: readonly ToolWords[], [listed]: readonly F
   return { type: 'end', text: askBack(unclear, tools, files), found: undefined };
 }
 
-/** The call, then the file for its result. Nothing is written of a call that failed, or that gave only a part. */
+/** The call, then the write of its result. The result of a failed or partial call is not written. */
 function proceed({ clause, match, save }: Understood, [found, written]: readonly Finding[]): Step {
   if (found === undefined) return { type: 'call', name: match.tool.tool.name, arguments: match.arguments };
   const answer = found.success ? composeAnswer(found, clause) : describeFailure(found);
   const end = (text: string): Step => ({ type: 'end', text, found: found.success ? found : undefined });
   if (save === undefined) return end(answer);
-  if (!found.success) return end(`${answer}\n\nSo nothing was written to \`${save.path}\`.`);
-  if (found.isPart) return end(`${answer}\n\nThis is not all of it, so nothing was written to \`${save.path}\`.`);
+  if (!found.success) return end(`${answer}\n\n\`${save.path}\` was not written.`);
+  if (found.isPart) return end(`${answer}\n\nThe result is incomplete, so \`${save.path}\` was not written.`);
   const report = composeReport(found, clause, save.path);
   if (written === undefined) return { type: 'call', name: save.name, arguments: save.arguments(report) };
   return end(
@@ -66,10 +66,10 @@ function proceed({ clause, match, save }: Understood, [found, written]: readonly
 }
 
 function describeFailure({ name, text }: Finding): string {
-  return `\`${name}\` did not work: ${text.slice(0, 4000)}`;
+  return `\`${name}\` failed: ${text.slice(0, 4000)}`;
 }
 
-/** What a run says between its turns, and of an output that is none, asks for nothing new. */
+/** False for the executor's messages between turns and about an invalid output. */
 function isRequest({ role, text }: Message, before: Message | undefined): boolean {
   return role === 'user' && before?.role !== 'tool' && !text.startsWith('Your message is not the output');
 }
@@ -78,10 +78,10 @@ function composeOutput(schema: JsonObject, text: string, found: Finding | undefi
   const fitted = fitOutput(schema, found);
   if (!Array.isArray(fitted)) return JSON.stringify(fitted);
   const lacking = fitted.map((name) => `\`${String(name).slice(0, 100)}\``).join(', ');
-  return `I am made of rules and cannot answer with the JSON that is asked for: no result that I have gives ${lacking}.\n\n${text}`;
+  return `I am a rule-based program and cannot produce the requested JSON: no tool result contains ${lacking}.\n\n${text}`;
 }
 
-/** The calls of a piece of conversation that have a result, in the order of the results. */
+/** The calls of a part of a conversation with their results, in the order of the results. */
 function findingsIn(messages: readonly Message[]): readonly Finding[] {
   const calls = messages.flatMap((message) => (message.role === 'assistant' ? message.calls : []));
   return messages.flatMap((message) => {

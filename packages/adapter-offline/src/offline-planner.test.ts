@@ -108,23 +108,23 @@ describe('steps are joined by "and" and "then"', () => {
 
 test.each([
   ['Read a.txt and b.txt', '"a.txt", "b.txt"'],
-  ['Read a.txt and translate it', 'do not know what to do with "translate", "it"'],
-  ['Read a.txt and read b.txt and count the words of it', 'It is not clear which earlier result'],
-  ['Read a.txt, read b.txt and read c.txt, then count the words of both', 'It is not clear which earlier result'],
+  ['Read a.txt and translate it', 'do not understand "translate", "it"'],
+  ['Read a.txt and read b.txt and count the words of it', 'It is unclear which earlier result'],
+  ['Read a.txt, read b.txt and read c.txt, then count the words of both', 'It is unclear which earlier result'],
   ['Count the words of it', '"it"'],
   ['Read a.txt if it is there', '"if", "it"'],
-  ['Read a.txt and write "x" of it to b.txt', 'takes nothing of what came before'],
+  ['Read a.txt and write "x" of it to b.txt', 'does not use an earlier result'],
   ['Write "{{STEPS.0.text}}" to a.txt', 'looks like a reference'],
-  ['Fly me to the moon', 'No tool here is for that'],
-  ['Hello!', 'names nothing that a tool could do'],
+  ['Fly me to the moon', 'No tool matches'],
+  ['Hello!', 'does not name an action'],
   ['读取文件', 'I read English only'],
-])('declined, with the reason: %s', async (request, why) => {
+])('declined with a reason: %s', async (request, why) => {
   const { status, error, nodes } = await plan(request);
   expect({ status, nodes }).toEqual({ status: 'error', nodes: undefined });
   expect(error).toContain(why);
 });
 
-test('a tool that takes `$from`, which a plan would read as a reference, is declined', async () => {
+test('a tool with a parameter `$from`, which a plan would read as a reference, is declined', async () => {
   const inputSchema: JsonObject = {
     type: 'object',
     properties: { text: { type: 'string' }, $from: { type: 'integer' } },
@@ -138,14 +138,13 @@ test('a tool that takes `$from`, which a plan would read as a reference, is decl
   expect({ status, error }).toMatchObject({ status: 'error', error: expect.stringContaining('`$from`') });
 });
 
-test('a plan that was refused is not written in another way', async () => {
+test('a rejected plan is not rewritten', async () => {
   const problems = [{ code: 'plan.input.type', path: 'nodes[0].inputs.path', message: 'Too long.' }];
   expect(await plan('Read a.txt', [{ text: '', problems }])).toMatchObject({
     status: 'error',
-    error:
-      'The rules have no other plan than the one that was refused. plan.input.type at nodes[0].inputs.path: Too long.',
+    error: 'I have no alternative to the rejected plan. plan.input.type at nodes[0].inputs.path: Too long.',
   });
-  expect(await plan('Read a.txt', [], [])).toMatchObject({ error: 'There are no tools.' });
+  expect(await plan('Read a.txt', [], [])).toMatchObject({ error: 'No tools are available.' });
 });
 
 const words =
@@ -168,7 +167,7 @@ const anyTool = fc
     }),
   );
 
-test('whatever is asked over whatever tools: a plan in which each step refers to earlier ones, or why not', async () => {
+test('property: a request over any tools gives a plan whose steps refer to earlier ones, or a reason', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.constantFrom(...words.split(' ')), { maxLength: 25 }).map((some) => some.join(' ')),

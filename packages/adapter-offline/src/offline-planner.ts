@@ -9,13 +9,13 @@ import { readTool, type ToolWords, verbsOf } from './words/tool-words.ts';
 import { isPronoun, splitName, stemOf } from './words/words.ts';
 
 /**
- * A rule-based stand-in for a planner: it has no network, no weights and no memory, and answers the same request in the same way. Steps
- * are joined by "and" and "then"; each is one call, read as `offlineModel` reads a request. "It", "both", "the counts" are what earlier
- * steps give, by the names and types of their output schemas. Steps that only look run in parallel; one that changes something waits for
- * all before it, and all after it wait for it.
+ * Creates a rule-based stand-in for a planner: no network, no weights, no memory, and the same answer to the same
+ * request. Steps are joined by "and" and "then"; each is one call, read like a request to `offlineModel`. "It", "both"
+ * and "the counts" refer to results of earlier steps, resolved by the names and types of their output schemas.
+ * Read-only steps run in parallel; a step with effects waits for all earlier steps, and all later steps wait for it.
  *
- * It never guesses: where a tool, an argument or a reference is not clear, the plan has `status: "error"` and says why. A plan that was
- * refused is not written in another way.
+ * It never guesses: if a tool, an argument or a reference is unclear, the plan has `status: "error"` and says why. It
+ * does not rewrite a rejected plan.
  */
 export function offlinePlanner(): Planner {
   return {
@@ -28,7 +28,7 @@ export function offlinePlanner(): Planner {
   };
 }
 
-/** The steps so far, and those of the last clause, which "it" and "them" are about. */
+/** The steps so far, and those of the last clause, which "it" and "them" refer to. */
 interface Draft {
   readonly tools: readonly PlannerTool[];
   readonly known: readonly ToolWords[];
@@ -36,15 +36,14 @@ interface Draft {
   readonly last: readonly Step[];
 }
 
-/** A text says why there is no plan. */
+/** A string explains why there is no plan. */
 function planFor({ request, tools, attempts }: PlannerRequest): readonly Step[] | string {
   const [refused] = attempts
     .slice(-1)
     .map(({ problems }) => problems.map(({ code, path, message }) => `${code} at ${path}: ${message}`));
-  if (refused !== undefined)
-    return `The rules have no other plan than the one that was refused. ${refused.join(' ').slice(0, 1500)}`;
+  if (refused !== undefined) return `I have no alternative to the rejected plan. ${refused.join(' ').slice(0, 1500)}`;
   const unread = describeUnread(request);
-  if (unread !== undefined || tools.length === 0) return unread ?? 'There are no tools.';
+  if (unread !== undefined || tools.length === 0) return unread ?? 'No tools are available.';
   const known = tools.map(readTool);
   let draft: Draft = { tools, known, steps: [], last: [] };
   for (const clause of readClauses(request, verbsOf(known))) {
@@ -52,7 +51,7 @@ function planFor({ request, tools, attempts }: PlannerRequest): readonly Step[] 
     if (typeof next === 'string') return `${next} This is about "${textOf(clause).slice(0, 200)}".`;
     draft = next;
   }
-  return draft.steps.length === 0 ? 'The request names nothing that a tool could do.' : draft.steps;
+  return draft.steps.length === 0 ? 'The request does not name an action for a tool.' : draft.steps;
 }
 
 function addClause(clause: Clause, draft: Draft): Draft | string {
@@ -65,7 +64,7 @@ function addClause(clause: Clause, draft: Draft): Draft | string {
   ]);
   const names = new Set([...results.flatMap(splitName).map(stemOf), unsaid?.noun]);
   const isName = ({ type, lower, stem }: Token): boolean => type === 'word' && (isResultWord(lower) || names.has(stem));
-  // "The counts" speak of a result, "count the words" does not.
+  // "The counts" refers to a result, "count the words" does not.
   const isDefinite = (at: number): boolean =>
     /^(?:the|its|their|these|those|all)$/u.test(clause.tokens[at - 1]?.lower ?? '');
   const isReference = (token: Token, at: number): boolean =>
@@ -75,7 +74,7 @@ function addClause(clause: Clause, draft: Draft): Draft | string {
   return matched.type === 'matched' ? addSteps(matched.match, clause, begun) : explainUnclear(matched);
 }
 
-/** "Write the comparison", where nothing has been compared yet: the tool for that, when it is one. */
+/** "Write the comparison" before anything was compared: finds the one tool that compares. */
 function findUnsaid(
   clause: Clause,
   { steps, known }: Draft,
@@ -96,7 +95,7 @@ function findUnsaid(
   return undefined;
 }
 
-/** The steps of one clause: one, or one for each earlier result that it speaks of. */
+/** The steps of one clause: one, or one for each earlier result that it refers to. */
 function addSteps(
   { tool: { tool: declared }, filling, arguments: given }: Match,
   clause: Clause,
@@ -106,20 +105,20 @@ function addSteps(
   const [missing, another] = filling.missing;
   if (tool === undefined || another !== undefined) return `\`${declared.name}\` needs more than one earlier result.`;
   if (/\{\{\s*steps\s*[.[|}]/iu.test(JSON.stringify(given)))
-    return `\`${tool.name}\` would be given a text that looks like a reference such as \`{{STEPS.\`: a plan cannot hold that.`;
+    return `\`${tool.name}\` would get a text that looks like a reference such as \`{{STEPS.\`, which a plan cannot contain.`;
   if (Object.hasOwn(given, '$from') || missing?.name === '$from')
-    return `\`${tool.name}\` takes \`$from\`, which stands for a reference: a plan cannot hold that.`;
+    return `\`${tool.name}\` has a parameter \`$from\`, which a plan would read as a reference.`;
   if (missing === undefined) return extend(draft, [given], tool, clause);
   const said = new Set(clause.tokens.map(({ stem }) => stem));
   const references = sourcesOf(clause, draft, missing.isList).map((step) => referTo(missing, step, said));
   if (references.length === 0 || !references.every((reference) => reference !== undefined))
-    return `It is not clear which earlier result \`${missing.name}\` of \`${tool.name}\` is.`;
+    return `It is unclear which earlier result to use as \`${missing.name}\` of \`${tool.name}\`.`;
   const values: readonly Json[] = missing.isList ? [references] : references;
   const inputs = values.map((value) => ({ ...given, [missing.name]: value }));
   return extend(draft, inputs, tool, clause);
 }
 
-/** "It" is the one result that nothing has taken yet; "both" are the two that nothing has taken yet; "them" those of the last clause, or all such. */
+/** "It" is the one unused result; "both" are the two unused results; "them" are those of the last clause, or all unused ones. */
 function sourcesOf({ tokens }: Clause, { steps, last }: Draft, isList: boolean): readonly Step[] {
   const open = endsOf(steps);
   const words = tokens.map(({ lower }) => lower);
@@ -134,7 +133,7 @@ function endsOf(steps: readonly Step[]): readonly Step[] {
   return steps.filter(({ id }) => !awaited.has(id));
 }
 
-/** Behind "then" a step waits for everything before it, and so do a change and what comes after one. */
+/** After "then", a step waits for all earlier steps; so does a step with effects, and each step after one. */
 function extend(draft: Draft, inputs: readonly JsonObject[], tool: PlannerTool, clause: Clause): Draft {
   const { steps } = draft;
   const isLast = tool.effects !== 'none' || /\bthen\b/u.test(clause.joint);

@@ -2,20 +2,19 @@ import { isPlainObject, type Json, type JsonObject, type PlannerTool } from '@ho
 import { objectAt, type Parameter, resolve, typeOf } from './words/parameters.ts';
 import { stemsOf } from './words/words.ts';
 
-/** A step of the plan that is being made. */
+/** A step of the plan being built. */
 export interface Step {
   readonly id: number;
   readonly tool: PlannerTool;
   readonly inputs: JsonObject;
-  /** The steps that end before it begins, for whatever reason. */
+  /** The steps that must end before it starts. */
   readonly after: readonly number[];
   readonly purpose: string;
 }
 
 /**
- * What an argument takes of an earlier step: the member of its result that has the argument's name, the one that the request calls by
- * name (`said`), the whole where that is what is wanted, or the only member of the type that the step was not just given. `undefined`:
- * it is not clear which.
+ * Resolves an argument to a part of an earlier result: the member with the argument's name, the member that the request
+ * names (`said`), the whole result if it fits, or the only other member of the right type. `undefined` if ambiguous.
  */
 export function referTo(
   { name, kind, schema }: Parameter,
@@ -23,7 +22,7 @@ export function referTo(
   said: ReadonlySet<string>,
 ): Json | undefined {
   const { outputSchema } = tool;
-  // Without a schema nobody knows the type; as a text it is the result's text.
+  // Without a schema the type is unknown; a text argument gets the result's text.
   if (outputSchema === undefined) return kind === 'text' || kind === 'name' ? `{{STEPS.${id}}}` : undefined;
   const root = resolve(outputSchema, outputSchema);
   const members = membersOf(outputSchema);
@@ -46,7 +45,7 @@ export function referTo(
   return path === undefined ? undefined : path === '' ? { $from: id } : { $from: id, path };
 }
 
-/** What a result has, by its schema; members that no path can name are left out. */
+/** The members of a result by its schema, except those that a path cannot name. */
 export function membersOf(outputSchema: JsonObject): readonly { readonly name: string; readonly schema: JsonObject }[] {
   const properties = Object.entries(objectAt(resolve(outputSchema, outputSchema), 'properties') ?? {});
   return properties.flatMap(([name, declared]) =>
@@ -56,7 +55,7 @@ export function membersOf(outputSchema: JsonObject): readonly { readonly name: s
   );
 }
 
-/** The steps that inputs take something from. */
+/** The steps that inputs refer to. */
 export function stepsIn(input: Json): readonly number[] {
   if (Array.isArray(input)) return (input as readonly Json[]).flatMap(stepsIn);
   if (typeof input === 'string') return [...input.matchAll(/^\{\{STEPS\.(\d+)\}\}$/gu)].map(([, id]) => Number(id));

@@ -1,7 +1,7 @@
 import type { JsonObject, Message, Model, ToolDeclaration } from '@holdfast/core';
 import { offlineModel } from './offline-model.ts';
 
-/** A tool from a line such as `read_file(path, startLine?:integer)`; types are string unless said, `a|b` are choices. */
+/** Parses a tool from a line such as `read_file(path, startLine?:integer)`; the default type is string, `a|b` are choices. */
 export function toolFrom(signature: string, description: string): ToolDeclaration {
   const [, name = '', list = ''] = /^([\w.-]+)\((.*)\)$/u.exec(signature) ?? [];
   const parameters = list.split(',').flatMap((each) => {
@@ -44,10 +44,10 @@ export const foreignTools: readonly ToolDeclaration[] = [
   toolFrom('tag_photos(photo, tags:red|green|blue)', 'Put a tag on a photo.'),
 ];
 
-/** A call as the tables write it: the name and its arguments. */
+/** A call as written in the tables: name and arguments. */
 export type Call = readonly [name: string, given: JsonObject];
 
-/** What a tool answers in a played run. */
+/** A tool's reply in a played run. */
 export interface Reply {
   readonly success: boolean;
   readonly text: string;
@@ -58,7 +58,7 @@ export interface Played {
   readonly answer: string;
 }
 
-/** Plays a whole run of the model: `reply` answers each call. */
+/** Plays a complete run of the model; `reply` answers each call. */
 export async function play(
   request: string | readonly Message[],
   tools: readonly ToolDeclaration[],
@@ -79,7 +79,7 @@ export async function play(
     if (finishes.join() !== (call === undefined ? 'stop' : 'tool-calls'))
       throw new Error(`it finished with ${finishes.join()}`);
     if (call === undefined) return { calls, answer };
-    if (calls.length >= 3) throw new Error('the model does not come to an end');
+    if (calls.length >= 3) throw new Error('the model does not finish');
     const id = `call-${calls.length + 1}`;
     const { success, text } = reply(call);
     calls.push(call);

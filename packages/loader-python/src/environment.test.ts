@@ -10,7 +10,7 @@ const names = '["API_KEY", "REGION?", "UNSET?"]';
 const always = ['PATH', 'LANG', 'TZ', 'TMPDIR'].filter((name) => process.env[name] !== undefined);
 const ofCall = ['HOLDFAST_CALL_ID', 'HOLDFAST_IDEMPOTENCY_KEY'];
 
-test('a program has the usual variables, those of its call, those that are both declared and granted, and nothing else', async () => {
+test('a program has the common variables, those of its call, and those both declared and granted', async () => {
   vi.stubEnv('UNDECLARED', 'of the host');
   await using project = await createCommandProject({
     'plugins/count.tool.json': commandFile(['./count.sh'], { environment: JSON.parse(names) }),
@@ -32,7 +32,7 @@ exec '${process.execPath}' -e 'console.log(JSON.stringify(Object.entries(process
     expect(codesOf({ diagnostics })).toEqual([]);
     expect(tools.map(({ name }) => name)).toEqual(['count', ...(python.available ? ['python'] : [])]);
     for (const tool of tools) {
-      // What a shell or an interpreter adds by itself, before any line of the tool.
+      // Variables that a shell or an interpreter adds on start.
       const { PWD: _, LC_CTYPE: __, ...seen } = Object.fromEntries(await look(tool));
       expect(Object.keys(seen).sort()).toEqual([...always, 'API_KEY', 'REGION', 'HOLDFAST_PROCESS', ...ofCall].sort());
     }

@@ -16,7 +16,7 @@ const files = {
   'plugins/greet.mjs': toolFile('greet'),
 };
 
-test('without the language its files are refused by name, and cost no other tool', async () => {
+test('without the language its files are refused, and no others', async () => {
   await using project = await createProject({ ...files, 'plugins/test_say.py': '', 'plugins/conftest.py': '' });
   const { tools, diagnostics, close } = await loader.loadTools(project.plugins);
   await close();
@@ -29,7 +29,7 @@ test('without the language its files are refused by name, and cost no other tool
   for (const { hint } of diagnostics) expect(hint).toContain('`@holdfast/loader-python`');
 });
 
-test('a locked folder is not started without the language, though its registry is there', async () => {
+test('a locked folder does not start without the language, even with a registry', async () => {
   await using project = await createCommandProject({
     'plugins/count.tool.json': files['plugins/count.tool.json'],
     'plugins/count.sh': files['plugins/count.sh'],
@@ -44,7 +44,7 @@ test('a locked folder is not started without the language, though its registry i
   expect(diagnostics.map(({ code }) => code)).toContain('tool.language.missing');
 });
 
-test('code that a folder of tools consists of: what they import or start', async () => {
+test('the code of a tools folder includes imports and started files', async () => {
   await using project = await createProject({
     ...files,
     'plugins/run.tool.json': commandFile(['node', './run.cjs']),
@@ -64,7 +64,7 @@ test('code that a folder of tools consists of: what they import or start', async
   ]);
 });
 
-test.skipIf(!python.available)('with the language they are tools like any other', async () => {
+test.skipIf(!python.available)('with the language they are ordinary tools', async () => {
   await using project = await createProject(files);
   const { tools, diagnostics, close } = await loadTools(project.plugins);
   await close();

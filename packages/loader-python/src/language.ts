@@ -6,11 +6,10 @@ import { createPythonReader } from './python/reader.ts';
 import { createPythonCalls } from './python/run.ts';
 
 /**
- * The language of tool files in Python, and of `*.tool.json` files that name a program of any kind. Both run as a program of their own for
- * each call. Python 3.8 or later reads the Python files; it is looked for when there is one.
+ * Supports tool files in Python, and `*.tool.json` files that name any program. Each call runs in a process of its own.
+ * Reading Python files requires Python 3.8 or later, which is searched for on first use.
  *
- * @example
- * const { tools } = await loadTools('./plugins', { languages: [python()] });
+ * @example const { tools } = await loadTools('./plugins', { languages: [python()] });
  */
 export function python(): Language {
   const calls = createPythonCalls();

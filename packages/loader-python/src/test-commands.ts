@@ -19,14 +19,14 @@ export function commandFile(command: readonly string[], more: JsonObject = {}): 
   );
 }
 
-/** A project whose shell scripts may be run. */
+/** A project with executable shell scripts. */
 export async function createCommandProject(files: Readonly<Record<string, string | Uint8Array>>): Promise<TestProject> {
   const project = await createProject(files);
   for (const path of Object.keys(files)) if (path.endsWith('.sh')) await chmod(join(project.root, path), 0o755);
   return project;
 }
 
-/** A project with one tool `count`, which is a shell script. */
+/** A project with one tool `count`, a shell script. */
 export async function createScript(script: string, more: JsonObject = {}): Promise<TestProject> {
   return await createCommandProject({
     'plugins/count.tool.json': commandFile(['./count.sh'], more),

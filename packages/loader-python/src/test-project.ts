@@ -6,7 +6,7 @@ import * as loader from '@holdfast/loader';
 import type { Language } from '@holdfast/loader/language';
 import { python } from './language.ts';
 
-// The loader as the tests of a language use it.
+// The loader with the language under test.
 function languages(): { readonly languages: readonly Language[] } {
   return { languages: [python()] };
 }
@@ -27,7 +27,7 @@ export function compareLock(directory: string, options: loader.CompareLockOption
   return loader.compareLock(directory, { ...languages(), ...options });
 }
 
-/** A project with a tools folder `plugins` and a place for its lock, removed at the end of the block. */
+/** A project with a tools folder `plugins` and a path for its lock, removed at the end of the block. */
 export interface TestProject extends AsyncDisposable {
   /** Absolute, without symlinks. */
   readonly root: string;
@@ -37,9 +37,9 @@ export interface TestProject extends AsyncDisposable {
   link(path: string, target: string): Promise<void>;
   remove(path: string): Promise<void>;
   compare(): Promise<loader.LockComparison>;
-  /** Locks everything as it is. */
+  /** Locks the current state. */
   accept(): Promise<void>;
-  /** Its tools run in this process. */
+  /** Loads its tools into this process. */
   load(): Promise<loader.LoadedTools>;
 }
 
@@ -96,7 +96,7 @@ export interface TestContext extends ToolContext {
   abort(reason?: unknown): void;
 }
 
-/** What programs use of a context. */
+/** The context members that programs use. */
 export function testContext({
   remainingMs = Number.POSITIVE_INFINITY,
 }: {
@@ -111,11 +111,11 @@ export function testContext({
     begin: async () => undefined,
     abort: (reason?: unknown) => controller.abort(reason),
   };
-  // Runners look at nothing else.
+  // Runners use no other members.
   return context as unknown as TestContext;
 }
 
-/** Resolves when `seen` says so. Between the questions the processor is free for what is waited for. */
+/** Polls until `seen` returns true, yielding the processor in between. */
 export async function until(seen: () => boolean): Promise<void> {
   while (!seen()) await new Promise((resolve) => void setTimeout(resolve, 1));
 }

@@ -11,7 +11,7 @@ interface TestWatch extends AsyncDisposable {
   /** Writes files, removes those with `null`, and reloads. */
   edit(files: Readonly<Record<string, string | null>>): Promise<void>;
   answers(): Promise<Readonly<Record<string, unknown>>>;
-  /** Codes with their files, and severities where they are warnings. */
+  /** Codes with their files, and severities of warnings. */
   codes(): readonly string[];
 }
 
@@ -27,7 +27,7 @@ async function startWatch(files: Readonly<Record<string, string>>): Promise<Test
           await project.remove(path);
           continue;
         }
-        // In one step: the folder is watched for real, and a file that is empty for a moment may be a good version of its own.
+        // Atomically: the folder is really watched, and a briefly empty file could be a valid version.
         await project.write('.aside', content);
         await rename(join(project.root, '.aside'), join(project.root, path));
       }
@@ -51,7 +51,7 @@ async function startWatch(files: Readonly<Record<string, string>>): Promise<Test
 
 const script = (answer: number): string => `#!/bin/sh\necho ${answer}\n`;
 
-test('a command: the script is a part of the tool, and what breaks keeps what it was', async () => {
+test('a command: its script is part of the tool, and a broken change keeps the last version', async () => {
   const named = { 'plugins/count.tool.json': commandFile(['sh', './count.sh']) };
   await using watch = await startWatch({ ...named, 'plugins/count.sh': script(1) });
   expect({ answers: await watch.answers(), codes: watch.codes() }).toEqual({ answers: { count: 1 }, codes: [] });
@@ -60,7 +60,7 @@ test('a command: the script is a part of the tool, and what breaks keeps what it
   await watch.edit({ 'plugins/count.sh': null });
   expect(watch.codes()).toContain('count.tool.json tool.watch.kept (warning)');
   expect(await watch.answers()).toEqual({ count: 2 });
-  // One after the other: the folder is watched, and may be read between the two.
+  // Separately: the folder is watched, and may be read in between.
   await watch.edit({ 'plugins/count.tool.json': '{' });
   await watch.edit({ 'plugins/count.sh': script(3) });
   expect(await watch.answers()).toEqual({ count: 2 });
@@ -70,7 +70,7 @@ test('a command: the script is a part of the tool, and what breaks keeps what it
   expect(watch.watched.tools).toEqual([]);
 });
 
-test('a command that may be run itself is so in its copy, too', async () => {
+test('an executable command stays executable in its copy', async () => {
   await using watch = await startWatch({ 'plugins/count.sh': script(1) });
   await chmod(join(watch.project.plugins, 'count.sh'), 0o755);
   await watch.edit({ 'plugins/count.tool.json': commandFile(['./count.sh']) });
@@ -82,7 +82,7 @@ test('a command that may be run itself is so in its copy, too', async () => {
 });
 
 test.skipIf(!python.available)(
-  'Python: what it imports is a part of the tool, and what breaks keeps what it was',
+  'Python: its imports are part of the tool, and a broken change keeps the last version',
   async () => {
     const importing = pythonFile('say', { code: 'import word\n', def: 'def work(text=None):\n    return word.word' });
     await using watch = await startWatch({ 'plugins/say.py': importing, 'plugins/word.py': 'word = 1\n' });
@@ -93,7 +93,7 @@ test.skipIf(!python.available)(
     await watch.edit({ 'plugins/word.py': 'word =\n' });
     expect(await watch.answers()).toEqual({ say: 2 });
     expect(watch.codes()).toContain('say.py tool.watch.kept (warning)');
-    // One after the other: the folder is watched, and may be read between the two.
+    // Separately: the folder is watched, and may be read in between.
     await watch.edit({ 'plugins/say.py': 'METADATA = {' });
     await watch.edit({ 'plugins/word.py': 'word = 3\n' });
     expect(await watch.answers()).toEqual({ say: 2 });

@@ -5,9 +5,9 @@ import type { Tool, ToolContext } from '@holdfast/core';
 import { type LoadedTools, loadTools } from './load/tools.ts';
 import { compareLock, type LockComparison } from './pins/compare.ts';
 
-/** A project with a tools folder `plugins` and a place for its lock, removed at the end of the block. */
+/** A project with a tools folder `plugins` and a path for its lock, removed at the end of the block. */
 export interface TestProject extends AsyncDisposable {
-  /** Absolute, without symlinks. */
+  /** Absolute, without links. */
   readonly root: string;
   readonly plugins: string;
   readonly lock: string;
@@ -15,9 +15,9 @@ export interface TestProject extends AsyncDisposable {
   link(path: string, target: string): Promise<void>;
   remove(path: string): Promise<void>;
   compare(): Promise<LockComparison>;
-  /** Locks everything as it is. */
+  /** Locks the current state. */
   accept(): Promise<void>;
-  /** Its tools run in this process. */
+  /** Loads its tools into this process. */
   load(): Promise<LoadedTools>;
 }
 
@@ -65,14 +65,14 @@ export async function work(input) { ${body} }
 `;
 }
 
-/** What runners use of a context, for tools that use nothing of it. */
+/** The context members that runners use. */
 export const bareContext: ToolContext = {
   callId: 'call-1',
   signal: new AbortController().signal,
   begin: async () => undefined,
 } as unknown as ToolContext;
 
-/** What a tool answers, or the code of what it throws. */
+/** The result of a tool, or the code of its error. */
 export async function callTool(
   tool: Tool | undefined,
   context: ToolContext = bareContext,

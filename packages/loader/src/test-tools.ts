@@ -11,7 +11,7 @@ import { digestOf } from './scan/tool-files.ts';
 let folder = '';
 let closing: ToolRunner[] = [];
 
-/** Gives each test of the calling file a folder, and closes its runners afterwards. */
+/** Creates a folder for each test of the calling file, and closes its runners afterwards. */
 export function useTestFolder(): void {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'holdfast-runner-'));
@@ -23,7 +23,7 @@ export function useTestFolder(): void {
   });
 }
 
-/** A folder for one test. */
+/** The folder of the current test. */
 export function testFolder(): string {
   return folder;
 }
@@ -36,7 +36,7 @@ export function closeLater<Runner extends ToolRunner>(runner: Runner): Runner {
 
 let count = 0;
 
-/** A tool file that exports `run`. Its metadata is only what runners look at. */
+/** A tool file that exports `run`. Its metadata has only the keys that runners use. */
 export function writeTool(
   source: string,
   { effects = 'external', file = 'tool.mjs' }: { readonly effects?: Effects; readonly file?: string } = {},
@@ -48,7 +48,7 @@ export function writeTool(
   return { file, entry, digest: String(count).padStart(64, '0'), metadata: metadata as ToolMetadata };
 }
 
-/** The digest of a tool's file, whatever it is. */
+/** The current digest of a tool's file. */
 export async function verifyFile({ entry }: PinnedTool): Promise<string> {
   return digestOf(readFileSync(entry));
 }
@@ -59,7 +59,7 @@ export interface TestContext extends ToolContext {
   abort(reason?: unknown): void;
 }
 
-/** A context that notes what a tool does with it. */
+/** A context that records what a tool does with it. */
 export function testContext(
   parts: {
     readonly filesystem?: Filesystem;
@@ -90,7 +90,7 @@ export function testContext(
     calls,
     abort: (reason?: unknown) => controller.abort(reason),
   };
-  // Runners look at nothing else.
+  // Runners use no other members.
   return context as unknown as TestContext;
 }
 
@@ -105,7 +105,7 @@ const outcome: Outcome = {
   text: '{"a":1}',
 };
 
-/** A filesystem in a map, which notes what is asked of it. */
+/** A filesystem in a map that records its calls. */
 export function testFilesystem(
   files: Record<string, string> = {},
 ): Filesystem & { readonly files: Map<string, string> } {
@@ -140,7 +140,7 @@ export function testFilesystem(
   };
 }
 
-/** Time that moves when a test says so. */
+/** Time that a test advances. */
 export function testClock(): Clock & { advance(ms: number): void } {
   let now = 0;
   const timers = new Set<{ readonly atMs: number; readonly run: () => void }>();
@@ -158,7 +158,7 @@ export function testClock(): Clock & { advance(ms: number): void } {
   };
 }
 
-/** Resolves when `seen` says so. Between the questions the processor is free for what is waited for. */
+/** Polls until `seen` returns true, yielding the processor in between. */
 export async function until(seen: () => boolean): Promise<void> {
   while (!seen()) await new Promise((resolve) => void setTimeout(resolve, 1));
 }

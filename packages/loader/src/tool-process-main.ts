@@ -3,10 +3,10 @@ import { catchStrays, forbidSignals, forbidSocketFiles, forbidTraces } from './c
 import { createProgramFinder } from './child/tagged-programs.ts';
 import { ToolServer } from './child/tool-server.ts';
 
-// The program of a process in which a tool runs. The host is at the other end of descriptor 3.
+// The program of a tool's process. Descriptor 3 is connected to the host.
 const exit = process.exit.bind(process);
 const socket = new Socket({ fd: 3, readable: true, writable: true });
-// Made now, so that they count as resources that were there before any call.
+// Created now, so that they count as resources that existed before any call.
 const streams = [process.stdout, process.stderr];
 for (const stream of streams) stream.on('error', () => undefined);
 const server = new ToolServer({
@@ -20,7 +20,7 @@ forbidSocketFiles(socket);
 catchStrays((thrown) => server.crash(thrown));
 process.on('beforeExit', () => server.stall());
 socket.on('data', (chunk) => server.receive(chunk));
-// Without a host there is nobody to work for.
+// Without a host there is nothing to do.
 socket.on('error', () => exit(0));
 socket.on('close', () => exit(0));
 server.start();

@@ -2,13 +2,13 @@ import { parentPort } from 'node:worker_threads';
 import { catchStrays, forbidSignals } from './child/guard-process.ts';
 import { ToolServer } from './child/tool-server.ts';
 
-// The program of a worker thread in which a tool runs.
+// The program of a tool's worker thread.
 const port = parentPort;
 if (port !== null) {
   const server = new ToolServer({
     send: (frame) => port.postMessage(frame),
     hold: (held) => void (held ? port.ref() : port.unref()),
-    // Its programs are those of the host.
+    // Programs that it starts belong to the host.
     leavesPrograms: () => false,
   });
   forbidSignals();

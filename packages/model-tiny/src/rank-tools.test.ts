@@ -9,7 +9,7 @@ interface Case {
   readonly ranked: readonly string[];
 }
 
-/** The training is held to the same ones. */
+/** The training is held to the same cases. */
 const cases = JSON.parse(
   readFileSync(new URL('../../../training/tests/ranks.json', import.meta.url), 'utf8'),
 ) as readonly Case[];
@@ -18,7 +18,7 @@ test.each(cases)('`$request`', ({ signatures, request, ranked }) => {
   expect(rankTools(signatures, request)).toEqual(ranked);
 });
 
-test('every tool is there once, the ranks fall, and what is equal keeps its order', () => {
+test('every tool occurs once, ranks descend, and ties keep their order', () => {
   const text = fc.oneof(
     fc.string(),
     fc.constantFrom('read the file', 'readFile files', '__proto__', 'İ ß ﬁle', '; 9 stop()'),
@@ -33,7 +33,7 @@ test('every tool is there once, the ranks fall, and what is equal keeps its orde
       );
       const unranked = ranked.filter((line) => line.startsWith('0 ')).map((line) => line.slice(2));
       const given = [...signatures];
-      // Those left, in the order given: each is found behind the one before.
+      // The rest keeps its order: each is found after the previous one.
       for (const signature of unranked) {
         const at = given.indexOf(signature);
         expect(at).toBeGreaterThanOrEqual(0);
@@ -43,7 +43,7 @@ test('every tool is there once, the ranks fall, and what is equal keeps its orde
   );
 });
 
-test('thousands of tools and a long request are ranked without a wait', () => {
+test('thousands of tools and a long request are ranked quickly', () => {
   const signatures = Array.from(
     { length: 10_000 },
     (_, index) => `read_${index}(path:string) reads the file and lists records`,

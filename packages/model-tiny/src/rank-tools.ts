@@ -1,9 +1,9 @@
 /**
- * The tools' signatures, nearest to the request first, each behind a rank from 0 to 9 and a space: how many words of the request it has,
- * in halves, where a word that several tools have is shared among them. A network of five million parameters matches words badly
- * itself: of 314 requests written by hand, counting words alone finds the right tool in 217.
+ * Sorts tool signatures by similarity to the request and prefixes each with a rank from 0 to 9 and a space: the number of request words
+ * it contains, in halves; a word that several tools contain is shared among them. A network of five million parameters is poor at
+ * matching words: of 314 handwritten requests, counting words alone finds the right tool for 217.
  *
- * The training does the same in `training/tiny_tools/nearness.py`; the tests hold both to `training/tests/ranks.json`.
+ * The training uses the same ranking, `training/tiny_tools/nearness.py`; tests hold both to `training/tests/ranks.json`.
  */
 export function rankTools(signatures: readonly string[], request: string): readonly string[] {
   const having = new Map<string, number[]>();
@@ -22,18 +22,18 @@ export function rankTools(signatures: readonly string[], request: string): reado
   return (
     signatures
       .map((signature, index) => ({ signature, weight: weights[index] ?? 0 }))
-      // A sort keeps the order of what is equal.
+      // The sort is stable.
       .toSorted((one, other) => other.weight - one.weight)
       .map(({ signature, weight }) => `${Math.min(highestRank, Math.ceil(weight / halfWord))} ${signature}`)
   );
 }
 
-/** Of one word; whole numbers, so that both languages come to the same sums. */
+/** Per word; an integer, so that both languages compute the same sums. */
 const wordWeight = 60;
 const halfWord = wordWeight / 2;
 const highestRank = 9;
 
-/** They say nothing of what is wanted; the last four are types of parameters. */
+/** Words without meaning for the choice of a tool; the last four are parameter types. */
 const commonWords: ReadonlySet<string> = new Set(
   (
     'a an the of to in on for and or is it be that this with by at from i me my you we us our please do does can could would ' +
@@ -41,7 +41,7 @@ const commonWords: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Without the ending, `delete` and `deleting` are the same. */
+/** Stemming makes `delete` and `deleting` equal. */
 const endings = ['ing', 'es', 'ed', 's', 'e'];
 const shortestStem = 3;
 
@@ -50,7 +50,7 @@ function toStem(word: string): string {
   return ending === undefined ? word : word.slice(0, -ending.length);
 }
 
-/** Also of the words within `readFile` and `read_file`. */
+/** Splits names such as `readFile` and `read_file` too. */
 function toStems(text: string): ReadonlySet<string> {
   const words =
     text

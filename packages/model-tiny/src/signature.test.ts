@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { toSignature } from './signature.ts';
 
-test('a tool of a hundred thousand parameters does not keep everybody waiting', () => {
+test('a tool with a hundred thousand parameters is formatted quickly', () => {
   const names = Array.from({ length: 100_000 }, (_, index) => `p${index}`);
   const inputSchema = {
     type: 'object',

@@ -1,6 +1,6 @@
 import { isPlainObject, type JsonObject, type ToolDeclaration } from '@holdfast/core';
 
-/** `get_weather(city:string,days?:integer,parts:string[]) Looks up the weather`, as the model has read tools in its training. */
+/** Formats a tool as in the training data: `get_weather(city:string,days?:integer,parts:string[]) Looks up the weather`. */
 export function toSignature({ name, description, inputSchema }: ToolDeclaration): string {
   const required = requiredOf(inputSchema);
   const parameters = Object.entries(propertiesOf(inputSchema)).map(
@@ -10,12 +10,12 @@ export function toSignature({ name, description, inputSchema }: ToolDeclaration)
   return `${name}(${parameters.join(',')}) ${toLowerStart(firstSentence(description.replaceAll(/[\s;]+/g, ' ')))}`;
 }
 
-/** As descriptions begin in the training; `PDF` and `I` stay as they are. */
+/** Descriptions start in lower case in the training data; `PDF` and `I` stay as they are. */
 function toLowerStart(text: string): string {
   return text.replace(/^\p{Lu}(?=\p{Ll})/u, (letter) => letter.toLowerCase());
 }
 
-/** Without its full stop: one sentence is what the model was shown of a tool and of an error. */
+/** Without its full stop. The training data has one sentence per tool and per error. */
 export function firstSentence(text: string): string {
   return text
     .trim()

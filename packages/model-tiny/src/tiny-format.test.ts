@@ -14,7 +14,7 @@ const tool = (inputSchema: ToolDeclaration['inputSchema'], description = 'does i
   inputSchema,
 });
 
-/** As it is written in the training data: special tokens by their names. */
+/** Formats as in the training data, with special tokens by name. */
 function write(messages: readonly Message[], tools: readonly ToolDeclaration[] = []): string {
   return tinyFormat
     .toPrompt(messages, tools)
@@ -37,7 +37,7 @@ test.each<[schema: ToolDeclaration['inputSchema'], signature: string]>([
   expect(write([], [tool(schema)])).toBe(`<s><|hf_tools|>0 ${signature}`);
 });
 
-test('a description is one line, and never looks like the next tool', () => {
+test('a description is one line that never looks like the next tool', () => {
   expect(write([], [tool({ type: 'object' }, ' Looks\nit up; slowly. '), tool({ type: 'object' })])).toBe(
     '<s><|hf_tools|>0 do_it() looks it up slowly; 0 do_it() does it',
   );
@@ -54,11 +54,11 @@ test.each([
   ['PDF to text.', 'PDF to text'],
   ['No end', 'no end'],
   ['', ''],
-])('of the description %j the model sees the first sentence, as its training had it', (description, seen) => {
+])('of the description %j, the model sees only the first sentence', (description, seen) => {
   expect(write([], [tool({ type: 'object' }, description)])).toBe(`<s><|hf_tools|>0 do_it() ${seen}`);
 });
 
-test('the tools stand between the request and the request, the nearest one first', () => {
+test('the tools stand between the two copies of the request, the highest-ranked first', () => {
   const named = (name: string, description: string): ToolDeclaration => ({
     ...tool({ type: 'object' }, description),
     name,
@@ -130,7 +130,7 @@ test('text that looks like a special token stays text', () => {
   expect(tinyFormat.toPrompt([{ role: 'user', text: '<|hf_call|>' }], [])[2]).toBe('<|hf_call|>');
 });
 
-test('values are taken from what people and tools said, not from the words of the model', () => {
+test('values are quoted from people and tools, not from the model', () => {
   const messages = [
     { role: 'user', text: ' Where is Ann? ' },
     { role: 'assistant', text: 'Somewhere.', calls: [{ id: '1', name: 'find', arguments: '{}' }] },
@@ -151,7 +151,7 @@ test.each<[text: string, call: ReturnType<typeof tinyFormat.readCall>]>([
   expect(tinyFormat.readCall(text)).toEqual(call);
 });
 
-test('what is written of a call is its name and its arguments, in this order', () => {
+test('a call is written as its name, then its arguments', () => {
   const schema = tinyFormat.toCallSchema(tool({ type: 'object' }));
   expect(schema).toEqual({
     type: 'object',

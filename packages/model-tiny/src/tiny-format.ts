@@ -11,18 +11,17 @@ import { rankTools } from './rank-tools.ts';
 import { firstSentence, toSignature } from './signature.ts';
 
 /**
- * The format in which the model of this package was trained: the request, the tools on one line behind it, those with words of the
- * request first, the request once more, then calls, results and sentences.
- * System messages are left out: it was never shown one. Of a tool's description and of an error the first sentence is told, of a
- * result the first 400 characters: it has 768 tokens for everything. The values of its calls stand in what it was told, as in the
- * training.
+ * The conversation format that the model was trained on: the request, the tools on one line, the highest-ranked first,
+ * the request again, then calls, results and sentences. The context is 768 tokens, so only the first sentence of a
+ * description or an error and the first 400 characters of a result are included, and system messages, which the
+ * training data lacks, are left out. String values of calls are quoted from the conversation, as in the training data.
  *
  * Source: the training data, `user; tools; user; call; result; say` in special tokens called `<|hf_...|>`.
  */
 export const tinyFormat: ConversationFormat = Object.freeze({
   call: '<|hf_call|>',
   say: '<|hf_say|>',
-  // Of the shares that were tried, the one with most right tools and rightly refused requests (`training/evaluate.mjs`).
+  // Of the values tried, the one with the most correct tools and correct refusals (`training/evaluate.mjs`).
   callShare: 0.6,
   toPrompt: (messages: readonly Message[], tools: readonly ToolDeclaration[]): readonly PromptPart[] => {
     const asked = messages.findLastIndex(({ role }) => role === 'user');
@@ -69,7 +68,7 @@ function toParts(message: Message): readonly PromptPart[] {
   }
 }
 
-/** What people and tools said; its own words are nothing to go by. */
+/** Text from people and tools; the model's own words are not a source of values. */
 function toQuoted(message: Message): readonly string[] {
   if (message.role === 'user') return [message.text.trim()];
   return message.role === 'tool' ? [toResult(message.text, message.success)] : [];
@@ -80,10 +79,10 @@ function writeCall({ name, arguments: raw }: ToolCall): string {
   return JSON.stringify({ name, arguments: parsed ?? raw });
 }
 
-/** Characters. Results were short in the training, and a long one would leave no room for anything else. */
+/** Characters. Training results were short, and a long one would fill the context. */
 const longestResult = 400;
 
-/** Results were objects in the training: texts `{"text": ...}`, lists `{"items": ...}`, and errors `{"error": ...}`. */
+/** In the training data, results are objects: texts `{"text": ...}`, lists `{"items": ...}`, errors `{"error": ...}`. */
 function toResult(text: string, success: boolean): string {
   if (!success) return JSON.stringify({ error: cut(firstSentence(text)) });
   if (text.length > longestResult) return JSON.stringify({ text: cut(text) });
@@ -98,7 +97,7 @@ function cut(text: string): string {
   return text.length > longestResult ? `${text.slice(0, longestResult).toWellFormed()}...` : text;
 }
 
-/** Outside of a grammar a model may write anything: what has a name is a call, and its arguments are for the call path to judge. */
+/** Without a grammar a model may write anything: an object with a name is a call, and the call path validates its arguments. */
 function readCall(text: string): ToolCall | undefined {
   const [, name, rest] = /^\s*\{\s*"name"\s*:\s*"([^"\\]*)"\s*,\s*"arguments"\s*:\s*([\s\S]*)$/.exec(text) ?? [];
   if (name === undefined || rest === undefined) return undefined;

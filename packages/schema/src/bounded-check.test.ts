@@ -32,7 +32,7 @@ function nest(depth: number, leaf: unknown, wrap: (inner: unknown) => unknown): 
   return value;
 }
 
-// Twice as long with every level, each of these would take longer than there is time.
+// Unbounded, each of these doubles with every level and would never end.
 test.each([
   { what: 'that fits', value: nest(60, 'x', (inner) => ({ op: 'not', inner })), ok: true },
   { what: 'that does not fit deep down', value: nest(60, 1, (inner) => ({ op: 'not', inner })), ok: false },
@@ -41,11 +41,11 @@ test.each([
     value: nest(60, 1, (left) => ({ op: 'xor', left, right: 'x' })),
     ok: false,
   },
-])('a tree of 60 levels $what is checked in no time', ({ value, ok }) => {
+])('a tree of 60 levels $what is checked quickly', ({ value, ok }) => {
   expect(compileJsonSchema(jsonSchema(tree)).validate({ root: value })).toMatchObject({ ok });
 });
 
-test('a schema that looks at everything twice refuses what it cannot look through, and takes what it can', () => {
+test('a schema that checks everything twice rejects values over its bound and accepts others', () => {
   const node = { $ref: '#/$defs/node' };
   const branch = { type: 'object', properties: { inner: node } };
   const { validate } = compileJsonSchema(
@@ -56,11 +56,11 @@ test('a schema that looks at everything twice refuses what it cannot look throug
     ok: false,
     issues: [{ path: '', message: expect.stringContaining('Too large for its schema') }],
   });
-  // It is as good as new.
+  // The bound is per value.
   expect(validate({ inner: {} })).toMatchObject({ ok: true });
 });
 
-test('definitions that double are refused, and a list of many references is not', () => {
+test('exponentially nested definitions are rejected, a list of many references is not', () => {
   const doubling: JsonObject = Object.fromEntries(
     Array.from({ length: 40 }, (_, index): [string, JsonObject] => [
       `d${index}`,
@@ -73,13 +73,13 @@ test('definitions that double are refused, and a list of many references is not'
   expect(compileJsonSchema(jsonSchema(list)).validate(Array(100_000).fill('x'))).toMatchObject({ ok: true });
 });
 
-test('many errors are cut, however many there are', () => {
+test('a long list of errors is cut', () => {
   const { validate } = compileJsonSchema(jsonSchema({ type: 'array', items: { type: 'integer' } }));
   const checked = validate(Array(1000).fill('x'));
   expect(checked).toMatchObject({ ok: false });
   expect(checked.ok ? [] : checked.issues).toHaveLength(50);
   expect(checked.ok ? {} : checked.issues.at(-1)).toEqual({ path: '', message: 'More issues are not listed.' });
-  // Where they do not fit on the stack, the first one is told.
+  // On a stack overflow only the first error is reported.
   const most = validate(Array(200_000).fill('x'));
   expect(most.ok ? [] : most.issues[0]).toMatchObject({ path: '[0]' });
 });
@@ -116,12 +116,12 @@ const { schema } = fc.letrec<{ schema: JsonObject }>((tie) => {
   };
 });
 
-test('property: what is wrong is what is wrong without a bound', () => {
+test('property: the bounded check finds the same errors as the unbounded one', () => {
   let wrong = 0;
   fc.assert(
     fc.property(schema, schema, value, (root, shared, candidate) => {
       const whole = { ...root, $defs: { shared: { anyOf: [shared, { type: 'string' }] } } };
-      // Written by the arbitrary above; a reference of `shared` to itself has no end.
+      // Written by the arbitrary above; a reference of `shared` to itself is endless.
       fc.pre(!JSON.stringify(shared).includes('$ref'));
       const expected = new Validator(structuredClone(whole) as Schema, '2020-12', false).validate(candidate);
       const errors = createBoundedCheck(structuredClone(whole) as Schema, '2020-12')(candidate);
@@ -136,11 +136,11 @@ test('property: what is wrong is what is wrong without a bound', () => {
 test.each([
   { what: 'of an open object', value: { '\ud83d': 1 } },
   { what: 'of an object within', value: { inner: { 'a\udc00': 1 } } },
-])('a key $what with half of a sign is refused, not thrown at', ({ value }) => {
+])('a key $what with an unpaired surrogate is rejected without a throw', ({ value }) => {
   const { validate } = compileJsonSchema(
     jsonSchema({ type: 'object', additionalProperties: { type: ['integer', 'object'], additionalProperties: true } }),
   );
-  const message = 'A key has half of a surrogate pair, which is no text.';
+  const message = 'A key contains an unpaired surrogate, which is not valid text.';
   expect(validate(value)).toEqual({ ok: false, issues: [{ path: '', message }] });
   expect(validate({ '\u{1f600}': 1, inner: { '\u{1f600}': '\ud83d' } })).toMatchObject({ ok: true });
 });

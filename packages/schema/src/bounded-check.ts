@@ -7,21 +7,21 @@ import {
   validate,
 } from '@cfworker/json-schema';
 
-// References that are followed whatever the size of a value, and for each value within it.
+// References followed regardless of the size of a value, and per value within it.
 const freeSteps = 20_000;
 const stepsPerValue = 20;
 
 /**
- * Makes a function that lists what is wrong with a value by a schema; notes are written into the schema. The time is bounded by the
- * size of the value: a schema that refers to itself in several ways, such as a tree of expressions, may otherwise ask for twice as
- * much with every level, and what a model sends has many levels. What takes more counts as wrong.
+ * Creates a function that lists the errors of a value; the validator annotates the schema in place. Time is bounded by
+ * the size of the value: a schema that refers to itself in several places, such as an expression tree, could otherwise
+ * double the work with every level of the input. A value that exceeds the bound is invalid.
  */
 export function createBoundedCheck(schema: Schema, draft: SchemaDraft): (value: unknown) => readonly OutputUnit[] {
   let steps = 0;
   let limit = freeSteps;
   let checked: unknown;
   const lookup = new Proxy(dereference(schema), {
-    // Whatever goes on for ever goes through a reference.
+    // Every endless walk goes through a reference.
     get(schemas, uri) {
       steps += 1;
       if (steps > limit) {
@@ -37,9 +37,9 @@ export function createBoundedCheck(schema: Schema, draft: SchemaDraft): (value: 
     try {
       return validate(value, schema, draft, lookup, shortCircuit);
     } catch (thrown) {
-      // A RangeError: more errors than fit on the stack, or a chain of references that is too long for it.
+      // A RangeError: the stack overflows from too many errors or too long a chain of references.
       if (thrown instanceof TooManySteps || thrown instanceof RangeError) return undefined;
-      // The path of a value is written as a URI, which has no way to write half of a sign.
+      // The validator writes paths as URIs, which cannot hold an unpaired surrogate.
       if (thrown instanceof URIError) return { valid: false, errors: [malformedKey] };
       throw thrown;
     } finally {
@@ -48,10 +48,10 @@ export function createBoundedCheck(schema: Schema, draft: SchemaDraft): (value: 
   }
 
   return (value) => {
-    // Ends each branch at its first error, which says whether there is one; all of them are for those who have to correct it.
+    // Stops each branch at its first error: enough to tell valid from invalid. A second run collects all errors.
     const first = run(value, true);
     if (first === undefined) return [tooManySteps];
-    // Of a large value that would be as many as it has parts.
+    // A large value could have as many errors as it has parts.
     return first.valid ? [] : ((isLarge(value) ? undefined : run(value, false)) ?? first).errors;
   };
 }
@@ -62,14 +62,14 @@ const tooManySteps: OutputUnit = {
   keyword: '$ref',
   keywordLocation: '#',
   instanceLocation: '#',
-  error: 'Too large for its schema, which would have to look at every part of it many times.',
+  error: 'Too large for its schema, which would have to check every part of it many times.',
 };
 
 const malformedKey: OutputUnit = {
   keyword: 'propertyNames',
   keywordLocation: '#',
   instanceLocation: '#',
-  error: 'A key has half of a surrogate pair, which is no text.',
+  error: 'A key contains an unpaired surrogate, which is not valid text.',
 };
 
 const manyValues = 10_000;
@@ -78,7 +78,7 @@ function isLarge(value: unknown): boolean {
   return countValues(value, manyValues) >= manyValues;
 }
 
-/** Counts to `max`, or somewhat further. */
+/** Counts to `max`, or slightly further. */
 function countValues(value: unknown, max: number): number {
   let count = 0;
   const waiting = [value];

@@ -3,7 +3,7 @@ import { compileSchema } from './compile-schema.ts';
 import { describeIssues } from './compiled.ts';
 
 /**
- * Checks the examples of a tool against its schemas: what a model is shown must be what a call would accept.
+ * Checks a tool's examples against its schemas, so that a model never sees an example that a call would reject.
  *
  * @throws HoldfastError `tool.example.invalid`.
  */
@@ -14,13 +14,13 @@ export function checkToolExamples(tool: Tool): void {
     const { description } = example;
     throw new HoldfastError(
       'tool.example.invalid',
-      `The example \`${description.trim()}\` of \`${tool.name}\` does not fit it: ${problem}.`,
+      `Invalid example \`${description.trim()}\` of \`${tool.name}\`: ${problem}.`,
       { data: { tool: tool.name, example: description } },
     );
   }
 }
 
-/** Why an example does not fit a tool's schemas, or `undefined`. */
+/** The reason why an example does not match a tool's schemas, or `undefined`. */
 export function findExampleProblem(
   tool: Pick<Tool, 'inputSchema' | 'outputSchema'>,
   { input, output }: { readonly input: unknown; readonly output: unknown },
@@ -40,6 +40,6 @@ function findProblem(schema: Schema | undefined, value: unknown, what: string): 
   const copied = copyJson(value);
   if (!copied.ok) return `its ${what}: ${copied.problem}`;
   const validation = schema === undefined ? undefined : compileSchema(schema).validate(copied.value);
-  // Goes on as part of a sentence.
+  // Callers embed the text in a sentence.
   return validation?.ok === false ? `its ${what}: ${describeIssues(validation.issues).replace(/\.$/, '')}` : undefined;
 }

@@ -10,12 +10,12 @@ const schemaKeywords: ReadonlySet<string> = new Set([
 const schemaListKeywords: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'prefixItems']);
 const schemaMapKeywords: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions']);
 
-/** Under which keys may be declared that `additionalProperties` beside it would refuse. */
+/** Keywords that can declare keys which an `additionalProperties` beside them would reject. */
 const composing = ['allOf', 'anyOf', 'oneOf', '$ref', 'if', 'dependentSchemas', 'dependencies'];
 
 /**
- * A copy of a JSON Schema in which every object schema that leaves `additionalProperties` open to reading says false.
- * Branches of `allOf`, and what declares keys under a condition, are left alone: closing them would refuse the keys of the others.
+ * A copy of a JSON Schema with `additionalProperties: false` on every object schema that does not set it. Branches of
+ * `allOf` and conditional schemas stay open: closing them would reject the keys of the other branches.
  */
 export function closeObjects(schema: JsonObject): JsonObject {
   const copy: Record<string, Json> = {};
@@ -40,7 +40,7 @@ export function closeObjects(schema: JsonObject): JsonObject {
   return copy;
 }
 
-/** What is frozen with the schema must not be its owner's: an object that is a default, say. */
+/** The result is frozen; a default that is an object still belongs to the host. */
 function copyPlain(value: Json): Json {
   if (Array.isArray(value)) return (value as readonly Json[]).map(copyPlain);
   if (!isPlainObject(value)) return value;

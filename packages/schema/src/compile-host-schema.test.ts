@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import { compileHostSchema, compileSchema } from './compile-schema.ts';
 
-test('what JSON has no word for is any to JSON Schema, and held to all the same', () => {
+test('a type that JSON Schema cannot express allows anything in it, but is still validated', () => {
   const schema = v.object({ day: v.date(), tags: v.map(v.string(), v.number()), name: v.string() });
   const { jsonSchema, validate } = compileHostSchema(schema);
   expect(jsonSchema).toMatchObject({
@@ -16,7 +16,7 @@ test('what JSON has no word for is any to JSON Schema, and held to all the same'
   expect(validate({ ...good, more: 1 })).toMatchObject({ ok: false, issues: [{ path: 'more' }] });
 });
 
-test('for a model the same schema stays unsupported, whichever came first', () => {
+test('the same schema is unsupported for a model, regardless of which is compiled first', () => {
   const schema = v.object({ day: v.date() });
   const unsupported = expect.objectContaining({ code: 'schema.unsupported' });
   expect(() => compileSchema(schema)).toThrow(unsupported);
@@ -24,13 +24,13 @@ test('for a model the same schema stays unsupported, whichever came first', () =
   expect(() => compileSchema(schema)).toThrow(unsupported);
 });
 
-test('asynchronous schemas and foreign ones are refused alike', () => {
+test('asynchronous and unknown schemas are rejected alike', () => {
   expect(() => compileHostSchema(v.objectAsync({}))).toThrow(expect.objectContaining({ code: 'schema.async' }));
   const foreign: StandardSchema = { '~standard': { version: 1, vendor: 'none', validate: (value) => ({ value }) } };
   expect(() => compileHostSchema(foreign)).toThrow(expect.objectContaining({ code: 'schema.unsupported' }));
 });
 
-test('a library that gives JSON Schema itself is told not to mind', () => {
+test('a library that provides JSON Schema is told to ignore what it cannot express', () => {
   const asked: unknown[] = [];
   const standard = {
     version: 1 as const,

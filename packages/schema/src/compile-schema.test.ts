@@ -70,7 +70,7 @@ test.each([v.any(), v.string(), v.object({ a: v.string() })])(
   },
 );
 
-test('an inherited key that is there is validated, and the value is what was sent', () => {
+test('an inherited key that is present is validated, and its value is kept', () => {
   const { validate } = compileSchema(
     v.object({ toString: v.optional(v.string()), more: v.array(v.object({ a: v.number() })) }),
   );
@@ -88,12 +88,12 @@ test.each([
   v.object({ in: v.object({ a: v.optional(v.string()) }) }),
   v.object({ in: v.looseObject({}) }),
   jsonSchema({ type: 'object', properties: { in: { type: 'object', properties: { a: {} } } } }),
-] satisfies readonly Schema[])('a list is no object %#', (schema) => {
+] satisfies readonly Schema[])('a list is not an object %#', (schema) => {
   expect(compileSchema<unknown>(schema).validate({ in: [] })).toMatchObject({ ok: false });
   expect(compileSchema<unknown>(schema).validate({ in: {} })).toMatchObject({ ok: true });
 });
 
-test('where a list may stand beside an object, it may', () => {
+test('a list is accepted where the schema allows lists and objects', () => {
   const either = v.object({ in: v.union([v.object({ a: v.string() }), v.array(v.string())]) });
   expect(compileSchema(either).validate({ in: ['x'] })).toMatchObject({ ok: true });
   expect(compileSchema(either).validate({ in: { a: 'x' } })).toMatchObject({ ok: true });
@@ -113,7 +113,7 @@ for (const [kind, schema] of [
   });
 }
 
-test('open objects say so, in both kinds of schema', () => {
+test('open objects are declared in both kinds of schema', () => {
   const loose = compileSchema(v.looseObject({ a: v.string(), in: v.object({ b: v.string() }) }));
   expect(loose.jsonSchema).toMatchObject({ additionalProperties: true });
   expect(loose.validate({ a: 'x', in: { b: 'y' }, more: 1 })).toMatchObject({ ok: true });
@@ -141,13 +141,13 @@ test('valibot intersections and variants keep every key of their branches', () =
   expect(both.validate({ a: 'x', b: 'y', c: 'z' })).toMatchObject({ ok: false });
 });
 
-test('a schema that says nothing of objects leaves them open, also when it describes lists', () => {
+test('a schema without object keywords leaves objects open, even if it describes lists', () => {
   const { validate } = compileSchema(jsonSchema({ items: { type: 'string' } }));
   expect(validate({ anything: 1 })).toMatchObject({ ok: true });
   expect(validate([1])).toMatchObject({ ok: false });
 });
 
-test('a model is shown closed objects, but no branch of a combination is closed against the others', () => {
+test('models see closed objects, but branches of a combination are not closed against each other', () => {
   const shown = (schema: JsonObject): JsonObject => compileSchema(jsonSchema(schema)).jsonSchema;
   expect(shown({ type: 'object', properties: {} })).toMatchObject({ additionalProperties: false });
   const combined = shown({ type: 'object', properties: { a: {} }, allOf: [{ properties: { b: {} } }] });
@@ -155,7 +155,7 @@ test('a model is shown closed objects, but no branch of a combination is closed 
   expect(combined['allOf']).toEqual([{ properties: { b: {} } }]);
 });
 
-test('a recursive reference is followed as deep as the value goes', () => {
+test('a recursive reference is followed to the depth of the value', () => {
   const tree = compileSchema(
     jsonSchema({ type: 'object', properties: { children: { type: 'array', items: { $ref: '#' } } } }),
   );
@@ -175,7 +175,7 @@ test.each(['toString', 'constructor', 'hasOwnProperty'])('a required `%s` is not
   }
 });
 
-test('valibot checks without a JSON Schema word are left out of it and still made', () => {
+test('valibot checks that JSON Schema cannot express are left out of it and still run', () => {
   const even = compileSchema(
     v.pipe(
       v.number(),
@@ -186,7 +186,7 @@ test('valibot checks without a JSON Schema word are left out of it and still mad
   expect(even.validate(3)).toEqual({ ok: false, issues: [{ path: '', message: 'must be even' }] });
 });
 
-test('a Standard Schema of another library needs its JSON Schema', () => {
+test('a Standard Schema of another library must provide JSON Schema', () => {
   const standard = (extra: object): StandardSchema => ({
     '~standard': { version: 1, vendor: 'other', validate: (value) => ({ value }), ...extra },
   });
@@ -223,7 +223,7 @@ test.each([
   expect(codeOf(make)).toBe(code);
 });
 
-test('schema.unsupported: a schema of zod/mini is named, with what to use instead', () => {
+test('schema.unsupported: the message for zod/mini says what to use instead', () => {
   const mini = { '~standard': { version: 1, vendor: 'zod', validate: (value: unknown) => ({ value }) } } as Schema;
   expect(() => compileSchema(mini)).toThrow(
     expect.objectContaining({
@@ -241,7 +241,7 @@ test.each([
     schema: { dependencies: { card: { properties: { address: { type: 'string' } } }, a: ['b'] } },
   },
   { what: 'else', schema: { if: { required: ['no'] }, else: { properties: { address: { type: 'string' } } } } },
-])('a key that only $what declares is declared, and other keys are not', ({ schema }) => {
+])('a key that only $what declares is accepted, other keys are rejected', ({ schema }) => {
   const type = { type: 'object', properties: { card: { type: 'string' } } } as const;
   const { validate, jsonSchema: shown } = compileSchema(jsonSchema({ ...type, ...schema } as unknown as JsonObject));
   expect(validate({ card: 'c', address: 'a' })).toMatchObject({ ok: true });
@@ -250,7 +250,7 @@ test.each([
   expect(shown).not.toHaveProperty('additionalProperties');
 });
 
-test('a constant that looks like a reference is a constant', () => {
+test('a constant that looks like a reference stays a constant', () => {
   expect(
     compileSchema(jsonSchema({ const: { $ref: 'http://example.com' } })).validate({ $ref: 'http://example.com' }),
   ).toMatchObject({ ok: true });
@@ -282,7 +282,7 @@ test.each([
   ['a record', v.object({ in: v.record(v.string(), v.any()) })],
   ['an open object', v.object({ in: v.looseObject({ a: v.optional(v.number()) }) })],
   ['an object with a rest', v.object({ in: v.objectWithRest({}, v.any()) })],
-] as const)('%s says so when it would drop a key', (_what, schema) => {
+] as const)('%s is rejected where the validator would drop it', (_what, schema) => {
   const { validate } = compileSchema<unknown>(schema);
   for (const key of ['__proto__', 'prototype', 'constructor']) {
     const validation = validate({ in: JSON.parse(`{"b":1,"${key}":2}`) });
@@ -292,7 +292,7 @@ test.each([
   expect(validate({ in: { b: { constructor: 1 } } })).toMatchObject({ ok: true });
 });
 
-test('issues read as one line', () => {
+test('issues are formatted as one line', () => {
   expect(
     describeIssues([
       { path: 'a', message: 'Bad.' },
@@ -301,7 +301,7 @@ test('issues read as one line', () => {
   ).toBe('`a`: Bad; Worse.');
 });
 
-test('property: what a closed plain schema accepts has no keys beyond it', () => {
+test('property: a value accepted by a closed plain schema has no undeclared keys', () => {
   const { validate } = compileSchema(plainSearch);
   const key = fc.constantFrom('q', 'k', 'where', 'folder', '__proto__', 'constructor', 'x');
   const value = fc.oneof(fc.string(), fc.integer(), fc.dictionary(key, fc.string()));
@@ -323,7 +323,7 @@ function codeOf(run: () => unknown): string | undefined {
   return undefined;
 }
 
-test('an object given as a default stays its owner’s to change', () => {
+test('an object given as a default is not frozen', () => {
   const fallback = { tags: ['a'] };
   const { jsonSchema } = compileSchema(
     v.object({ meta: v.optional(v.object({ tags: v.array(v.string()) }), fallback) }),

@@ -17,7 +17,7 @@ import type { CompiledSchema, SchemaIssue } from './compiled.ts';
 import { createUndeclaredCheck, placeOf } from './undeclared.ts';
 import { createValidation, validateBounded } from './validate.ts';
 
-// What valibot leaves out of records and open objects.
+// Keys that valibot drops from records and open objects.
 const droppedByValibot: ReadonlySet<string> = new Set(['__proto__', 'prototype', 'constructor']);
 
 const nothingDropped: ReadonlySet<string> = new Set();
@@ -26,19 +26,19 @@ const compiled = new WeakMap<object, CompiledSchema>();
 const compiledForHosts = new WeakMap<object, CompiledSchema>();
 
 /**
- * Makes a schema ready, once for each schema object: a valibot schema, any Standard Schema that gives JSON Schema, or a plain
- * JSON Schema of `jsonSchema`.
+ * Compiles a valibot schema, a Standard Schema that provides JSON Schema, or a plain JSON Schema wrapped in `jsonSchema`. Cached per
+ * schema object.
  *
- * @throws HoldfastError `schema.invalid`, `schema.async`, `schema.unsupported` (no JSON Schema can be made of it), and for plain
- * JSON Schemas `feature.missing` and what `compileJsonSchema` throws. `validate` throws `schema.async` when the schema answers with a promise.
+ * @throws HoldfastError `schema.invalid`, `schema.async`, `schema.unsupported` (cannot be expressed as JSON Schema), and for plain JSON
+ * Schemas `feature.missing` and the errors of `compileJsonSchema`. `validate` throws `schema.async` when the schema returns a promise.
  */
 export function compileSchema<Output>(schema: Schema<Output>): CompiledSchema<Output> {
   return compileOnce(schema, { cache: compiled, unspoken: 'throw' });
 }
 
 /**
- * As `compileSchema`, for values that a host gives and that need not be JSON, such as dates: of what JSON Schema has no word for, the
- * `jsonSchema` says nothing. `validate` holds them to it all the same.
+ * Like `compileSchema`, for values from the host that need not be JSON, such as dates. `jsonSchema` leaves out what
+ * JSON Schema cannot express; `validate` still checks it.
  *
  * @throws HoldfastError as `compileSchema`.
  */
@@ -48,7 +48,7 @@ export function compileHostSchema<Output>(schema: Schema<Output>): CompiledSchem
 
 interface Compiling {
   readonly cache: WeakMap<object, CompiledSchema>;
-  /** What to do about what JSON Schema has no word for. */
+  /** How to treat types that JSON Schema cannot express. */
   readonly unspoken: 'throw' | 'ignore';
 }
 
@@ -58,12 +58,12 @@ function compileOnce<Output>(schema: Schema<Output>, { cache, unspoken }: Compil
     entry = compile(schema, unspoken);
     cache.set(schema, entry);
   }
-  // The cache is keyed by the schema object, whose type says what it validates to.
+  // The cache key is the schema object, whose type carries the output type.
   return entry as CompiledSchema<Output>;
 }
 
 function compile(schema: Schema, unspoken: Compiling['unspoken']): CompiledSchema {
-  // Where types are not checked it may be missing. Those of some libraries are functions.
+  // Untyped callers may omit it. Schemas of some libraries are functions.
   const given: unknown = schema;
   if ((typeof given !== 'object' && typeof given !== 'function') || given === null) throw noSchema();
   if ('type' in schema && schema.type === 'json-schema') {
@@ -84,7 +84,7 @@ function compile(schema: Schema, unspoken: Compiling['unspoken']): CompiledSchem
     start: placeOf([raw]),
     dropped,
     before: namesInherited ? withoutPrototypes : undefined,
-    // Filled in as it is, an object that is a default would be frozen with the input.
+    // Copied: a default that is an object would otherwise be frozen with the input.
     after: namesInherited || hasObjectDefault(raw) ? withPrototypes : undefined,
     findIssues(value, { issues = [] }) {
       const found = [...findUndeclared(value), ...issues.slice(0, maxIssues).map(toIssue)];
@@ -107,7 +107,7 @@ export function findMissingCompiler(schema: Schema | undefined): HoldfastError |
 
 function now(result: StandardResult<unknown> | Promise<StandardResult<unknown>>): StandardResult<unknown> {
   if (!(result instanceof Promise)) return result;
-  void Promise.allSettled([result]); // So that a rejection of what nobody waits for is handled.
+  void Promise.allSettled([result]); // Marks a rejection as handled; nothing awaits it.
   throw asyncSchema();
 }
 
@@ -118,7 +118,7 @@ function noSchema(): HoldfastError {
   );
 }
 
-/** Whether a property is named like one that every object inherits (`toString`), which validators then find without its being there. */
+/** True if a property is named like one that every object inherits (`toString`): validators then find it on any object. */
 function mentionsInherited(node: unknown): boolean {
   if (typeof node !== 'object' || node === null) return false;
   if (Array.isArray(node)) return node.some(mentionsInherited);
@@ -141,7 +141,7 @@ function hasObjectDefault(node: unknown): boolean {
   return Object.values(node).some(hasObjectDefault);
 }
 
-/** A copy of what a schema let through, with the prototypes that it had; what the schema made itself stays as it is. */
+/** A copy of a validated value with its original prototypes; values that the schema created stay as they are. */
 function withPrototypes(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withPrototypes);
   if (!isPlainObject(value)) return value;
@@ -155,30 +155,30 @@ function readJsonSchema(schema: StandardSchema, unspoken: Compiling['unspoken'])
   if (isPlainObject(jsonSchema) && typeof jsonSchema['input'] === 'function') {
     const made: unknown = jsonSchema['input']({
       target: 'draft-2020-12',
-      // The word of zod; other libraries ignore it.
+      // An option of zod; other libraries ignore it.
       ...(unspoken === 'ignore' ? { libraryOptions: { unrepresentable: 'any' } } : {}),
     });
-    // Plain JSON by the specification of Standard JSON Schema.
+    // Plain JSON, as Standard JSON Schema requires.
     if (isPlainObject(made)) return made as JsonObject;
   }
   const { vendor } = standard;
   if (vendor === 'zod') {
-    // Its classic schemas do since 4.2, those of `zod/mini` do not.
+    // Classic zod provides JSON Schema since 4.2, `zod/mini` does not.
     throw new HoldfastError(
       'schema.unsupported',
-      'A schema of `zod/mini` gives no JSON Schema by itself, which a model needs: import `z` from `zod` (4.2 or later), or pass `jsonSchema(z.toJSONSchema(schema))`.',
+      'A `zod/mini` schema does not provide JSON Schema, which models need: import `z` from `zod` (4.2 or later), or pass `jsonSchema(z.toJSONSchema(schema))`.',
       { data: { vendor, reason: 'zod_mini' } },
     );
   }
   throw new HoldfastError(
     'schema.unsupported',
-    `A schema of \`${vendor}\` gives no JSON Schema, which a model needs; use a library that implements Standard JSON Schema, or \`jsonSchema\`.`,
+    `A schema of \`${vendor}\` does not provide JSON Schema, which models need: use a library that implements Standard JSON Schema, or \`jsonSchema\`.`,
     { data: { vendor } },
   );
 }
 
 function readValibot(schema: StandardSchema, unspoken: Compiling['unspoken']): JsonObject {
-  // `vendor` says that valibot made it.
+  // `vendor` identifies valibot.
   const valibotSchema = schema as unknown as GenericSchema;
   if ('async' in schema && schema.async === true) throw asyncSchema();
   try {
@@ -188,13 +188,13 @@ function readValibot(schema: StandardSchema, unspoken: Compiling['unspoken']): J
       errorMode: unspoken,
       overrideSchema: ({ valibotSchema: inner, jsonSchema }) =>
         inner.type === 'loose_object' ? { ...jsonSchema, additionalProperties: true } : undefined,
-      // Checks that JSON Schema has no word for are still made at every call.
+      // Checks that JSON Schema cannot express still run on every call.
       overrideAction: ({ jsonSchema, errors }) => (errors === undefined ? undefined : jsonSchema),
     });
     return made as JsonObject;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : 'unknown reason';
-    throw new HoldfastError('schema.unsupported', `No JSON Schema can be made of a valibot schema: ${reason}`, {
+    throw new HoldfastError('schema.unsupported', `Cannot convert the valibot schema to JSON Schema: ${reason}`, {
       cause,
     });
   }

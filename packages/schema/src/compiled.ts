@@ -2,7 +2,7 @@ import type { SchemaIssue } from '@holdfast/core';
 
 export type { CompiledSchema, SchemaIssue, Validation } from '@holdfast/core';
 
-/** `issues` as one line for people and models. */
+/** Formats `issues` as one line for people and models. */
 export function describeIssues(issues: readonly SchemaIssue[]): string {
   const texts = issues.map(({ path, message }) => (path === '' ? message : `\`${path}\`: ${message}`));
   return texts.map((text, index) => (index < texts.length - 1 ? text.replace(/\.$/, '') : text)).join('; ');

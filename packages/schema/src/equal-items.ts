@@ -1,9 +1,9 @@
 import { isPlainObject, type Json, type JsonObject, toCanonicalJson } from '@holdfast/core';
 
-// Comparing each item of a list with each other one takes a million comparisons at this size, and minutes at what a model may send.
+// Pairwise comparison of a list this long takes a million steps; of the longest list a model can send, minutes.
 const longList = 1000;
 
-/** Whether a value holds a list of more than a thousand items, in itself or anywhere below. */
+/** True if a value contains, at any depth, a list of more than a thousand items. */
 export function hasLongList(value: unknown): boolean {
   const waiting = [value];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -14,11 +14,11 @@ export function hasLongList(value: unknown): boolean {
   return false;
 }
 
-/** Whether two items are the same JSON, whatever the order of their keys. Takes time in proportion to the size of the list. */
+/** True if two items are the same JSON, ignoring key order. Linear in the size of the list. */
 export function hasEqualItems(list: readonly unknown[]): boolean {
   const met = new Set<unknown>();
   for (const item of list) {
-    // What a list of a checked value holds is JSON. No text begins as an object's or list's does here.
+    // The items are JSON. The quote keeps a string from equaling an object's or a list's text.
     const key =
       typeof item === 'string'
         ? `'${item}`
@@ -31,7 +31,7 @@ export function hasEqualItems(list: readonly unknown[]): boolean {
   return false;
 }
 
-/** The schema without `uniqueItems`; `undefined` where it says that nowhere. Literals and names are left as they are. */
+/** The schema without `uniqueItems`, or `undefined` if it has none. Literals and property names are left alone. */
 export function withoutUniqueItems(schema: JsonObject): JsonObject | undefined {
   let found = false;
 

@@ -43,7 +43,7 @@ class PlainSchema<Value> implements JsonSchemaDefinition<Value> {
 }
 
 /**
- * Compiles a plain JSON Schema (drafts 4, 7, 2019-09, 2020-12; without `$schema` 2020-12). References must be local.
+ * Compiles a plain JSON Schema (drafts 4, 7, 2019-09, 2020-12; default 2020-12). References must be local.
  *
  * @throws HoldfastError `schema.ref.remote`, `schema.ref.unknown`, `schema.pattern.invalid`, `schema.draft.unknown`.
  */
@@ -52,10 +52,10 @@ export function compileJsonSchema<Output = unknown>({
 }: Pick<JsonSchemaDefinition<Output>, 'schema'>): CompiledSchema<Output> {
   checkNode(schema, schema);
   const createCheck = (checked: JsonObject): ReturnType<typeof createBoundedCheck> =>
-    // It writes notes into the schema that it is given.
+    // The validator annotates the schema that it receives.
     createBoundedCheck(withoutUrlFormat(structuredClone(checked)) as CfworkerSchema, draftOf(schema));
   const findErrors = createCheck(schema);
-  // Compares no items of lists with each other, which is done by other means where it would take too long.
+  // Skips the pairwise comparison of items; long lists use `hasEqualItems` instead.
   const loose = withoutUniqueItems(schema);
   const findOtherErrors = loose === undefined ? undefined : createCheck(loose);
   const findUndeclared = createUndeclaredCheck(schema);
@@ -67,7 +67,7 @@ export function compileJsonSchema<Output = unknown>({
       const undeclared = findUndeclared(filled, uniqueItems ? hasEqualItems : undefined);
       const errors = (uniqueItems ? findOtherErrors : findErrors)(filled);
       if (errors.length === 0 && undeclared.length === 0) {
-        // The schema's author says what it describes; the validator has just agreed.
+        // The schema's author declares the output type; the validator has just agreed.
         return { ok: true, value: filled as Output };
       }
       return {
@@ -85,7 +85,7 @@ function draftOf(schema: JsonObject): SchemaDraft {
   if (draft !== undefined) return draft;
   throw new HoldfastError(
     'schema.draft.unknown',
-    `\`$schema\` \`${String(uri)}\` is not a draft that can be checked: use one of ${[...drafts.keys()].join(', ')}.`,
+    `Unsupported \`$schema\` \`${String(uri)}\`: use one of ${[...drafts.keys()].join(', ')}.`,
   );
 }
 
@@ -108,12 +108,12 @@ function checkNode(node: Json, root: JsonObject, isMap = false): void {
       );
     }
     if (resolvePointer(root, reference) === undefined) {
-      throw new HoldfastError('schema.ref.unknown', `\`$ref\` \`${reference}\` names nothing in the schema.`);
+      throw new HoldfastError('schema.ref.unknown', `\`$ref\` \`${reference}\` does not exist in the schema.`);
     }
   }
   if (typeof pattern === 'string') checkPattern(pattern);
   if (isPlainObject(node['patternProperties'])) Object.keys(node['patternProperties']).forEach(checkPattern);
-  // Constants may hold anything, also what looks like a keyword.
+  // Constants may hold any value, including one that looks like a keyword.
   for (const [key, inner] of Object.entries(node)) {
     if (!literals.has(key)) checkNode(inner as Json, root, maps.has(key));
   }
@@ -123,13 +123,13 @@ function checkPattern(pattern: string): void {
   try {
     new RegExp(pattern, 'u');
   } catch (cause) {
-    throw new HoldfastError('schema.pattern.invalid', `\`pattern\` \`${pattern}\` is not a regular expression.`, {
+    throw new HoldfastError('schema.pattern.invalid', `\`pattern\` \`${pattern}\` is not a valid regular expression.`, {
       cause,
     });
   }
 }
 
-// `url` is no format of JSON Schema, but the validator has one, whose pattern takes for ever on some short texts.
+// JSON Schema has no `url` format, but the validator does, and its pattern takes exponential time on some short texts.
 function withoutUrlFormat(node: Json, isMap = false): Json {
   if (Array.isArray(node)) return node.map((inner) => withoutUrlFormat(inner));
   if (!isPlainObject(node)) return node;
@@ -142,7 +142,7 @@ function withoutUrlFormat(node: Json, isMap = false): Json {
   );
 }
 
-/** A copy with the defaults of absent properties; parts without defaults are shared. Branches of combinators give none. */
+/** A copy with defaults for absent properties; parts without defaults are shared. Branches of combinators add no defaults. */
 function fillDefaults(schema: JsonObject, value: unknown): unknown {
   if (Array.isArray(value)) {
     const { items } = schema;
@@ -177,6 +177,6 @@ function toIssue({
       (before, part) => (/^\d+$/.test(part) ? `${before}[${part}]` : before === '' ? part : `${before}.${part}`),
       '',
     );
-  // These two only say that something inside them failed, which has an entry of its own.
+  // These two only say that something inside them failed, which is listed as its own issue.
   return { path, message: keyword === 'properties' || keyword === 'items' ? '' : error };
 }

@@ -4,38 +4,39 @@ import type { SchemaIssue } from './compiled.ts';
 
 export type Node = Readonly<Record<string, unknown>>;
 
-/** Sub-schemas for one place, and their shape once somebody has asked for it. */
+/** The schemas that apply to one place, and their shape, computed on first use. */
 export interface Place {
   readonly nodes: readonly Node[];
   shape: Shape | undefined;
 }
 
-/** What the branches that apply to one place say about the keys there. */
+/** The keys and checks that the schemas of one place declare together. */
 export interface Shape {
   /** Nothing below has keys to check. */
   readonly leaf: boolean;
-  /** A list is not what is described. */
+  /** Lists are rejected. */
   readonly objectsOnly: boolean;
-  /** No two items of a list may be equal. */
+  /** Items of a list must be unique. */
   readonly unique: boolean;
-  /** Any key may stand here. */
+  /** Any key is allowed. */
   readonly open: boolean;
   readonly keys: ReadonlyMap<string, Place>;
   readonly patterns: readonly { readonly pattern: RegExp; readonly node: Node }[];
-  /** For values of keys that are not named. */
+  /** For the values of keys that are not declared by name. */
   readonly rest: Place;
   readonly items: Place;
   readonly prefix: readonly Place[];
-  /** Required keys that every object seems to have because its prototype does. */
+  /** Required keys that every object inherits from its prototype. */
   readonly inherited: readonly string[];
 }
 
 /**
- * Makes a function that lists keys which no branch of a JSON Schema declares. An object schema is closed unless it says
- * `additionalProperties` (or `unevaluatedProperties`) other than false; under `allOf`, `anyOf`, `oneOf` and `$ref` a key is
- * declared if any branch declares it, and so it is under `if`, `then`, `else` and `dependentSchemas`. Also lists required keys that are only inherited, which many validators accept, and on demand
- * lists with equal items where any branch says `uniqueItems`. `dropped` are keys that the validator leaves out wherever any key may
- * stand, without a word: they are refused there. Stops at `maxIssues`.
+ * Creates a function that lists keys which no branch of a JSON Schema declares. An object schema is closed unless it sets
+ * `additionalProperties` (or `unevaluatedProperties`) to something other than false. Under `allOf`, `anyOf`, `oneOf`, `$ref`, `if`,
+ * `then`, `else` and `dependentSchemas` a key is declared if any branch declares it.
+ *
+ * Also lists required keys that are only inherited, which many validators accept, and on demand lists with equal items under
+ * `uniqueItems`. `dropped` are keys that the validator silently drops from open objects: they are rejected. Stops at `maxIssues`.
  */
 export function createUndeclaredCheck(
   root: Node,
@@ -49,9 +50,9 @@ export function createUndeclaredCheck(
     place.shape ??= readShape(place.nodes, root);
     const { shape } = place;
     if (Array.isArray(value)) {
-      // Validators that only ask for `typeof value === 'object'` take a list for one.
+      // Validators that only check `typeof value === 'object'` accept a list.
       if (shape.objectsOnly) issues.push({ path, message: 'Must be an object, got a list.' });
-      if (shape.unique && hasEqual?.(value) === true) issues.push({ path, message: 'Holds equal items.' });
+      if (shape.unique && hasEqual?.(value) === true) issues.push({ path, message: 'Contains equal items.' });
       if (shape.leaf) return;
       for (let index = 0; index < value.length; index += 1) {
         walk(value[index], shape.prefix[index] ?? shape.items, `${path}[${index}]`, issues);
@@ -137,7 +138,7 @@ export function readShape(nodes: readonly Node[], root: Node): Shape {
     }
     if (branch['uniqueItems'] === true) unique = true;
     for (const list of [branch['prefixItems'], branch['items']]) {
-      // One by one: there may be more than a call takes arguments.
+      // One by one: there may be more than a call can take as arguments.
       if (Array.isArray(list)) for (const node of list) if (isPlainObject(node)) prefix.push(node);
     }
     if (isPlainObject(branch['items'])) items.push(branch['items']);
@@ -170,7 +171,7 @@ function collectBranches(node: Node, root: Node, branches: Set<Node>): void {
     const branch = node[keyword];
     if (isPlainObject(branch)) collectBranches(branch, root, branches);
   }
-  // `dependencies` is what both were before; a list there names keys that another one requires.
+  // `dependencies` is the older form of both; a list in it names keys that another key requires.
   for (const keyword of ['dependentSchemas', 'dependencies']) {
     const dependent = node[keyword];
     if (!isPlainObject(dependent)) continue;
@@ -182,7 +183,7 @@ function collectBranches(node: Node, root: Node, branches: Set<Node>): void {
   }
 }
 
-/** The part of `root` that a local reference (`#`, `#/$defs/x`) names, or `undefined`. */
+/** Resolves a local reference (`#`, `#/$defs/x`) in `root`; `undefined` if it does not exist. */
 export function resolvePointer(root: Node, reference: string): unknown {
   if (reference === '#') return root;
   if (!reference.startsWith('#/')) return undefined;

@@ -4,19 +4,19 @@ import { maxIssues } from './bounded-issues.ts';
 import type { CompiledSchema, SchemaIssue } from './compiled.ts';
 import { type Node, type Place, readShape } from './undeclared.ts';
 
-/** What every validation goes through: nothing else of this package runs as long as values are right. */
+/** The steps of a validation; a valid value runs no other code of this package. */
 export interface ValidationParts {
-  /** The library's own. */
+  /** The library's own validation. */
   readonly run: (value: unknown) => StandardResult<unknown>;
   readonly root: Node;
-  /** Of the whole value. */
+  /** The place of the whole value. */
   readonly start: Place;
-  /** Keys that the library leaves out, without a word, where any key may stand. */
+  /** Keys that the library silently drops from open objects. */
   readonly dropped: ReadonlySet<string>;
-  /** What the library is given in place of the value, and what is made of its answer. */
+  /** Transform the value before, and the result after, the library's validation. */
   readonly before: ((value: unknown) => unknown) | undefined;
   readonly after: ((value: unknown) => unknown) | undefined;
-  /** What is wrong, with its places; asked where something seems to be. */
+  /** Finds the issues and their places; runs only if the fast check found a problem. */
   readonly findIssues: (value: unknown, result: StandardResult<unknown>) => readonly SchemaIssue[];
 }
 
@@ -30,7 +30,7 @@ export function createValidation(parts: ValidationParts): Pick<CompiledSchema, '
       return { ok: true, value: after === undefined ? result.value : after(result.value) };
     },
     read(text) {
-      // An escape may stand in a key, and a long text has limits of its own.
+      // A key may contain an escape, and long texts have limits of their own.
       if (text.length > maxPlainChars || text.includes('\\') || before !== undefined) return undefined;
       let decoded: unknown;
       try {
@@ -39,7 +39,7 @@ export function createValidation(parts: ValidationParts): Pick<CompiledSchema, '
         return undefined;
       }
       const seen: Walk = { root, keys: 0 };
-      // `JSON.parse` keeps the last of two equal keys: then the text has more of them than the value.
+      // `JSON.parse` keeps the last of two equal keys: the text then has more keys than the value.
       if (!isPlain(decoded, start, seen) || countColons(text) !== seen.keys) return undefined;
       const result = run(decoded);
       if (result.issues !== undefined) return undefined;
@@ -50,7 +50,7 @@ export function createValidation(parts: ValidationParts): Pick<CompiledSchema, '
 
 const none: readonly SchemaIssue[] = Object.freeze([]);
 
-/** Texts up to here have no more keys and levels than any limit allows. */
+/** Texts up to this length cannot exceed the limits on keys and depth. */
 const maxPlainChars = 8_192;
 
 function countColons(text: string): number {
@@ -61,13 +61,13 @@ function countColons(text: string): number {
 
 interface Walk {
   readonly root: Node;
-  /** Keys that were met. */
+  /** Keys seen so far. */
   keys: number;
 }
 
 /**
- * Whether a value from JSON is all declared, with numbers that are what the text says. Counts its keys. What is not looked into, since
- * anything may stand there, is not plain.
+ * True if every key of a parsed value is declared and its numbers are exact. Counts keys. A part where anything is
+ * allowed is not inspected, so not plain.
  */
 function isPlain(value: unknown, place: Place, walk: Walk): boolean {
   if (typeof value === 'number') return value <= Number.MAX_SAFE_INTEGER && value >= Number.MIN_SAFE_INTEGER;
@@ -85,7 +85,7 @@ function isPlain(value: unknown, place: Place, walk: Walk): boolean {
   }
   if (shape.leaf || shape.open || shape.patterns.length > 0 || shape.inherited.length > 0) return false;
   const object = value as Readonly<Record<string, unknown>>;
-  // From `JSON.parse`: there are no other keys than its own.
+  // From `JSON.parse`, so all keys are own keys.
   for (const key in object) {
     const inner = shape.keys.get(key);
     if (inner === undefined) return false;
@@ -96,7 +96,7 @@ function isPlain(value: unknown, place: Place, walk: Walk): boolean {
   return true;
 }
 
-/** Whether there is nothing undeclared. Nearly all values are clean, and then nobody needs to know where anything is. */
+/** True if no key is undeclared. Nearly all values are clean and need no places. */
 function isClean(value: unknown, place: Place, walk: Pick<ValidationParts, 'root' | 'dropped'>): boolean {
   if (typeof value !== 'object' || value === null || place.nodes.length === 0) return true;
   place.shape ??= readShape(place.nodes, walk.root);
@@ -111,7 +111,7 @@ function isClean(value: unknown, place: Place, walk: Pick<ValidationParts, 'root
     return true;
   }
   if (shape.leaf || !isPlainObject(value)) return true;
-  // Rare, and left to the walk that knows the places.
+  // Rare; the walk with places handles it.
   if (shape.patterns.length > 0 || shape.inherited.length > 0) return false;
   for (const key in value) {
     if (!Object.hasOwn(value, key)) continue;
@@ -123,14 +123,14 @@ function isClean(value: unknown, place: Place, walk: Pick<ValidationParts, 'root
   return true;
 }
 
-/** The `validate` of a valibot schema, which gives up after some issues: a list may have as many wrong items as fit into an argument. */
+/** The `validate` of a valibot schema, stopped after some issues: an argument can hold a very long list of wrong items. */
 export function validateBounded(schema: GenericSchema): (value: unknown) => StandardResult<unknown> {
   const config = new BoundedConfig();
-  // As its own `validate` does, with another configuration.
+  // Same as the schema's own `validate`, with a custom configuration.
   return (value) => schema['~run']({ value }, config.begin()) as StandardResult<unknown>;
 }
 
-/** Asks to stop when it has been asked often whether to: valibot asks at every issue, and at nothing else. */
+/** Asks valibot to abort once `abortEarly` was read often enough: valibot reads it on every issue, and only then. */
 class BoundedConfig implements Config<GenericIssue> {
   lang: string | undefined;
   message: Config<GenericIssue>['message'];
@@ -151,7 +151,7 @@ class BoundedConfig implements Config<GenericIssue> {
 
   get abortEarly(): boolean {
     this.#asked += 1;
-    // For an issue it is asked twice at least: by what has it, and by what that is in.
+    // Valibot reads it at least twice per issue: for the value and for its container.
     return this.#abortEarly === true || this.#asked > 2 * maxIssues;
   }
 }

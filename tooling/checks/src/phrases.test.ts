@@ -19,6 +19,7 @@ test.each([
   'Deny beats ask, whatever the order.',
   'What does a call do?',
   'const what = whether;',
+  'a `file` that is not one of its `files`',
 ])('leaves plain English alone: %s', (line) => {
   expect(findPhrasesIn('a.ts', line)).toEqual([]);
 });

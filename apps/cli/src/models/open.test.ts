@@ -141,7 +141,7 @@ test.each<[string, string, Trial]>([
   ],
   [
     '@acme/old:one',
-    'usage.provider_unusable Cannot use `@acme/old` for `@acme/old:one`: `aiSdkModel` takes',
+    'usage.provider_unusable Cannot use `@acme/old` for `@acme/old:one`: `aiSdkModel` requires',
     { files: install('@acme/old', provider.replace("'v4'", "'v1'")) },
   ],
   [

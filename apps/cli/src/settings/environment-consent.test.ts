@@ -206,7 +206,7 @@ test('run, plan and try pass the variables of `--env`; without it the call names
 
   expect((await holdfast(...run, '--env', 'API_KEY', '--json')).stdout).toContain(granted);
   const without = await holdfast(...run);
-  expect(without.stdout).toContain('`weather` was not given the environment variable `API_KEY`.');
+  expect(without.stdout).toContain('`weather` is missing the environment variable `API_KEY`.');
   expect(without.stdout).toContain('`weather` requires API_KEY, REGION (optional). Set them and add `--env API_KEY`.');
   const planned = ['plan', 'run', 'plan.json', '--tools', 'tools'];
   expect((await holdfast(...planned, '--env', 'API_KEY')).stdout).toContain(granted);

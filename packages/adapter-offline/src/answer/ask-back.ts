@@ -9,19 +9,19 @@ import { capitalize, titleOf } from './report.ts';
 const maxOffers = 3;
 
 /**
- * The answer to a request that is not clear: why, and requests that work with these tools and with the files that are known to be here.
- * Each has been understood before it is offered.
+ * Explains why a request is unclear and suggests requests that work with these tools and known files. Each suggestion
+ * was checked with `understand`.
  */
 export function askBack(unclear: Unclear, tools: readonly ToolWords[], files: readonly string[]): string {
   const offers = findOffers(unclear, tools, files).map((offer) => `\n- ${offer}`);
   return [
     `${unclear.why} Nothing has been done.`,
     ...(tools.length === 0
-      ? ['No tools are offered to me.']
+      ? ['No tools are available.']
       : offers.length === 0
         ? []
         : [`These requests work here:${offers.join('')}`]),
-    'I am a set of rules, not a language model: I act on a request only when I understand every word of it.',
+    'I am a rule-based program, not a language model: I act on a request only if I understand every word of it.',
   ].join('\n\n');
 }
 
@@ -35,9 +35,9 @@ function findOffers(
   const shared = ({ nameStems, isLooking }: ToolWords): number =>
     nameStems.filter((stem) => content.some((token) => token.stem === stem)).length + (isLooking ? 0.5 : 0);
   const ordered = new Set([...near, ...tools.toSorted((one, other) => shared(other) - shared(one))]);
-  // Nothing is offered that deletes or reaches out: nobody should do that by trying.
+  // Suggests nothing that deletes or leaves the machine: people try suggestions out.
   const harmless = [...ordered].filter(({ isLooking, verbs }) => isLooking || isWriting(verbs.lead));
-  // By what they come to: two ways to say the same are one offer.
+  // By effect: two wordings of the same call are one suggestion.
   const offers = new Map<string, string>();
   for (const offer of [...sayOtherwise(clauses), ...harmless.flatMap((tool) => sayFor(tool, known))]) {
     const understood = understand(offer, tools);
@@ -50,7 +50,7 @@ function findOffers(
   return [...offers.values()];
 }
 
-/** The request said otherwise: its parts one by one, a list that is written to its file, its text in quotation marks. */
+/** Rewordings of the request: each part by itself, a list written to its file, its text in quotation marks. */
 function sayOtherwise(clauses: readonly Clause[]): readonly string[] {
   const [clause, another] = clauses;
   if (clause === undefined || another !== undefined) return clauses.map(textOf).map(capitalize);
@@ -66,7 +66,7 @@ function sayOtherwise(clauses: readonly Clause[]): readonly string[] {
   ];
 }
 
-/** What descriptions call the values that a sample stands for. Any other argument they call by its name. */
+/** Nouns that descriptions use for these kinds of values. Other arguments go by their name. */
 const nouns: ReadonlyMap<Parameter['kind'], string> = new Map([
   ['path', String.raw`(?:\p{L}+ )?(?:file|table|document)s?`],
   ['text', '(?:text|word)'],
@@ -74,7 +74,7 @@ const nouns: ReadonlyMap<Parameter['kind'], string> = new Map([
   ['glob', '(?:name )?pattern'],
 ]);
 
-/** What a tool's description says that it does, with values in place of what it says it does it to. */
+/** The first clause of the tool's description, with sample values in place of its nouns. */
 function sayFor({ tool, parameters, verbs }: ToolWords, files: readonly string[]): readonly string[] {
   const [first = ''] = tool.description.split(/[.:;,(]| such as /u);
   let said = first.trim().replace(/ (?:in|of) (?:one|a) (?:folder|directory)$/u, '');

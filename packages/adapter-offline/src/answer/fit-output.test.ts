@@ -52,7 +52,7 @@ test.each<{ what: string; schema: JsonObject; value: Json; given?: JsonObject; f
     value: { a: 1 },
     fitted: { a: 1 },
   },
-  // What is not there, or something else.
+  // Missing values, or values of another type.
   { what: 'a missing property', schema: object({ a: integer, price: integer }), value: { a: 1 }, fitted: ['price'] },
   { what: 'another type', schema: object({ a: integer }), value: { a: 'x' }, fitted: ['a'] },
   { what: 'a number for an integer', schema: object({ a: integer }), value: { a: 1.5 }, fitted: ['a'] },
@@ -69,6 +69,6 @@ test.each<{ what: string; schema: JsonObject; value: Json; given?: JsonObject; f
   expect(fitOutput(schema, toFinding('look', given, true, JSON.stringify(value)))).toEqual(fitted);
 });
 
-test('without a result nothing is answered', () => {
+test('without a result there is no answer', () => {
   expect(fitOutput(object({ answer: text }), undefined)).toEqual(['answer']);
 });

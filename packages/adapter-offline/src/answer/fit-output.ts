@@ -5,8 +5,8 @@ import { shapeOf } from './report.ts';
 import type { Finding } from './results.ts';
 
 /**
- * Makes the object that `schema` describes of a result: properties by their names, of what the tool gave before what it was asked for,
- * and a list where the schema has one. Nothing is converted or made up. A list of names: what the result does not give.
+ * Builds the object that `schema` describes from a result: properties by name, from the tool's output before its input, and the result's
+ * list where the schema has one. Converts and invents nothing. Returns the names of missing properties otherwise.
  */
 export function fitOutput(schema: JsonObject, found: Finding | undefined): JsonObject | readonly string[] {
   const root = resolve(schema, schema);
@@ -25,19 +25,19 @@ export function fitOutput(schema: JsonObject, found: Finding | undefined): JsonO
   const required: unknown = root['required'];
   const given = fitted.map(([name]) => name);
   const lacking = names.filter((name) => Array.isArray(required) && required.includes(name) && !given.includes(name));
-  // Nothing at all is no answer, though nothing were required.
+  // An empty object is not an answer, even if nothing is required.
   if (lacking.length > 0) return lacking;
   return fitted.length === 0 ? names : Object.fromEntries(fitted);
 }
 
-/** The value of that name, else of one with the same words: `documentUrl` for `document_url`. */
+/** The value of that name, or of one with the same words: `documentUrl` for `document_url`. */
 function findNamed(facts: JsonObject, name: string): Json | undefined {
   if (Object.hasOwn(facts, name)) return facts[name];
   const words = stemsOf(name).join(' ');
   return words === '' ? undefined : Object.entries(facts).find(([key]) => stemsOf(key).join(' ') === words)?.[1];
 }
 
-/** Whether the schema may have a place for it; whoever asked validates the whole. */
+/** A rough type check; the caller validates the whole. */
 function isOfType(schema: JsonObject, value: Json): boolean {
   const [types, choices] = [typesOf(schema), choicesOf(schema)];
   if (choices.length > 0) return choices.includes(value);

@@ -8,8 +8,8 @@ const maxCharacters = 20_000;
 const maxLines = 50;
 
 /**
- * A result as the text of a file: Markdown or JSON by the ending of `path`, plain lines for any other. A text stays as it is. Of a
- * list of places only the list is written: what a tool counted along the way is not what was asked for.
+ * Formats a result as file content: Markdown or JSON by the extension of `path`, plain lines otherwise. Text is
+ * unchanged. Of a list of places, only the list is written, without the tool's counts.
  */
 export function composeReport({ value }: Finding, clause: Clause, path: string): string {
   if (typeof value === 'string') return value;
@@ -19,7 +19,7 @@ export function composeReport({ value }: Finding, clause: Clause, path: string):
   return `${[...(isMarkdown ? [`# ${titleOf(clause)}`, ''] : []), ...lines].join('\n')}\n`;
 }
 
-/** What a call came to, for a person to read. */
+/** Formats a result as an answer for a person. */
 export function composeAnswer({ message, value }: Finding, clause: Clause): string {
   const isList = shapeOf(value).rows !== undefined;
   const lines = typeof value === 'string' ? [value] : toLines(value, textOf(clause), isList ? '- ' : '');
@@ -30,13 +30,13 @@ export function composeAnswer({ message, value }: Finding, clause: Clause): stri
   return [message, cut].filter((part) => part !== '').join('\n\n') || 'Done.';
 }
 
-/** A value as a person would write it down: rows with facts beside them. A value that is no list has no rows. */
+/** A value as rows with additional facts. A value without a list has no rows. */
 export interface Shape {
   readonly facts: readonly (readonly [name: string, value: Json])[];
   readonly rows: readonly Json[] | undefined;
 }
 
-/** Takes a value apart: an object with one list in it is that list, with facts. */
+/** Splits a value: an object that contains one list becomes that list, with facts. */
 export function shapeOf(value: Json): Shape {
   if (Array.isArray(value)) return { facts: [], rows: value as readonly Json[] };
   const entries = isPlainObject(value) ? Object.entries(value as JsonObject) : [];
@@ -49,19 +49,19 @@ function toLines(value: Json, request: string, bullet: string): readonly string[
   const { rows, facts } = shapeOf(value);
   const told = facts.map(([name, fact]) => `${bullet}${toWords(name)}: ${cellOf(fact)}`);
   if (rows === undefined) return isPlainObject(value) ? told : [cellOf(value)];
-  if (rows.length === 0) return ['None were found.'];
+  if (rows.length === 0) return ['Nothing found.'];
   const words = splitName(request);
   const isPlace = (row: Json): boolean =>
     typeof row === 'string' || (isPlainObject(row) && ('file' in row || 'path' in row));
-  // A column that says in every row what the request says goes without saying.
+  // Leaves out a column that repeats the request in every row.
   const isSaid = (name: string): boolean =>
     rows.length > 1 && rows.every((row) => isPlainObject(row) && words.includes(String(row[name]).toLowerCase()));
   const total = facts.find(([name, fact]) => name === 'total' && Number(fact) > rows.length)?.[1];
-  const more = total === undefined ? [] : [`These are ${rows.length} of ${cellOf(total)}.`];
+  const more = total === undefined ? [] : [`Showing ${rows.length} of ${cellOf(total)}.`];
   return [...(rows.some(isPlace) ? [] : told), ...rows.map((row) => `${bullet}${lineOf(row, isSaid)}`), ...more];
 }
 
-/** One row as a line: `file:line text` for a place in a file, else its values with their names. */
+/** One row as a line: `file:line text` for a place in a file, otherwise its values with their names. */
 function lineOf(row: Json, isSaid: (name: string) => boolean): string {
   if (!isPlainObject(row)) return cellOf(row);
   const rest = new Map(Object.entries(row as JsonObject).filter(([name]) => !isSaid(name)));
@@ -96,7 +96,7 @@ function toWords(name: string): string {
   return splitName(name).join(' ') || name;
 }
 
-/** What a clause is about, as a heading: "List every TODO comment in the sources" gives "TODO comments in the sources". */
+/** The object of a clause as a heading: "List every TODO comment in the sources" gives "TODO comments in the sources". */
 export function titleOf(clause: Clause): string {
   const inner = clause.tokens.slice(readHead(clause, new Set()).at.size);
   const from = inner.findIndex(({ lower }) => !(isQuantifier(lower) || /^(?:the|an?|me|for)$/u.test(lower)));

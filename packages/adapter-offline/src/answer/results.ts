@@ -1,24 +1,24 @@
 import { decodeJson, isPlainObject, type Json, type JsonObject } from '@holdfast/core';
 
-/** A call that was made, and what came of it. */
+/** A call and its result. */
 export interface Finding {
   readonly name: string;
   readonly arguments: JsonObject;
   readonly success: boolean;
-  /** As the model got it. */
+  /** The text that the model received. */
   readonly text: string;
-  /** The tool's own sentence before its value; empty when there is none. */
+  /** The tool's message before its value; may be empty. */
   readonly message: string;
-  /** The value: parsed where it is JSON, rows where each line is a place in a file, else the text. */
+  /** The value: parsed if JSON, rows if each line is a place in a file, otherwise the text. */
   readonly value: Json;
-  /** The tool has left something out, and says so at the end. */
+  /** The tool reported at the end that it left something out. */
   readonly isPart: boolean;
 }
 
-/** Reads a tool message: a sentence, a blank line and a value, or only one of the two. */
+/** Parses a tool message: a sentence, a blank line and a value, or only one of them. */
 export function toFinding(name: string, given: JsonObject, success: boolean, text: string): Finding {
   const { message, value } = split(text, given);
-  // Tools that answer `{"error": "..."}` have failed, whatever their envelope says.
+  // A tool that returns `{"error": "..."}` failed, even if its call succeeded.
   const error = success && isPlainObject(value) && Object.keys(value).length === 1 && value['error'] !== undefined;
   const isPart = /(?:^|\n)… [^\n]*$/u.test(text.trimEnd());
   return { name, arguments: given, success: success && !error, text, message, value, isPart };
@@ -34,7 +34,7 @@ function split(text: string, given: JsonObject): Pick<Finding, 'message' | 'valu
   return isSentence(head, given) ? { message: head, value: toRows(rest) } : { message: '', value: toRows(text) };
 }
 
-/** The text of a file may begin with a short paragraph, too: a tool's own sentence is one line about what it was called with. */
+/** A file may start with a short paragraph too: a tool's sentence is one line that mentions an argument of the call. */
 function isSentence(head: string, given: JsonObject): boolean {
   if (head.length > 300 || !/^[^\n]*\.$/u.test(head)) return false;
   const quoted = head.match(/`[^`]+`/gu) ?? [];
@@ -44,7 +44,7 @@ function isSentence(head: string, given: JsonObject): boolean {
 
 const place = /^([^\s:]+):(\d+):? (.*)$/u;
 
-/** Lines that are all paths or places in files are a list; what was left out is said behind it. */
+/** Lines that are all paths or places in files are a list; a note about omissions may follow. */
 function toRows(text: string): Json {
   const lines = text.trimEnd().split('\n');
   const isRow = (line: string): boolean => place.test(line) || /^… |^[\w@./-]*(?:\/|\.[A-Za-z]\w*)$/u.test(line);
@@ -60,7 +60,7 @@ function parse(text: string): Json | undefined {
   try {
     return decodeJson(text) as Json;
   } catch {
-    // Text that only looks like JSON is text.
+    // Text that only looks like JSON.
     return undefined;
   }
 }

@@ -5,21 +5,20 @@ import type { ToolWords } from '../words/tool-words.ts';
 import { findFreeText, findRun } from './free-text.ts';
 import { findMentions, type Mention } from './mentions.ts';
 
-/** What a clause gives for the arguments of one tool. Every value stands in the clause. */
+/** The arguments that a clause contains for one tool. */
 export interface Filling {
   readonly given: ReadonlyMap<Parameter, Json>;
-  /** Required, and not given. */
+  /** Required, but not in the clause. */
   readonly missing: readonly Parameter[];
-  /** The places in the clause that became arguments, or that name one. */
+  /** The tokens of the clause that became arguments or name one. */
   readonly used: ReadonlySet<number>;
-  /** How many arguments are called by their names, or are one of the allowed words. */
+  /** The number of arguments given by name or as an allowed value. */
   readonly named: number;
 }
 
 /**
- * Finds the arguments of a tool in a clause. A mention counts when its argument is named beside it, or when it is the only one that
- * the argument can be and the argument the only one that it can be; what is left open by that stays open. `head` are the words that
- * say what is to be done.
+ * Finds the arguments of a tool in a clause. A mention counts if its argument is named beside it, or if both can only
+ * be each other; ambiguous mentions stay open. `head` are the tokens of the verb.
  */
 export function fill(clause: Clause, tool: ToolWords, head: ReadonlySet<number>): Filling {
   const { parameters } = tool;
@@ -30,7 +29,7 @@ export function fill(clause: Clause, tool: ToolWords, head: ReadonlySet<number>)
   settle(state, () => true, findRun(clause, tool, open, new Set([...state.used, ...head])));
   for (const parameter of parameters) {
     const [only, another] = parameter.choices;
-    // A constant leaves nothing to choose.
+    // A constant needs no value from the clause.
     const isOpen = parameter.isRequired && !state.given.has(parameter);
     if (isOpen && only !== undefined && another === undefined) state.given.set(parameter, only);
   }
@@ -44,7 +43,7 @@ interface State {
   named: number;
 }
 
-/** Gives arguments the mentions that leave no doubt, until none is left that does. */
+/** Assigns unambiguous mentions until none is left. */
 function settle(state: State, isNow: (mention: Mention) => boolean, mentions: readonly Mention[]): void {
   const isOpen = ({ parameter, from, to }: Mention): boolean =>
     !state.given.has(parameter) && !range(from, to).some((at) => state.used.has(at));
@@ -61,7 +60,7 @@ function isOne(mentions: readonly Mention[]): boolean {
   return new Set(mentions.map(({ from, to }) => `${from} ${to}`)).size === 1;
 }
 
-/** Whether another argument could be this as well, and nothing else. Required arguments come first. */
+/** True if another open argument could be this mention and nothing else. Required arguments come first. */
 function isContested({ parameter, from, to }: Mention, open: readonly Mention[]): boolean {
   return open.some((other) => {
     if (other.parameter === parameter || other.to <= from || other.from >= to) return false;

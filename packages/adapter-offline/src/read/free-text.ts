@@ -5,12 +5,12 @@ import { isFunctionWord, isGrammar } from '../words/words.ts';
 import type { Mention } from './mentions.ts';
 
 const openers = /^(?:text|contents?|words?|line|sentence|message|body|phrase)$/u;
-/** "The text of a.txt", "the words that you find": the text is elsewhere. */
+/** "The text of a.txt", "the words that you find": the text comes from elsewhere. */
 const elsewhere =
   /^(?:an?|the|my|of|from|in|to|you|i|which|whose|some|here|there|as|for|all|each|every|any|th[ae]t|this|it|its|them)$/u;
 
 /**
- * Free text that is announced as such and ends with the clause, or before the file that it goes to: "with the text hello world",
+ * Free text with an introduction that ends with the clause or before its target file: "with the text hello world",
  * "write the text hello world to a.txt".
  */
 export function findFreeText(clause: Clause, { parameters }: ToolWords): readonly Mention[] {
@@ -34,8 +34,8 @@ export function findFreeText(clause: Clause, { parameters }: ToolWords): readonl
 }
 
 /**
- * What is left when everything else is explained, where an argument is left as well: "for tulips" of a search, "in src" of a list, a
- * single run of words behind one of those prepositions.
+ * The remaining tokens as the remaining argument, if they are one run after a preposition: "for tulips" for a search,
+ * "in src" for a list.
  */
 export function findRun(
   clause: Clause,

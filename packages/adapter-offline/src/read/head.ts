@@ -3,24 +3,24 @@ import type { ToolWords } from '../words/tool-words.ts';
 import { isSameVerb, isVerb } from '../words/verbs.ts';
 import { isFunctionWord, stemOf } from '../words/words.ts';
 
-/** What a clause asks to be done, by its first words. */
+/** The action of a clause, from its first words. */
 export interface Head {
-  /** `question`: anything that looks answers it; `none`: a noun, a value, or an unknown verb. */
+  /** `question`: any read-only tool can answer it; `none`: a noun, a value or an unknown verb. */
   readonly type: 'verb' | 'question' | 'none';
-  /** The verbs that it has, or that a question stands for. */
+  /** The verbs, or those that a question stands for. */
   readonly stems: readonly string[];
-  /** Its places in the clause. */
+  /** Their tokens in the clause. */
   readonly at: ReadonlySet<number>;
 }
 
 const questions = /^(?:what|which|where|who|how|when)(?:'s)?$/u;
 const being = /^(?:is|are)$/u;
 
-/** Reads how a clause begins: with a verb, with a question, or with neither. */
+/** Reads how a clause starts: with a verb, a question or neither. */
 export function readHead({ tokens }: Clause, toolVerbs: ReadonlySet<string>): Head {
   const words = tokens.map(({ lower }) => lower);
   const asksLater = (at: number): boolean => words.slice(at, at + 3).some((word) => questions.test(word));
-  // "Please tell me which …" asks what "which …" does.
+  // "Please tell me which …" is the question "which …".
   const isAsking = (word: string, at: number): boolean =>
     /^(?:tell|show|see|know|find|out)$/u.test(word) && asksLater(at + 1);
   const isBegin = (word: string, at: number): boolean =>
@@ -44,9 +44,9 @@ export function readHead({ tokens }: Clause, toolVerbs: ReadonlySet<string>): He
   return { type: 'verb', stems: [stem], at: at(/^look (?:for|up) /u.test(said) ? first + 1 : first) };
 }
 
-/** How well the tool does what the clause asks for: 0 for not at all, most for the verb of its name. */
+/** Ranks how well the tool's verbs match the clause: 0 for no match, highest for the verb of its name. */
 export function rankVerb({ type, stems }: Head, { verbs: { name, lead, more }, isLooking }: ToolWords): number {
-  // A tool that is named by what it gives, such as "roman_numeral", can be asked what that is.
+  // A question can ask for a tool named after its result, such as "roman_numeral".
   const isNoun = type === 'question' && name === undefined && !isVerb(lead);
   if (stems.length === 0) return isLooking || isNoun ? 1 : 0;
   const isSaid = (verb: string): boolean => stems.includes(verb);

@@ -13,28 +13,28 @@ export interface Match {
   readonly arguments: JsonObject;
 }
 
-/** What a clause asks for, or why that is not clear. `near`: the tools that fit, or come near. */
+/** The match of a clause, or why there is none. `near`: tools that match or come close. */
 export type Matched =
   | { readonly type: 'matched'; readonly match: Match }
-  /** One tool fits, and lacks arguments. */
+  /** One tool matches, but arguments are missing. */
   | { readonly type: 'missing'; readonly missing: readonly Parameter[]; readonly near: readonly ToolWords[] }
-  /** Several tools fit alike. */
+  /** Several tools match equally well. */
   | { readonly type: 'tie'; readonly near: readonly ToolWords[] }
-  /** No tool accounts for all that was said. `words`: what the one that comes nearest leaves over. */
+  /** No tool accounts for every word. `words`: those that the closest tool leaves over. */
   | { readonly type: 'none'; readonly words: readonly string[]; readonly near: readonly ToolWords[] };
 
 interface Attempt {
   readonly tool: ToolWords;
   readonly filling: Filling;
   readonly left: readonly Token[];
-  /** The verb first, then how much of the clause stands in the tool's name. */
+  /** The verb's rank first, then how much of the clause is in the tool's name. */
   readonly rank: number;
 }
 
 /**
- * The one tool that accounts for every word of a clause: for its verb, by its name and description, and for each value, which has become
- * an argument. Nothing is guessed: a word that is left over, a second tool that fits as well, a missing argument are answers of their own.
- * `refersBack` says which words speak of earlier results; arguments that are missing may then come from there. Default: none.
+ * Finds the one tool that accounts for every word of a clause: the verb by its name and description, each value as an
+ * argument. Never guesses: a word left over, a second match or a missing argument is a result of its own. `refersBack`
+ * marks words that refer to earlier results, which may supply missing arguments. Default: none.
  */
 export function matchClause(
   said: Clause,
@@ -67,7 +67,7 @@ export function matchClause(
   return { type: 'matched', match: { tool, filling, arguments: Object.fromEntries(present) } };
 }
 
-/** "Use read_text to …", "… with read_text": a tool by its name, and the clause without that. */
+/** "Use read_text to …", "… with read_text": a tool named explicitly, and the clause without it. */
 function findCalled(
   clause: Clause,
   tools: readonly ToolWords[],
@@ -100,7 +100,7 @@ const nouns = {
     /^(?:text|word|phrase|string|term|named|called|titled|contain(?:s|ing)?|saying|pattern|match(?:es|ing)?|like|extension|ending|url|page|address|number|degrees?)$/u,
 };
 
-/** "The file a.txt", "matching *.ts", "the word TODO": says what kind of thing the argument behind it is. */
+/** "The file a.txt", "matching *.ts", "the word TODO": introduces the argument after it. */
 function introduces(tokens: readonly Token[], at: number, used: ReadonlySet<number>): boolean {
   const isBetween = ({ lower }: Token): boolean =>
     isFunctionWord(lower) || /^(?::|new|file|folder|called|named)$/u.test(lower);
@@ -108,11 +108,11 @@ function introduces(tokens: readonly Token[], at: number, used: ReadonlySet<numb
   return used.has(next) && nouns[tokens[next]?.kind === 'path' ? 'path' : 'other'].test(tokens[at]?.lower ?? '');
 }
 
-/** Whether the tool is what the clause is about, and does it to as many things. */
+/** True if the clause is about this tool and about as many objects as it handles. */
 function isMeant(clause: Clause, head: Head, { tool, filling: { used, named, missing, given } }: Attempt): boolean {
   const isObject = (stem: string): boolean => tool.objects.some((object) => isAlike(object, stem));
   const isPlace = ({ kind, isRequired }: Parameter): boolean => kind === 'path' && !isRequired;
-  // "Open the folder src" names no comments: where to look does not say what for.
+  // "Open the folder src" does not mean comments: a location does not say what to look for.
   const parameters = [...given.keys()];
   const isPlaceOnly = missing.length === 0 && given.size > 0 && parameters.every(isPlace);
   if (isPlaceOnly && !saidStems(clause, used).some(isObject)) return false;
@@ -122,22 +122,22 @@ function isMeant(clause: Clause, head: Head, { tool, filling: { used, named, mis
   const isCalled = named > parameters.filter(({ choices }) => choices.length > 0).length;
   const isSought = searches(tool) && parameters.some(({ kind }) => kind === 'text');
   if (about.length > 0 && !isCalled && !isSought && !about.some(({ stem }) => isObject(stem))) return false;
-  // A question, or a clause without a verb, has to say what it is about: the words of the tool, or allowed values.
+  // A question, or a clause without a verb, must name its object: words of the tool, or allowed values.
   const isSaid = about.length > 0 || named > 1 || (head.stems.length > 0 && given.size > 0);
   if (head.type !== 'verb' && !isSaid) return false;
   if (head.type === 'none' && (missing.length > 0 || about.length + given.size < 2)) return false;
   const at = clause.tokens.findIndex(({ lower }) => isQuantifier(lower));
-  // A tool that would take all because none is named has to be asked for all; "the file" is one, and nothing says which.
+  // A tool that defaults to everything needs "all" in the clause; "the file" is one file, and the clause does not say which.
   const takesAll = tool.parameters.some((each) => isPlace(each) && each.takes.file && !each.hasDefault);
   const isOne = /(?:^| )(?:the|this|that|a) file(?: |$)/u.test(clause.tokens.map(({ lower }) => lower).join(' '));
   if (at < 0) return given.size > 0 || !(takesAll || (isOne && missing.length === 0));
-  // "All files" is not for a tool that takes one.
+  // "All files" does not match a tool for one file.
   const noun = clause.tokens.slice(at + 1).find((token) => token.type === 'word' && !isFunctionWord(token.lower));
   const isOfPlace = parameters.some(({ kind }) => kind === 'path') && noun?.stem !== tool.onlyOne;
   return tool.onlyOne === undefined || tool.worksOnAll || isOfPlace;
 }
 
-/** The stems of a clause; a path says "file" or "folder". */
+/** The stems of a clause; a path counts as "file" or "folder". */
 function saidStems({ tokens }: Clause, used: ReadonlySet<number>): readonly string[] {
   return tokens.map(({ kind, text, stem }, at) =>
     kind === 'path' && used.has(at) ? stemOf(text.endsWith('/') ? 'folder' : 'file') : stem,

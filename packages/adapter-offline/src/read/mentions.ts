@@ -4,22 +4,22 @@ import { fits, type Parameter } from '../words/parameters.ts';
 import { searches, type ToolWords } from '../words/tool-words.ts';
 import { isFunctionWord, isGrammar, splitName, stemOf } from '../words/words.ts';
 
-/** A place in a clause that can be an argument. */
+/** A part of a clause that can be an argument. */
 export interface Mention {
   readonly parameter: Parameter;
   readonly value: Json;
   /** Tokens: `from` inclusive, `to` exclusive. */
   readonly from: number;
   readonly to: number;
-  /** Other tokens that say which argument it is, in the same way. */
+  /** Further tokens that name the argument, in the same form. */
   readonly name?: readonly [from: number, to: number];
-  /** How it is known: its name beside it, an allowed word, the side of a pair, what it looks like, or that nothing else is left. */
+  /** The evidence: the argument's name, an allowed value, the preposition of a pair, its form, or no other option left. */
   readonly by: 'name' | 'word' | 'side' | 'looks' | 'rest';
 }
 
 type Tokens = readonly Token[];
 
-/** Everything in a clause that can be an argument of the tool. */
+/** All parts of a clause that can be an argument of the tool. */
 export function findMentions(tokens: Tokens, tool: ToolWords): readonly Mention[] {
   return tool.parameters.flatMap((parameter) => {
     const found = [...findWords(tokens, parameter), ...findLooks(tokens, parameter, tool)];
@@ -27,14 +27,14 @@ export function findMentions(tokens: Tokens, tool: ToolWords): readonly Mention[
   });
 }
 
-/** "The amount 200", "3 people", "folder src": the name of the argument beside it. */
+/** "The amount 200", "3 people", "folder src": the argument's name beside the value. */
 function findNamed(tokens: Tokens, parameter: Parameter): readonly Mention[] {
   const { kind, nameStems, takes } = parameter;
   const places = ['file', 'folder', 'directory'].filter((place) => (place === 'file' ? takes.file : takes.folder));
   return [nameStems, ...(kind === 'path' ? places.map((place) => [stemOf(place)]) : [])].flatMap((phrase) =>
     placesOf(tokens, phrase).flatMap((at) => {
       const end = at + phrase.length;
-      // "The folder src" and "the src folder", but not "the files src" and "which files".
+      // "The folder src" and "the src folder", but not "the files src" or "which files".
       const isFolder = /^(?:folder|directory)$/u.test(lowerAt(tokens, at));
       const isExact = phrase.length > 1 || lowerAt(tokens, at) === parameter.name.toLowerCase();
       let next = end;
@@ -48,7 +48,7 @@ function findNamed(tokens: Tokens, parameter: Parameter): readonly Mention[] {
 
 type Span = Pick<Mention, 'value' | 'from' | 'to'>;
 
-/** The value at a place, or a word without quotation marks where that is clear enough. */
+/** The value at a place, or a bare word if that is unambiguous. */
 function readSpan(tokens: Tokens, at: number, parameter: Parameter, mayBeBare: boolean): readonly Span[] {
   const token = tokens[at];
   if (token?.type === 'value')
@@ -60,12 +60,12 @@ function readSpan(tokens: Tokens, at: number, parameter: Parameter, mayBeBare: b
 const generic =
   /^(?:files?|folders?|director(?:y|ies)|paths?|lines?|words?|texts?|names?|root|working|same|wh\p{L}+|how)$/u;
 
-/** A word that can be a value without quotation marks. */
+/** True for a word that can be a value without quotation marks. */
 function isBare({ type, lower }: Token): boolean {
   return type === 'word' && !isGrammar(lower) && !generic.test(lower);
 }
 
-/** A word, with all that follow it as parts of one name: "Buenos Aires". */
+/** A word and the words after it that belong to the same name: "Buenos Aires". */
 function readName(tokens: Tokens, from: number): Span {
   let to = from + 1;
   while (isNameLike(tokens[from]) && isNameLike(tokens[to])) to += 1;
@@ -79,13 +79,13 @@ function readName(tokens: Tokens, from: number): Span {
   };
 }
 
-/** A word with a capital letter that is none of a calendar. */
+/** A capitalized word, except those of a calendar. */
 function isNameLike(token: Token | undefined): boolean {
   const isCapital = token?.type === 'word' && /^\p{Lu}[\p{L}'’-]+$/u.test(token.text);
   return isCapital && !/day$|^(?:january|february|march|april|may|june|july|august|\p{L}+ber)$/u.test(token.lower);
 }
 
-/** Allowed words that stand there, and switches that are called by their whole name. */
+/** Allowed values, and switches mentioned by their full name. */
 function findWords(tokens: Tokens, parameter: Parameter): readonly Mention[] {
   const choices = parameter.choices.map((choice) => [choice, splitName(String(choice)).map(stemOf)] as const);
   const options = parameter.kind === 'flag' ? [[true, parameter.nameStems] as const] : choices;
@@ -94,7 +94,7 @@ function findWords(tokens: Tokens, parameter: Parameter): readonly Mention[] {
     const values = [...tokens.keys()]
       .filter((at) => tokens.slice(at, at + 1).some(isSame))
       .map((from) => ({ from, to: from + 1 }));
-    // "In" is a state of Indiana only where it is written as one.
+    // "IN" means Indiana only in capitals.
     const isMeant = (at: number): boolean =>
       !isFunctionWord(lowerAt(tokens, at)) || /^\p{Lu}+$/u.test(tokens[at]?.text ?? '');
     const words = placesOf(tokens, phrase)
@@ -104,7 +104,7 @@ function findWords(tokens: Tokens, parameter: Parameter): readonly Mention[] {
   });
 }
 
-/** What is an argument by its looks alone: a path, an address, a quoted text; for a required name a word with a capital letter. */
+/** Arguments recognized by form: a path, an address, a quoted text; for a required name, a capitalized word. */
 function findLooks(tokens: Tokens, parameter: Parameter, tool: ToolWords): readonly Mention[] {
   const { kind, isRequired } = parameter;
   const isSought = kind === 'query' || (kind === 'text' && searches(tool));
@@ -121,7 +121,7 @@ function findLooks(tokens: Tokens, parameter: Parameter, tool: ToolWords): reado
 const fromNames = /^(?:from|old|source|src|origin|original)$/u;
 const toNames = /^(?:to|new|target|destination|replacement)$/u;
 
-/** Of two arguments for what something was and what it becomes: the one that the word before it says. */
+/** For a pair of arguments such as from and to: the one that the preposition selects. */
 function findSides(
   tokens: Tokens,
   parameter: Parameter,

@@ -15,7 +15,7 @@ function sketch(request: string, tools: readonly ToolDeclaration[] = allTools): 
   return save === undefined ? call : `${call} > ${save.name} ${save.path}`;
 }
 
-describe('one tool accounts for every word, with arguments that stand there', () => {
+describe('one tool accounts for every word, with arguments from the request', () => {
   test.each([
     ['Read notes.txt', 'read_file {"path":"notes.txt"}'],
     ['Could you please show me the file notes.txt?', 'read_file {"path":"notes.txt"}'],
@@ -54,14 +54,14 @@ describe('one tool accounts for every word, with arguments that stand there', ()
     ],
     ['Count the words of a.txt and write the count to b.txt', 'count_words {"path":"a.txt"} > write_file b.txt'],
     ['Read a.txt and write it to b.txt', 'read_file {"path":"a.txt"} > write_file b.txt'],
-  ])('a second step where the request says so: %s', (request, expected) => {
+  ])('a second step that the request names: %s', (request, expected) => {
     expect(sketch(request)).toBe(expected);
   });
 });
 
-describe('anything else is asked back', () => {
+describe('any other request is unclear', () => {
   test.each([
-    // Words that nothing accounts for.
+    // Words that no tool accounts for.
     ['Read the last 5 lines of notes.txt', '"last", "5"'],
     ['Count the unique words of notes.txt', '"unique"'],
     ['List the files sorted by size', '"sorted", "size"'],
@@ -69,10 +69,10 @@ describe('anything else is asked back', () => {
     ['Set a timer for 2 hours', '"hours"'],
     ['Write a poem about spring to poem.txt', '"poem", "spring"'],
     ['Write the words of a.txt to b.txt', '"words"'],
-    ['Add "x" to a.txt', 'No tool here is for that'],
-    ['Rename a.txt to b.txt', 'No tool here is for that'],
+    ['Add "x" to a.txt', 'No tool matches'],
+    ['Rename a.txt to b.txt', 'No tool matches'],
     ['Read it', '"it"'],
-    // Words that change what is meant.
+    // Words that change the meaning.
     ["Don't delete a.txt", '"Don\'t"'],
     ['Delete a.txt unless it is new', '"unless"'],
     ['Read a.txt or b.txt', '"or"'],
@@ -84,10 +84,10 @@ describe('anything else is asked back', () => {
     ['Read a.txt and b.txt', '"a.txt", "b.txt"'],
     ['Write "a" and "b" to c.txt', '"a", "b"'],
     ['Convert 30 celsius fahrenheit', '"fahrenheit"'],
-    // All of what a tool does to one.
-    ['Delete all files', 'how much of it is meant'],
+    // All objects for a tool that handles one.
+    ['Delete all files', 'how many objects are meant'],
     ['Read every file', 'needs `path`'],
-    // Nothing that says which.
+    // No object.
     ['Open the file', 'needs `path`'],
     ['Delete a file', 'needs `path`'],
     ['Write "x"', 'needs `path`'],
@@ -95,24 +95,24 @@ describe('anything else is asked back', () => {
     ['Create an event called "A"', 'needs `date`'],
     ['notes.txt', 'does not say what it is about'],
     ['What can you do?', 'does not say what it is about'],
-    ['How do I send a mail?', 'do not know'],
-    ['🎉🎉', 'names nothing that I could do'],
-    ['hello', 'names nothing that I could do'],
+    ['How do I send a mail?', 'do not understand'],
+    ['🎉🎉', 'does not name an action'],
+    ['hello', 'does not name an action'],
     ['读取 notes.txt', 'I read English only'],
-    ['Read a.txt. '.repeat(1000), 'at most 8000 characters, and this one has 12000'],
+    ['Read a.txt. '.repeat(1000), 'at most 8000 characters; this one has 12000'],
   ])('%s', (request, why) => {
     expect(sketch(request)).toMatch(/^\? /u);
     expect(sketch(request)).toContain(why);
   });
 
-  test('two tools that fit alike', () => {
+  test('two tools that match equally well', () => {
     const twins = [toolFrom('fetch_note(title)', 'Fetch a note.'), toolFrom('notes.fetch(title)', 'Fetch a note.')];
     expect(sketch('Fetch the note with the title "A"', twins)).toContain(
-      'Several tools fit: `fetch_note`, `notes.fetch`',
+      'Several tools match: `fetch_note`, `notes.fetch`',
     );
   });
 
-  test('a file of another kind than the tool is for', () => {
+  test('a file type that the tool does not support', () => {
     const csv = { ...toolFrom('summarize_csv(file)', 'Summarize a CSV table.') };
     const schema = {
       type: 'object',
@@ -150,7 +150,7 @@ const phrases: Readonly<Record<string, string>> = {
   'on:boolean': 'on',
   'names:string[]': 'names "p" and "q"',
 };
-/** A tool, and a request that may be for it: of its words, with some of its arguments and with words that may have nothing to do with it. */
+/** A tool and a request that may match it: its words, some of its arguments, and unrelated words. */
 const anyCase = fc
   .record({
     verb: fc.constantFrom('read', 'write', 'count', 'list', 'delete', 'convert', 'search', 'send'),
@@ -170,7 +170,7 @@ const anyCase = fc
     };
   });
 
-test('whatever is asked of whatever tools: each argument stands in the request', () => {
+test('property: each argument occurs in the request', () => {
   let clear = 0;
   fc.assert(
     fc.property(anyCase, fc.array(fc.constantFrom(...allTools), { maxLength: 4 }), ({ tool, request }, others) => {
@@ -190,11 +190,11 @@ test('whatever is asked of whatever tools: each argument stands in the request',
     }),
     { numRuns: 1500 },
   );
-  // So that it is about calls.
+  // Ensures that the property covers calls.
   expect(clear).toBeGreaterThan(100);
 });
 
-/** As text, or as the digits of a number; a switch stands there by its name. */
+/** As text, or as digits of a number; a switch is present by its name. */
 function standsIn(request: string, value: JsonObject[string]): boolean {
   if (Array.isArray(value)) return value.every((each) => standsIn(request, each));
   if (typeof value === 'boolean') return value;

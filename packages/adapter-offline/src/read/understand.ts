@@ -6,7 +6,7 @@ import { stemOf } from '../words/words.ts';
 import { type Match, type Matched, matchClause } from './match.ts';
 import { describeUnread } from './unread.ts';
 
-/** A request that is one call, with a file for its result where it says so. */
+/** A request for one call, optionally with a file for its result. */
 export interface Understood {
   readonly type: 'clear';
   readonly clause: Clause;
@@ -14,7 +14,7 @@ export interface Understood {
   readonly save: Save | undefined;
 }
 
-/** A request that may mean several things, or nothing that the tools do: why, for a person, and the tools that come near. */
+/** A request that is ambiguous or matches no tool: the reason, for a person, and the closest tools. */
 export interface Unclear {
   readonly type: 'unclear';
   readonly why: string;
@@ -22,34 +22,34 @@ export interface Unclear {
   readonly near: readonly ToolWords[];
 }
 
-/** "… and write them to FILE": the call that stores a text, all but the text. */
+/** "… and write them to FILE": the call that stores a text, except for the text. */
 export interface Save {
   readonly name: string;
   readonly path: string;
   arguments(content: string): JsonObject;
 }
 
-/** Reads a request as one clause, or as one and "write it to FILE". */
+/** Reads a request as one clause, optionally followed by "and write it to FILE". */
 export function understand(request: string, tools: readonly ToolWords[]): Understood | Unclear {
   const unread = describeUnread(request);
   const clauses = unread !== undefined ? [] : readClauses(request, verbsOf(tools));
   const unclear = (why: string, near: readonly ToolWords[] = []): Unclear => ({ type: 'unclear', why, clauses, near });
   const [clause, second] = clauses;
-  if (clause === undefined) return unclear(unread ?? 'The request names nothing that I could do.');
+  if (clause === undefined) return unclear(unread ?? 'The request does not name an action for a tool.');
   const path = second === undefined ? undefined : readWriteClause(second, clause);
   if (clauses.length > (path === undefined ? 1 : 2)) {
     const said = clauses.slice(0, 5).map((each) => quote(textOf(each)));
-    const advice = 'I do one, and write what it gives to a file if you add "and write it to FILE".';
-    return unclear(`You ask for several things: ${said.join(', ')}. ${advice}`);
+    const advice = 'I do one thing at a time; to save its result, add "and write it to FILE".';
+    return unclear(`The request asks for several things: ${said.join(', ')}. ${advice}`);
   }
   const matched = matchClause(clause, tools);
   if (matched.type !== 'matched') return unclear(explainUnclear(matched), matched.near);
   const writers = path === undefined ? [undefined] : findWriters(tools, path);
   if (writers.length === 1) return { type: 'clear', clause, match: matched.match, save: writers[0] };
-  return unclear(`${writers.length === 0 ? 'No tool here writes' : 'Several tools here write'} a text to \`${path}\`.`);
+  return unclear(`${writers.length === 0 ? 'No tool can write' : 'Several tools can write'} a text to \`${path}\`.`);
 }
 
-/** The tools that store a text under a path and need nothing else. Those that say "file" in their name come before others. */
+/** The tools that store a text under a path and need nothing else; those with "file" in their name take precedence. */
 function findWriters(tools: readonly ToolWords[], path: string): readonly Save[] {
   const found = tools.flatMap(({ tool: { name }, parameters, verbs: { lead }, nameStems }) => {
     const required = parameters.filter(({ isRequired }) => isRequired);
@@ -64,7 +64,7 @@ function findWriters(tools: readonly ToolWords[], path: string): readonly Save[]
   return (files.length > 0 ? files : found).map(({ save }) => save);
 }
 
-/** Why a clause is no call, for a person. */
+/** Explains to a person why a clause is not a call. */
 export function explainUnclear(matched: Exclude<Matched, { readonly type: 'matched' }>): string {
   const names = matched.near.map(({ tool }) => `\`${tool.name}\``);
   switch (matched.type) {
@@ -72,15 +72,15 @@ export function explainUnclear(matched: Exclude<Matched, { readonly type: 'match
       const said = matched.missing.map(
         ({ name, description }) => `\`${name}\`${description && ` (${description.slice(0, 100)})`}`,
       );
-      if (said.length === 0) return `${names[0]} takes nothing of what came before.`;
-      return `${names[0]} needs ${said.join(' and ')}, which the request does not say.`;
+      if (said.length === 0) return `${names[0]} does not use an earlier result.`;
+      return `${names[0]} needs ${said.join(' and ')}, which the request does not mention.`;
     }
     case 'tie':
-      return `Several tools fit: ${names.join(', ')}. Say "use NAME to …" for the one that you mean.`;
+      return `Several tools match: ${names.join(', ')}. Say "use NAME to …" to choose one.`;
     case 'none': {
       const words = matched.words.slice(0, 6).map(quote).join(', ');
-      if (words === '') return 'The request does not say what it is about, or how much of it is meant.';
-      return `${names.length === 0 ? 'No tool here is for that: I' : 'I'} do not know what to do with ${words}.`;
+      if (words === '') return 'The request does not say what it is about, or how many objects are meant.';
+      return `${names.length === 0 ? 'No tool matches: I' : 'I'} do not understand ${words}.`;
     }
     default:
       return matched satisfies never;

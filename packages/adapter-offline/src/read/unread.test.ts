@@ -11,7 +11,7 @@ test.each([
   { request: '读取src/a.txt文件', said: english },
   { request: 'اقرأ الملف', said: english },
   { request: 'Прочитай файл', said: english },
-  { request: 'Read a.txt. '.repeat(1000), said: 'I read requests of at most 8000 characters, and this one has 12000.' },
+  { request: 'Read a.txt. '.repeat(1000), said: 'I read requests of at most 8000 characters; this one has 12000.' },
 ])('of `$request`: $said', ({ request, said }) => {
   expect(describeUnread(request)).toBe(said);
 });

@@ -2,13 +2,13 @@ import { findValues, type ValueKind } from './values.ts';
 import { isVerb, isWriting } from './verbs.ts';
 import { isFunctionWord, isPronoun, stemOf } from './words.ts';
 
-/** A word, a value or a mark of a request, with its place in it. */
+/** A word, value or punctuation mark of a request, with its position. */
 export type Token = {
-  /** As it stands there. */
+  /** The original text. */
   readonly text: string;
   /** The word or mark in lower case; empty for a value. */
   readonly lower: string;
-  /** Of a word; empty for a value or a mark. */
+  /** The stem of a word; empty for a value or a mark. */
   readonly stem: string;
   readonly start: number;
   readonly end: number;
@@ -20,25 +20,25 @@ export type Token = {
 /** A part of a request that asks for one thing. */
 export interface Clause {
   readonly tokens: readonly Token[];
-  /** The whole request, which the tokens' places are in. */
+  /** The whole request, to which the positions of the tokens refer. */
   readonly source: string;
-  /** What joined it to the clause before: nothing, or words such as "and then". */
+  /** The words that join it to the previous clause, such as "and then"; may be empty. */
   readonly joint: string;
 }
 
-/** The words of a clause as they stand in the request. */
+/** The original text of a clause. */
 export function textOf({ tokens, source }: Pick<Clause, 'tokens' | 'source'>): string {
   return source.slice(tokens[0]?.start ?? 0, tokens.at(-1)?.end ?? 0);
 }
 
-/** Whether a token says something: a value, or a word that is not only grammar. */
+/** True for a value, or a word that is not only grammar. */
 export function isContent({ type, lower }: Token): boolean {
   return type === 'value' || (type === 'word' && !isFunctionWord(lower));
 }
 
 /**
- * The clauses of a request. A clause ends at a full stop or a semicolon, and at a comma, "and" or "then" where a verb follows: one of
- * `toolVerbs`, or one that requests often begin with.
+ * Splits a request into clauses. A clause ends at a full stop or a semicolon, and at a comma, "and" or "then" before a
+ * verb: one of `toolVerbs`, or one that requests often start with.
  */
 export function readClauses(source: string, toolVerbs: ReadonlySet<string>): readonly Clause[] {
   const tokens = tokenize(source);
@@ -81,13 +81,13 @@ function tokenize(source: string): readonly Token[] {
 const targetWords = /^(?:the|an?|all|of|to|into|in|as|file|new|named|called|please)$/u;
 
 /**
- * The file of a clause such as "write them to report.md": writing, words for what came before, and one path. `undefined` for any other
- * clause, and for one with a word that may mean something else.
+ * The file of a clause such as "write them to report.md": a writing verb, words for the earlier result, and one path.
+ * `undefined` if any word may mean something else.
  */
 export function readWriteClause({ tokens: [verb, ...others] }: Clause, first: Clause): string | undefined {
   const [path, another] = others.filter(({ type }) => type === 'value');
   const words = others.filter(({ type }) => type !== 'value').map(({ lower }) => lower);
-  // "Summarize …, and write the summary": the noun of what was done.
+  // "Summarize …, and write the summary": the noun of the verb.
   const verbs = first.tokens.flatMap(({ stem }) => (isVerb(stem) && stem.length > 4 ? [stem.slice(0, 6)] : []));
   const isResult = (word: string): boolean =>
     isPronoun(word) || isResultWord(word) || verbs.some((stem) => word.startsWith(stem));
@@ -98,7 +98,7 @@ export function readWriteClause({ tokens: [verb, ...others] }: Clause, first: Cl
   return path.text;
 }
 
-/** "The result", "the list": what an earlier step gave, whatever it is. */
+/** True for words such as "result" and "list", which refer to any earlier result. */
 export function isResultWord(lower: string): boolean {
   return /^(?:th[ai][ts]|these|those|answers?|findings?|lists?|matches|outcome|output|results?)$/u.test(lower);
 }

@@ -3,10 +3,10 @@ import { isPath, type PlacedValue, type ValueKind } from './values.ts';
 import { splitName, stemsOf } from './words.ts';
 
 type Special = 'flag' | 'choice' | 'text' | 'query' | 'name' | 'nothing';
-/** What may be an argument: `text` is free text, `name` any short text, `query` words to look for, `nothing` what no words can give. */
+/** Kinds of arguments: `text` is free text, `name` any short text, `query` search words, `nothing` cannot be given in words. */
 export type ParameterKind = Exclude<ValueKind, 'quoted' | 'code'> | Special;
 
-/** One argument of a tool, as far as its schema says what it must be. */
+/** A parameter of a tool, as far as its schema describes it. */
 export interface Parameter {
   readonly name: string;
   readonly kind: ParameterKind;
@@ -14,24 +14,24 @@ export interface Parameter {
   readonly isList: boolean;
   readonly isRequired: boolean;
   readonly hasDefault: boolean;
-  /** The only allowed values; empty when any will do. */
+  /** The allowed values; empty if there is no limit. */
   readonly choices: readonly Json[];
   /** Stems of the words of its name. */
   readonly nameStems: readonly string[];
   readonly description: string;
-  /** Of a path: what may stand there. Both where its words do not say. */
+  /** For a path: files, folders or both. Both if its words do not say. */
   readonly takes: { readonly file: boolean; readonly folder: boolean };
-  /** Of one value: of a list, that of its items. */
+  /** The schema of one value; for a list, that of its items. */
   readonly schema: JsonObject;
 }
 
-/** The arguments that a tool takes. */
+/** The parameters of a tool. */
 export function readParameters(inputSchema: JsonObject): readonly Parameter[] {
   const required: unknown = inputSchema['required'];
   return Object.entries(objectAt(inputSchema, 'properties') ?? {})
     .slice(0, 64)
     .flatMap(([name, declared]) => {
-      // The executor refuses this key whatever it holds.
+      // The executor always rejects this key.
       if (name === '__proto__' || !isPlainObject(declared)) return [];
       const isRequired = Array.isArray(required) && required.includes(name);
       return [readParameter(inputSchema, name, declared as JsonObject, isRequired)];
@@ -63,7 +63,7 @@ function readParameter(root: JsonObject, name: string, declared: JsonObject, isR
   };
 }
 
-/** By the first words of a name, and of a path and a date by the last one. */
+/** By the first word of a name; for a path or a date, by the last. */
 const kindsByName: readonly (readonly [ParameterKind, RegExp])[] = [
   ['glob', /^(?:glob|wildcard)/u],
   ['ending', /^(?:ending|extension|suffix)/u],
@@ -83,13 +83,15 @@ function kindOf(schema: JsonObject, name: string, description: string): Paramete
   if (type !== 'string' && type !== 'any') return 'nothing';
   if (format === 'date' || format === 'email') return format;
   if (format === 'uri' || format === 'url') return 'url';
-  // "Regular expression or text to search for" is a text; a pattern of file names shows its stars.
+  // "Regular expression or text to search for" is a text; a file name pattern contains stars.
   if (name === 'pattern') return /regular expression|\btext\b/iu.test(description) ? 'text' : 'glob';
   const isPlace = /^(?:the )?(?:path|file|folder|directory|name of (?:a|the) (?:file|folder))\b/iu.test(description);
   return kindsByName.find(([, words]) => words.test(name))?.[0] ?? (isPlace ? 'path' : 'name');
 }
 
-/** Whether a value can be this argument, whose name stands beside it or not. An optional one is taken by its looks only where they tell. */
+/**
+ * True if a value can be this argument. `isNamed`: its name is beside the value; otherwise an optional argument needs a distinctive form.
+ */
 export function fits(parameter: Parameter, said: Pick<PlacedValue, 'kind' | 'value'>, isNamed: boolean): boolean {
   const { kind: wanted, isRequired } = parameter;
   const [kind, text] = [said.kind, String(said.value)];
@@ -110,7 +112,7 @@ export function fits(parameter: Parameter, said: Pick<PlacedValue, 'kind' | 'val
   }
 }
 
-/** A folder is no file, and a tool for one kind of file has nothing to say about another kind. */
+/** A folder is not a file, and a tool for one file type does not match another type. */
 function fitsPath({ takes: { file, folder }, description }: Parameter, path: string): boolean {
   const ending = /\.([a-z0-9]+)$/iu.exec(path)?.[1]?.toLowerCase();
   const typed = typedFilesOf(description);
@@ -118,7 +120,7 @@ function fitsPath({ takes: { file, folder }, description }: Parameter, path: str
   return file && (typed.length === 0 || typed.includes(ending));
 }
 
-/** The kinds of file that a description speaks of. */
+/** The file types that a description mentions. */
 export function typedFilesOf(description: string): readonly string[] {
   const stems = new Set(stemsOf(description));
   return ['json', 'csv', 'yaml', 'xml', 'html', 'pdf'].filter((type) => stems.has(type));
@@ -134,26 +136,26 @@ export function resolve(root: JsonObject, schema: JsonObject): JsonObject {
   return Array.isArray(branches) ? (branches.find(isMeant) ?? schema) : schema;
 }
 
-/** The types that a schema names; empty where any will do. */
+/** The types that a schema names; empty for any type. */
 export function typesOf(schema: JsonObject): readonly unknown[] {
   const declared = schema['type'];
   return Array.isArray(declared) ? declared : declared === undefined ? [] : [declared];
 }
 
-/** The first of them but null; `string` where none is named. */
+/** The first type except null; default `string`. */
 export function typeOf(schema: JsonObject): string {
   const type = typesOf(schema).find((each) => each !== 'null');
   return typeof type === 'string' ? type : objectAt(schema, 'properties') === undefined ? 'string' : 'object';
 }
 
-/** The values that a schema allows; empty when it does not list them. */
+/** The values that a schema lists, if any. */
 export function choicesOf(schema: JsonObject): readonly Json[] {
   const only = schema['const'];
   const choices = only === undefined ? schema['enum'] : [only];
   return Array.isArray(choices) ? (choices as readonly Json[]).filter((each) => typeof each !== 'object') : [];
 }
 
-/** Own keys only: a schema may come from anywhere. */
+/** Own keys only: the schema is untrusted. */
 export function objectAt(schema: JsonObject, key: string): JsonObject | undefined {
   const value = Object.hasOwn(schema, key) ? schema[key] : undefined;
   return isPlainObject(value) ? (value as JsonObject) : undefined;

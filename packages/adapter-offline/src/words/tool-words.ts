@@ -3,22 +3,22 @@ import { type Parameter, readParameters } from './parameters.ts';
 import { isLooking, isVerb } from './verbs.ts';
 import { isAlike, stemOf, stemsOf } from './words.ts';
 
-/** A tool as its words tell about it. */
+/** The words of a tool. */
 export interface ToolWords {
   readonly tool: ToolDeclaration;
   readonly parameters: readonly Parameter[];
-  /** What it does: the verb of its name, the first of its description, and those behind a colon. */
+  /** Its verbs: from its name, the first of its description, and those after a colon. */
   readonly verbs: { readonly name: string | undefined; readonly lead: string; readonly more: readonly string[] };
-  /** All that it does is to look. */
+  /** True if all its verbs are read-only. */
   readonly isLooking: boolean;
   readonly nameStems: readonly string[];
-  /** Of its name and description; sentences that say what it does not do are left out. */
+  /** From its name and description, except sentences about what it does not do. */
   readonly stems: ReadonlySet<string>;
-  /** What it is about: the other words of its name, and in its description those between the verb and the first preposition. */
+  /** Its objects: the other words of its name, and those between the verb and the first preposition of its description. */
   readonly objects: readonly string[];
-  /** Of "one file": `file`. It does that to no more than one. */
+  /** The noun after "one", such as `file` in "one file": it handles a single object. */
   readonly onlyOne: string | undefined;
-  /** It says that it works on all of something. */
+  /** Its description says that it works on all objects. */
   readonly worksOnAll: boolean;
 }
 
@@ -27,7 +27,7 @@ const preamble =
   /^\W*(?:(?:an? |this )?(?:tool|function) (?:that|to|for)|use (?:it|this) to|allows? you to|lets you) /iu;
 
 export function readTool(tool: ToolDeclaration): ToolWords {
-  // What a pattern or a path looks like is an example, and says nothing about the tool.
+  // Sample patterns and paths say nothing about the tool.
   const examples = /\S*[*/\\]\S*?(?=[.,;:)]*(?:\s|$))|(?<=\s)\.\w+/gu;
   const description = tool.description.slice(0, 1000).replaceAll(examples, ' ').replace(preamble, '');
   const isDenial = /\b(?:not|no|never|without|skips?|except|only)\b|n't\b/iu;
@@ -57,17 +57,17 @@ export function readTool(tool: ToolDeclaration): ToolWords {
   };
 }
 
-/** The verbs by which some tool can be asked for. */
+/** The verbs that can ask for one of the tools. */
 export function verbsOf(tools: readonly ToolWords[]): ReadonlySet<string> {
   return new Set(tools.flatMap(({ verbs: { name, lead } }) => [lead, name ?? lead]));
 }
 
-/** Whether the tool speaks of this, in the same word or in one that means the same. */
+/** True if the tool uses this word or a synonym. */
 export function knows({ stems }: ToolWords, stem: string): boolean {
   return stems.has(stem) || [...stems].some((each) => isAlike(each, stem));
 }
 
-/** Whether the text that the tool takes is what it looks for. */
+/** True if the tool's text argument is a search text. */
 export function searches({ verbs: { lead } }: ToolWords): boolean {
   return /^(?:find|grep|search)$/u.test(lead);
 }

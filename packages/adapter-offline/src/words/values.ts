@@ -1,7 +1,7 @@
-/** What a piece of a request is by its looks. */
+/** The kind of a part of a request, by its form. */
 export type ValueKind = 'quoted' | 'url' | 'email' | 'date' | 'glob' | 'ending' | 'path' | 'code' | 'number';
 
-/** A piece of a request that can be an argument as it stands: `start` inclusive, `end` exclusive. */
+/** A part of a request that can be an argument unchanged: `start` inclusive, `end` exclusive. */
 export interface PlacedValue {
   readonly kind: ValueKind;
   /** Without quotation marks; a number for `number`. */
@@ -12,13 +12,13 @@ export interface PlacedValue {
 
 type Rule = readonly [kind: ValueKind, pattern: RegExp, isValue?: (said: string) => boolean];
 
-// The groups `lead` and `rest` stand around a value without being part of it.
+// The groups `lead` and `rest` surround a value without being part of it.
 const lead = String.raw`(?<lead>^|[\s(,:=])`;
 const rest = String.raw`(?<rest>[.,;:!?)]*(?=\s|$))`;
 const between = (pattern: string): RegExp => new RegExp(`${lead}${pattern}${rest}`, 'gu');
 
 const rules: readonly Rule[] = [
-  // An apostrophe inside a word opens nothing.
+  // An apostrophe inside a word is not a quotation mark.
   ...['""', '``', '“”', "''", '‘’'].map(
     ([open, close]): Rule => [
       'quoted',
@@ -28,7 +28,7 @@ const rules: readonly Rule[] = [
   ['url', /\bhttps?:\/\/[^\s"'<>]+?(?<rest>[.,;:!?)]*(?=\s|$|["'<>]))/gu],
   ['email', /[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,5}/gu],
   ['date', /\b\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:?\d{2})?)?\b/gu],
-  // A question mark alone ends a sentence.
+  // A single question mark ends a sentence.
   [
     'glob',
     between(String.raw`[\p{L}\p{N}_.\-/@]*[*?{][\p{L}\p{N}_.\-/*?[\]{},!]*?`),
@@ -36,7 +36,7 @@ const rules: readonly Rule[] = [
   ],
   ['ending', between(String.raw`\.[a-z][a-z0-9]{0,3}`), (said) => said !== '.env'],
   ['path', between(String.raw`(?:~|\.{1,2})?\/?[\p{L}\p{N}_@.+-]+(?:\/[\p{L}\p{N}_@.+-]+)*\/?(?<!\.)`), isPath],
-  // Letters with digits, names as programmers write them, places in data: `QX7781`, `read_file`, `ports[0]`, `a.b.c`.
+  // Letters with digits, identifiers, paths into data: `QX7781`, `read_file`, `ports[0]`, `a.b.c`.
   [
     'code',
     /(?<![\p{L}\p{N}_])(?:[\p{L}_][\p{L}\p{N}_]*(?:(?:\.[\p{L}\p{N}_]+|\[\d+\])+)|\p{L}+(?:_[\p{L}\p{N}]+)+|\p{Ll}+(?:\p{Lu}[\p{Ll}\p{N}]+)+|\p{L}[\p{L}-]*\d[\p{L}\p{N}-]*)(?![\p{L}\p{N}_])/gu,
@@ -45,8 +45,8 @@ const rules: readonly Rule[] = [
 ];
 
 /**
- * The quoted texts, addresses, dates, patterns, paths, codes and numbers of a request, in order and without overlap. What looks like
- * two things is the first of that list. Nothing is converted but the digits of a number.
+ * Finds the quoted texts, addresses, dates, patterns, paths, codes and numbers of a request, in order and without
+ * overlap. The first matching kind in this list wins. Only the digits of a number are converted.
  */
 export function findValues(text: string): readonly PlacedValue[] {
   const found: PlacedValue[] = [];
@@ -70,7 +70,7 @@ export function findValues(text: string): readonly PlacedValue[] {
   return found.sort((left, right) => left.start - right.start);
 }
 
-/** Whether a piece of text names a file or a folder by its looks. */
+/** True if a text has the form of a file or folder. */
 export function isPath(said: string): boolean {
   if (!/\p{L}/u.test(said) || /^(?:e\.g|i\.e|etc|and\/or|a\.m|p\.m)$/iu.test(said)) return false;
   if (said.includes('/') || /^\.[a-z]+$/u.test(said)) return true;

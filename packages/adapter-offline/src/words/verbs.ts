@@ -2,7 +2,7 @@ import { stemOf } from './words.ts';
 
 const toStems = (words: string): readonly string[] => words.split(' ').map(stemOf);
 
-// Verbs of one group ask for the same. A verb may stand in several groups: "show" lists and reads.
+// Groups of synonyms. A verb may be in several groups: "show" lists and reads.
 const lookingGroups =
   'read show open print display cat view see, list show open print display enumerate find see, search find grep look, ' +
   'get fetch show give tell obtain, count tally, calculate compute evaluate, summarize describe, convert turn exchange';
@@ -20,22 +20,22 @@ const known: ReadonlySet<string> = new Set([
   ...toStems('add append copy move rename put set start stop run insert download upload merge sort do'),
 ]);
 
-/** Whether the word is one of the verbs that requests begin with. */
+/** True for a verb that requests start with. */
 export function isVerb(stem: string): boolean {
   return known.has(stem);
 }
 
-/** Whether somebody who says the one may mean the other. */
+/** True if the verbs can mean the same. */
 export function isSameVerb(left: string, right: string): boolean {
   return left === right || groups.some((group) => group.includes(left) && group.includes(right));
 }
 
-/** Whether the verb only looks at things: a question, or a request without a verb, asks for nothing else. */
+/** True for read-only verbs. A question, or a request without a verb, is read-only. */
 export function isLooking(stem: string): boolean {
   return looking.has(stem);
 }
 
-/** Whether the verb puts what was found into a file. */
+/** True for verbs that write a result to a file. */
 export function isWriting(stem: string): boolean {
   return isSameVerb(stem, stemOf('write'));
 }

@@ -1,4 +1,4 @@
-/** The lower-case word without plural and tense, so that forms of one word compare equal. Not for people: `write` gives `writ`. */
+/** Lower case without plural and tense, so that forms of a word compare equal. Not for display: `write` gives `writ`. */
 export function stemOf(word: string): string {
   let stem = word.toLowerCase().replace(/['’]s$/u, '');
   if (stem.length > 4 && stem.endsWith('ies')) stem = `${stem.slice(0, -3)}y`;
@@ -10,13 +10,13 @@ export function stemOf(word: string): string {
   return stem.length > 3 ? stem.replace(/e$/u, '').replace(/([^aeiou])y$/u, '$1i') : stem;
 }
 
-/** Names as programmers write them (`camelCase`, `snake_case`, `kebab-case`) cut into lower-case words. */
+/** Splits an identifier (`camelCase`, `snake_case`, `kebab-case`) into lower-case words. */
 export function splitName(name: string): readonly string[] {
   const words = name.replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2').match(/[\p{L}\p{N}]+/gu) ?? [];
   return words.map((word) => word.toLowerCase());
 }
 
-/** The stems of running text, in order. */
+/** The stems of a text, in order. */
 export function stemsOf(text: string): readonly string[] {
   return splitName(text.replaceAll(/['’](?:s|t|re|ve)\b/gu, '')).map(stemOf);
 }
@@ -30,7 +30,7 @@ const alike = [
   'workspace project',
 ].map((group) => group.split(' ').map(stemOf));
 
-/** Whether two nouns mean the same thing here. */
+/** True if two nouns are synonyms. */
 export function isAlike(left: string, right: string): boolean {
   return left === right || alike.some((group) => group.includes(left) && group.includes(right));
 }
@@ -43,7 +43,7 @@ const functionWords: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Words that a request can lose without asking for anything else. */
+/** True for words that do not change the meaning of a request. */
 export function isFunctionWord(lower: string): boolean {
   return functionWords.has(lower.replace(/['’](?:s|re|ve|d|ll|m)$/u, ''));
 }
@@ -55,22 +55,22 @@ const limits: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Words that change what is asked for: "not", "except", "if". No request with one of them is understood. */
+/** True for words that limit a request: "not", "except", "if". No request with one of them is understood. */
 export function isLimit(lower: string): boolean {
   return limits.has(lower) || /n['’]t$/u.test(lower);
 }
 
-/** "All", "every": how much is meant, which a tool has to be able to do. */
+/** True for "all", "every": a quantity that the tool must support. */
 export function isQuantifier(lower: string): boolean {
   return /^(?:all|any|each|every)$/u.test(lower);
 }
 
-/** Words that stand for something else. */
+/** True for pronouns. */
 export function isPronoun(lower: string): boolean {
   return /^(?:its?|them|they|their|both)$/u.test(lower);
 }
 
-/** Words that are never what a request is about. */
+/** True for words that are never the object of a request. */
 export function isGrammar(lower: string): boolean {
   return isFunctionWord(lower) || isLimit(lower) || isPronoun(lower) || isQuantifier(lower);
 }

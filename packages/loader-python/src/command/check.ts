@@ -4,17 +4,17 @@ import { isPlainPath, type Report } from '@holdfast/loader/language';
 
 const maxWords = 100;
 const maxFiles = 100;
-const commandHint = 'Write for example `"command": ["./count.sh", "--json"]` or `["python3", "./count.py"]`.';
+const commandHint = 'For example: `"command": ["./count.sh", "--json"]` or `["python3", "./count.py"]`.';
 
-/** Whether a word of a command, or an entry of `files`, names a file beside the tool file. */
+/** True if a word of a command, or an entry of `files`, names a file beside the tool file. */
 export function isOwnFile(word: string): boolean {
   return word.startsWith('./');
 }
 
-/** Checks `command` and `files`; whether the files are there is seen where they lie. `undefined` where there is no sound command. */
+/** Checks `command` and `files`, without looking at the files themselves; `undefined` without a valid command. */
 export function checkCommand({ command, files = [] }: JsonObject, report: Report): ToolCommand | undefined {
   if (!isTexts(command) || command.length === 0 || command.length > maxWords) {
-    const message = `\`command\` must be a list of 1 to ${maxWords} texts: a program and its arguments.`;
+    const message = `\`command\` must be a list of 1 to ${maxWords} strings: a program and its arguments.`;
     report({ code: 'tool.command.invalid', path: ['command'], message, hint: commandHint });
     return undefined;
   }
@@ -24,8 +24,8 @@ export function checkCommand({ command, files = [] }: JsonObject, report: Report
     report({ code: 'tool.command.invalid', path: ['command', String(index)], message: problem, hint: commandHint });
   }
   if (!isTexts(files) || files.length > maxFiles || !files.every(isOwnPath)) {
-    const message = `\`files\` must be a list of at most ${maxFiles} paths that begin with \`./\` and lead to files beside this one.`;
-    const hint = 'Name each file that the command needs, such as `"files": ["./words.txt"]`; folders cannot be named.';
+    const message = `\`files\` must be a list of at most ${maxFiles} paths that start with \`./\` and name files beside this one.`;
+    const hint = 'Name each file that the command needs, such as `"files": ["./words.txt"]`; folders are not allowed.';
     report({ code: 'tool.command.invalid', path: ['files'], message, hint });
     return undefined;
   }
@@ -34,11 +34,11 @@ export function checkCommand({ command, files = [] }: JsonObject, report: Report
 }
 
 function findWordProblem(word: string, index: number): string | undefined {
-  if (word.includes('\0')) return 'No word of a command can hold a NUL.';
-  if (isOwnFile(word)) return isOwnPath(word) ? undefined : `\`${word}\` leads to no file beside this one.`;
+  if (word.includes('\0')) return 'A word of a command must not contain a NUL.';
+  if (isOwnFile(word)) return isOwnPath(word) ? undefined : `\`${word}\` is not the path of a file beside this one.`;
   if (index > 0) return undefined;
   if (/^[\w.+-]{1,100}$/.test(word) && !/^[.-]/.test(word)) return undefined;
-  return `\`${word}\` is neither the name of a program nor a path that begins with \`./\`.`;
+  return `\`${word}\` is neither the name of a program nor a path that starts with \`./\`.`;
 }
 
 function isOwnPath(path: string): boolean {

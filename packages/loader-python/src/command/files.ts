@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { ToolCommand } from '@holdfast/loader';
 import { type Finding, findRealPath, readBounded } from '@holdfast/loader/language';
 
-/** Above these sizes a file of a command, and all files of one command, are refused, in bytes. */
+/** Size limits, in bytes, of a command's files, each and in total. */
 const maxCommandFileBytes = 64 * 1024 * 1024;
 const maxCommandBytes = 64 * 1024 * 1024;
 
@@ -18,10 +18,10 @@ export interface CommandFile {
 
 export type CommandFilesReading =
   | { readonly type: 'read'; readonly files: readonly CommandFile[] }
-  /** `word`: which file it is about, as the `.tool.json` calls it. */
+  /** `word`: the file as named in the `.tool.json`. */
   | { readonly type: 'refused'; readonly word: string; readonly finding: Finding };
 
-/** Reads the files that a command names. A program among them may be run by its owner. Never throws for what a file is. */
+/** Reads the files that a command names. A program among them must be executable by its owner. Does not throw for the state of a file. */
 export function readCommandFiles(entry: string, { words, files }: ToolCommand): CommandFilesReading {
   const read: CommandFile[] = [];
   let bytes = 0;
@@ -31,8 +31,8 @@ export function readCommandFiles(entry: string, { words, files }: ToolCommand): 
     if (file.type === 'refused') return { ...file, word };
     bytes += file.file.bytes.length;
     if (bytes > maxCommandBytes) {
-      const message = `The files of the command have more than ${maxCommandBytes} bytes.`;
-      const hint = 'Install what is large, and name a program of the `PATH`.';
+      const message = `The files of the command exceed ${maxCommandBytes} bytes.`;
+      const hint = 'Install large files, and name a program of the `PATH`.';
       return { type: 'refused', word, finding: { code: 'tool.command.too_large', message, hint } };
     }
     read.push(file.file);
@@ -59,18 +59,22 @@ function readCommandFile(
   const place = findRealPath(path);
   const reading = place === undefined ? ({ type: 'missing' } as const) : readBounded(path, maxCommandFileBytes);
   if (reading.type === 'missing')
-    return refuse('file_missing', `There is no file \`${word}\` beside this one.`, 'Put it there, or name another.');
+    return refuse(
+      'file_missing',
+      `The file \`${word}\` does not exist beside this one.`,
+      'Create it, or name another.',
+    );
   if (place !== path) {
-    const message = `\`${word}\` is, or lies behind, a symbolic link.`;
+    const message = `\`${word}\` is, or is behind, a symbolic link.`;
     return refuse('file_unreadable', message, 'Put the file itself into the folder.');
   }
   if (reading.type === 'refused') {
-    const message = `\`${word}\` cannot be used: ${reading.why}.`;
-    return refuse('file_unreadable', message, 'Name a regular file that may be read.');
+    const message = `Cannot use \`${word}\`: ${reading.why}.`;
+    return refuse('file_unreadable', message, 'Name a regular, readable file.');
   }
   if (isProgram && !reading.isExecutable) {
-    const message = `\`${word}\` may not be run: it is not executable.`;
-    const hint = 'Make it so with `chmod +x`, or name the program that runs it first.';
+    const message = `\`${word}\` is not executable.`;
+    const hint = 'Run `chmod +x` on it, or put the program that runs it first.';
     return refuse('not_executable', message, hint);
   }
   const { bytes } = reading;

@@ -12,7 +12,7 @@ async function read(source: string): Promise<readonly string[]> {
   return reading.diagnostics.map(({ code, line, column }) => `${line}:${column} ${code}`);
 }
 
-test('a command has the metadata of a tool file, with a command in place of a function', async () => {
+test('a command has the metadata of a tool file, with a command instead of a function', async () => {
   const source = commandFile(['python3', '-I', './count.py', './words.txt'], {
     files: ['./words.txt', './lists/more.txt'],
     dangerous: true,
@@ -44,7 +44,7 @@ test('a command has the metadata of a tool file, with a command in place of a fu
   });
 });
 
-test('its text may begin with a byte order mark', async () => {
+test('its text may start with a byte order mark', async () => {
   await using project = await createProject({ 'plugins/count.tool.json': `\ufeff${commandFile(['sh'])}` });
   expect((await scanFolder(project.plugins)).diagnostics).toEqual([]);
 });
@@ -54,7 +54,7 @@ test.each([
   ['a comma too many', '{\n  "a": 1,\n}', ['3:1 tool.file.syntax']],
   ['single quotes', "{\n 'a': 1 }", ['2:2 tool.file.syntax']],
   ['a name without quotes', '{ name: 1 }', ['1:3 tool.file.syntax']],
-  ['a word that is none', `{\n  "description": "what is long",\n  "dangerous": tru }`, ['3:19 tool.file.syntax']],
+  ['a word that is invalid', `{\n  "description": "what is long",\n  "dangerous": tru }`, ['3:19 tool.file.syntax']],
   ['nothing', '', ['1:1 tool.file.syntax']],
   ['half of it', '{\n "name": "x",', ['2:14 tool.file.syntax']],
   ['two values', '{}\n{}', ['2:1 tool.file.syntax']],
@@ -70,7 +70,7 @@ test.each([
     `${'['.repeat(200_000)}${']'.repeat(200_000)}`,
     [expect.stringMatching(/tool\.file\./)],
   ],
-])('%s is refused at its place', async (_, source, codes) => {
+])('%s is refused with its position', async (_, source, codes) => {
   expect(await read(source)).toEqual(codes);
 });
 
@@ -78,7 +78,7 @@ test.each([
   ['absent', undefined],
   ['a text', './count.sh'],
   ['empty', []],
-  ['with what is no text', ['sh', 1]],
+  ['with a word that is not a string', ['sh', 1]],
   ['of too many words', Array.from({ length: 101 }, () => 'x')],
   ['with a path that leaves the folder', ['./../count.sh']],
   ['with a path that leaves it later', ['sh', './a/../../b.sh']],
@@ -106,7 +106,7 @@ test.each([['./x'], [{}], [['words.txt']], [['./../words.txt']], [['./a\\b']], [
   },
 );
 
-test('what only a module has is no key of a command, nor the other way round', async () => {
+test('keys of a module are not allowed in a command, nor the reverse', async () => {
   expect(await read(commandFile(['sh'], { function: 'run' }))).toEqual([
     expect.stringMatching(/tool\.metadata\.unknown_key$/),
   ]);
@@ -114,7 +114,7 @@ test('what only a module has is no key of a command, nor the other way round', a
   expect(codesOf(await scanFolder(project.plugins))).toEqual(['a.mjs tool.metadata.unknown_key']);
 });
 
-test('a missing description is made from the name, and said to be missing', async () => {
+test('a missing description is derived from the name, with a warning', async () => {
   const source = JSON.stringify({ name: 'count_words', dangerous: false, command: ['sh'] });
   const { reading } = await readCommandMetadata({ file: 'count.tool.json', source: source }, { strict: false });
   expect(reading).toMatchObject({
@@ -124,7 +124,7 @@ test('a missing description is made from the name, and said to be missing', asyn
   });
 });
 
-test('what a command names has to be there, regular, its own, and a program executable', async () => {
+test('files of a command must exist, be regular and not links, and a program must be executable', async () => {
   await using project = await createCommandProject({
     'plugins/good.tool.json': commandFile(['./good.sh'], { name: 'good' }),
     'plugins/good.sh': '',
@@ -154,7 +154,7 @@ test('what a command names has to be there, regular, its own, and a program exec
   expect(scan.diagnostics.find(({ file }) => file === 'fifo.tool.json')).toMatchObject({ line: 15, column: 5 });
 });
 
-test('the files of a command have a size that can be pinned', async () => {
+test("the size of a command's files is limited", async () => {
   await using project = await createCommandProject({
     'plugins/count.tool.json': commandFile(['sh', './a.bin'], { files: ['./b.bin'] }),
     'plugins/huge.tool.json': commandFile(['sh', './c.bin'], { name: 'huge' }),
@@ -173,7 +173,7 @@ test('the files of a command have a size that can be pinned', async () => {
   ]);
 });
 
-test('what a good command names is no tool file, whatever it is', async () => {
+test('a file of a valid command is not a tool file', async () => {
   await using project = await createProject({
     'plugins/count.tool.json': commandFile(['node', './count.mjs', './tool.mjs'], {
       files: ['./data.ts', './b.tool.json'],
@@ -190,7 +190,7 @@ test('what a good command names is no tool file, whatever it is', async () => {
   expect(diagnostics[0]).toMatchObject({ severity: 'warning', message: expect.stringContaining('`tool.mjs`') });
 });
 
-test('under strict, a command that names a good tool is refused, and the tool stays', async () => {
+test('under strict, a command that names a valid tool is refused, and the tool stays', async () => {
   await using project = await createProject({
     'plugins/count.tool.json': commandFile(['node', './script.mjs', './tool.mjs']),
     'plugins/script.mjs': 'console.log(1);',
@@ -201,7 +201,7 @@ test('under strict, a command that names a good tool is refused, and the tool st
   expect(codesOf({ diagnostics })).toEqual(['count.tool.json tool.command.hides']);
 });
 
-test('of one file no more is told than anybody reads', async () => {
+test('the number of diagnostics per file is limited', async () => {
   const keys = (prefix: string, count: number): object =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, {}]));
   const bad = JSON.parse(commandFile(['sh'], keys('key', 9_000) as never));
@@ -214,7 +214,7 @@ test('of one file no more is told than anybody reads', async () => {
   expect(reading.diagnostics.at(-1)).toMatchObject({ code: 'tool.metadata.more', severity: 'error' });
   expect(reading.diagnostics.at(-1)?.message).toContain('8900');
 
-  // Warnings alone refuse nothing, however many.
+  // Any number of warnings refuses nothing.
   const odd = { type: 'object', properties: { a: { type: 'string', ...keys('colour', 300) } } };
   const warned = await readCommandMetadata(
     { file: 'count.tool.json', source: commandFile(['sh'], { parameters: odd as never }) },
@@ -224,7 +224,7 @@ test('of one file no more is told than anybody reads', async () => {
   expect(warned.reading.diagnostics.at(-1)).toMatchObject({ code: 'tool.metadata.more', severity: 'warning' });
 });
 
-test('a bad command costs no good tool that it names, and makes no noise of what is none', async () => {
+test('a bad command does not affect a valid tool that it names, nor report its other files', async () => {
   await using project = await createProject({
     'plugins/bad.tool.json': commandFile(['node', './good.mjs', './script.mjs'], { dangerous: 'no' }),
     'plugins/good.mjs': toolFile('good'),
@@ -235,7 +235,7 @@ test('a bad command costs no good tool that it names, and makes no noise of what
   expect(codesOf({ diagnostics })).toEqual(['bad.tool.json tool.dangerous.invalid']);
 });
 
-test('twins across languages are told as any others', async () => {
+test('twins across languages are reported like any others', async () => {
   await using project = await createProject({
     'plugins/a.tool.json': commandFile(['sh'], { name: 'fetch_page' }),
     'plugins/b.mjs': toolFile('fetch_page'),
@@ -250,7 +250,7 @@ test('twins across languages are told as any others', async () => {
   ]);
 });
 
-test('files of deeper folders name what lies beside them', async () => {
+test('files in subfolders name files beside them', async () => {
   await using project = await createCommandProject({
     'plugins/deep/count.tool.json': commandFile(['./count.sh']),
     'plugins/deep/count.sh': '',
@@ -261,7 +261,7 @@ test('files of deeper folders name what lies beside them', async () => {
   expect(files).toMatchObject([{ type: 'tool', file: 'deep/count.tool.json' }]);
 });
 
-test('no program runs when it is checked, compared with a lock, locked or loaded', async () => {
+test('no program runs on scan, compare, lock or load', async () => {
   await using project = await createCommandProject({
     'plugins/count.tool.json': commandFile(['./count.sh']),
     'plugins/count.sh': '#!/bin/sh\ntouch "$(dirname "$0")/../ran"\n',

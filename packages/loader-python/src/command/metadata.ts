@@ -17,7 +17,7 @@ import {
 import { checkCommand } from './check.ts';
 import { readCommandFiles, toCommandPath } from './files.ts';
 
-/** What a `.tool.json` says, which is strict JSON: no comments, no key twice. Its files are not looked at. */
+/** Reads the metadata of a `.tool.json`, which is strict JSON: no comments, no duplicate keys. Does not look at its files. */
 export async function readCommandMetadata(
   { file, source }: Pick<ToolSource, 'file' | 'source'>,
   { strict }: Pick<ToolPlace, 'strict'>,
@@ -54,7 +54,7 @@ export async function readCommandTool(
   return { reading: { type: 'refused', diagnostics: [...reading.diagnostics, diagnostic] }, parts };
 }
 
-/** A command needs the files that it names, whatever they are. */
+/** A command refers to the files that it names, of any kind. */
 export function readCommandPart({ path, source }: LanguagePart): LanguagePartReading {
   const files = readCommand(source)?.files ?? [];
   return {
@@ -63,14 +63,14 @@ export function readCommandPart({ path, source }: LanguagePart): LanguagePartRea
   };
 }
 
-/** The command alone, also of a file that is refused for something else; `undefined` where there is no sound one. */
+/** The command alone, even if the file is refused for other reasons; `undefined` without a valid one. */
 function readCommand(source: string): ToolCommand | undefined {
   try {
     const value: unknown = JSON.parse(source);
-    // Came from JSON.
+    // Parsed from JSON.
     return isPlainObject(value) ? checkCommand(value as JsonObject, () => undefined) : undefined;
   } catch {
-    // Not JSON: the check says where.
+    // Not JSON: the check reports the position.
     return undefined;
   }
 }

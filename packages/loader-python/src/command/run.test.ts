@@ -18,7 +18,7 @@ interface Called {
   readonly message?: string;
 }
 
-/** The first tool of a project, called once. */
+/** Calls the first tool of a project once. */
 async function call(
   project: TestProject,
   {
@@ -51,13 +51,13 @@ async function callTool(
   }
 }
 
-test('arguments come as one JSON text on standard input, the answer goes as one to standard output', async () => {
+test('arguments are one JSON text on standard input, the result is one on standard output', async () => {
   await using project = await createScript('printf \'{"got": %s}\\n\' "$(cat)"');
   const input = { text: 'ü "\n\u2028' };
   expect(await call(project, { input })).toEqual({ value: { got: input } });
 });
 
-test('a program of the PATH runs a file of the folder; other words stay what they are', async () => {
+test('a program of the PATH runs a file of the folder; other words are unchanged', async () => {
   await using project = await createCommandProject({
     'plugins/count.tool.json': commandFile(['sh', './say.txt', '--x', 'a b', '$HOME', '.', 'x./y']),
     'plugins/say.txt': 'printf \'["%s", "%s", "%s", "%s", "%s", %s]\' "$(basename "$0")" "$1" "$2" "$3" "$4" $#',
@@ -71,7 +71,7 @@ test.each([
   ['null', 'echo null', null],
   ['white space around it', "printf '\\n\\t 1 \\r\\n\\n'", 1],
   ['without an end of line', 'printf true', true],
-])('%s is an answer', async (_, script, value) => {
+])('%s is a valid answer', async (_, script, value) => {
   await using project = await createScript(script);
   expect(await call(project)).toEqual({ value });
 });
@@ -88,12 +88,12 @@ test.each([
   ['the key __proto__', 'echo \'{"__proto__":1}\'', '__proto__'],
   ['65 levels', `printf '%s1%s' '${'['.repeat(65)}' '${']'.repeat(65)}'`, 'nested deeper than 64'],
   ['what is not UTF-8', 'printf \'"\\377"\'', 'it is not UTF-8 text'],
-])('%s is no answer', async (_, script, problem) => {
+])('%s is not a valid answer', async (_, script, problem) => {
   await using project = await createScript(script);
   expect(await call(project)).toEqual({ code: 'no JSON', message: expect.stringContaining(problem) });
 });
 
-test('what it says on standard error is printed, and is its failure when it ends with another code than 0', async () => {
+test('standard error is printed, and becomes the error message on a non-zero exit code', async () => {
   await using project = await createScript('echo working >&2; echo 1; exit $(cat | tr -dc 0-9)');
   const told: string[] = [];
   const processes = { print: (text: string) => void told.push(text) };
@@ -106,32 +106,32 @@ test('what it says on standard error is printed, and is its failure when it ends
 });
 
 test.each([
-  ['nothing', 'exit 7', '`count` ended with the exit code 7 and said nothing on standard error.'],
+  ['nothing', 'exit 7', '`count` ended with exit code 7 and wrote nothing to standard error.'],
   ['lines', 'printf "one\\r\\n\\ntwo \\n" >&2; exit 1', 'one\n\ntwo'],
   ['escapes', 'printf "a\\033[31mb\\a" >&2; exit 1', 'a\\u{1b}[31mb\\u{7}'],
   ['what is not UTF-8', 'printf "a\\377b" >&2; exit 1', 'a\ufffdb'],
   ['a path of the host', 'echo "$0: /etc/secret/place is gone" >&2; exit 1', 'count.sh: place is gone'],
-])('of an error that is %s, a model gets what is fit for it', async (_, script, message) => {
+])('an error text that is %s is cleaned for the model', async (_, script, message) => {
   await using project = await createScript(script);
   expect(await call(project)).toEqual({ code: 'tool.command.failed', message });
 });
 
-test('of a long error the end is told', async () => {
+test('a long error is cut to its end', async () => {
   await using project = await createScript('head -c 100000 /dev/zero | tr "\\0" x >&2; echo "the end" >&2; exit 1');
   const { message = '' } = await call(project);
   expect(message).toHaveLength(1000);
   expect(message).toMatch(/^…x+the end$/);
 });
 
-test('a signal that ends it is told', async () => {
+test('an ending signal is reported', async () => {
   await using project = await createScript('kill -SEGV $$');
   expect(await call(project)).toEqual({
     code: 'tool.process.exited',
-    message: 'The process of `count` ended by SIGSEGV before the call had ended.',
+    message: 'The process of `count` ended by SIGSEGV before the call was complete.',
   });
 });
 
-test('it knows of its call', async () => {
+test('environment variables contain data of the call', async () => {
   vi.stubEnv('HOLDFAST_CALL_ID', 'of another one');
   await using project = await createScript(
     'printf \'["%s", "%s", "%s"]\' "$HOLDFAST_CALL_ID" "$HOLDFAST_IDEMPOTENCY_KEY" "$HOLDFAST_REMAINING_MS"',
@@ -141,12 +141,12 @@ test('it knows of its call', async () => {
   expect(await call(project)).toEqual({ value: ['call-1', 'key-1', ''] });
 });
 
-test('a program need not read what it is given', async () => {
+test('a program may ignore its input', async () => {
   await using project = await createScript('exec 0<&-; echo 1');
   expect(await call(project, { input: { text: 'x'.repeat(1_000_000) } })).toEqual({ value: 1 });
 });
 
-test('a program that is in no folder of the PATH is told at the call; the current folder is none', async () => {
+test('a program that is not on the PATH is reported on the call; the current folder is not searched', async () => {
   await using project = await createCommandProject({
     'plugins/count.tool.json': commandFile(['count-for-this-test']),
     'count-for-this-test': 'echo 1',
@@ -158,7 +158,7 @@ test('a program that is in no folder of the PATH is told at the call; the curren
     vi.stubEnv('PATH', `:.:${process.env['PATH']}`);
     expect(await call(project)).toEqual({
       code: 'tool.command.missing',
-      message: '`count` needs the program `count-for-this-test`, which is in no folder of the PATH: install it.',
+      message: '`count` needs the program `count-for-this-test`, which is not on the PATH: install it.',
     });
     vi.stubEnv('PATH', `${project.root}:${process.env['PATH']}`);
     expect(await call(project)).toEqual({ value: 1 });
@@ -167,12 +167,12 @@ test('a program that is in no folder of the PATH is told at the call; the curren
   }
 });
 
-test('too much output ends it', async () => {
+test('too much output kills it', async () => {
   await using project = await createScript('yes | head -c 4194305; sleep 600');
   expect(await call(project)).toMatchObject({ code: 'tool.message.too_large' });
 });
 
-test('too much on standard error ends it', async () => {
+test('too much standard error kills it', async () => {
   await using project = await createScript('yes >&2');
   const told: string[] = [];
   const processes = { print: (text: string) => void told.push(text) };
@@ -180,7 +180,7 @@ test('too much on standard error ends it', async () => {
   expect(told.join('').length).toBeLessThan(100_000);
 });
 
-test('the signal of the call ends it and everything that it has started', async () => {
+test('the signal of the call kills it and the programs it started', async () => {
   await using project = await createScript('sleep 600 & (sleep 600 & sleep 600) & echo $! >&2; sleep 600');
   const context = testContext();
   const told: string[] = [];
@@ -204,12 +204,12 @@ function readStatus(pid: string): string {
   }
 }
 
-test('what it leaves running in its group ends with it, and holds nothing up', async () => {
+test('programs left in its group are killed at its end without delay', async () => {
   await using project = await createScript('sleep 600 & echo 1');
   expect(await call(project)).toEqual({ value: 1 });
 });
 
-test('a program that leaves the group and keeps the pipes open does not hold up the answer', async () => {
+test('a program that leaves the group and keeps the pipes open does not delay the answer', async () => {
   await using project = await createScript(`setsid sh -c 'echo up >"$0.up"; exec sleep 600' "$0" &
 while [ ! -e "$0.up" ]; do :; done
 echo $! >&2; echo 1`);
@@ -222,7 +222,7 @@ echo $! >&2; echo 1`);
   }
 });
 
-test('a call that is over before it begins starts nothing', async () => {
+test('an already aborted call starts nothing', async () => {
   await using project = await createScript('touch "$(dirname "$0")/ran"; echo 1');
   const context = testContext();
   context.abort(new Error('too late'));
@@ -230,7 +230,7 @@ test('a call that is over before it begins starts nothing', async () => {
   expect(readdirSync(project.plugins)).not.toContain('ran');
 });
 
-test('closing ends the calls under way and refuses later ones', async () => {
+test('closing ends running calls and rejects later ones', async () => {
   await using project = await createScript('echo up >&2; sleep 600');
   const told: string[] = [];
   const loaded = await loadTools(project.plugins, { processes: { print: (text) => void told.push(text) } });
@@ -245,7 +245,7 @@ test('closing ends the calls under way and refuses later ones', async () => {
 });
 
 test.each(['count.tool.json', 'count.sh', 'words.txt'])(
-  'without a lock, a %s that was changed runs no more',
+  'without a lock, a %s that changed does not run',
   async (file) => {
     await using project = await createCommandProject({
       'plugins/count.tool.json': commandFile(['./count.sh'], { files: ['./words.txt'] }),
@@ -258,14 +258,14 @@ test.each(['count.tool.json', 'count.sh', 'words.txt'])(
     expect(await callTool(loaded.tools[0], {})).toMatchObject({ code: 'tool.file.changed' });
     await project.remove(`plugins/${file}`);
     expect(await callTool(loaded.tools[0], {})).toMatchObject({ code: 'tool.file.changed' });
-    // What nobody writes to is not waited for.
+    // A FIFO does not block.
     execFileSync('mkfifo', [join(project.plugins, file)]);
     expect(await callTool(loaded.tools[0], {})).toMatchObject({ code: 'tool.file.changed' });
     await loaded.close();
   },
 );
 
-test('with a lock, what runs is the copy of everything that the command names, and programs of it may be run', async () => {
+test('with a lock, copies of all files that the command names run, and stay executable', async () => {
   await using project = await createCommandProject({
     'plugins/deep/count.tool.json': commandFile(['./count.sh', './lib/words.txt'], { files: ['./lib/helper.sh'] }),
     'plugins/deep/count.sh':
@@ -297,7 +297,7 @@ test('with a lock, what runs is the copy of everything that the command names, a
   });
 });
 
-test('of a changed program that is no text, people are told its size and its digest', async () => {
+test('a changed binary file is shown with its size and digest', async () => {
   const bytes = (last: number): Uint8Array => new Uint8Array([0x7f, 0x45, 0x4c, 0x46, 0, last]);
   await using project = await createCommandProject({
     'plugins/count.tool.json': commandFile(['./count.sh', './utf16.txt']),
@@ -309,13 +309,13 @@ test('of a changed program that is no text, people are told its size and its dig
   const comparison = await project.compare();
   expect(comparison.tools).toMatchObject([{ state: 'changed', changes: [{ part: 'file', name: 'plugins/count.sh' }] }]);
   const { before, after } = await comparison.texts('count', 'plugins/count.sh');
-  expect(before).toMatch(/^\(no text: 6 bytes, SHA-256 [\da-f]{64}\)\n$/);
-  expect(after).toMatch(/^\(no text: 6 bytes, SHA-256 [\da-f]{64}\)\n$/);
+  expect(before).toMatch(/^\(binary: 6 bytes, SHA-256 [\da-f]{64}\)\n$/);
+  expect(after).toMatch(/^\(binary: 6 bytes, SHA-256 [\da-f]{64}\)\n$/);
   expect(after).not.toBe(before);
-  expect((await comparison.texts('count', 'plugins/utf16.txt')).after).toContain('no text: 2 bytes');
+  expect((await comparison.texts('count', 'plugins/utf16.txt')).after).toContain('binary: 2 bytes');
 });
 
-test('a copy that was tampered with is made anew, and runs', async () => {
+test('a damaged copy is recreated and runs', async () => {
   await using project = await createScript('echo 1');
   await project.accept();
   const loaded = await loadTools(project.plugins, { lock: project.lock });
@@ -336,7 +336,7 @@ test('a locked command starts warm', async () => {
   expect(await call(project, lock)).toEqual({ value: 1 });
 });
 
-test('in a sandbox it reaches neither files nor network', async ({ skip }) => {
+test('in a sandbox it can access neither files nor network', async ({ skip }) => {
   const sandbox = (await describeIsolation()).find(({ tier }) => tier === 'sandbox');
   if (sandbox?.available !== true) skip(sandbox?.reason);
   await using project = await createScript('touch "$(dirname "$0")/ran" || echo \'"no"\'', { isolation: 'sandbox' });
@@ -344,7 +344,7 @@ test('in a sandbox it reaches neither files nor network', async ({ skip }) => {
   expect(readdirSync(project.plugins)).not.toContain('ran');
 });
 
-test('a sandbox shows a program of the PATH and what is installed with it, wherever that lies', async ({ skip }) => {
+test('a sandbox shows a program of the PATH and its installation in any folder', async ({ skip }) => {
   const sandbox = (await describeIsolation()).find(({ tier }) => tier === 'sandbox');
   if (sandbox?.available !== true) skip(sandbox?.reason);
   // In the folder for temporary files, which a sandbox hides.
@@ -365,7 +365,7 @@ test('a sandbox shows a program of the PATH and what is installed with it, where
   expect(await call(project)).toEqual({ value: 'shown' });
 });
 
-test('nothing is shown for a program that has in it what a sandbox hides', async () => {
+test('a program whose folder contains hidden data is not shown', async () => {
   await using project = await createCommandProject({});
   const wide = join(dirname(project.root), `holdfast-program-${process.pid}`);
   await writeFile(wide, '');
@@ -376,7 +376,7 @@ test('nothing is shown for a program that has in it what a sandbox hides', async
   }
 });
 
-test('a sandbox that is not there is not replaced by less', async () => {
+test('without a sandbox, no weaker isolation is used', async () => {
   vi.stubEnv('PATH', '/nowhere');
   await using project = await createScript('touch "$(dirname "$0")/ran"; echo 1');
   expect(await call(project, { isolation: 'sandbox' })).toMatchObject({ code: 'tool.isolation.unavailable' });
@@ -391,7 +391,7 @@ test.each(['in-process', 'worker', 'subprocess'] as const)(
   },
 );
 
-test('a program that cannot be started is told', async () => {
+test('a failed start is reported', async () => {
   await using project = await createScript('echo 1');
   await project.write('plugins/count.tool.json', commandFile(['sh', 'x'.repeat(500_000)]));
   expect(await call(project)).toMatchObject({ code: 'tool.process.not_started' });

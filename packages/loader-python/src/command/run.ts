@@ -12,13 +12,13 @@ import {
 import { isOwnFile } from './check.ts';
 import { toCommandPath } from './files.ts';
 
-/** Arguments go to standard input; one JSON value is expected on standard output, errors on standard error. */
+/** Arguments are passed on standard input; standard output must be one JSON value, standard error is for errors. */
 export async function prepareCommand(tool: PinnedTool, input: Json): Promise<ProgramCall> {
   const [program = '', ...parameters] = tool.metadata.command?.words ?? [];
   const toPlace = (word: string): string => (isOwnFile(word) ? toCommandPath(tool.entry, word) : word);
   const place = isOwnFile(program) ? toPlace(program) : findProgram(program);
   if (place === undefined) {
-    const message = `\`${tool.metadata.name}\` needs the program \`${program}\`, which is in no folder of the PATH: install it.`;
+    const message = `\`${tool.metadata.name}\` needs the program \`${program}\`, which is not on the PATH: install it.`;
     throw new HoldfastError('tool.command.missing', message, { data: { program } });
   }
   return {
@@ -33,13 +33,13 @@ export function readCommandEnd(tool: PinnedTool, end: ProgramExit): ProgramAnswe
   return end.code === 0 ? readOutput(end.output) : { type: 'threw', error: describeFailure(tool, end) };
 }
 
-/** One JSON value, or why it is none. */
+/** Parses one JSON value, or describes the problem. */
 export function readOutput(output: Uint8Array): ProgramAnswer {
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(output);
   } catch {
-    // The decoder says no more than this.
+    // The decoder gives no details.
     return { type: 'unfit', problem: 'it is not UTF-8 text' };
   }
   if (text.trim() === '') return { type: 'unfit', problem: 'it is empty' };
@@ -51,7 +51,7 @@ function describeFailure({ metadata: { name }, entry }: PinnedTool, { code, last
   const text = toErrorText(lastWords, dirname(entry), 'end');
   return new HoldfastError(
     'tool.command.failed',
-    text === '' ? `\`${name}\` ended with the exit code ${code} and said nothing on standard error.` : text,
+    text === '' ? `\`${name}\` ended with exit code ${code} and wrote nothing to standard error.` : text,
     { data: { exitCode: code } },
   );
 }

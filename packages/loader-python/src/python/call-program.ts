@@ -1,6 +1,6 @@
 /**
- * Calls a function of a Python file: one JSON text on standard input, which says which; the answer on what was standard output is a line of
- * JSON that says how the call ended, and the value as JSON behind it. Whatever the tool prints goes to standard error.
+ * Calls a function of a Python file. The request is one JSON text on standard input; the answer, on the original standard output, is a
+ * line of JSON that says how the call ended, followed by the value as JSON. Text that the tool prints goes to standard error.
  */
 export const pythonCallProgram: string = String.raw`
 import hashlib, importlib.machinery as machinery, json, os, sys, time, traceback, types
@@ -16,17 +16,17 @@ def describe(error):
     return {'message': (name + ': ' + message if message else name)[:MAX_TEXT], 'stack': traceback.format_exc()[:MAX_TEXT]}
 
 def find_place():
-    # After the standard library, which no file of the folder replaces, and before what is installed.
+    # After the standard library, which files of the folder must not shadow, and before installed packages.
     installed = [index for index, path in enumerate(sys.path) if os.path.basename(path) in ('site-packages', 'dist-packages')]
     return installed[0] if installed else len(sys.path)
 
 def guard(base, files):
-    # Modules of the folder are read as they were checked: as UTF-8, from no cache, and where a copy is known only from it.
+    # Loads modules of the folder as they were checked: as UTF-8, without a cache, and only verified files if there is a copy.
     class Loader(machinery.SourceFileLoader):
         def get_code(self, name):
             data = self.get_data(self.path)
             if files is not None and files.get(self.path) != hashlib.sha256(data).hexdigest():
-                raise ImportError('"%s" is not the file that was verified' % name)
+                raise ImportError('"%s" differs from the verified file' % name)
             return compile(data.decode('utf-8-sig'), self.path, 'exec', dont_inherit=True)
     loaders = [(Loader, ['.py'])]
     if files is None:
@@ -82,7 +82,7 @@ def run(request):
         return {'type': 'unfit', 'problem': str(error)[:200]}, ''
 
 def leave():
-    # What still runs has some time to end; the answer is given.
+    # The answer is written; threads that still run get some time to end.
     threading = sys.modules.get('threading')
     if threading is None:
         return

@@ -3,25 +3,25 @@ import { isPlainObject } from '@holdfast/core';
 import { findProgram, toolEnvironment } from '@holdfast/loader/language';
 import { findVersionProblem, isolatedPython } from './reader.ts';
 
-/** The Python of this machine, or why there is none, as a clause. */
+/** The Python of this machine, or, as a clause, why there is none. */
 export type PythonState =
   | {
       readonly available: true;
       /** Absolute path of the interpreter itself. */
       readonly program: string;
-      /** Where it and what is installed for it lie. */
+      /** Folders of the interpreter and its installed packages. */
       readonly folders: readonly string[];
     }
   | { readonly available: false; readonly reason: string };
 
-// The `python3` of the PATH may be a script that looks for the right one at every start.
+// The `python3` on the PATH may be a script that looks up the right version on each start.
 const script = `
 import json, os, sys
 print(json.dumps({'version': list(sys.version_info[:3])}))
 print(json.dumps({'program': sys.executable, 'folders': [sys.prefix, sys.base_prefix, os.path.dirname(sys.executable)]}))
 `;
 
-/** Asks the \`python3\` of the PATH, which is the one of a virtual environment where that is active. */
+/** Queries the \`python3\` on the PATH, which is that of the active virtual environment, if any. */
 export async function findPython(): Promise<PythonState> {
   const program = findProgram('python3');
   if (program === undefined) return { available: false, reason: 'there is no `python3` on the PATH' };
@@ -33,7 +33,7 @@ export async function findPython(): Promise<PythonState> {
   const found: unknown = JSON.parse(place);
   const { program: own, folders } = isPlainObject(found) ? found : {};
   if (typeof own !== 'string' || own === '' || !Array.isArray(folders))
-    return { available: false, reason: '`python3` does not know where it lies' };
+    return { available: false, reason: '`python3` does not report its own path' };
   return { available: true, program: own, folders: folders.filter((folder) => typeof folder === 'string') };
 }
 

@@ -1,8 +1,8 @@
 import type { PythonImport } from './outline.ts';
 
 /**
- * The files in which Python may find what a file imports, where they lie beside it: paths relative to the folder of the tool file, of
- * modules, packages and what is imported from these. Most of them will not be there: what is not belongs to Python or is installed.
+ * The possible files of an import beside the tool file: paths, relative to its folder, of modules, packages and their
+ * members. Most do not exist: those modules belong to Python or are installed.
  *
  * @param file - the importing file, relative to the same folder.
  */
@@ -20,7 +20,7 @@ export function listPythonModules({ level, module, names }: PythonImport, file: 
   return found;
 }
 
-/** The package that `level` dots lead to; `undefined`: out of the folder. One dot is the folder of the file. */
+/** The package that `level` dots refer to; `undefined` if outside the folder. One dot is the folder of the file. */
 function folderOf(file: string, level: number): readonly string[] | undefined {
   const folders = file.split('/').slice(0, -1);
   return level - 1 > folders.length ? undefined : folders.slice(0, folders.length - (level - 1));

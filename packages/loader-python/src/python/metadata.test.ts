@@ -7,11 +7,11 @@ import { codesOf, compareLock, createProject, scanFolder, toolFile } from '../te
 import { python, pythonFile, pythonPath } from '../test-python.ts';
 import { findPython } from './find.ts';
 
-// Straight to the interpreter: a script in its place would take most of the time.
+// The interpreter itself: a wrapper script would take most of the time.
 beforeEach(() => void vi.stubEnv('PATH', pythonPath));
 afterEach(() => void vi.unstubAllEnvs());
 
-/** What a scan finds in one Python file. */
+/** The scan result of one Python file. */
 async function read(source: string | Uint8Array): Promise<readonly string[]> {
   await using project = await createProject({ 'plugins/weather.py': source });
   const { diagnostics } = await scanFolder(project.plugins);
@@ -19,7 +19,7 @@ async function read(source: string | Uint8Array): Promise<readonly string[]> {
 }
 
 describe.skipIf(!python.available)('with Python', () => {
-  test('a tool is what METADATA and the function of that name say', async () => {
+  test('a tool is defined by METADATA and the function of that name', async () => {
     const source = `#!/usr/bin/env python3
 """What the file is about."""
 import antigravity_that_is_not_there
@@ -79,7 +79,7 @@ def run_weather(city, *, days=None):
     ['a complex number', 'METADATA = {"a": 1j}', '1:18'],
     ['an ellipsis', 'METADATA = {"a": ...}', '1:18'],
     ['a function', 'METADATA = {"a": lambda: 1}', '1:18'],
-    ['a key that is no text', 'METADATA = {1: 2}', '1:13'],
+    ['a key that is not a text', 'METADATA = {1: 2}', '1:13'],
     ['a key twice', 'METADATA = {"name": 1,\n "name": 2}', '2:2'],
     ['the key __proto__', 'METADATA = {"__proto__": 1}', '1:13'],
     ['a number without an end', 'METADATA = {"a": 1e999}', '1:18'],
@@ -91,7 +91,7 @@ def run_weather(city, *, days=None):
     ['a second value by addition', 'METADATA = {}\nMETADATA |= {}', '2:1'],
     ['a part of something else', 'METADATA, X = {}, 1', '1:1'],
     ['a value of a list', 'METADATA = []', '1:1'],
-  ])('METADATA with %s is not literal, and nothing of the file runs', async (_, source, place) => {
+  ])('METADATA with %s is not a literal, and the file does not run', async (_, source, place) => {
     const [found, ...more] = await read(source);
     expect(more).toEqual([]);
     const [at = '', code] = found?.split(' ') ?? [];
@@ -110,8 +110,8 @@ def run_weather(city, *, days=None):
     ['wrong indentation', 'if 1:\nx = 1', '2:1 tool.file.syntax'],
     ['another encoding by name', '# -*- coding: latin-1 -*-\nMETADATA = {}', '1:1 tool.file.encoding'],
     ['an encoding that hides code', '# coding: unicode_escape\nMETADATA = {}', '1:1 tool.file.encoding'],
-    ['an encoding that there is not', '# coding: nothing\nMETADATA = {}', '1:1 tool.file.encoding'],
-  ])('a file with %s is refused at its place', async (_, source, problem) => {
+    ['an unknown encoding', '# coding: nothing\nMETADATA = {}', '1:1 tool.file.encoding'],
+  ])('a file with %s is refused with its position', async (_, source, problem) => {
     expect(await read(source)).toEqual([problem]);
   });
 
@@ -119,11 +119,11 @@ def run_weather(city, *, days=None):
     ['a NUL', 'x = 1\0'],
     ['UTF-16', new Uint8Array([0xff, 0xfe, 0x78, 0])],
     ['Latin 1', new Uint8Array([0x23, 0xe4])],
-  ])('a file with %s is refused before Python sees it', async (_, source) => {
+  ])('a file with %s is refused before Python reads it', async (_, source) => {
     expect(await read(source)).toEqual(['1:1 tool.file.encoding']);
   });
 
-  test('a byte order mark and a cookie that says UTF-8 are fine', async () => {
+  test('a byte order mark and a UTF-8 cookie are allowed', async () => {
     expect(await read(`\ufeff# -*- coding: utf-8 -*-\r\n${pythonFile('weather')}`)).toEqual([]);
   });
 
@@ -134,7 +134,7 @@ def run_weather(city, *, days=None):
     ['attributes', `x = a${'.a'.repeat(100_000)}`],
     ['sums', `x = ${'1+'.repeat(100_000)}1`],
     ['blocks', Array.from({ length: 99 }, (_, depth) => `${' '.repeat(depth)}if 1:`).join('\n')],
-  ])('%s beyond what Python can parse cost their file and no other', async (_, code) => {
+  ])("%s beyond Python's limits affects only its file", async (_, code) => {
     await using project = await createProject({
       'plugins/a.py': pythonFile('first'),
       'plugins/b.py': `${pythonFile('deep')}${code}\n`,
@@ -164,7 +164,7 @@ def run_weather(city, *, days=None):
     expect((await read(source)).map((line) => line.split(' ')[1])).toContain(code);
   });
 
-  test('what only looks like a generator, is decorated or asynchronous is a function', async () => {
+  test('decorated and asynchronous functions, and those that only look like generators, are accepted', async () => {
     for (const def of [
       'def work(text=1):\n  def inner(): yield 1\n  return list(inner()) + [(yield_ for yield_ in ())]',
       '@staticmethod\ndef work(text=1): pass',
@@ -210,19 +210,19 @@ def run_weather(city, *, days=None):
     expect(file?.type === 'tool' ? file.metadata.passing : undefined).toBe(passing);
   });
 
-  test('a parameter that no schema describes is vague, as in any language', async () => {
+  test('a parameter without a schema is vague, as in any language', async () => {
     const source =
       "METADATA = {'name': 'x', 'function': 'work', 'description': 'X.', 'dangerous': False}\ndef work(given): pass\n";
     expect(await read(source)).toEqual(['1:12 tool.schema.vague']);
   });
 
-  test('which files count: no tests, nothing hidden, nothing that belongs to another one', async () => {
+  test('tests, hidden files and files that belong to another are ignored', async () => {
     await using project = await createProject({
       'plugins/tool.py': `import helper\nfrom pack import part\n${pythonFile('tool')}`,
       'plugins/other.py': `from tool import work as other_work\nimport plain\n${pythonFile('other')}`,
       'plugins/helper.py': 'import deeper\n',
       'plugins/deeper.py': '',
-      'plugins/plain.py': 'this is no Python',
+      'plugins/plain.py': 'this is plain text',
       'plugins/alone.py': '',
       'plugins/count.py': pythonFile('count_of_its_own'),
       'plugins/count.tool.json': commandFile(['python3', './count.py']),
@@ -250,7 +250,7 @@ def run_weather(city, *, days=None):
     expect(deep.files.map(({ file }) => file)).toEqual(scan.files.map(({ file }) => file));
   });
 
-  test('twins across languages are told as any others', async () => {
+  test('twins across languages are reported like any others', async () => {
     await using project = await createProject({
       'plugins/a.py': pythonFile('same'),
       'plugins/b.mjs': toolFile('same'),
@@ -267,7 +267,7 @@ def run_weather(city, *, days=None):
     expect(scan.diagnostics.find(({ file }) => file === 'a.py')).toMatchObject({ line: 1, column: 13 });
   });
 
-  test('no line of a file runs when it is checked, compared with a lock or locked', async () => {
+  test('no file runs on scan, compare or lock', async () => {
     const canary = (place: string): string => `open(${JSON.stringify(place)}, 'w')\n`;
     await using project = await createProject();
     const ran = join(project.root, 'ran');
@@ -293,7 +293,7 @@ def run_weather(city, *, days=None):
     expect(existsSync(join(project.plugins, '__pycache__'))).toBe(false);
   });
 
-  test('a file that ends the process of Python costs itself and no other', async () => {
+  test('a file that crashes the Python process affects only itself', async () => {
     const names = ['a', 'b', 'c', 'd', 'e'];
     await using project = await createProject(
       Object.fromEntries(
@@ -318,7 +318,7 @@ exec ${real} -I -S -c "$(printf '%s' "$last" | sed 's/^def outline(source):/${cr
     expect(await readFile(join(project.root, 'starts'), 'utf8')).toBe('started\n'.repeat(3));
   });
 
-  test('a hundred files are read by one process', async () => {
+  test('one process reads a hundred files', async () => {
     await using project = await createProject(
       Object.fromEntries(
         Array.from({ length: 100 }, (_, index) => [`plugins/tool_${index}.py`, pythonFile(`tool_${index}x`)]),
@@ -338,12 +338,16 @@ exec ${real} -I -S -c "$(printf '%s' "$last" | sed 's/^def outline(source):/${cr
 
 test.each([
   ['absent', undefined, 'there is no `python3` on the PATH'],
-  ['something else', '#!/bin/sh\necho hello\n', '`python3` does not answer as Python does'],
-  ['silent', '#!/bin/sh\nexit 0\n', '`python3` ends before it has begun'],
-  ['too old', '#!/bin/sh\necho \'{"version": [3, 7, 9]}\'\n', '`python3` is 3.7, and 3.8 is needed'],
-  ['far too old', '#!/bin/sh\necho \'{"version": [2, 9, 9]}\'\n', '`python3` is 2.9, and 3.8 is needed'],
+  ['something else', '#!/bin/sh\necho hello\n', '`python3` does not respond like Python'],
+  ['silent', '#!/bin/sh\nexit 0\n', '`python3` exits on start'],
+  ['too old', '#!/bin/sh\necho \'{"version": [3, 7, 9]}\'\n', '`python3` is version 3.7, but 3.8 or later is required'],
+  [
+    'far too old',
+    '#!/bin/sh\necho \'{"version": [2, 9, 9]}\'\n',
+    '`python3` is version 2.9, but 3.8 or later is required',
+  ],
   ['not to be started', 'no program', '`python3` '],
-])('where Python is %s, its tools are refused and all others load', async (_, script, reason) => {
+])('with %s Python, its tools are refused and all others load', async (_, script, reason) => {
   await using project = await createProject({
     'plugins/a.mjs': toolFile('a'),
     'plugins/b.py': pythonFile('b'),

@@ -23,7 +23,7 @@ import type { PythonReader, PythonReading } from './reader.ts';
 const metadataHint =
   "Write `METADATA = {'name': …, 'function': …, 'description': …, 'dangerous': …, 'parameters': …}` at the top level.";
 
-/** What a Python file says of its tool. */
+/** Reads the metadata of a Python file. */
 export async function readPythonTool(
   { file, path, source }: ToolSource,
   { root, strict }: ToolPlace,
@@ -42,7 +42,7 @@ export async function readPythonTool(
   return { reading: readPythonMetadata(outline, { file, source, strict }), parts };
 }
 
-/** What a Python file imports, of the files that are there. */
+/** Lists the existing files that a Python file imports. */
 export async function readPythonPart(
   { path, source, base }: LanguagePart,
   python: PythonReader,
@@ -69,7 +69,7 @@ async function exists(path: string): Promise<boolean> {
     await lstat(path);
     return true;
   } catch {
-    // What is not there belongs to Python, or is installed.
+    // A missing file belongs to Python, or is installed.
     return false;
   }
 }
@@ -77,11 +77,11 @@ async function exists(path: string): Promise<boolean> {
 const ownPath: Finding = {
   severity: 'warning',
   code: 'tool.import.meta',
-  message: '`__file__` tells where the pinned copy lies, which holds nothing but what is imported.',
-  hint: 'Write data into a module, and import it.',
+  message: '`__file__` is the path of the pinned copy, which contains only imported files.',
+  hint: 'Put data into a module, and import it.',
 };
 
-/** Why a Python file cannot be read at all. */
+/** Explains why a Python file cannot be read. */
 function findReadingProblem(reading: Exclude<PythonReading, PythonFile>): {
   readonly finding: Finding;
   readonly place: PythonPlace;
@@ -92,26 +92,26 @@ function findReadingProblem(reading: Exclude<PythonReading, PythonFile>): {
 function toFinding(reading: Exclude<PythonReading, PythonFile>): Finding {
   switch (reading.type) {
     case 'unavailable': {
-      const message = `Only Python can read the file, and ${reading.reason}.`;
+      const message = `Reading the file requires Python, and ${reading.reason}.`;
       const hint = 'Install Python 3.8 or later, so that `python3` is on the PATH.';
       return { code: 'tool.python.unavailable', message, hint };
     }
     case 'encoding': {
-      const message = `The file says that its encoding is \`${reading.encoding}\`.`;
+      const message = `The file declares the encoding \`${reading.encoding}\`.`;
       return { code: 'tool.file.encoding', message, hint: 'Save the file as UTF-8 text.' };
     }
     case 'syntax': {
       const message = `Syntax error: ${reading.message}.`;
-      return { code: 'tool.file.syntax', message, hint: 'Correct the file so that Python can parse it.' };
+      return { code: 'tool.file.syntax', message, hint: 'Fix the file so that Python can parse it.' };
     }
     case 'complex': {
-      const message = 'The file cannot be parsed: it is nested too deeply, or takes too long.';
+      const message = 'Cannot parse the file: it is nested too deeply, or takes too long.';
       return { code: 'tool.file.too_complex', message, hint: 'Split the file, or flatten its largest expression.' };
     }
   }
 }
 
-/** Checks what a Python file says of its tool. */
+/** Checks the metadata of a Python file. */
 function readPythonMetadata(
   outline: PythonFile,
   { file, source, strict }: { readonly file: string; readonly source: string; readonly strict: boolean },
@@ -123,11 +123,14 @@ function readPythonMetadata(
   const { metadata, refusal } = outline;
   if (refusal !== null) {
     const { found, hint } = refusal;
-    return refuse({ code: 'tool.metadata.not_literal', message: `\`METADATA\` holds ${found}.`, hint }, refusal);
+    return refuse(
+      { code: 'tool.metadata.not_literal', message: `\`METADATA\` must be a literal, but contains ${found}.`, hint },
+      refusal,
+    );
   }
   if (metadata === null) {
     const message = 'The file has no `METADATA` at its top level.';
-    const hint = `${metadataHint} A file that is no tool gets a name that begins with \`_\`, or is imported by one.`;
+    const hint = `${metadataHint} If the file is not a tool, start its name with \`_\`, or import it from one.`;
     return refuse({ code: 'tool.metadata.missing', message, hint }, { line: 1, column: 0 });
   }
   const places = new Map(metadata.places.map(([path, line, column]) => [JSON.stringify(path), { line, column }]));
@@ -173,7 +176,7 @@ function findFunction(name: string, { functions, others }: PythonFile, source: s
   }
   const offset = toOffset(source, found);
   const { generator, parameters, takesMore, takesRest, documentation } = found;
-  if (generator) return { type: 'not-function', offset, found: 'a generator, whose result is no JSON' };
+  if (generator) return { type: 'not-function', offset, found: 'a generator, whose result is not JSON' };
   return {
     type: 'function',
     offset,

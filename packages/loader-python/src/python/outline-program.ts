@@ -1,17 +1,17 @@
 /**
- * Reads Python without running it: one JSON line `{ "source" }` on standard input, one JSON line `PythonOutline` on standard output,
- * after a first line that says which Python this is. Meant for 3.8 and later; the first line comes from any Python 3.
+ * Reads Python without running it: one JSON line `{ "source" }` per file on standard input, one JSON line `PythonOutline` on standard
+ * output, after a first line with the version of Python. For 3.8 and later; any Python 3 can print the first line.
  */
 export const pythonOutlineProgram: string = String.raw`
 import ast, io, json, math, re, sys, tokenize
 
 MAX_DEPTH = 64
 MAX_VALUES = 20000
-WRITE_OUT = 'Write the value out: metadata is read without running the file.'
+WRITE_OUT = 'Write the value as a literal: metadata is read without running the file.'
 KINDS = {
     'Call': 'a call', 'Name': 'a name', 'JoinedStr': 'an f-string', 'BinOp': 'a computed value', 'BoolOp': 'a computed value',
-    'IfExp': 'a computed value', 'Compare': 'a computed value', 'Attribute': 'a member of something else',
-    'Subscript': 'a member of something else', 'Lambda': 'a function', 'Set': 'a set', 'Starred': 'a spread',
+    'IfExp': 'a computed value', 'Compare': 'a computed value', 'Attribute': 'a member of another value',
+    'Subscript': 'a member of another value', 'Lambda': 'a function', 'Set': 'a set', 'Starred': 'a spread',
     'ListComp': 'a comprehension', 'DictComp': 'a comprehension', 'SetComp': 'a comprehension', 'GeneratorExp': 'a comprehension',
     'Await': 'an "await"', 'TemplateStr': 'a template string',
 }
@@ -30,13 +30,13 @@ def check(node, path, places, place):
             if key is None:
                 raise Refusal(value, 'a spread')
             if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
-                raise Refusal(key, 'a key that is no text', 'Write the key as text.')
+                raise Refusal(key, 'a key that is not a string', 'Write the key as a string.')
             if key.value == '__proto__':
                 raise Refusal(key, 'the key "__proto__"', 'Choose another name.')
             if key.value in names:
-                raise Refusal(key, 'the key "%s" a second time' % key.value, 'Keep one of the two.')
+                raise Refusal(key, 'the duplicate key "%s"' % key.value, 'Keep one of the two.')
             names.add(key.value)
-            # A member is found where it is named.
+            # The position of a member is that of its key.
             check(value, path + [key.value], places, key)
     elif isinstance(node, (ast.List, ast.Tuple)):
         for index, item in enumerate(node.elts):
@@ -46,7 +46,7 @@ def check(node, path, places, place):
     elif is_number(node):
         check_number(node, node.value)
     elif not isinstance(node, ast.Constant) or not (node.value is None or isinstance(node.value, (str, bool))):
-        kind = 'a value that JSON has not' if isinstance(node, ast.Constant) else KINDS.get(type(node).__name__, 'an expression')
+        kind = 'a value that JSON does not support' if isinstance(node, ast.Constant) else KINDS.get(type(node).__name__, 'an expression')
         raise Refusal(node, kind)
 
 def is_number(node):
@@ -58,7 +58,7 @@ def check_number(node, number):
     except OverflowError:
         finite = False
     if not finite:
-        raise Refusal(node, 'a number without an end', 'Write a number that JSON can hold.')
+        raise Refusal(node, 'an infinite number', 'Write a number that JSON can represent.')
 
 def read_metadata(body):
     found = []
@@ -79,7 +79,7 @@ def read_metadata(body):
         raise Refusal(found[1][0], 'a second value', 'Assign it once.')
     statement, is_whole = found[0]
     if not is_whole:
-        raise Refusal(statement, 'a part of something else')
+        raise Refusal(statement, 'a destructured value')
     places = []
     check(statement.value, [], places, statement.value)
     value = ast.literal_eval(statement.value)

@@ -1,7 +1,7 @@
 import type { Json } from '@holdfast/core';
 import { parseJson } from '@holdfast/core';
 
-/** What a Python function takes. */
+/** The parameters of a Python function. */
 export interface PythonSignature {
   /** In order, without `*args` and `**kwargs`. */
   readonly parameters: readonly {
@@ -9,11 +9,11 @@ export interface PythonSignature {
     readonly kind: 'position' | 'either' | 'name';
     readonly hasDefault: boolean;
   }[];
-  /** Whether it has `**kwargs`. */
+  /** True if it has `**kwargs`. */
   readonly takesMore: boolean;
 }
 
-/** A place as Python counts: lines from 1, columns in bytes of UTF-8 from 0. */
+/** A position as in Python: lines from 1, columns in UTF-8 bytes from 0. */
 export interface PythonPlace {
   readonly line: number;
   readonly column: number;
@@ -21,35 +21,35 @@ export interface PythonPlace {
 
 export interface PythonFunction extends PythonPlace, PythonSignature {
   readonly generator: boolean;
-  /** Whether it has `*args`. */
+  /** True if it has `*args`. */
   readonly takesRest: boolean;
   readonly documentation: string | null;
 }
 
-/** `import module`, or `from module import names`, which may be modules, too; `level`: how many dots. */
+/** `import module`, or `from module import names`, where a name may be a module; `level`: the number of dots. */
 export interface PythonImport extends PythonPlace {
   readonly level: number;
   readonly module: string;
   readonly names: readonly string[];
 }
 
-/** What a Python file has at its top level, and imports anywhere. */
+/** The top level of a Python file, and its imports at any level. */
 export interface PythonFile {
   readonly type: 'outlined';
   readonly metadata:
     | (PythonPlace & {
         readonly value: Json;
-        /** Of the members. */
+        /** Positions of the members. */
         readonly places: readonly (readonly [path: readonly string[], line: number, column: number])[];
       })
     | null;
   /** Why `METADATA` cannot be read. */
   readonly refusal: (PythonPlace & { readonly found: string; readonly hint: string }) | null;
   readonly functions: ReadonlyMap<string, PythonFunction>;
-  /** Other names that have a value, and what they are. */
+  /** Other names with a value, and their kinds. */
   readonly others: ReadonlyMap<string, PythonPlace & { readonly what: string }>;
   readonly imports: readonly PythonImport[];
-  /** Where it asks for its own path. */
+  /** Position of the first `__file__`. */
   readonly ownPlace: PythonPlace | null;
 }
 
@@ -57,15 +57,15 @@ export type PythonOutline =
   | PythonFile
   | (PythonPlace & { readonly type: 'syntax'; readonly message: string })
   | { readonly type: 'encoding'; readonly encoding: string }
-  /** Nested too deeply, or it takes too long. */
+  /** Nested too deeply, or takes too long. */
   | { readonly type: 'complex' };
 
-/** Reads what our program in Python has written of a file. */
+/** Parses the output of `pythonOutlineProgram` for a file. */
 export function readPythonOutline(line: string): PythonOutline {
-  // As deep as metadata may be, within the rest; a number without an end is none.
+  // The maximum depth of metadata, plus its nesting in the outline.
   const parsed = parseJson(line, { maxDepth: 80 });
   if (!parsed.ok) return { type: 'complex' };
-  // Written by our own program, which has read the file and run nothing of it.
+  // Written by our own program, which reads the file without running it.
   const answer = parsed.value as unknown as PythonOutline & { readonly functions: object; readonly others: object };
   if (answer.type !== 'outlined') return answer;
   return {
@@ -75,7 +75,7 @@ export function readPythonOutline(line: string): PythonOutline {
   };
 }
 
-/** The offset in the source of a place in it. */
+/** The offset of a position in the source. */
 export function toOffset(source: string, { line, column }: PythonPlace): number {
   const breaks = /\r\n|\r|\n/g;
   for (let before = 1; before < line; before += 1) if (breaks.exec(source) === null) return source.length;

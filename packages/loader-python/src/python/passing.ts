@@ -6,8 +6,8 @@ import type { PythonSignature } from './outline.ts';
 type Parameter = PythonSignature['parameters'][number];
 
 /**
- * How a Python function takes what its schema describes: nothing, where it has no parameter; one dictionary, where it has one whose
- * name is no property; else each argument by its name. Reports what a call would break on.
+ * Decides how a Python function receives its arguments: none, if it has no parameters; one dictionary, if its only parameter is not named
+ * like a property; otherwise each argument by name. Reports parameters that would make a call fail.
  */
 export function checkPassing(
   signature: PythonSignature,
@@ -19,8 +19,8 @@ export function checkPassing(
     if (countProperties(parameters) > 0)
       tell(
         report,
-        'takes no parameter, and its schema describes some',
-        'Give the function a parameter for each property, or describe none.',
+        'has no parameters, but its schema describes some',
+        'Add a parameter for each property, or remove the properties.',
         'warning',
       );
     return 'none';
@@ -54,15 +54,15 @@ function checkNamed(
       );
   };
   const nameless = parameters.filter(({ kind }) => kind === 'position');
-  check(nameless, 'takes … by position only', 'Leave the `/` out: arguments are passed by their names.');
+  check(nameless, 'has positional-only parameters: …', 'Remove the `/`: arguments are passed by name.');
   const undescribed = parameters.filter(({ name, hasDefault }) => !hasDefault && !Object.hasOwn(properties, name));
   const describe = 'Describe each parameter under `properties`, or give it a default.';
-  check(undescribed, 'needs …, which the schema does not describe', describe);
+  check(undescribed, 'requires …, which the schema does not describe', describe);
   const unknown = Object.keys(properties).filter((name) => !parameters.some((parameter) => parameter.name === name));
   const untaken = takesMore ? [] : unknown.map((name) => ({ name }));
-  check(untaken, 'takes no …, which the schema describes', 'Give the function a parameter for each property.');
-  const name = 'Name it under `required`, or give it a default.';
-  check(parameters.filter(isUnfilled), 'needs …, which a call may leave out', name, 'warning');
+  check(untaken, 'has no parameter …, which the schema describes', 'Add a parameter for each property.');
+  const name = 'List it under `required`, or give it a default.';
+  check(parameters.filter(isUnfilled), 'requires …, which a call may omit', name, 'warning');
 }
 
 function tell(report: Report, problem: string, hint: string, severity: 'error' | 'warning' = 'error'): void {
@@ -75,7 +75,7 @@ function countProperties(parameters: JsonObject | undefined): number {
 
 function readProperties(parameters: JsonObject | undefined): JsonObject {
   const properties = parameters?.['properties'];
-  // A sound schema, in which they are an object of JSON.
+  // In a valid schema, `properties` is a JSON object.
   return isPlainObject(properties) ? (properties as JsonObject) : {};
 }
 

@@ -6,10 +6,10 @@ import { pythonOutlineProgram } from './outline-program.ts';
 
 export type PythonReading =
   | PythonOutline
-  /** There is no Python that could read it. */
+  /** There is no Python to read it. */
   | { readonly type: 'unavailable'; readonly reason: string };
 
-/** Reads Python files without running them, in one process of Python, which is started when it is first needed. */
+/** Reads Python files without running them, in one Python process that starts on first use. */
 export interface PythonReader extends AsyncDisposable {
   read(source: string): Promise<PythonReading>;
 }
@@ -19,19 +19,19 @@ interface Waiting {
   resolve(reading: PythonReading): void;
 }
 
-/** The isolated mode: neither the current folder nor variables of the environment say what Python loads, and nothing is written. */
+/** Isolated mode: ignores the current folder and environment variables, and writes nothing. */
 export const isolatedPython: readonly string[] = ['-I', '-B', '-X', 'utf8'];
 const oldestPython: readonly [number, number] = [3, 8];
-// Of a file of 1 MiB on a slow and busy machine, many times over.
+// Many times what a file of 1 MiB needs on a slow and busy machine.
 const timeoutMs = 60_000;
 
-/** To be disposed of at the end. */
+/** Dispose of it at the end. */
 export function createPythonReader(): PythonReader {
   return new OneProcessReader();
 }
 
 class OneProcessReader implements PythonReader {
-  /** First come, first served. */
+  /** In order of arrival. */
   readonly #waiting: Waiting[] = [];
   #child: ChildProcess | undefined;
   #ended: Promise<void> = Promise.resolve();
@@ -53,7 +53,7 @@ class OneProcessReader implements PythonReader {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#cancelTimer();
-    // Whoever waits for its end has to hear of it.
+    // Keeps this program alive until the process has ended.
     this.#hold(true);
     this.#child?.kill('SIGKILL');
     await this.#ended;
@@ -81,18 +81,18 @@ class OneProcessReader implements PythonReader {
       const problem = findVersionProblem(line);
       if (problem !== undefined) this.#giveUp(problem);
     });
-    // It tells of its end by itself.
+    // Its exit is handled below.
     child.stdin.on('error', () => undefined);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#ended = promise;
     child.on('error', (error) => {
-      this.#giveUp(`\`python3\` cannot be started: ${error.message}`);
+      this.#giveUp(`cannot start \`python3\`: ${error.message}`);
       resolve();
     });
     child.on('close', () => {
       resolve();
       this.#child = undefined;
-      if (!isReady) this.#giveUp('`python3` ends before it has begun');
+      if (!isReady) this.#giveUp('`python3` exits on start');
       else this.#replace();
     });
     for (const { source } of this.#waiting) this.#ask(source);
@@ -108,7 +108,7 @@ class OneProcessReader implements PythonReader {
     this.#watch();
   }
 
-  /** The file that is being read has ended the process, or was taking too long. */
+  /** The file being read crashed the process, or took too long. */
   #replace(): void {
     this.#waiting.shift()?.resolve({ type: 'complex' });
     this.#cancelTimer();
@@ -123,11 +123,11 @@ class OneProcessReader implements PythonReader {
     this.#cancelTimer = () => clearTimeout(timer);
   }
 
-  /** Whether it keeps this program alive. */
+  /** Keeps this program alive, or not. */
   #hold(held: boolean): void {
     const { stdin, stdout } = this.#child ?? {};
     for (const handle of [this.#child, stdin, stdout]) {
-      // Pipes have both; their type here is that of any stream.
+      // Pipes have both; the type here is that of any stream.
       const holder = handle as { ref?(): void; unref?(): void } | null | undefined;
       if (held) holder?.ref?.();
       else holder?.unref?.();
@@ -144,8 +144,10 @@ class OneProcessReader implements PythonReader {
 /** `undefined`: it is new enough. */
 export function findVersionProblem(line: string): string | undefined {
   const [, major, minor] = /^\{"version": \[(\d+), (\d+), \d+\]/.exec(line) ?? [];
-  if (major === undefined || minor === undefined) return '`python3` does not answer as Python does';
+  if (major === undefined || minor === undefined) return '`python3` does not respond like Python';
   const [oldestMajor, oldestMinor] = oldestPython;
   const isNew = Number(major) > oldestMajor || (Number(major) === oldestMajor && Number(minor) >= oldestMinor);
-  return isNew ? undefined : `\`python3\` is ${major}.${minor}, and ${oldestMajor}.${oldestMinor} is needed`;
+  return isNew
+    ? undefined
+    : `\`python3\` is version ${major}.${minor}, but ${oldestMajor}.${oldestMinor} or later is required`;
 }

@@ -38,7 +38,7 @@ interface Calling extends LoadToolsOptions {
   readonly context?: ToolContext;
 }
 
-/** The tool of a project, called once. */
+/** Calls the tool of a project once. */
 async function call(
   project: TestProject,
   { input = {}, context = testContext(), ...options }: Calling = {},
@@ -52,7 +52,7 @@ async function call(
   }
 }
 
-/** Until what was written so far lies before whatever is written next, by the clock of the file system. */
+/** Waits until the file system clock has advanced beyond all writes so far. */
 async function passTick(root: string): Promise<void> {
   const file = join(root, 'tick');
   const now = async (): Promise<bigint> => {
@@ -60,7 +60,7 @@ async function passTick(root: string): Promise<void> {
     return (await stat(file, { bigint: true })).mtimeNs;
   };
   const start = await now();
-  // Times are kept to a fraction of a microsecond.
+  // Times have sub-microsecond precision.
   while ((await now()) <= start + 1_000n);
 }
 
@@ -81,7 +81,7 @@ interface Row {
   readonly input?: JsonObject;
 }
 
-/** Calls the function of each file, by its name here. One reading serves them all, as each starts a Python. */
+/** Calls the function of each file, by key. One scan serves all, because each scan starts Python. */
 async function runEach(rows: Readonly<Record<string, Row>>): Promise<Readonly<Record<string, Called>>> {
   const files = Object.values(rows).map((row, index) => [`plugins/x${index}.py`, pythonFile(`x${index}`, row)]);
   await using project = await createProject(Object.fromEntries(files));
@@ -105,7 +105,7 @@ const none = '{"type": "object", "properties": {}}';
 const two = '{"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}, "required": ["a"]}';
 
 describe.skipIf(!python.available)('with Python', () => {
-  test('a function gets its arguments by name, with defaults, gathered, all in one, or not at all', async () => {
+  test('a function gets its arguments by name, with defaults, as keywords, as one dictionary, or none', async () => {
     const row = (def: string, input: JsonObject): Row => ({ def, input, parameters: two });
     expect(
       await runEach({
@@ -134,7 +134,7 @@ describe.skipIf(!python.available)('with Python', () => {
     ['a large text', 'def work(): return len("x" * 1000000) * "y"', 'y'.repeat(1_000_000)],
   ];
 
-  test('what is an answer', async () => {
+  test('valid answers', async () => {
     const called = await runEach(Object.fromEntries(answers.map(([name, def]) => [name, { def }])));
     expect(called).toEqual(Object.fromEntries(answers.map(([name, , value]) => [name, { value }])));
   });
@@ -150,7 +150,7 @@ describe.skipIf(!python.available)('with Python', () => {
     ['far more levels', 'a = 1\n  for _ in range(100000): a = [a]\n  return a', 'recursion'],
     ['two keys alike', 'return {1: 1, "1": 2}', 'a key twice'],
     ['the key __proto__', 'return {"__proto__": 1}', '__proto__'],
-    ['a key that is no text', 'return {(1, 2): 3}', 'keys must be str'],
+    ['a key that is not a text', 'return {(1, 2): 3}', 'keys must be str'],
     [
       'what breaks when it is written',
       'class D(dict):\n    def items(self): raise SystemExit(3)\n  return D(a=1)',
@@ -158,7 +158,7 @@ describe.skipIf(!python.available)('with Python', () => {
     ],
   ];
 
-  test('what is no answer', async () => {
+  test('invalid answers', async () => {
     const called = await runEach(
       Object.fromEntries(noAnswers.map(([name, body]) => [name, { def: `def work():\n  ${body}` }])),
     );
@@ -184,13 +184,13 @@ describe.skipIf(!python.available)('with Python', () => {
     ],
     ['a long message', 'raise ValueError("x" * 100000)', `ValueError: ${'x'.repeat(987)}…`],
     ['memory', 'return len("x" * (64 << 30))', 'MemoryError'],
-    // Elsewhere the system sets no limit.
+    // Other systems set no limit.
     ...(process.platform === 'linux'
       ? ([['more memory than it may have', 'return len(bytearray(4 << 30))', 'MemoryError']] as const)
       : []),
   ];
 
-  test('what is a failure, of which a model hears in a line or two', async () => {
+  test('errors, described to a model in a line or two', async () => {
     const called = await runEach(
       Object.fromEntries(failures.map(([name, body]) => [name, { def: `def work():\n  ${body}` }])),
     );
@@ -207,7 +207,7 @@ describe.skipIf(!python.available)('with Python', () => {
     ['crashes', 'import ctypes; ctypes.string_at(0)', 'ended by SIGSEGV before'],
   ];
 
-  test('a tool that ends, kills or crashes its process costs its call', async () => {
+  test('a tool that ends, kills or crashes its process fails only its call', async () => {
     const called = await runEach(
       Object.fromEntries(ends.map(([name, body]) => [name, { def: `def work():\n  ${body}` }])),
     );
@@ -218,7 +218,7 @@ describe.skipIf(!python.available)('with Python', () => {
     expect(called).toMatchObject(Object.fromEntries(expected));
   });
 
-  test('what it prints is no answer, and is told', async () => {
+  test('printed text is not part of the answer, but reported', async () => {
     const told: string[] = [];
     const def = `def work():
   import os, subprocess, sys
@@ -233,7 +233,7 @@ describe.skipIf(!python.available)('with Python', () => {
     expect(told.join('')).toBe('zero\none\ntwo\nthree\nfour\n\ufffd\n');
   });
 
-  test('a tool that answers in place of our program says nothing that counts', async () => {
+  test("a tool that writes to the answer's descriptor cannot forge a result", async () => {
     const answer = (text: string): string => `def work():
   import os
   for fd in range(3, 20):
@@ -257,19 +257,19 @@ describe.skipIf(!python.available)('with Python', () => {
     ['raises', 'raise ValueError("no")\n', 'ValueError: no'],
     ['imports what there is not', 'import there_is_no_such_module\n', 'ModuleNotFoundError: No module named'],
     ['ends', 'import sys\nsys.exit(0)\n', 'SystemExit: 0'],
-  ])('a file that %s when it is imported fails the call', async (_, code, message) => {
+  ])('a file that %s on import fails the call', async (_, code, message) => {
     expect(await run('def work(): return 1', { code })).toMatchObject({
       code: 'tool.file.import_failed',
-      message: expect.stringContaining(`The tool file \`x.py\` cannot be imported: ${message}`),
+      message: expect.stringContaining(`Cannot import the tool file \`x.py\`: ${message}`),
     });
   });
 
-  test('a function that is none any more fails the call', async () => {
+  test('a missing function fails the call', async () => {
     const def = 'def work(): return 1\nglobals()["work"] = 1';
     expect(await run(def)).toMatchObject({ code: 'tool.function.not_function' });
   });
 
-  test('a file is no program of its own, and finds itself where Python would put it', async () => {
+  test('a file is not the main program, and its paths are as usual in Python', async () => {
     const def = `from dataclasses import dataclass
 import pickle
 @dataclass
@@ -282,7 +282,7 @@ if __name__ == '__main__': raise ValueError('not a program')`;
     expect(await run(def)).toEqual({ value: ['x', 1, true, true, ['-c']] });
   });
 
-  test('files of the folder stand in for nothing of the standard library, and for what is installed', async () => {
+  test('files of the folder shadow installed packages, but not the standard library', async () => {
     await using project = await createProject({
       'plugins/a.py': pythonFile('a', {
         parameters: none,
@@ -303,7 +303,7 @@ if __name__ == '__main__': raise ValueError('not a program')`;
     await loaded.close();
   });
 
-  test('it knows of its call, and has of the environment what is named', async () => {
+  test('it sees data of its call and the declared environment', async () => {
     vi.stubEnv('SECRET', 'x');
     vi.stubEnv('PYTHONPATH', '/nowhere');
     const def =
@@ -311,7 +311,7 @@ if __name__ == '__main__': raise ValueError('not a program')`;
     expect(await run(def)).toEqual({ value: ['call-1', 'key-1', null, false] });
   });
 
-  test('the signal of the call ends it, its threads and what it has started', async () => {
+  test('the signal of the call kills it, its threads and the programs it started', async () => {
     const def = `def work():
   import subprocess, sys, threading, time
   child = subprocess.Popen(['sleep', '600'])
@@ -337,7 +337,7 @@ if __name__ == '__main__': raise ValueError('not a program')`;
     await loaded.close();
   });
 
-  test('a thread that goes on does not hold up the answer for ever, and one that ends is waited for', async () => {
+  test('a running thread delays the answer only briefly', async () => {
     const told: string[] = [];
     const processes = { print: (text: string) => void told.push(text) };
     const def = `def work():
@@ -352,12 +352,12 @@ if __name__ == '__main__': raise ValueError('not a program')`;
     expect(told.join('')).toBe('done\n');
   });
 
-  test('too much of an answer or of what is printed ends it', async () => {
+  test('too much output or printed text kills it', async () => {
     expect(await run('def work(): return "x" * 5000000')).toMatchObject({ code: 'tool.message.too_large' });
     expect(await run('def work():\n  while True: print("x" * 100000)')).toMatchObject({ code: 'tool.process.flood' });
   });
 
-  test('without a lock, a file that was changed runs no more', async () => {
+  test('without a lock, a changed file does not run', async () => {
     await using project = await createProject({ 'plugins/x.py': pythonFile('x') });
     const loaded = await loadTools(project.plugins);
     await project.write('plugins/x.py', pythonFile('x', { def: 'def work(text=None): return 2' }));
@@ -381,7 +381,7 @@ if __name__ == '__main__': raise ValueError('not a program')`;
     'plugins/pack/unused.py': '',
   };
 
-  test('a lock pins what a file imports of its folder, and what runs is the copy', async () => {
+  test("a lock pins a file's imports from its folder, and the copies run", async () => {
     await using project = await createProject(withHelpers);
     await project.accept();
     const locked = JSON.parse(await readFile(project.lock, 'utf8')).tools.x;
@@ -404,7 +404,7 @@ if __name__ == '__main__': raise ValueError('not a program')`;
   });
 
   test.each(['plugins/helper.py', 'plugins/late.py', 'plugins/pack/__init__.py', 'plugins/pack/third.py'])(
-    'a change of %s is a change of the tool',
+    'a change of %s changes the tool',
     async (file) => {
       await using project = await createProject(withHelpers);
       await project.accept();
@@ -415,7 +415,7 @@ if __name__ == '__main__': raise ValueError('not a program')`;
     },
   );
 
-  test('a new file that takes the place of an installed module is a change, too', async () => {
+  test('a new file that shadows an installed module changes the tool too', async () => {
     await using project = await createProject({ 'plugins/x.py': pythonFile('x', { code: 'import pip\n' }) });
     await project.accept();
     await project.write('plugins/pip/__init__.py', '');
@@ -423,7 +423,7 @@ if __name__ == '__main__': raise ValueError('not a program')`;
     expect(codesOf({ diagnostics })).toEqual(['x.py tool.lock.changed']);
   });
 
-  test('an import that is a link, or no Python, cannot be locked', async () => {
+  test('an import that is a link, or not valid Python, cannot be locked', async () => {
     await using project = await createProject({
       'plugins/a.py': pythonFile('a', { code: 'import linked\n' }),
       'plugins/b.py': pythonFile('b', { code: '\nimport _broken\n' }),
@@ -447,7 +447,7 @@ if __name__ == '__main__': raise ValueError('not a program')`;
     ]);
   });
 
-  test('tools of a deeper folder import what lies beside them', async () => {
+  test('tools in a subfolder import files beside them', async () => {
     await using project = await createProject({
       'plugins/deep/x.py': pythonFile('x', { code: 'import _helper\n', def: 'def work(): return _helper.word' }),
       'plugins/deep/_helper.py': 'word = "deep"\n',
@@ -458,7 +458,7 @@ if __name__ == '__main__': raise ValueError('not a program')`;
     await close();
   });
 
-  test('a copy that was tampered with is made anew, and runs', async () => {
+  test('a damaged copy is recreated and runs', async () => {
     await using project = await createProject(withHelpers);
     await project.accept();
     const loaded = await loadTools(project.plugins, { lock: project.lock });
@@ -476,7 +476,7 @@ if __name__ == '__main__': raise ValueError('not a program')`;
     await loaded.close();
   });
 
-  test('a locked folder starts without Python, and its tools say what they lack', async () => {
+  test('a locked folder loads without Python, and its tools report the missing program', async () => {
     await using project = await createProject(withHelpers);
     await project.accept();
     const first = await loadTools(project.plugins, { lock: project.lock });
@@ -493,7 +493,7 @@ if __name__ == '__main__': raise ValueError('not a program')`;
     await close();
   });
 
-  test('what is imported late is what was verified when the call began, or fails', async () => {
+  test('a late import loads the verified file, or fails', async () => {
     await using project = await createProject({
       'plugins/x.py': pythonFile('x', {
         parameters: none,
@@ -511,11 +511,11 @@ if __name__ == '__main__': raise ValueError('not a program')`;
     await project.write('plugins/_late.py', 'word = "first"\n');
     await project.accept();
     expect(await call(project, { lock: project.lock })).toMatchObject({
-      message: 'ImportError: "_late" is not the file that was verified',
+      message: 'ImportError: "_late" differs from the verified file',
     });
   });
 
-  test('a cache beside a module is not what runs', async () => {
+  test('a bytecode cache beside a module is ignored', async () => {
     await using project = await createProject({
       'plugins/x.py': pythonFile('x', {
         parameters: none,
@@ -540,7 +540,7 @@ os.utime('_late.py', ns=(times.st_atime_ns, times.st_mtime_ns))
     expect(await call(project)).toEqual({ value: 'first' });
   });
 
-  test('a folder of Python tools works as it is', async () => {
+  test('a realistic folder of Python tools works unchanged', async () => {
     await using project = await createProject({
       'plugins/stock_price.py': `#!/usr/bin/env python3
 """Look up the price of a share."""
@@ -609,7 +609,7 @@ def run(payload):
     await close();
   });
 
-  test('in a sandbox it reaches neither files nor network', async ({ skip }) => {
+  test('in a sandbox it can access neither files nor network', async ({ skip }) => {
     const sandbox = (await describeIsolation()).find(({ tier }) => tier === 'sandbox');
     if (sandbox?.available !== true) skip(sandbox?.reason);
     const def = `def work():

@@ -14,20 +14,20 @@ import { isolatedPython } from './reader.ts';
 
 type PythonPlace = Extract<PythonState, { readonly available: true }>;
 
-/** Calls of functions in Python files. */
+/** Runs calls of functions in Python files. */
 export interface PythonCalls {
   prepare(tool: PinnedTool, input: Json, sha256: string): Promise<ProgramCall>;
   readEnd(tool: PinnedTool, end: ProgramExit): ProgramAnswer;
 }
 
-/** Python is looked for when the first tool is called. */
+/** Looks for Python on the first call. */
 export function createPythonCalls(): PythonCalls {
   let known: PythonPlace | undefined;
 
   async function find({ metadata: { name } }: PinnedTool): Promise<PythonPlace> {
     const state = known ?? (await findPython());
     if (!state.available) {
-      throw new HoldfastError('tool.python.unavailable', `\`${name}\` is written in Python, and ${state.reason}.`);
+      throw new HoldfastError('tool.python.unavailable', `\`${name}\` requires Python, and ${state.reason}.`);
     }
     known = state;
     return state;
@@ -81,7 +81,7 @@ function readAnswer(
 function toPythonError({ entry }: PinnedTool, message: string, stack: string): Error {
   const error = new Error(toErrorText(message, dirname(entry), 'start'));
   error.name = 'PythonError';
-  // The place in Python, not the one where it has been read.
+  // The stack of the error in Python, not of reading it here.
   error.stack = stack;
   return error;
 }

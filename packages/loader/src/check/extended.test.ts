@@ -97,9 +97,9 @@ test.each([
   expect(reading).toMatchObject({ type: 'refused', diagnostics: [{ code, line, column }] });
 });
 
-test('an argument that only every object has is none', async () => {
+test('a property inherited by every object is not an argument', async () => {
   const { diagnostics } = await readMetadata(source("resources: ['$input.toString']"), 'subject.mjs');
-  expect(diagnostics[0]?.message).toContain('no property of the arguments');
+  expect(diagnostics[0]?.message).toContain('refers to an unknown argument');
 });
 
 test.each([
@@ -122,7 +122,7 @@ test.each([
   'ENV',
   'HOLDFAST_HOME',
   'HOLDFAST_CALL_ID?',
-])('no tool gets %s', async (name) => {
+])('rejects %s for any tool', async (name) => {
   const reading = await readMetadata(source(`environment: ['API_KEY', '${name}']`), 'subject.mjs');
   expect(reading).toMatchObject({
     type: 'refused',

@@ -21,7 +21,7 @@ export function inputReference(resource: string): string | undefined {
 
 const scalars: readonly Json[] = ['string', 'number', 'integer', 'boolean'];
 
-/** Checks where entries of `resources` lead: `$input.NAME` stands for an argument that is a text, number or boolean. */
+/** Checks the references in `resources`: `$input.NAME` names an argument that is a string, number or boolean. */
 export function checkResources(resources: readonly string[], parameters: JsonObject | undefined, report: Report): void {
   for (const [index, resource] of resources.entries()) {
     const message = findResourceProblem(resource, parameters);
@@ -35,26 +35,26 @@ function findResourceProblem(resource: string, parameters: JsonObject | undefine
   if (!resource.startsWith('$')) return undefined;
   const property = inputReference(resource);
   if (property === undefined || property === resource)
-    return `\`${resource}\` refers to nothing: only \`$input.NAME\` does.`;
+    return `\`${resource}\` is not a valid reference: only \`$input.NAME\` is.`;
   const properties = parameters?.['properties'];
   const schema =
     isPlainObject(properties) && Object.hasOwn(properties, property) ? (properties as JsonObject)[property] : undefined;
-  if (schema === undefined) return `\`${resource}\` refers to no property of the arguments.`;
+  if (schema === undefined) return `\`${resource}\` refers to an unknown argument.`;
   const type = isPlainObject(schema) ? (schema as JsonObject)['type'] : undefined;
   if (type !== undefined && scalars.includes(type)) return undefined;
-  return `\`${resource}\` refers to an argument that is no text, number or boolean.`;
+  return `\`${resource}\` refers to an argument that is not a string, number or boolean.`;
 }
 
-/** Checks `retry` of a tool that may be repeated as `repeat` says, and fills in its default. */
+/** Checks `retry` against `repeat`, and fills in its default. */
 export function checkRetry(retry: Json | undefined, repeat: Repeat, report: Report): Required<ToolRetry> | undefined {
   if (retry === undefined) return undefined;
   const problem = findRetryProblem(retry, repeat);
-  // It has been found to be one.
+  // Checked above.
   if (problem === undefined) return toRetry(retry as unknown as ToolRetry);
   const hint =
     problem.code === 'tool.retry.not_repeatable'
-      ? "Say `repeat: 'safe'` when running it twice does no harm, `'keyed'` when it uses the idempotency key, or leave `retry` out."
-      : 'Write for example `retry: { attempts: 3, delayMs: 500 }`.';
+      ? "Use `repeat: 'safe'` if running it twice does no harm, `'keyed'` if it uses the idempotency key, or remove `retry`."
+      : 'For example: `retry: { attempts: 3, delayMs: 500 }`.';
   report({ ...problem, path: ['retry'], hint });
   return undefined;
 }
@@ -63,16 +63,16 @@ export function checkRetry(retry: Json | undefined, repeat: Repeat, report: Repo
 export function checkEnvironment(environment: Json | undefined, report: Report): readonly string[] | undefined {
   if (environment === undefined) return undefined;
   const problem = findEnvironmentProblem(environment);
-  // It has been found to be a list of texts.
+  // Checked above.
   if (problem === undefined) return environment as readonly string[];
   const { code, message, index } = problem;
   const path = index === undefined ? ['environment'] : ['environment', String(index)];
-  const hint = "Write for example `environment: ['WEATHER_API_KEY', 'WEATHER_REGION?']`; `?` marks an optional one.";
+  const hint = "For example: `environment: ['WEATHER_API_KEY', 'WEATHER_REGION?']`; `?` marks an optional variable.";
   report({ code, path, message, hint });
   return undefined;
 }
 
-/** Checks the input and output of `examples` against the schemas that are sound. */
+/** Checks the input and output of `examples` against the valid schemas. */
 export function checkExamples(
   examples: readonly ToolExample<JsonObject, Json>[],
   schemas: { readonly parameters: JsonObject | undefined; readonly returns: JsonObject | undefined },
@@ -87,8 +87,8 @@ export function checkExamples(
       const checked = compiled[key]?.validate(example[key]);
       if (checked === undefined || checked.ok) continue;
       const path = ['examples', String(index), key];
-      const message = `\`${showPath(path)}\` does not fit: ${describeIssues(checked.issues)}`;
-      report({ code: keyWords.examples.code, path, message, hint: 'Correct the example or the schema.' });
+      const message = `\`${showPath(path)}\` does not match its schema: ${describeIssues(checked.issues)}`;
+      report({ code: keyWords.examples.code, path, message, hint: 'Fix the example or the schema.' });
     }
   }
 }

@@ -9,7 +9,7 @@ const wordsOfModules: FunctionWords = {
   others: (names, name) => `It exports ${names}: name one of these, or export \`${name}\`.`,
 };
 
-/** Checks `function` against what the file has; `undefined` when it names nothing. */
+/** Checks `function` against the file's exports; `undefined` if it names none. */
 export function checkFunction(
   name: Json | undefined,
   {
@@ -21,8 +21,8 @@ export function checkFunction(
   const path = ['function'];
   const { write, missing, others } = words;
   if (typeof name !== 'string' || name === '') {
-    const message = '`function` must name the exported function that does the work.';
-    report({ code: 'tool.function.missing', path, message, hint: "Add for example `function: 'runWeather'`." });
+    const message = '`function` must name the exported function of the tool.';
+    report({ code: 'tool.function.missing', path, message, hint: "For example: `function: 'runWeather'`." });
     return undefined;
   }
   const exported = findFunction(name);
@@ -31,23 +31,23 @@ export function checkFunction(
     const hint = names === '' ? `${write(name)}.` : others(names, name);
     report({ code: 'tool.function.not_exported', path, message: missing(name), hint });
   } else if (exported.type === 'not-function') {
-    const message = `\`${name}\` cannot be seen to be a function: it is ${exported.found}.`;
+    const message = `Cannot verify that \`${name}\` is a function: it is ${exported.found}.`;
     report({ code: 'tool.function.not_function', path, message, hint: `${write(name)} in this file.` });
   }
   return exported;
 }
 
-// Those of `defineTool` in core, which a definition meets when its file is imported.
+// The limits of `defineTool` in core, which apply when a definition is imported.
 const limits = {
-  file: { maxLength: 4096, pattern: /^/, hint: 'Keep it under 4096.' },
+  file: { maxLength: 4096, pattern: /^/, hint: 'Keep it under 4096 characters.' },
   definition: {
     maxLength: 200,
     pattern: /^[\x20-\x7e\n\t]*$/,
-    hint: '`defineTool` takes 1 to 200 ASCII characters; METADATA takes more.',
+    hint: '`defineTool` accepts 1 to 200 ASCII characters; METADATA allows more.',
   },
 } as const;
 
-/** Checks what a model reads of a tool; without a description its words are taken from the doc comment or the name. */
+/** Checks the description. Without one, the doc comment or the words of the name are used. */
 export function checkDescription(
   description: Json | undefined,
   {
@@ -61,8 +61,8 @@ export function checkDescription(
   const { maxLength, pattern, hint } = limits[form === 'definition' ? form : 'file'];
   const documentation = exported?.type === 'function' ? exported.documentation : undefined;
   if (description !== undefined && typeof description !== 'string') {
-    const message = '`description` must be a text.';
-    report({ code: 'tool.description.invalid', path, message, hint: 'Say in a sentence what the tool does.' });
+    const message = '`description` must be a string.';
+    report({ code: 'tool.description.invalid', path, message, hint: 'Describe in one sentence what the tool does.' });
     return '';
   }
   const text = (description ?? documentation ?? '').trim();
@@ -72,16 +72,18 @@ export function checkDescription(
   }
   if (description === undefined && documentation !== undefined) {
     const character = findHiddenCharacter(documentation);
-    const message = `The doc comment holds the invisible character ${character}.`;
-    const leaveOut = 'A model reads what a person cannot see: leave it out.';
+    const message = `The doc comment contains the invisible character ${character}.`;
+    const leaveOut = 'Remove it: models read characters that people cannot see.';
     if (character !== undefined) report({ code: 'tool.text.hidden', path, message, hint: leaveOut });
   }
   if (text !== '') return text;
   const words = name.replace(/[_-]+/g, ' ').trim();
   const [severity, what] =
-    form === 'definition' ? (['error', ''] as const) : (['warning', ': the words of the name have to do'] as const);
+    form === 'definition'
+      ? (['error', ''] as const)
+      : (['warning', ': the words of the name are used instead'] as const);
   const message = `\`description\` is missing${what}.`;
-  const advice = 'Say in a sentence what the tool does; a model chooses by it.';
+  const advice = 'Describe in one sentence what the tool does; models choose tools by it.';
   report({ severity, code: 'tool.description.missing', path, message, hint: advice });
   return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`;
 }

@@ -3,17 +3,17 @@ import * as v from 'valibot';
 import { showPath } from './report.ts';
 import type { Isolation, Report } from './types.ts';
 
-/** From the weakest to the strongest. */
+/** Weakest first. */
 export const isolations: readonly Isolation[] = ['in-process', 'worker', 'subprocess', 'sandbox'];
 
-// Source: semver.org 2.0.0, less its capture groups.
+// Source: semver.org 2.0.0, without its capture groups.
 const semver =
   /^(?:0|[1-9]\d*)(?:\.(?:0|[1-9]\d*)){2}(?:-(?:0|[1-9]\d*|\d*[A-Za-z-][\dA-Za-z-]*)(?:\.(?:0|[1-9]\d*|\d*[A-Za-z-][\dA-Za-z-]*))*)?(?:\+[\dA-Za-z-]+(?:\.[\dA-Za-z-]+)*)?$/;
 
 const effects = ['none', 'state', 'external'] as const;
 const repeats = ['safe', 'keyed', 'never'] as const;
 
-/** The keys of METADATA that are right or wrong by their own value. */
+/** The keys of METADATA that can be checked on their own. */
 const keysSchema = v.object({
   dangerous: v.optional(v.boolean()),
   effects: v.optional(v.picklist(effects)),
@@ -27,7 +27,7 @@ const keysSchema = v.object({
     v.array(
       v.strictObject({
         description: v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(200)),
-        // Read from a literal: nothing but JSON.
+        // Read from a literal, so plain JSON.
         input: v.custom<JsonObject>(isPlainObject),
         output: v.custom<Json>((value) => value !== undefined),
       }),
@@ -35,7 +35,7 @@ const keysSchema = v.object({
   ),
 });
 
-/** What they say; absent is what the file leaves out, or has wrong. */
+/** Their values; missing and invalid keys are absent. */
 interface Keys {
   readonly dangerous?: boolean | undefined;
   readonly effects?: Effects | undefined;
@@ -50,14 +50,14 @@ interface Keys {
 
 interface Words {
   readonly code: string;
-  /** After "must be". */
+  /** Completes "must be …". */
   readonly expected: string;
   readonly hint: string;
 }
 
-const choose = 'Choose one of them, or leave the key out.';
+const choose = 'Choose one of them, or remove the key.';
 
-/** What is said of each key that does not fit. */
+/** Code, expectation and hint of each key. */
 export const keyWords: Readonly<Record<keyof Keys, Words>> = {
   dangerous: {
     code: 'tool.dangerous.invalid',
@@ -70,22 +70,22 @@ export const keyWords: Readonly<Record<keyof Keys, Words>> = {
   timeoutMs: {
     code: 'tool.timeout.invalid',
     expected: 'a positive number of milliseconds',
-    hint: 'Write for example `timeoutMs: 5000`.',
+    hint: 'For example: `timeoutMs: 5000`.',
   },
   version: {
     code: 'tool.version.invalid',
-    expected: 'a text of semantic versioning',
-    hint: "Write for example `version: '1.4.0'`.",
+    expected: 'a semantic version',
+    hint: "For example: `version: '1.4.0'`.",
   },
   maxResultBytes: {
     code: 'tool.max_result_bytes.invalid',
-    expected: 'a whole number of bytes above 0',
-    hint: 'Write for example `maxResultBytes: 65536`.',
+    expected: 'a positive integer of bytes',
+    hint: 'For example: `maxResultBytes: 65536`.',
   },
   resources: {
     code: 'tool.resources.invalid',
     expected: 'a list of names, each 1 to 200 characters without spaces',
-    hint: "Write for example `resources: ['calendar', '$input.path']`.",
+    hint: "For example: `resources: ['calendar', '$input.path']`.",
   },
   examples: {
     code: 'tool.example.invalid',
@@ -94,7 +94,7 @@ export const keyWords: Readonly<Record<keyof Keys, Words>> = {
   },
 };
 
-/** Reads the keys that stand for themselves. A key, or an entry of a list, that does not fit is reported once and left out. */
+/** Reads these keys. An invalid key or list entry is reported once and left out. */
 export function readKeys(metadata: JsonObject, report: Report): Keys {
   const parsed = v.safeParse(keysSchema, metadata);
   if (parsed.success) return parsed.output;
@@ -109,15 +109,15 @@ export function readKeys(metadata: JsonObject, report: Report): Keys {
     // The schema has no other keys.
     const { code, expected, hint } = keyWords[key as keyof Keys];
     const what =
-      inner.length > 0 ? `is wrong at \`${inner.join('.')}\`: ${message}` : toProblem(metadata[key], place, expected);
+      inner.length > 0 ? `is invalid at \`${inner.join('.')}\`: ${message}` : toProblem(metadata[key], place, expected);
     report({ code, path: place, message: `\`${showPath(place)}\` ${what}.`, hint });
   }
-  // Each of them may be absent.
+  // Each key is optional.
   return v.parse(keysSchema, Object.fromEntries(Object.entries(metadata).filter(([key]) => !wrong.has(key))));
 }
 
 function toProblem(value: Json | undefined, place: readonly string[], expected: string): string {
-  if (place.length > 1) return `does not fit: \`${place[0]}\` must be ${expected}`;
+  if (place.length > 1) return `is invalid: \`${place[0]}\` must be ${expected}`;
   const got = typeof value === 'object' ? '' : `, got \`${JSON.stringify(value)}\``;
   return `must be ${expected}${got}`;
 }

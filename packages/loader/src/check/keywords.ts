@@ -2,17 +2,17 @@ import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
 import type { LiteralPath } from '../parse/literal.ts';
 
 /**
- * What a schema in a keyword describes: a value within the value (`value`), the value itself (`branch`), the same value, but only as a
- * condition on it (`condition`), or something else (`other`).
+ * The target of a keyword's subschemas: a nested value (`value`), the value itself (`branch`), the value itself as
+ * a mere condition (`condition`), or something else (`other`).
  */
 type Role = 'value' | 'branch' | 'condition' | 'other';
 
-/** A keyword of JSON Schema. */
+/** A JSON Schema keyword. */
 interface Keyword {
-  /** What its value has to be, for people after "must be". Schemas in it are checked by themselves. */
+  /** The expected value, completing "must be …". Subschemas are checked separately. */
   readonly expected?: string;
   readonly fits?: (value: Json) => boolean;
-  /** Of the schemas in it: it holds one, a list of them, or (`isMap`) several by name. */
+  /** For subschemas: the keyword holds one, a list, or (`isMap`) a map by name. */
   readonly role?: Role;
   readonly isMap?: true;
 }
@@ -22,11 +22,11 @@ function isTexts(value: Json): boolean {
 }
 
 const count: Keyword = {
-  expected: 'a whole number from 0',
+  expected: 'an integer of at least 0',
   fits: (value) => Number.isInteger(value) && Number(value) >= 0,
 };
 const number: Keyword = { expected: 'a number', fits: (value) => typeof value === 'number' };
-const text: Keyword = { expected: 'a text', fits: (value) => typeof value === 'string' };
+const text: Keyword = { expected: 'a string', fits: (value) => typeof value === 'string' };
 const flag: Keyword = { expected: 'true or false', fits: (value) => typeof value === 'boolean' };
 const map = { expected: 'an object of schemas', fits: isPlainObject, isMap: true } as const;
 
@@ -34,14 +34,14 @@ function each(names: string, keyword: Keyword): readonly (readonly [string, Keyw
   return names.split(' ').map((name) => [name, keyword]);
 }
 
-// Those of drafts 4 to 2020-12 that are checked, lead to others that are, or only say something to a reader.
+// Keywords of drafts 4 to 2020-12 that are validated, contain schemas, or annotate.
 const keywords: ReadonlyMap<string, Keyword> = new Map([
   ...each('minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains', count),
   ...each('minimum maximum exclusiveMinimum exclusiveMaximum', number),
   ...each('description title format pattern $schema $comment contentEncoding contentMediaType', text),
   ...each('uniqueItems deprecated readOnly writeOnly', flag),
-  ['multipleOf', { expected: 'a number above 0', fits: (value) => typeof value === 'number' && value > 0 }],
-  ['enum', { expected: 'a list with at least one value', fits: (value) => Array.isArray(value) && value.length > 0 }],
+  ['multipleOf', { expected: 'a positive number', fits: (value) => typeof value === 'number' && value > 0 }],
+  ['enum', { expected: 'a non-empty list', fits: (value) => Array.isArray(value) && value.length > 0 }],
   ['examples', { expected: 'a list', fits: (value) => Array.isArray(value) }],
   ['required', { expected: 'a list of property names', fits: isTexts }],
   [
@@ -67,13 +67,13 @@ export function isKeyword(name: string): boolean {
   return keywords.has(name);
 }
 
-/** What the value of a keyword has to be, where it is something else. */
+/** The expected kind of value of a keyword, if `value` has another kind. */
 export function findExpected(name: string, value: Json): string | undefined {
   const { expected, fits } = keywords.get(name) ?? {};
   return fits?.(value) === false ? expected : undefined;
 }
 
-/** Something that stands in the place of a schema within a schema. */
+/** A value in the position of a subschema. */
 export interface Subschema {
   readonly schema: Json;
   readonly path: LiteralPath;
@@ -81,10 +81,10 @@ export interface Subschema {
 }
 
 const mayBeBoolean = /^(?:additional|unevaluated)/;
-// `items` is one in older drafts.
+// `items` is a schema in older drafts.
 const mayBeList = /^(?:items|prefixItems|anyOf|oneOf|allOf|additional\w+|unevaluated\w+)$/;
 
-/** What stands in the keywords of a schema that hold schemas. */
+/** The values in the keywords of a schema that hold schemas. */
 export function listSubschemas(schema: JsonObject): readonly Subschema[] {
   const found: Subschema[] = [];
   for (const key of Object.keys(schema)) {
@@ -100,10 +100,10 @@ export function listSubschemas(schema: JsonObject): readonly Subschema[] {
   return found;
 }
 
-/** A schema and all those in it. */
+/** A schema and all its subschemas. */
 export function* walkSchema(schema: Json, path: LiteralPath = []): Generator<readonly [JsonObject, LiteralPath]> {
   if (!isPlainObject(schema)) return;
-  // What is a plain object among JSON is a JSON object.
+  // A plain object within JSON is a JSON object.
   yield [schema as JsonObject, path];
   for (const inner of listSubschemas(schema as JsonObject)) yield* walkSchema(inner.schema, [...path, ...inner.path]);
 }

@@ -8,25 +8,25 @@ export type MetadataReading =
   | {
       readonly type: 'read';
       readonly metadata: ToolMetadata;
-      /** Offset of `name` in the source, for what is found by comparing files. */
+      /** Offset of `name` in the source, for findings across files. */
       readonly nameOffset: number;
       /** Warnings. */
       readonly diagnostics: readonly Diagnostic[];
     }
   | { readonly type: 'refused'; readonly diagnostics: readonly Diagnostic[] };
 
-/** What a tool file says of its tool, as it was read. */
+/** The metadata literal of a tool file. */
 export interface FoundLiteral extends Omit<MetadataLiteral, 'value'> {
   readonly value: Json;
-  /** What people call it, with backticks. */
+  /** For display, with backticks. */
   readonly subject: string;
-  /** Where it stands in the source. */
+  /** Offset in the source. */
   readonly offset: number;
-  /** Offset in the source of the member at `path`, or of the nearest member around it. */
+  /** Offset in the source of the member at `path`, or of its nearest existing parent. */
   offsetOf(path: LiteralPath): number;
 }
 
-/** Checks what a file says of its tool. `strict` makes errors of warnings. */
+/** Checks a metadata literal. `strict` turns warnings into errors. */
 export function checkLiteral(
   { form, value, findFunction, own, subject, offset, offsetOf }: FoundLiteral,
   { file, source, strict }: { readonly file: string; readonly source: string; readonly strict: boolean },
@@ -40,7 +40,7 @@ export function checkLiteral(
   const diagnostics: Diagnostic[] = [];
   let isGood = true;
   let more = 0;
-  // Read from a literal: nothing but JSON.
+  // Read from a literal, so plain JSON.
   const metadata = checkMetadata(
     {
       form,
@@ -56,8 +56,8 @@ export function checkLiteral(
     },
   );
   if (more > 0) {
-    const message = `There is more of the kind: ${more} further findings are not shown.`;
-    const hint = 'Correct those that are, and look again.';
+    const message = `${more} more findings are not shown.`;
+    const hint = 'Fix the others first, then check again.';
     const severity = isGood ? 'warning' : 'error';
     diagnostics.push(toDiagnostic({ severity, code: 'tool.metadata.more', message, hint }, { file, source, offset }));
   }
@@ -65,5 +65,5 @@ export function checkLiteral(
   return { type: 'read', metadata, nameOffset: offsetOf(['name']), diagnostics };
 }
 
-// Of one file: nobody reads more, and a file could have any number.
+// Per file: a file can have any number.
 const maxDiagnostics = 100;

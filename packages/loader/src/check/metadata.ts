@@ -12,10 +12,7 @@ const sharedKeys = 'name description dangerous effects repeat timeoutMs retry ex
 const fileKeys = [...sharedKeys, ...'parameters returns resources isolation version maxResultBytes'.split(' ')];
 const definitionKeys = [...sharedKeys, 'inputSchema', 'outputSchema'];
 
-/**
- * Checks a metadata literal and fills in its defaults. What is wrong goes to `report`; the answer is only good when nothing of
- * severity `error` did.
- */
+/** Checks a metadata literal and fills in its defaults. Findings go to `report`; the result is only valid without errors. */
 export function checkMetadata({ form, value, findFunction, own = {} }: MetadataLiteral, report: Report): ToolMetadata {
   const isDefinition = form === 'definition';
   const fromFile = [...fileKeys, ...(findFunction === undefined ? [] : ['function']), ...(own.keys ?? [])];
@@ -23,7 +20,7 @@ export function checkMetadata({ form, value, findFunction, own = {} }: MetadataL
   for (const key of Object.keys(value)) {
     if (keys.includes(key)) continue;
     const hint = `Known keys: ${keys.join(', ')}.`;
-    report({ code: 'tool.metadata.unknown_key', path: [key], message: `\`${key}\` is no metadata key.`, hint });
+    report({ code: 'tool.metadata.unknown_key', path: [key], message: `Unknown metadata key \`${key}\`.`, hint });
   }
   checkTexts(value, report);
   const [parametersKey, returnsKey] = isDefinition
@@ -36,7 +33,7 @@ export function checkMetadata({ form, value, findFunction, own = {} }: MetadataL
   const undeclared = value['dangerous'] === undefined && value['effects'] === undefined;
   const given = readKeys(value, report);
   const dangerous = isDangerous(value, name, report);
-  // The forms differ: outside of a definition, `dangerous: false` is the author's word that nothing outside changes.
+  // The forms differ: in METADATA, `dangerous: false` declares that nothing outside changes.
   const isHarmless = !isDefinition && value['dangerous'] === false;
   const effects = given.effects ?? (isHarmless ? 'none' : 'external');
   const namedFunction = isDefinition ? 'default' : findFunction === undefined ? '' : String(value['function']);
@@ -79,14 +76,14 @@ function checkTexts(metadata: JsonObject, report: Report): void {
     for (const text of texts) {
       const character = findHiddenCharacter(text);
       if (character === undefined) continue;
-      const message = `\`${showPath(path) || 'METADATA'}\` holds the invisible character ${character}.`;
-      const hint = 'A model reads what a person cannot see: leave it out.';
+      const message = `\`${showPath(path) || 'METADATA'}\` contains the invisible character ${character}.`;
+      const hint = 'Remove it: models read characters that people cannot see.';
       report({ code: 'tool.text.hidden', path, message, hint });
     }
     if (typeof node === 'object' && node !== null)
       for (const [key, inner] of Object.entries(node)) visit(inner, [...path, key]);
   };
-  // Where each text stands matters only when something is to be said of one.
+  // Visit every string only if one of them has a finding.
   if (hasHiddenText(metadata)) visit(metadata, []);
 }
 
@@ -108,17 +105,17 @@ function checkName(name: Json | undefined, report: Report): string {
   const problem =
     typeof name === 'string'
       ? findToolNameProblem(name)
-      : { code: 'tool.name.invalid', message: '`name` must be a text.' };
+      : { code: 'tool.name.invalid', message: '`name` must be a string.' };
   if (problem !== undefined) report({ ...problem, path: ['name'], hint: 'Choose a name such as `weather_fetcher`.' });
   return String(name);
 }
 
-/** What is no boolean counts as true. */
+/** Anything but a boolean counts as true. */
 function isDangerous({ dangerous, effects }: JsonObject, name: string, report: Report): boolean {
   if (dangerous !== undefined) return dangerous !== false;
   if (effects !== undefined) return false;
-  const message = `\`${name}\` says neither \`dangerous\` nor \`effects\`: it may change anything outside, so each call needs approval.`;
-  const hint = "Say `dangerous: false` and `effects: 'none'` when it only reads, or `dangerous: true`.";
+  const message = `\`${name}\` declares neither \`dangerous\` nor \`effects\`: it may change anything outside, so each call needs approval.`;
+  const hint = "Declare `dangerous: false` and `effects: 'none'` if it only reads, otherwise `dangerous: true`.";
   report({ severity: 'warning', code: 'tool.dangerous.missing', path: [], message, hint });
   return true;
 }

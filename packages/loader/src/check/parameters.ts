@@ -9,16 +9,16 @@ import type { Report } from './types.ts';
 
 const emptyNames: readonly string[] = ['run', 'main', 'execute', 'handler'];
 
-/** What the schema of the arguments belongs to. */
+/** The context of the input schema. */
 export interface ParametersPlace {
-  /** What the file calls the schema. */
+  /** The key of the schema in the file. */
   readonly key: 'parameters' | 'inputSchema';
   readonly exported: ExportedFunction | undefined;
-  /** What has to say by its name what it does where no schema says it. */
+  /** The function or tool whose name must be descriptive if no schema describes the input. */
   readonly subject: string;
 }
 
-/** Checks the schema of the arguments against the function that receives them; `undefined` when there is no sound schema. */
+/** Checks the input schema against the function that receives the arguments; `undefined` without a valid schema. */
 export function checkParameters(
   parameters: Json | undefined,
   { key, exported, subject }: ParametersPlace,
@@ -38,24 +38,24 @@ export function checkParameters(
   const takesInput = exported?.type === 'function' && exported.takesInput;
   const isEmpty = properties === undefined || (isPlainObject(properties) && Object.keys(properties).length === 0);
   if (isEmpty && emptyNames.includes(subject)) {
-    const message = `A function named \`${subject}\` with an empty schema says nothing of what it does.`;
-    const hint = 'Describe its parameters, or name the function after what it does.';
+    const message = `Neither the name \`${subject}\` nor the empty schema says what the function does.`;
+    const hint = 'Describe its parameters, or give the function a descriptive name.';
     report({ code: 'tool.schema.vague', path, message, hint });
   } else if (properties === undefined && takesInput) {
-    const message = `\`${subject}\` takes a parameter that no schema describes.`;
-    const hint = `Describe it in ${write("{ type: 'object', properties: { … } }")}; with \`properties: {}\` the tool takes no arguments.`;
+    const message = `\`${subject}\` has a parameter without a schema.`;
+    const hint = `Describe it in ${write("{ type: 'object', properties: { … } }")}; \`properties: {}\` declares that the tool has no arguments.`;
     report({ code: 'tool.schema.vague', path, message, hint });
   }
   if (Object.keys(schema).length === 0) return undefined;
   if (type !== 'object') {
     const message = `\`${key}\` must have \`type: 'object'\`.`;
-    const hint = 'Arguments are always an object: name each of them under `properties`.';
+    const hint = 'Arguments are always an object: list them under `properties`.';
     report({ code: 'tool.schema.invalid', path: [key, 'type'], message, hint });
   }
   return checkWholeSchema(schema, key, report);
 }
 
-/** Checks the schema of the output, which the file calls `key`. */
+/** Checks the output schema, under `key` in the file. */
 export function checkReturns(
   returns: Json | undefined,
   key: 'returns' | 'outputSchema',
@@ -66,8 +66,8 @@ export function checkReturns(
   report({
     code: 'tool.schema.invalid',
     path: [key],
-    message: `\`${key}\` must be a schema, which is an object.`,
-    hint: "Write for example `{ type: 'string' }`.",
+    message: `\`${key}\` must be a schema object.`,
+    hint: "For example: `{ type: 'string' }`.",
   });
   return undefined;
 }
@@ -87,25 +87,25 @@ function checkWholeSchema(schema: JsonObject, key: string, report: Report): Json
     note({
       code: 'tool.schema.invalid',
       path: [key],
-      message: `\`${key}\` cannot be checked: ${describeThrown(cause)}`,
-      hint: 'Keep to the keywords of JSON Schema 2020-12.',
+      message: `Cannot compile \`${key}\`: ${describeThrown(cause)}`,
+      hint: 'Use only keywords of JSON Schema 2020-12.',
     });
   }
   return isSound ? schema : undefined;
 }
 
-// A default that does not fit would fail every call that leaves the argument out.
+// An invalid default would fail every call that omits the argument.
 function checkDefaults(root: JsonObject, start: LiteralPath, report: Report): void {
   for (const [{ properties }, path] of walkSchema(root, start)) {
     for (const [name, property] of Object.entries(isPlainObject(properties) ? (properties as JsonObject) : {})) {
-      // What a reference stands for is not known here; the call will check it.
+      // References are not resolved here; the call checks them.
       if (!isPlainObject(property) || property['default'] === undefined || JSON.stringify(property).includes('"$ref"'))
         continue;
       const checked = compileJsonSchema(jsonSchema(property as JsonObject)).validate(property['default']);
       if (checked.ok) continue;
       const place = [...path, 'properties', name, 'default'];
-      const message = `\`${showPath(place)}\` does not fit its own schema: ${describeIssues(checked.issues)}`;
-      const hint = 'Correct the default, or leave it out and say in the description what happens without it.';
+      const message = `\`${showPath(place)}\` does not match its own schema: ${describeIssues(checked.issues)}`;
+      const hint = 'Fix the default, or remove it and explain in the description what happens without it.';
       report({ code: 'tool.schema.default', path: place, message, hint });
     }
   }

@@ -14,7 +14,7 @@ test.each([
   '^(?<year>\\d{4})$',
   '\\p{L}+',
   '^[\\]()*+]{2}$',
-])('lets `%s` pass', (pattern) => {
+])('accepts `%s`', (pattern) => {
   expect(findPatternProblem(pattern)).toBeUndefined();
 });
 
@@ -32,11 +32,11 @@ test.each([
   '(?:(?:x+)y?)*$',
   '(a{1,20}){1,50}$',
 ])('refuses `%s`, which can stall', (pattern) => {
-  expect(findPatternProblem(pattern)?.message).toContain('can take for ever');
+  expect(findPatternProblem(pattern)?.message).toContain('can take exponential time');
 });
 
-test.each(['(', '[z-a]', '\\-', 'a{2,1}'])('refuses `%s`, which is no regular expression', (pattern) => {
-  expect(findPatternProblem(pattern)?.message).toContain('is no regular expression');
+test.each(['(', '[z-a]', '\\-', 'a{2,1}'])('refuses `%s`, which is not a regular expression', (pattern) => {
+  expect(findPatternProblem(pattern)?.message).toContain('is not a valid regular expression');
 });
 
 test('refuses a pattern of more than 1,000 characters', () => {

@@ -1,24 +1,24 @@
 import type { Finding } from '../text/diagnostic.ts';
 
 const maxLength = 1000;
-// A quantifier that may repeat more often than this counts as one without an end.
+// A quantifier that allows more repetitions counts as unlimited.
 const manyTimes = 10;
 
-/** Why `pattern` cannot be used to check arguments: no regular expression, or one that can stall on a short text. */
+/** The reason why `pattern` cannot validate arguments: not a regular expression, or one that can stall on a short string. */
 export function findPatternProblem(pattern: string): Pick<Finding, 'message' | 'hint'> | undefined {
   if (pattern.length > maxLength) {
-    return { message: `A pattern has ${pattern.length} characters.`, hint: `Keep it under ${maxLength}.` };
+    return { message: `The pattern has ${pattern.length} characters.`, hint: `Keep it under ${maxLength}.` };
   }
   if (compile(pattern) === undefined) {
     return {
-      message: `\`${pattern}\` is no regular expression.`,
+      message: `\`${pattern}\` is not a valid regular expression.`,
       hint: 'Patterns are JavaScript regular expressions with the flag `u`.',
     };
   }
   if (!canStall(parse(tokenize(pattern)))) return undefined;
   return {
-    message: `\`${pattern}\` can take for ever: it repeats something that itself repeats, or that can match in two ways.`,
-    hint: 'Repeat one thing at a time, or begin every round with a character that the rest cannot match.',
+    message: `\`${pattern}\` can take exponential time: it repeats a part that itself repeats, or that can match in two ways.`,
+    hint: 'Repeat one part at a time, or start each repetition with a character that the rest cannot match.',
   };
 }
 
@@ -26,7 +26,7 @@ function compile(source: string): RegExp | undefined {
   try {
     return new RegExp(source, 'u');
   } catch {
-    // Not a regular expression: that is the answer.
+    // Not a regular expression.
     return undefined;
   }
 }
@@ -84,7 +84,7 @@ function canStall(alternatives: readonly (readonly Step[])[]): boolean {
   );
 }
 
-// Whether a text can be cut into rounds of a repeated group in more than one way. Errs on the side of yes.
+// True if a string may be split into repetitions of a group in more than one way. When in doubt, true.
 function isAmbiguous(alternatives: readonly (readonly Step[])[]): boolean {
   const starts = alternatives.map(([first]) => first);
   const overlapping = starts.some((start, index) =>
@@ -98,7 +98,7 @@ function varies({ atom, min, max }: Step): boolean {
   return min !== max || (typeof atom !== 'string' && atom.flat().some(varies));
 }
 
-// Whether every round has a fixed character, and what varies in it cannot match anything else of the round.
+// True if every repetition has a fixed character that its variable parts cannot match.
 function isDelimited(steps: readonly Step[]): boolean {
   const hasFixed = steps.some((step) => !varies(step) && step.min > 0 && canBothMatch(step, step));
   return (
@@ -116,7 +116,7 @@ const samples: readonly string[] = [
 ];
 
 function canBothMatch(left: Step | undefined, right: Step | undefined): boolean {
-  // An empty alternative or a group may match anything, as far as this goes.
+  // An empty alternative or a group is assumed to match anything.
   if (left === undefined || right === undefined) return true;
   if (typeof left.atom !== 'string' || typeof right.atom !== 'string') return true;
   const [first, second] = [compile(`^(?:${left.atom})$`), compile(`^(?:${right.atom})$`)];

@@ -4,7 +4,7 @@ import { findReferenceProblem } from './references.ts';
 
 const refer = (name: string): JsonObject => ({ $ref: `#/$defs/${name}` });
 
-/** Definitions of which each is made of the next one, the last one being a text. */
+/** Chained definitions: each refers to the next, the last is a string. */
 function chain(length: number, make: (next: JsonObject) => JsonObject): JsonObject {
   const definitions = Array.from({ length }, (_, index): [string, JsonObject] => [
     `d${index}`,
@@ -58,6 +58,6 @@ test.each<readonly [string, JsonObject]>([
     'an example of a value that looks like a circle',
     { properties: { a: { type: 'object', default: { $ref: '#/properties/a/default' } } } },
   ],
-])('let through: %s', (_, schema) => {
+])('accepts %s', (_, schema) => {
   expect(findReferenceProblem(schema)).toBeUndefined();
 });

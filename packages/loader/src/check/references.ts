@@ -2,26 +2,26 @@ import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
 import type { Finding } from '../text/diagnostic.ts';
 import { listSubschemas, walkSchema } from './keywords.ts';
 
-/** Why a `$ref` cannot be followed inside `root`; `undefined` when it can, or when there is none. */
+/** The reason why a `$ref` cannot be resolved in `root`; `undefined` if it can, or if there is none. */
 export function findUnknownReference(reference: Json | undefined, root: JsonObject): string | undefined {
   if (reference === undefined) return undefined;
-  if (typeof reference !== 'string') return '`$ref` must be a text.';
-  if (!reference.startsWith('#')) return `\`$ref\` \`${reference}\` points outside the file; nothing is ever fetched.`;
+  if (typeof reference !== 'string') return '`$ref` must be a string.';
+  if (!reference.startsWith('#')) return `\`$ref\` \`${reference}\` points outside the file; nothing is fetched.`;
   return isPlainObject(resolveReference(reference, root))
     ? undefined
-    : `\`$ref\` \`${reference}\` names nothing in this schema.`;
+    : `\`$ref\` \`${reference}\` does not exist in this schema.`;
 }
 
-// One value is checked against no more schemas than a literal can hold, and not through more references than a stack bears.
+// Limits for the validation of one value: schemas, as a literal can hold at most, and chained references, to protect the stack.
 const maxSchemas = 20_000;
 const maxChain = 100;
 
 /**
- * The first `$ref` of `root` by which checking one value never ends, or takes for ever: it comes back to its own schema without a
- * step into a value, is the last of a long chain, or stands for thousands of schemas because references multiply.
+ * Finds a `$ref` of `root` that makes validation endless or extremely slow: it leads back to its own schema without
+ * descending into the value, ends a very long chain, or multiplies into thousands of schemas.
  */
 export function findReferenceProblem(root: JsonObject): Pick<Finding, 'message' | 'hint'> | undefined {
-  /** Schemas that a value is checked against by each that has been looked through. */
+  /** The number of schemas that each visited schema applies to one value. */
   const costs = new Map<Json, number>();
   let problem: Pick<Finding, 'message' | 'hint'> | undefined;
 
@@ -37,13 +37,13 @@ export function findReferenceProblem(root: JsonObject): Pick<Finding, 'message' 
       const name = `\`$ref\` \`${String(reference)}\``;
       if (open.has(target))
         problem ??= {
-          message: `${name} leads back to itself before it reaches any value.`,
-          hint: 'Let a reference to itself stand under `properties` or `items`.',
+          message: `${name} leads back to itself before it reaches a value.`,
+          hint: 'Put a recursive reference under `properties` or `items`.',
         };
       else if (open.size > maxChain)
         problem ??= {
-          message: `${name} comes at the end of more than ${maxChain} schemas, each within the one before.`,
-          hint: 'Refer to the schema that is meant.',
+          message: `${name} is nested in more than ${maxChain} schemas for the same value.`,
+          hint: 'Refer to the intended schema directly.',
         };
       else cost += costOf(target, open);
     }
@@ -51,7 +51,7 @@ export function findReferenceProblem(root: JsonObject): Pick<Finding, 'message' 
       if (role === 'branch' || role === 'condition') cost += costOf(inner, open);
     if (cost > maxSchemas)
       problem ??= {
-        message: `${reference === undefined ? 'A schema' : `\`$ref\` \`${String(reference)}\``} makes one value be checked against more than ${maxSchemas} schemas: references multiply.`,
+        message: `${reference === undefined ? 'A schema' : `\`$ref\` \`${String(reference)}\``} applies more than ${maxSchemas} schemas to one value: references multiply.`,
         hint: 'Refer to each schema once.',
       };
     open.delete(schema as JsonObject);
@@ -79,7 +79,7 @@ function decodePart(part: string): string | undefined {
   try {
     return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
   } catch {
-    // A stray `%`: such a reference names nothing.
+    // A stray `%`: the reference is invalid.
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 import type { LiteralPath } from '../parse/literal.ts';
 
-/** `parameters.properties.city` for people; keys that are no plain words stand in brackets. */
+/** Formats a path for display, e.g. `parameters.properties.city`; keys that are not plain words are in brackets. */
 export function showPath(path: LiteralPath): string {
   return path
     .map((key, index) => {

@@ -6,28 +6,28 @@ import { findReferenceProblem, findUnknownReference } from './references.ts';
 import { showPath } from './report.ts';
 import type { Report } from './types.ts';
 
-/** The formats that are checked at every call. */
+/** The formats that are checked in every call. */
 export const formats: readonly string[] =
   'date time date-time duration email hostname ipv4 ipv6 uri uri-reference uri-template uuid regex json-pointer relative-json-pointer'.split(
     ' ',
   );
 
 const types: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array']);
-const typeHint = 'Types are string, number, integer, boolean, object and array, and null beside another one.';
+const typeHint = 'Types are string, number, integer, boolean, object and array, and null in addition to another one.';
 const branches = ['anyOf', 'oneOf', 'allOf'];
 const ranges = ['imum', 'Length', 'Items', 'Properties'].map((what) => [`min${what}`, `max${what}`] as const);
 
-/** Where a schema lies, and whether it has to say of itself what it accepts. */
+/** The position of a schema, and whether it must declare what it accepts. */
 interface Place {
   readonly path: LiteralPath;
   readonly root: JsonObject;
-  /** False for what only adds conditions to a schema that has a type. */
+  /** False for schemas that only add conditions to a typed schema. */
   readonly mustBeTyped: boolean;
 }
 
 /**
- * Reports where a schema breaks the conventions for tool files: `tool.schema.invalid` (malformed), `tool.schema.vague`
- * (says nothing about what it accepts), `tool.schema.format`, `tool.schema.keyword`, `tool.schema.ref`, `tool.schema.pattern`.
+ * Reports violations of the conventions for schemas in tool files: `tool.schema.invalid` (malformed), `tool.schema.vague` (does not say
+ * what it accepts), `tool.schema.format`, `tool.schema.keyword`, `tool.schema.ref`, `tool.schema.pattern`.
  */
 export function checkSchema(schema: JsonObject, path: LiteralPath, report: Report): void {
   checkNode(schema, { path, root: schema, mustBeTyped: true }, report);
@@ -38,11 +38,11 @@ export function checkSchema(schema: JsonObject, path: LiteralPath, report: Repor
 function checkNode(node: Json, place: Place, report: Report): void {
   const { path, mustBeTyped } = place;
   if (!isPlainObject(node)) {
-    const message = `\`${showPath(path)}\` must be a schema, which is an object.`;
-    report({ code: 'tool.schema.invalid', path, message, hint: "Write for example `{ type: 'string' }`." });
+    const message = `\`${showPath(path)}\` must be a schema object.`;
+    report({ code: 'tool.schema.invalid', path, message, hint: "For example: `{ type: 'string' }`." });
     return;
   }
-  // What is a plain object among JSON is a JSON object.
+  // A plain object within JSON is a JSON object.
   const schema = node as JsonObject;
   checkType(schema, place, report);
   checkKeywords(schema, path, report);
@@ -50,7 +50,7 @@ function checkNode(node: Json, place: Place, report: Report): void {
   checkObject(schema, path, report);
   if (accepts(schema, 'array') && !hasAny(schema, ['items', 'prefixItems'])) {
     const message = `\`${showPath(path)}\` is an array without \`items\`.`;
-    const hint = "Say what it holds, for example `items: { type: 'string' }`.";
+    const hint = "Describe its items, for example `items: { type: 'string' }`.";
     report({ code: 'tool.schema.invalid', path, message, hint });
   }
   const isOpen = mustBeTyped && !Object.hasOwn(schema, 'type');
@@ -71,15 +71,15 @@ function accepts({ type }: JsonObject, wanted: string): boolean {
 function checkType(schema: JsonObject, { path, mustBeTyped }: Place, report: Report): void {
   const { type } = schema;
   if (mustBeTyped && !hasAny(schema, ['type', 'enum', 'const', '$ref', ...branches])) {
-    const message = `\`${showPath(path)}\` does not say which type it has.`;
-    const hint = `Give it a \`type\`, an \`enum\` or a \`const\`. ${typeHint}`;
+    const message = `\`${showPath(path)}\` has no type.`;
+    const hint = `Add a \`type\`, an \`enum\` or a \`const\`. ${typeHint}`;
     report({ code: 'tool.schema.vague', path, message, hint });
   }
   if (type === undefined) return;
   const all: readonly Json[] = Array.isArray(type) ? type : [type];
   const wrong = all.find((one) => !types.has(one) && one !== 'null');
   if (wrong === undefined && all.some((one) => one !== 'null')) return;
-  const what = wrong === undefined ? 'accepts nothing but null' : `has the unknown type \`${JSON.stringify(wrong)}\``;
+  const what = wrong === undefined ? 'accepts only null' : `has the unknown type \`${JSON.stringify(wrong)}\``;
   const message = `\`${showPath(path)}\` ${what}.`;
   report({ code: 'tool.schema.invalid', path: [...path, 'type'], message, hint: typeHint });
 }
@@ -89,17 +89,17 @@ function checkObject(schema: JsonObject, path: LiteralPath, report: Report): voi
   const isElsewhere = hasAny(schema, ['$ref', ...branches]);
   const describes = isElsewhere || hasAny(schema, ['properties', 'patternProperties']);
   if (accepts(schema, 'object') && !describes && additionalProperties === false && path.length > 1) {
-    const message = `\`${showPath(path)}\` is an object without \`properties\`, so nothing but \`{}\` fits it.`;
-    const hint = 'List its `properties`, or say `additionalProperties: true`.';
+    const message = `\`${showPath(path)}\` is an object without \`properties\`, so it accepts only \`{}\`.`;
+    const hint = 'List its `properties`, or set `additionalProperties: true`.';
     report({ code: 'tool.schema.vague', path, message, hint });
   }
-  // Only a schema that lists its own properties can be said to require one that is not there.
+  // A missing property can only be detected in a schema that lists its own properties.
   if (!Array.isArray(required) || !isPlainObject(properties) || isElsewhere) return;
   for (const name of required) {
     if (Object.hasOwn(properties, String(name))) continue;
     const at = showPath(path);
     const message = `\`${at}.required\` names \`${String(name)}\`, which is not in \`${at}.properties\`.`;
-    const hint = 'Add the property, or correct the name.';
+    const hint = 'Add the property, or fix the name.';
     report({ code: 'tool.schema.invalid', path: [...path, 'required'], message, hint });
   }
 }
@@ -108,11 +108,11 @@ function checkReference(schema: JsonObject, { path, root }: Place, report: Repor
   for (const keyword of ['$id', '$anchor', '$dynamicRef', '$dynamicAnchor', '$recursiveRef']) {
     if (!Object.hasOwn(schema, keyword)) continue;
     const message = `\`${showPath(path)}\` uses \`${keyword}\`.`;
-    const hint = 'Refer by `$ref` to a place in the same schema, such as `#/$defs/name`.';
+    const hint = 'Use `$ref` to a place in the same schema, such as `#/$defs/name`.';
     report({ code: 'tool.schema.ref', path: [...path, keyword], message, hint });
   }
   const message = findUnknownReference(schema['$ref'], root);
-  const hint = 'Put what is referred to under `$defs` of the same schema and write `#/$defs/name`.';
+  const hint = 'Move the target under `$defs` of the same schema and use `#/$defs/name`.';
   if (message !== undefined) report({ code: 'tool.schema.ref', path: [...path, '$ref'], message, hint });
 }
 
@@ -121,14 +121,14 @@ function checkKeywords(schema: JsonObject, path: LiteralPath, report: Report): v
   for (const [low, high] of ranges) {
     const [least, most] = [schema[low], schema[high]];
     if (typeof least !== 'number' || typeof most !== 'number' || least <= most) continue;
-    const message = `\`${showPath(path)}.${low}\` is above \`${high}\`: nothing fits.`;
-    report({ code: 'tool.schema.invalid', path: [...path, low], message, hint: 'Swap the two, or correct one.' });
+    const message = `\`${showPath(path)}.${low}\` is greater than \`${high}\`: no value is valid.`;
+    report({ code: 'tool.schema.invalid', path: [...path, low], message, hint: 'Swap the two, or fix one.' });
   }
   const { format, pattern, patternProperties } = schema;
   if (typeof format === 'string' && !formats.includes(format)) {
-    // It would promise a tool what it does not get.
+    // Otherwise a tool would rely on a check that does not happen.
     const message = `\`${showPath(path)}.format\` is \`${format}\`, which is not checked.`;
-    const hint = `Formats are ${formats.join(', ')}; for others write a \`pattern\`, \`minimum\` or \`maximum\`.`;
+    const hint = `Supported formats: ${formats.join(', ')}. For others use a \`pattern\`, \`minimum\` or \`maximum\`.`;
     report({ code: 'tool.schema.format', path: [...path, 'format'], message, hint });
   }
   for (const one of [pattern, ...(isPlainObject(patternProperties) ? Object.keys(patternProperties) : [])]) {
@@ -145,12 +145,12 @@ function checkKeyword(
   const expected = findExpected(key, value);
   if (expected !== undefined) {
     const message = `\`${showPath(path)}\` must be ${expected}.`;
-    const example = "Write for example `required: ['city']`.";
-    const hint = key === 'required' ? example : 'Correct the value, or leave the keyword out.';
+    const example = "For example: `required: ['city']`.";
+    const hint = key === 'required' ? example : 'Fix the value, or remove the keyword.';
     report({ code: 'tool.schema.invalid', path, message, hint });
   }
   if (isKeyword(key) || key.startsWith('x-')) return;
-  const message = `\`${showPath(path)}\` is no keyword of JSON Schema: nothing is checked by it.`;
-  const hint = 'Correct it, or leave it out; notes for readers are called `$comment` or begin with `x-`.';
+  const message = `\`${showPath(path)}\` is not a JSON Schema keyword, so it checks nothing.`;
+  const hint = 'Fix or remove it; for notes use `$comment` or a name that starts with `x-`.';
   report({ severity: 'warning', code: 'tool.schema.keyword', path, message, hint });
 }

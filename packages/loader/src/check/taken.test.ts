@@ -21,9 +21,9 @@ async function find(source: string, name = 'x.mjs', options = {}): Promise<reado
 }
 
 const others = (names: string): string =>
-  `warning tool.function.parameters The function takes ${names}, which the schema does not describe.`;
+  `warning tool.function.parameters The function uses ${names}, which the schema does not describe.`;
 const named = (name: string): string =>
-  `warning tool.function.parameters The function takes \`${name}\`, which the schema describes, and is given an object with all arguments.`;
+  `warning tool.function.parameters The function has a parameter \`${name}\` that is named like an argument, but receives an object with all arguments.`;
 
 test.each<{ readonly source: string; readonly name?: string; readonly says?: string }>([
   { source: file('export function work({ city, days }) {}') },
@@ -51,13 +51,13 @@ test.each<{ readonly source: string; readonly name?: string; readonly says?: str
   expect(await find(source, name)).toEqual(says === undefined ? [] : [says]);
 });
 
-test('under strict it is an error', async () => {
+test('is an error under strict', async () => {
   expect(await find(file('export function work(city) {}'), 'x.mjs', { strict: true })).toEqual([
     named('city').replace('warning', 'error'),
   ]);
 });
 
-test('blanks without an end take time in proportion', async () => {
+test('time is linear in the number of blanks', async () => {
   const source = file(`export function work(city: ${' '.repeat(200_000)}) {}`);
   expect(await find(source, 'x.ts')).not.toEqual([]);
   expect(await find(file(`export function work(city${' '.repeat(200_000)}, days) {}`))).toEqual([named('city')]);

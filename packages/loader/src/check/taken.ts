@@ -2,7 +2,7 @@ import { isPlainObject, type JsonObject } from '@holdfast/core';
 import type { ExportedFunction } from '../parse/exported-function.ts';
 import type { Report } from './types.ts';
 
-/** What a function of JavaScript takes out of its argument against what the schema describes. */
+/** Compares the parameter of a JavaScript function with the schema. */
 export function checkTaken(
   { taken }: Extract<ExportedFunction, { readonly type: 'function' }>,
   parameters: JsonObject | undefined,
@@ -15,18 +15,18 @@ export function checkTaken(
   if (name !== undefined && Object.hasOwn(properties, name))
     tell(
       report,
-      `takes \`${name}\`, which the schema describes, and is given an object with all arguments`,
-      `Write \`{ ${name} }\` to take it out of the object, or give the parameter another name.`,
+      `has a parameter \`${name}\` that is named like an argument, but receives an object with all arguments`,
+      `Destructure it with \`{ ${name} }\`, or rename the parameter.`,
     );
-  // What is described elsewhere is not looked for.
+  // Properties described elsewhere are not checked.
   const { additionalProperties = false, ...keywords } = parameters;
   if (additionalProperties !== false || Object.keys(keywords).some((key) => !plainKeywords.has(key))) return;
   const undescribed = keys.filter((key) => !key.hasDefault && !Object.hasOwn(properties, key.name));
   if (undescribed.length > 0)
     tell(
       report,
-      `takes ${undescribed.map((key) => `\`${key.name}\``).join(', ')}, which the schema does not describe`,
-      'Describe each argument under `properties`, as it is written here: no other one reaches the function.',
+      `uses ${undescribed.map((key) => `\`${key.name}\``).join(', ')}, which the schema does not describe`,
+      'Describe each argument under `properties` by the same name: the function receives no others.',
     );
 }
 
@@ -39,6 +39,6 @@ function tell(report: Report, problem: string, hint: string): void {
 
 function readProperties(parameters: JsonObject | undefined): JsonObject {
   const properties = parameters?.['properties'];
-  // A sound schema, in which they are an object of JSON.
+  // In a valid schema, `properties` is a JSON object.
   return isPlainObject(properties) ? (properties as JsonObject) : {};
 }

@@ -3,78 +3,80 @@ import type { ExportedFunction } from '../parse/exported-function.ts';
 import type { LiteralPath } from '../parse/literal.ts';
 import type { Finding } from '../text/diagnostic.ts';
 
-/** What a tool file says of its tool, with every default filled in. */
+/** The metadata of a tool file with all defaults filled in. */
 export interface ToolMetadata {
   /**
-   * `metadata`: the file exports `METADATA`. `definition`: its default export is made by `defineTool`. `command`: a `.tool.json`
-   * names a program. `python`: a Python file has `METADATA`.
+   * `metadata`: the file exports `METADATA`. `definition`: its default export is made by `defineTool`. `command`: a
+   * `.tool.json` names a program. `python`: a Python file has `METADATA`.
    */
   readonly form: MetadataForm;
   readonly name: string;
-  /** The export that does the work; in a definition, `default`, whose `execute` does; empty in a command. */
+  /** The export with the tool's function; in a definition `default`, whose `execute` is called; empty for a command. */
   readonly function: string;
-  /** Of a command only. */
+  /** Only for a command. */
   readonly command: ToolCommand | undefined;
-  /** Of Python only: how the function takes the arguments. */
+  /** Only for Python: how the function receives the arguments. */
   readonly passing: ArgumentPassing | undefined;
   readonly description: string;
-  /** `undefined`: the tool takes no arguments. */
+  /** `undefined`: the tool has no arguments. */
   readonly parameters: JsonObject | undefined;
-  /** Of the output. */
+  /** The output schema. */
   readonly returns: JsonObject | undefined;
   readonly dangerous: boolean;
-  /** It says neither `dangerous` nor `effects`, and so counts as dangerous. */
+  /** It declares neither `dangerous` nor `effects`, and so counts as dangerous. */
   readonly undeclared: boolean;
   readonly effects: Effects;
   readonly repeat: Repeat;
   readonly timeoutMs: number | undefined;
   readonly retry: Required<ToolRetry> | undefined;
   readonly examples: readonly ToolExample<JsonObject, Json>[];
-  /** Names of what a call works on; `$input.path` stands for the argument `path`. */
+  /** Names of the resources that a call uses; `$input.path` stands for the argument `path`. */
   readonly resources: readonly string[] | undefined;
-  /** The weakest isolation that the tool may run in. */
+  /** The weakest isolation in which the tool may run. */
   readonly isolation: Isolation | undefined;
-  /** Of the tool, as semantic versioning has it. */
+  /** The tool's semantic version. */
   readonly version: string | undefined;
-  /** Most that a result may take as JSON. */
+  /** Maximum size of a result as JSON. */
   readonly maxResultBytes: number | undefined;
-  /** Environment variables that the tool asks for; `NAME?` is an optional one. */
+  /** Environment variables that the tool needs; `NAME?` is optional. */
   readonly environment: readonly string[] | undefined;
 }
 
 export type MetadataForm = 'metadata' | 'definition' | 'command' | 'python';
 
-/** Each argument by its name, all of them as one dictionary, or nothing. */
+/** Arguments by name, as one dictionary, or none. */
 export type ArgumentPassing = 'named' | 'whole' | 'none';
 
-/** How far a tool's code is kept from the host: not at all, by a thread, by a process, by the machine's sandbox. */
+/** How a tool's code is isolated from the host: not at all, by a thread, by a process, by a sandbox. */
 export type Isolation = 'in-process' | 'worker' | 'subprocess' | 'sandbox';
 
-/** A program, as a `.tool.json` names it. */
+/** The program of a `.tool.json`. */
 export interface ToolCommand {
-  /** The program and its arguments. What begins with `./` is a file beside the tool file; a program without it is found on the `PATH`. */
+  /**
+   * The program and its arguments. A word that starts with `./` is a file beside the tool file; any other program is found on the `PATH`.
+   */
   readonly words: readonly string[];
-  /** The files of `words` and those that are needed beside them, each beginning with `./`, once and in code unit order. */
+  /** The files of `words` and additional files, each starting with `./`, unique and in code unit order. */
   readonly files: readonly string[];
 }
 
-/** What a tool file says, before it is checked. */
+/** The unchecked metadata of a tool file. */
 export interface MetadataLiteral {
   readonly form: MetadataForm;
   readonly value: JsonObject;
-  /** Finds the function of that name; in a definition the only one there is. Absent: the form names none. */
+  /** Finds the function of that name; a definition has only one. Absent if the form has no functions. */
   findFunction?(name: string): ExportedFunction;
-  /** What only this form has. */
+  /** Keys of this form only. */
   readonly own?: OwnMetadata;
 }
 
-/** What METADATA has in one language only. */
+/** The METADATA keys of one language. */
 export interface OwnMetadata {
-  /** Keys beside those of every file. */
+  /** Keys in addition to the common ones. */
   readonly keys?: readonly string[];
   /** Default: those of JavaScript. */
   readonly functionWords?: FunctionWords;
-  /** Checks these keys, and how the function takes its parameters. */
+  /** Checks these keys, and how the function receives its parameters. */
   check?(
     value: JsonObject,
     found: { readonly exported: ExportedFunction | undefined; readonly parameters: JsonObject | undefined },
@@ -82,7 +84,7 @@ export interface OwnMetadata {
   ): Partial<Pick<ToolMetadata, 'command' | 'passing'>>;
 }
 
-/** How diagnostics speak of functions. */
+/** Wording of diagnostics about functions. */
 export interface FunctionWords {
   write(name: string): string;
   missing(name: string): string;
@@ -94,5 +96,5 @@ export interface MetadataFinding extends Finding {
   readonly path: LiteralPath;
 }
 
-/** Takes what a check finds. */
+/** Receives the findings of a check. */
 export type Report = (finding: MetadataFinding) => void;

@@ -2,7 +2,7 @@ import { copyJson, describeThrown, HoldfastError, isHoldfastError, type Json, ty
 import type { ThrownMessage } from './child-messages.ts';
 import type { FrameLimits } from './frames.ts';
 
-/** What the host tells the program in which a tool runs. */
+/** A message from the host to the program in which a tool runs. */
 export type HostMessage =
   | {
       readonly type: 'call';
@@ -11,37 +11,37 @@ export type HostMessage =
       readonly url: string;
       /** Of its bytes, in hexadecimal. */
       readonly sha256: string;
-      /** The same of every file that is known, by absolute path; with the first call only. */
+      /** The same for every known file, by absolute path; only with the first call. */
       readonly files?: readonly (readonly [path: string, sha256: string])[];
       readonly form: string;
       readonly function: string;
       readonly input: Json;
       readonly callId: string;
       readonly idempotencyKey: string;
-      /** `null`: there is no end. */
+      /** `null`: no deadline. */
       readonly remainingMs: number | null;
-      /** Whether the host has bound a filesystem. */
+      /** True if the host bound a filesystem. */
       readonly filesystem: boolean;
-      /** Of a plan's node; `null`: too large to be sent. */
+      /** The trace of a plan node; `null`: too large to send. */
       readonly trace?: readonly TraceEntry[] | null;
     }
-  /** The answer to a request; bytes are the frame's body. */
+  /** The reply to a request; bytes are in the frame's body. */
   | { readonly type: 'reply'; readonly request: number; readonly value: Json }
   | { readonly type: 'refusal'; readonly request: number; readonly error: ThrownMessage }
   | { readonly type: 'ping' };
 
-/** A message of the tool's process. Files go into the body. */
+/** Limits for messages of the tool's process. File contents go into the body. */
 export const childLimits: FrameLimits = { maxJsonBytes: 4 * 1024 * 1024, maxBodyBytes: 16 * 1024 * 1024 };
 
-/** The longest text of a trace that is sent, in characters. */
+/** The longest trace text that is sent, in characters. */
 export const maxTraceLength: number = 8 * 1024 * 1024;
 
-/** A message of the host, which has limits of its own. */
+/** Limits for messages of the host. */
 export const hostLimits: FrameLimits = { maxJsonBytes: 64 * 1024 * 1024, maxBodyBytes: 256 * 1024 * 1024 };
 
 const maxTextLength = 20_000;
 
-/** What crosses a process boundary of something thrown, whatever it is. Never throws. */
+/** Converts any thrown value to a message. Never throws. */
 export function toThrownMessage(thrown: unknown): ThrownMessage {
   const message = describeThrown(thrown).slice(0, maxTextLength);
   try {
@@ -55,17 +55,17 @@ export function toThrownMessage(thrown: unknown): ThrownMessage {
       stack: typeof stack === 'string' ? stack.slice(0, maxTextLength) : undefined,
     };
   } catch {
-    // An error whose properties throw: its description is all that there is.
+    // An error whose properties throw: only its description is known.
     return { name: 'Error', message };
   }
 }
 
-/** The error to throw on this side: a HoldfastError where it was one, else an Error that says the same. */
+/** Restores the error: a HoldfastError if it was one, otherwise an Error with the same text. */
 export function fromThrownMessage({ name, message, code, data, stack }: ThrownMessage): Error {
-  // A code is a word of ours; whatever else a tool puts there is nothing to branch on.
+  // Only well-formed codes are kept; a tool could put anything there.
   const known = code !== undefined && /^[a-z][a-z0-9_.-]*$/.test(code);
   const error = known ? new HoldfastError(code, message, { data: data ?? null }) : toError(name, message);
-  // The place where it was thrown, not the one where it has been read; without one, none.
+  // The position of the original throw, if known, instead of this one.
   error.stack = stack ?? `${name}: ${message}`;
   return error;
 }

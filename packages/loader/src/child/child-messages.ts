@@ -1,7 +1,7 @@
 import { type Json, parseJson } from '@holdfast/core';
 import * as v from 'valibot';
 
-/** What was thrown on the other side; `code` and `data` of a HoldfastError. */
+/** An error of the other side; `code` and `data` of a HoldfastError. */
 export interface ThrownMessage {
   readonly name: string;
   readonly message: string;
@@ -10,7 +10,7 @@ export interface ThrownMessage {
   readonly stack?: string | undefined;
 }
 
-/** What a tool asks the host for. */
+/** A request of a tool to the host. */
 export interface Request {
   readonly type: 'request';
   readonly call: number;
@@ -21,7 +21,7 @@ export interface Request {
 
 /** How a call ended. */
 export type Ending =
-  /** Absent value: `undefined`. */
+  /** An absent value is `undefined`. */
   | { readonly type: 'returned'; readonly value?: Json | undefined }
   | {
       readonly type: 'result';
@@ -31,31 +31,31 @@ export type Ending =
       readonly excluded: boolean;
       readonly code?: string | undefined;
     }
-  /** The function returned what is no JSON. */
+  /** The function's result is not JSON. */
   | { readonly type: 'unfit'; readonly problem: string }
   | { readonly type: 'threw'; readonly error: ThrownMessage }
-  /** The file could not be imported, has no such function any more, or is not the one that was verified. */
+  /** The file cannot be imported, lacks the function, or differs from the verified one. */
   | { readonly type: 'unimportable'; readonly reason: 'import' | 'function' | 'changed'; readonly error: ThrownMessage }
-  /** The function waits for what cannot come any more. */
+  /** The function waits for something that can never happen. */
   | { readonly type: 'stuck' };
 
-/** How which call ended. `idle`: nothing of it is left that could still run, so that the next one may come. */
+/** The end of a call. `idle`: no code of it can still run, so the next call may start. */
 export type Answer = Ending & { readonly call: number; readonly idle: boolean };
 
-/** What the program in which a tool runs tells the host. Untrusted: the tool may write to the same pipe. */
+/** A message from the program in which a tool runs. Untrusted: the tool may write to the same pipe. */
 export type ChildMessage =
   | Answer
   | Request
-  /** Comes after an answer that was not `idle`: that it is now, or that it will not be for long. */
+  /** Sent after an answer that was not `idle`: once it is idle, or if it will not be soon. */
   | { readonly type: 'idle'; readonly call: number }
   | { readonly type: 'restless'; readonly call: number }
   | { readonly type: 'beat'; readonly call: number }
   | { readonly type: 'progress'; readonly call: number; readonly message: string }
   | { readonly type: 'pong' }
-  /** The first one of all: a call can come. */
+  /** The first message: calls can start. */
   | { readonly type: 'ready' };
 
-// Read of JSON text.
+// Parsed from JSON text.
 const json = v.custom<Json>((value) => value !== undefined);
 const call = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const text = v.string();
@@ -95,10 +95,10 @@ const childMessage: v.GenericSchema<unknown, ChildMessage> = v.variant('type', [
   v.object({ type: v.picklist(['pong', 'ready']) }),
 ]);
 
-// A value of 64 levels, as everywhere, within a message.
+// A value of 64 levels, the usual limit, within a message.
 const jsonLimits = { maxDepth: 67 } as const;
 
-/** A message of a tool's process; `undefined` for whatever else its text is. */
+/** Parses a message of a tool's process; `undefined` if invalid. */
 export function readChildMessage(message: string): ChildMessage | undefined {
   const parsed = parseJson(message, jsonLimits);
   const read = parsed.ok ? v.safeParse(childMessage, parsed.value) : undefined;

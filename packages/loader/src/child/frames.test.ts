@@ -16,7 +16,7 @@ function header(jsonBytes: number, bodyBytes: number): Uint8Array {
   return bytes;
 }
 
-test('frames are found however the stream is cut', () => {
+test('frames are read from chunks of any size', () => {
   const frame = fc.record({
     json: fc.string({ unit: 'binary', minLength: 1, maxLength: 25 }),
     body: fc.option(fc.uint8Array({ minLength: 1, maxLength: 50 }), { nil: undefined }),
@@ -49,11 +49,11 @@ test.each([
   expect(() => readAll([bytes])).toThrow(FrameError);
 });
 
-test('exactly the limits are read', () => {
+test('frames of exactly the maximum size are read', () => {
   expect(readAll([encodeFrame('x'.repeat(100), new Uint8Array(50))])).toHaveLength(1);
 });
 
-test('any bytes are frames or refused', () => {
+test('property: any bytes are frames or refused', () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 20 }), (chunks) => {
       try {

@@ -1,10 +1,10 @@
-/** One message between the host and a tool's process: JSON text, and bytes that would only grow in it. */
+/** One message between the host and a tool's process: JSON text, and bytes that JSON would inflate. */
 export interface Frame {
   readonly json: string;
   readonly body: Uint8Array | undefined;
 }
 
-/** Bytes that one message may have. */
+/** Maximum sizes of one message. */
 export interface FrameLimits {
   readonly maxJsonBytes: number;
   readonly maxBodyBytes: number;
@@ -24,12 +24,12 @@ export function encodeFrame(json: string, body?: Uint8Array): Uint8Array {
   return frame;
 }
 
-/** Thrown by a reader for bytes that are no frame: there is no going on after them. */
+/** Thrown by a reader for invalid bytes; the stream cannot continue. */
 export class FrameError extends Error {}
 
 /**
- * Finds the frames in a stream of bytes, however it is cut. What one frame claims to be larger than the limits is refused before
- * any of it is kept, and a frame takes its own size of memory, once.
+ * Reads frames from a stream of chunks. A frame over the limits is rejected before it is buffered; others are buffered
+ * once, in their own size.
  */
 export class FrameReader {
   readonly #limits: FrameLimits;
@@ -37,14 +37,14 @@ export class FrameReader {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   #filled = 0;
   #jsonBytes = 0;
-  /** JSON and body; `undefined` while the header is not whole. */
+  /** JSON and body; `undefined` until the header is complete. */
   #content: Buffer | undefined;
 
   constructor(limits: FrameLimits) {
     this.#limits = limits;
   }
 
-  /** The frames that end in `chunk`, one by one. @throws FrameError */
+  /** Yields the frames that end in `chunk`. @throws FrameError */
   *read(chunk: Uint8Array): Generator<Frame, void, undefined> {
     let at = 0;
     while (at < chunk.byteLength) {

@@ -4,12 +4,12 @@ import os from 'node:os';
 import v8 from 'node:v8';
 
 /**
- * Takes from a tool's JavaScript the ways in which it could signal other processes, the host first of all, or slow them down. What a tool
- * starts, where it may start something, still can.
+ * Removes the ways for a tool's JavaScript to signal or slow down other processes, above all the host. Programs started
+ * by the tool still can.
  */
 export function forbidSignals(): void {
   const forbid = (syscall: string) => () => {
-    throw Object.assign(new Error('A tool may not signal processes, or change their priority.'), {
+    throw Object.assign(new Error('A tool must not signal processes or change their priority.'), {
       code: 'EPERM',
       syscall,
     });
@@ -17,32 +17,32 @@ export function forbidSignals(): void {
   Object.defineProperty(process, 'kill', { value: forbid('kill') });
   for (const name of ['_kill', '_debugProcess', '_debugEnd']) Reflect.deleteProperty(process, name);
   os.setPriority = forbid('setpriority');
-  // For those who import it by name.
+  // For named imports.
   syncBuiltinESMExports();
 }
 
-/** Where no file may be written: nor one for a socket to listen at, which Node's permissions let be made. `socket`: any UNIX socket. */
+/** Prevents socket files where no file may be written; Node's permissions do not cover them. `socket`: any UNIX socket. */
 export function forbidSocketFiles(socket: Socket): void {
   if (process.permission?.has('fs.write') !== false) return;
-  // All of them have one prototype, which is all that makes such files.
+  // Their shared prototype is the only way to create such files.
   const handle: unknown = Reflect.get(socket, '_handle');
   const bind = (): number => -os.constants.errno.EACCES;
   Object.defineProperty(Object.getPrototypeOf(handle), 'bind', { value: bind });
 }
 
-/** Where no file may be written: takes away what V8 writes for those who look into it, of which Node's permissions know nothing. */
+/** Prevents V8 from writing trace files where no file may be written; Node's permissions do not cover them. */
 export function forbidTraces(): void {
   if (process.permission?.has('fs.write') !== false) return;
   v8.setFlagsFromString = () => {
-    throw Object.assign(new Error('A tool that may not write files may not set flags of V8.'), {
+    throw Object.assign(new Error('A tool without permission to write files must not set V8 flags.'), {
       code: 'ERR_ACCESS_DENIED',
     });
   };
-  // For those who import it by name.
+  // For named imports.
   syncBuiltinESMExports();
 }
 
-/** What nobody catches is printed, as Node does, and ends the call under way; without one it ends the program. */
+/** Prints an uncaught error, as Node does, and ends the running call; without one, the program. */
 export function catchStrays(crash: (thrown: unknown) => boolean): void {
   const exit = process.exit.bind(process);
   const print = console.error.bind(console);

@@ -2,7 +2,7 @@ import { HoldfastError, type Json } from '@holdfast/core';
 import { fromThrownMessage, type HostMessage } from './call-messages.ts';
 import type { ChildMessage } from './child-messages.ts';
 
-/** What the host answered: a value, and bytes where it sends some. */
+/** The host's reply: a value, optionally with bytes. */
 export interface Reply {
   readonly value: Json;
   readonly body: Uint8Array | undefined;
@@ -13,10 +13,10 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-// The host takes no more of one call at a time.
+// The host's limit per call.
 const maxPending = 64;
 
-/** What a tool's call asks the host for, on the tool's side. Sent in order, some at a time. */
+/** The requests of a tool's call to the host, on the tool's side. Sent in order, a limited number at a time. */
 export class HostRequests {
   readonly #call: number;
   readonly #send: (message: ChildMessage, body?: Uint8Array) => void;
@@ -26,7 +26,7 @@ export class HostRequests {
   #count = 0;
   #closed = false;
 
-  /** `waits` hears whether any answer is still to come. */
+  /** `waits` is called with whether a reply is pending. */
   constructor(
     call: number,
     send: (message: ChildMessage, body?: Uint8Array) => void,
@@ -37,13 +37,13 @@ export class HostRequests {
     this.#waits = waits;
   }
 
-  /** @throws HoldfastError `context.closed` once the call has ended. */
+  /** @throws HoldfastError `context.closed` after the end of the call. */
   checkOpen(): void {
     if (this.#closed)
-      throw new HoldfastError('context.closed', 'The call has ended; its context cannot be used any more.');
+      throw new HoldfastError('context.closed', 'The call has ended, so its context can no longer be used.');
   }
 
-  /** Rejects with what the host refuses it with. */
+  /** Rejects with the host's error. */
   ask(method: string, parameters: readonly Json[], body?: Uint8Array): Promise<Reply> {
     const answer = new Promise<Reply>((resolve, reject) => {
       this.checkOpen();
@@ -57,7 +57,7 @@ export class HostRequests {
       if (this.#pending.size < maxPending) send();
       else this.#queue.push(send);
     });
-    // A tool need not wait for it.
+    // A tool need not await it.
     answer.catch(() => undefined);
     return answer;
   }
@@ -73,7 +73,7 @@ export class HostRequests {
     else waiting.reject(fromThrownMessage(message.error));
   }
 
-  /** The call has ended: nothing is asked any more. */
+  /** Ends the call: no further requests. */
   close(): void {
     this.#closed = true;
     this.#queue.length = 0;

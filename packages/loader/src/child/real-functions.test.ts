@@ -11,14 +11,14 @@ interface Definition {
   readonly parameters: Record<string, unknown>;
 }
 
-// The table by which definitions as models are offered them become tool files. Other words for types stay as they are.
+// Maps the types of function definitions from other datasets to JSON Schema types; others are kept.
 const types: ReadonlyMap<unknown, string> = new Map([
   ['dict', 'object'],
   ['float', 'number'],
   ['tuple', 'array'],
 ]);
 
-// Under these stand names that are anybody's choice, also `type` and `default`.
+// Keys of these objects are names, even `type` and `default`.
 const maps: readonly string[] = ['properties', 'patternProperties', '$defs'];
 
 function toSchema(node: unknown, isMap = false): unknown {
@@ -34,7 +34,7 @@ function toMember(key: string, value: unknown): unknown {
   return key === 'default' || key === 'enum' ? value : toSchema(value, maps.includes(key));
 }
 
-/** Other characters of a name become `_`, capitals small letters. */
+/** Invalid characters of a name become `_`, capitals lower case. */
 function toName(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9_-]/g, '_');
 }
@@ -50,7 +50,7 @@ function toToolFile({ name, description, parameters }: Definition): string {
   return `export const METADATA = ${JSON.stringify(metadata, null, 2)};\nexport function work(input) {}\n`;
 }
 
-/** How many load, and for how many each code is the first reason. */
+/** The number that load, and for the rest the count of each first error code. */
 async function load(definitions: readonly Definition[]): Promise<Readonly<Record<string, number>>> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-functions-'));
   try {
@@ -70,7 +70,7 @@ async function load(definitions: readonly Definition[]): Promise<Readonly<Record
   }
 }
 
-/** Folders in which no two names are taken for one: the n-th definition of a name lies in the n-th of them. */
+/** Folders without name conflicts: the n-th definition of a name goes into the n-th folder. */
 function spread(definitions: readonly Definition[]): readonly (readonly Definition[])[] {
   const named = Map.groupBy(definitions, ({ name }) => toName(name).replace(/[_-]/g, ''));
   const folders: Definition[][] = [];
@@ -86,7 +86,7 @@ function spread(definitions: readonly Definition[]): readonly (readonly Definiti
 
 const object = (properties: object): Record<string, unknown> => ({ type: 'dict', properties });
 
-test('each kind of definition loads, or is refused for its true reason', async () => {
+test('each kind of definition loads, or is refused for the right reason', async () => {
   const counts = await load([
     { name: 'Math.Factorial', description: 'Factorial.', parameters: object({ number: { type: 'integer' } }) },
     {
@@ -124,7 +124,7 @@ function readData(): readonly Definition[] {
 }
 
 test.skipIf(!existsSync(data))(
-  '1,057 real function definitions, each in a folder where no other has its name',
+  '1,057 real function definitions, in folders without name conflicts',
   async () => {
     const definitions = readData();
     expect(new Set(definitions.map(({ name }) => toName(name))).size).toBe(818);
@@ -132,8 +132,8 @@ test.skipIf(!existsSync(data))(
     for (const folder of spread(definitions)) {
       for (const [what, count] of Object.entries(await load(folder))) counts[what] = (counts[what] ?? 0) + count;
     }
-    // The types of others (`any`, `String`, `HashMap`, `""`), defaults of another type (most are null), and objects without
-    // properties, which nothing but `{}` fits because an object that does not say otherwise is closed.
+    // Foreign types (`any`, `String`, `HashMap`, `""`), defaults of another type (mostly null), and objects without
+    // properties, which accept only `{}` because objects are closed by default.
     expect(counts).toEqual({
       loaded: 868,
       'tool.schema.invalid': 141,
@@ -145,9 +145,9 @@ test.skipIf(!existsSync(data))(
 );
 
 test.skipIf(!existsSync(data))(
-  'the same in one folder, where 397 of them have 158 names between them',
+  'the same in one folder, where 397 of them share 158 names',
   async () => {
-    // Those that are refused for what they are take no name from another one.
+    // Definitions refused for other reasons do not conflict.
     expect(await load(readData())).toEqual({
       loaded: 508,
       'tool.name.duplicate': 359,

@@ -10,7 +10,7 @@ const options = { verify: verifyFile };
 test.each([
   ['subprocess', () => createSubprocessRunner(options)],
   ['worker', () => createWorkerRunner(options)],
-] as const)('%s: a tool has its call, its files and other tools, and the host does the work', async (_tier, create) => {
+] as const)('%s: a tool has its call, its files and other tools, served by the host', async (_tier, create) => {
   const source = `
 const attempt = async (run) => { try { return (await run()) ?? null; } catch (error) { return error.code ?? error.message; } };
 export async function run(input, context) {
@@ -102,7 +102,7 @@ export async function run(input, context) {
 test.each([
   ['subprocess', () => createSubprocessRunner(options)],
   ['worker', () => createWorkerRunner(options)],
-] as const)('%s: the next call of a tool meets what the one before has left in its globals', async (_tier, create) => {
+] as const)('%s: the next call of a tool sees globals changed by the previous one', async (_tier, create) => {
   const tool = writeTool('let count = 0; export function run() { return ++count; }');
   const runner = closeLater(create());
   const counts: unknown[] = [];
@@ -113,7 +113,7 @@ test.each([
 test.each([
   ['subprocess', () => createSubprocessRunner(options)],
   ['worker', () => createWorkerRunner(options)],
-] as const)('%s: a node of a plan sees its trace, and one that is too large is absent', async (_tier, create) => {
+] as const)('%s: a plan node sees its trace, unless it is too large', async (_tier, create) => {
   const tool = writeTool(`export function run(input, context) {
     try { return { trace: context.trace ?? null, frozen: Object.isFrozen(context.trace?.[0]?.value) }; }
     catch (error) { return error.code + ' ' + error.data.reason; }
@@ -134,7 +134,7 @@ test.each([
   expect(await runner.run(tool, {}, testContext({ trace: [large] }))).toBe('context.absent too-large');
 });
 
-test('a call that has ended has no use of its context; its signal fires at the deadline', async () => {
+test('the context of an ended call is unusable; its signal fires at the deadline', async () => {
   const tool = writeTool(`
 let kept;
 const attempt = async (run) => { try { return await run(); } catch (error) { return error.code; } };
@@ -156,7 +156,7 @@ export async function run({ first }, context) {
   expect([context.told, context.calls]).toEqual([[], []]);
 });
 
-test('what nobody catches is printed; a rejection does no harm, an exception ends the call', async () => {
+test('uncaught errors are printed; a rejection is ignored, an exception ends the call', async () => {
   let printed = '';
   const print = (text: string): void => {
     printed += text;
@@ -180,7 +180,7 @@ export async function run({ kind }) {
 test.each([
   ['subprocess', () => createSubprocessRunner(options)],
   ['worker', () => createWorkerRunner(options)],
-] as const)('%s: what the context lacks says so, and what to do', async (_tier, create) => {
+] as const)('%s: a missing member of the context throws with advice', async (_tier, create) => {
   const runner = closeLater(create());
   // One tool, and so one process.
   const tool = writeTool(`export function run({ property }, context) {
@@ -193,10 +193,10 @@ test.each([
     await expect(runner.run(tool, { property }, testContext())).rejects.toMatchObject({
       code: 'context.absent',
       message: expect.stringMatching(
-        new RegExp(`^\`context\\.${property}\` is only there in the host's process, .*isolation: 'in-process'`),
+        new RegExp(`^\`context\\.${property}\` is not available outside the host's process. .*isolation: 'in-process'`),
       ),
     });
   }
-  // What a call need not have is merely not there, and looking at the whole hurts nobody.
+  // Optional members are just absent, and inspecting the whole context is safe.
   expect(await runner.run(tool, {}, testContext())).toEqual([null, null, null, null, null, false, 10, true]);
 });

@@ -14,7 +14,7 @@ import { type HostMessage, maxTraceLength } from './call-messages.ts';
 import type { ChildMessage } from './child-messages.ts';
 import type { HostRequests, Reply } from './host-requests.ts';
 
-/** What a tool has of its context outside of the host's process. To read what else a call always has throws `context.absent`. */
+/** The context of a tool outside the host's process. Accessing other members of a context throws `context.absent`. */
 export type RemoteContext = Pick<
   ToolContext,
   'callId' | 'idempotencyKey' | 'signal' | 'deadline' | 'filesystem' | 'call' | 'trace' | 'begin' | 'progress' | 'beat'
@@ -23,7 +23,10 @@ export type RemoteContext = Pick<
 const maxProgressLength = 10_000;
 const beatMs = 100;
 
-/** Frozen, and its functions are bound: tools take their context apart. Reading what is absent throws HoldfastError `context.absent`. */
+/**
+ * Creates a frozen context with bound functions, because tools destructure it. Accessing a missing member throws
+ * HoldfastError `context.absent`.
+ */
 export function createRemoteContext(
   message: Extract<HostMessage, { readonly type: 'call' }>,
   requests: HostRequests,
@@ -44,23 +47,23 @@ export function createRemoteContext(
     async call(name, input = {}) {
       requests.checkOpen();
       const { value } = await requests.ask('call', [String(name), toSent(input)]);
-      // The host's own outcome; JSON has left out a code that is undefined.
+      // The host's own outcome; JSON dropped an undefined code.
       return Object.freeze({ code: undefined, ...(value as object) }) as unknown as Outcome;
     },
     trace: trace === undefined || trace === null ? undefined : deepFreeze(trace),
-    // The host has seen to it.
+    // The host already did.
     begin: async () => undefined,
     progress(text) {
       requests.checkOpen();
-      // The host keeps what it is told, so that there has to be an end to it.
+      // The host stores progress, so it must be limited.
       if (!isTold) return;
       const message = String(text).slice(0, maxProgressLength);
       isTold = hasRoom(message);
-      send({ type: 'progress', call, message: isTold ? message : '(further progress of this call is left out)' });
+      send({ type: 'progress', call, message: isTold ? message : '(further progress of this call is not shown)' });
     },
     beat() {
       requests.checkOpen();
-      // One sign of life is as good as many.
+      // One heartbeat per interval is enough.
       const nowMs = performance.now();
       if (nowMs < nextBeatMs) return;
       nextBeatMs = nowMs + beatMs;
@@ -70,7 +73,7 @@ export function createRemoteContext(
   return { context: explainAbsence(Object.freeze(context), trace === null), close };
 }
 
-// `budget`, `prompt`, `renderedPrompt` and `model` are not among them: a tool has to do without them in many a call.
+// Without `budget`, `prompt`, `renderedPrompt` and `model`, which many calls lack anyway.
 const absent: ReadonlySet<unknown> = new Set<Exclude<keyof ToolContext, keyof RemoteContext>>([
   'session',
   'resources',
@@ -78,27 +81,27 @@ const absent: ReadonlySet<unknown> = new Set<Exclude<keyof ToolContext, keyof Re
   'child',
 ]);
 
-/** Tells a tool that was written for the host's process what it lacks, where it would only have found `undefined`. */
+/** Explains to a tool written for the host's process what is missing, instead of returning `undefined`. */
 function explainAbsence(context: RemoteContext, isTraceTooLarge: boolean): RemoteContext {
   return new Proxy(context, {
     get(target, key, receiver) {
       if (key === 'trace' && isTraceTooLarge) {
-        const message = `\`context.trace\` is longer than ${maxTraceLength} characters, and this tool runs in another process or in a thread: give it less by the inputs of its node, or load it with \`isolation: 'in-process'\`.`;
+        const message = `\`context.trace\` exceeds ${maxTraceLength} characters, the limit for a tool outside the host's process: reduce the inputs of its node, or load it with \`isolation: 'in-process'\`.`;
         throw new HoldfastError('context.absent', message, { data: { property: key, reason: 'too-large' } });
       }
       if (!absent.has(key)) return Reflect.get(target, key, receiver);
-      const message = `\`context.${String(key)}\` is only there in the host's process, and this tool runs in another one or in a thread: it can use \`context.filesystem\` and \`context.call\`, or has to be loaded with \`isolation: 'in-process'\`.`;
+      const message = `\`context.${String(key)}\` is not available outside the host's process. Use \`context.filesystem\` and \`context.call\`, or load the tool with \`isolation: 'in-process'\`.`;
       throw new HoldfastError('context.absent', message, { data: { property: String(key) } });
     },
   });
 }
 
-/** Text stays text: the host parses it as it parses a model's. */
+/** Text stays text: the host parses it like a model's. */
 function toSent(input: unknown): Parameters<HostRequests['ask']>[1][number] {
   if (typeof input === 'string') return input;
   const copied = copyJson(input);
   if (copied.ok) return copied.value;
-  throw new HoldfastError('arguments.not_json', `The arguments of a nested call cannot be sent: ${copied.problem}.`);
+  throw new HoldfastError('arguments.not_json', `Cannot send the arguments of a nested call: ${copied.problem}.`);
 }
 
 function createDeadline(remainingMs: number): Deadline {
@@ -106,10 +109,10 @@ function createDeadline(remainingMs: number): Deadline {
   return Object.freeze({ atMs, remainingMs: () => Math.max(0, atMs - Date.now()) });
 }
 
-// 2^31 - 1 ms is the longest delay that timers honour.
+// 2^31 - 1 ms, the longest delay of a timer.
 const maxDelayMs = 2_147_483_647;
 
-/** The host ends the process at the deadline; a tool that looks at its signal gets to know of it, if at all, by its own clock. */
+/** The host kills the process at the deadline; inside, the signal can only fire by the tool's own clock. */
 function endAfter(remainingMs: number): { readonly signal: AbortSignal; close(): void } {
   const controller = new AbortController();
   if (remainingMs > maxDelayMs) return { signal: controller.signal, close: () => undefined };
@@ -117,7 +120,7 @@ function endAfter(remainingMs: number): { readonly signal: AbortSignal; close():
   return { signal: controller.signal, close: () => clearTimeout(timer) };
 }
 
-/** The call's filesystem, which is staged in the host and asked for by messages. What the host answers has the type it should. */
+/** The call's filesystem, staged in the host and accessed by messages. Replies of the host are trusted to have the right type. */
 function createRemoteFilesystem(requests: HostRequests): Filesystem {
   const ask = async (method: string, path: string, ...rest: readonly Json[]): Promise<Reply> =>
     await requests.ask(method, [String(path), ...rest]);
@@ -133,7 +136,7 @@ function createRemoteFilesystem(requests: HostRequests): Filesystem {
       if (content instanceof Uint8Array) await requests.ask('write', [String(path)], content);
       else if (typeof content === 'string' && content.isWellFormed())
         await requests.ask('write', [String(path)], new TextEncoder().encode(content));
-      // The filesystem has its own words for what it refuses.
+      // The filesystem rejects other content itself.
       else await requests.ask('write', [String(path), typeof content === 'string' ? content : null]);
     },
     remove: async (path: string) => void (await ask('remove', path)),
@@ -152,11 +155,11 @@ async function* walk(requests: HostRequests, path: string): AsyncGenerator<FileE
 }
 
 const maxRemarks = 100_000;
-// Characters, and for each message what it takes beside them.
+// Characters, plus an overhead per message.
 const maxProgress = 2 * 1024 * 1024;
 const messageCost = 100;
 
-/** Makes a function that counts what a tool says of its progress in one call, and says whether there is room for that. */
+/** Creates a function that adds up a call's progress and returns false once it exceeds the limit. */
 function limitProgress(max: number = maxProgress): (message: string) => boolean {
   let left = max;
   return (message) => {
@@ -165,13 +168,13 @@ function limitProgress(max: number = maxProgress): (message: string) => boolean 
   };
 }
 
-/** Messages of one call that ask for nothing, as the host counts them: the program on the other side never sends so many. */
+/** Counts a call's messages that need no reply, in the host: a genuine program never exceeds the limit. */
 export class Remarks {
   #count = 0;
-  // It says once that it says no more.
+  // Includes the final notice of the other side.
   readonly #hasRoom = limitProgress(maxProgress + 1_000);
 
-  /** False when there have been too many. */
+  /** False if there were too many. */
   add(progress?: string): boolean {
     this.#count += 1;
     return this.#count <= maxRemarks && (progress === undefined || this.#hasRoom(progress));

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** The environment variable by which programs are found that a tool has started, wherever they have gone. */
+/** The environment variable that identifies programs started by a tool, even outside its process group. */
 export const tagName = 'HOLDFAST_PROCESS';
 
-/** Programs that have one of the tags in their environment. On Linux; where the system does not tell, none. */
+/** Ids of the programs with one of the tags in their environment. Linux only; otherwise none. */
 export function findTagged(tags: readonly string[]): readonly number[] {
   const texts = tags.map((tag) => `${tagName}=${tag}`);
   return listProcesses().filter((id) => {
@@ -12,11 +12,11 @@ export function findTagged(tags: readonly string[]): readonly number[] {
   });
 }
 
-/** Kills them, and what they start meanwhile. */
+/** Kills them, including programs that they start meanwhile. */
 export function killTagged(tags: readonly string[]): void {
   const killed = new Set<number>();
   for (;;) {
-    // One that dies is there for a while yet.
+    // A dying process remains visible for a while.
     const found = findTagged(tags).filter((id) => !killed.has(id));
     if (found.length === 0) return;
     for (const id of found) {
@@ -30,12 +30,12 @@ export function killTagged(tags: readonly string[]): void {
   }
 }
 
-// One that is about to become another program shows no environment for a moment, so that one look is not enough.
+// A program in the middle of `exec` briefly shows no environment, so one look is not enough.
 const enoughLooks = 2;
 
 /**
- * Makes a function that says whether a program runs, or may run, which this process has started, or which such a one has started and left. It
- * looks at all programs of the system only when one has been started since the last time.
+ * Creates a function that returns true if a program may still run that this process, or an orphan of it, started. Scans
+ * the system only if a program was started since the last scan.
  */
 export function createProgramFinder(): () => boolean {
   const tag = process.env[tagName] ?? '';
@@ -47,17 +47,17 @@ export function createProgramFinder(): () => boolean {
     if (endedNow !== ended) looks = 0;
     ended = endedNow;
     if (looks === enoughLooks) return false;
-    // In a sandbox, what has started this process has the tag, too.
+    // In a sandbox, the parent process has the tag too.
     const isFound = findTagged([tag]).some((id) => id !== process.pid && id !== process.ppid);
     looks = isFound ? 0 : looks + 1;
     return looks < enoughLooks;
   };
 }
 
-/** What programs that this one has started had used of memory when they ended: more with each of them. */
+/** Page faults of ended child processes: the count grows with each of them. */
 function readEnded(): string | undefined {
   const text = readText('/proc/self/stat');
-  // The second field, the name, is in brackets, and can be anything.
+  // The second field, the name, is in brackets and can contain anything.
   return text.slice(text.lastIndexOf(')') + 2).split(' ')[8];
 }
 
@@ -67,12 +67,12 @@ function listProcesses(): readonly number[] {
       .filter((name) => /^\d+$/.test(name))
       .map(Number);
   } catch {
-    // There is no such folder.
+    // The folder does not exist.
     return [];
   }
 }
 
-/** `''` when it cannot be read: the process has ended, or is somebody else's. */
+/** `''` if unreadable: the process has ended, or belongs to another user. */
 function readText(path: string): string {
   try {
     return readFileSync(path, 'latin1');

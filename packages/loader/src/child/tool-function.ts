@@ -1,9 +1,9 @@
 import type { ToolMetadata } from '../check/types.ts';
 
-/** The function of a tool file, as far as anything is known of it. */
+/** The function of a tool file, untyped. */
 export type ToolFunction = (input: unknown, context: unknown) => unknown;
 
-/** The function that does a tool's work, in the imported file; `undefined` when something else stands in its place. */
+/** Finds the tool's function in the imported module; `undefined` if it is not a function. */
 export function findToolFunction(
   module: object,
   { form, function: name }: Pick<ToolMetadata, 'form' | 'function'>,
@@ -13,6 +13,6 @@ export function findToolFunction(
   if (typeof exported !== 'object' || exported === null) return undefined;
   const execute: unknown = Reflect.get(exported, 'execute');
   if (typeof execute !== 'function') return undefined;
-  // A method may ask for its tool by `this`.
+  // A method may use `this`.
   return (input, context) => Reflect.apply(execute, exported, [input, context]);
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { registerHooks } from 'node:module';
-// Not the global one, which a tool may put something else in the place of.
+// Not the global one, which a tool may replace.
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { copyJson, HoldfastError, isToolResult } from '@holdfast/core';
@@ -11,12 +11,12 @@ import { HostRequests } from './host-requests.ts';
 import { createRemoteContext } from './remote-context.ts';
 import { findToolFunction, type ToolFunction } from './tool-function.ts';
 
-/** The way to the host. */
+/** The connection to the host. */
 export interface HostChannel {
   send(frame: Uint8Array): void;
-  /** Whether the channel keeps this program alive when there is nothing else to do. */
+  /** Keeps this program alive while idle, or not. */
   hold(held: boolean): void;
-  /** Whether a program runs that the tool has started. */
+  /** True if a program started by the tool is still running. */
   leavesPrograms(): boolean;
 }
 
@@ -28,11 +28,11 @@ interface Current {
   close(): void;
 }
 
-/** Runs one tool for the host, a call at a time, in a process or thread of its own. */
+/** Runs one tool for the host, one call at a time, in its own process or thread. */
 export class ToolServer {
   readonly #channel: HostChannel;
   readonly #reader: FrameReader = new FrameReader(hostLimits);
-  /** What keeps this program alive while no call is under way. */
+  /** Resources that keep this program alive between calls. */
   #restingResources: number | undefined;
   #imported: Promise<Imported> | undefined;
   #current: Current | undefined;
@@ -41,14 +41,14 @@ export class ToolServer {
     this.#channel = channel;
   }
 
-  /** Tells the host that calls can come. */
+  /** Tells the host that calls can start. */
   start(): void {
     this.#send({ type: 'ready' });
   }
 
   receive(chunk: Uint8Array): void {
     for (const { json, body } of this.#reader.read(chunk)) {
-      // The host's own words.
+      // Sent by the host.
       const message = JSON.parse(json) as HostMessage;
       if (message.type === 'call') void this.#run(message);
       else if (message.type === 'ping') this.#send({ type: 'pong' });
@@ -56,12 +56,12 @@ export class ToolServer {
     }
   }
 
-  /** Nothing is left to do but to wait for the host, and the call under way does not: it will never answer. */
+  /** The event loop is empty but for the host, so a running call can never answer. */
   stall(): void {
     this.#end(this.#current, { type: 'stuck' });
   }
 
-  /** What was thrown where nobody catches it ends the call under way; false when there is none. */
+  /** Ends the running call with an uncaught error; false if there is none. */
   crash(thrown: unknown): boolean {
     const current = this.#current;
     this.#end(current, { type: 'threw', error: toThrownMessage(thrown) });
@@ -115,7 +115,7 @@ export class ToolServer {
     return isResting && !this.#channel.leavesPrograms();
   }
 
-  /** What a call has closed may take a few turns to be gone. What stays longer is not waited for: the host ends this program. */
+  /** Handles closed by a call may take a few turns to disappear. If others remain, the host ends this program. */
   async #tellIdle(call: number): Promise<void> {
     for (let turn = 0; turn < 10; turn += 1) {
       await new Promise((resolve) => setImmediate(resolve));
@@ -130,10 +130,10 @@ export class ToolServer {
   #send(message: ChildMessage, body?: Uint8Array): void {
     const json = JSON.stringify(message);
     const { maxJsonBytes, maxBodyBytes } = childLimits;
-    // No character takes more than three bytes, so that most texts need not be counted.
+    // A character takes at most three bytes, so most texts need not be counted.
     const bytes = json.length * 3 <= maxJsonBytes ? 0 : Buffer.byteLength(json);
     if (bytes > maxJsonBytes || (body?.byteLength ?? 0) > maxBodyBytes) {
-      const message = `A tool can send at most ${maxJsonBytes} bytes of JSON, or ${maxBodyBytes} bytes of a file, at once.`;
+      const message = `A tool can send at most ${maxJsonBytes} bytes of JSON, or ${maxBodyBytes} bytes of a file, per message.`;
       throw new HoldfastError('tool.message.too_large', message);
     }
     this.#channel.send(encodeFrame(json, body));
@@ -159,8 +159,8 @@ async function importTool(message: CallMessage): Promise<Imported> {
 }
 
 /**
- * Lets the file, and every other one that is known, run only if its bytes, as they have been read to be run, are those that were verified:
- * also those that are imported in a later call. Says whether one of them was not.
+ * Allows the file, and every other known file, to run only if its loaded bytes are the verified ones, even if imported
+ * in a later call. The returned function is true if one of them differed.
  */
 function checkBytes({ url, sha256, files = [] }: CallMessage): () => boolean {
   const digests = new Map([...files, [fileURLToPath(url), sha256]]);
@@ -174,7 +174,7 @@ function checkBytes({ url, sha256, files = [] }: CallMessage): () => boolean {
       const isSame = source != null && createHash('sha256').update(toBytes(source)).digest('hex') === digest;
       if (isSame) return loaded;
       changed = true;
-      throw new Error('The file is not the one that was verified.');
+      throw new Error('The file differs from the verified one.');
     },
   });
   return () => changed;

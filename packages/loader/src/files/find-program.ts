@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 
-/** The absolute path of a program in a folder of `path`, as a shell finds it, but never in the folder that happens to be current. */
+/** Absolute path of a program on `path`, like a shell, but never relative to the current folder. */
 export function findProgram(name: string, path: string = process.env['PATH'] ?? ''): string | undefined {
   return path
     .split(delimiter)
@@ -15,7 +15,7 @@ function isProgram(file: string): boolean {
     accessSync(file, constants.X_OK);
     return statSync(file).isFile();
   } catch {
-    // There is none, or none that may be run.
+    // Missing or not executable.
     return false;
   }
 }

@@ -14,7 +14,7 @@ test.each([0, 1, 4095, 4096, 4097, 1024 * 1024 - 1, 1024 * 1024, 2 * 1024 * 1024
   if (size > 0) expect(readBounded(path, size - 1)).toMatchObject({ type: 'refused', reason: 'too-large' });
 });
 
-test.runIf(process.platform === 'linux')('a file that holds more than its size says', async () => {
+test.runIf(process.platform === 'linux')('a file that contains more than its size says', async () => {
   expect(readBounded('/proc/self/status', 100)).toMatchObject({ type: 'refused', reason: 'too-large' });
   expect(readBounded('/proc/self/status', 1_000_000)).toMatchObject({
     type: 'read',
@@ -22,7 +22,7 @@ test.runIf(process.platform === 'linux')('a file that holds more than its size s
   });
 });
 
-test('what is no file, or behind a link', async () => {
+test('anything but a regular file, or behind a link', async () => {
   await using project = await createProject({ x: '', 'folder/y': '' });
   await project.link('link', 'x');
   execFileSync('mkfifo', [join(project.root, 'fifo')]);

@@ -5,7 +5,7 @@ export type BoundedReading =
       readonly type: 'read';
       readonly bytes: Uint8Array;
       readonly stamp: Stamp;
-      /** Whether anybody may run it. */
+      /** True if any user may execute it. */
       readonly isExecutable: boolean;
     }
   | { readonly type: 'missing' }
@@ -16,15 +16,15 @@ export type BoundedReading =
     };
 
 /**
- * Reads a regular file of at most `maxBytes`. Follows no link at its end, waits for no FIFO, never throws for what a file is. Not by
- * promises, which take several times as long as the work itself.
+ * Reads a regular file of at most `maxBytes`. Does not follow a link, does not block on a FIFO, and does not throw for
+ * the state of a file. Synchronous: promises would take several times as long as the work.
  */
 export function readBounded(path: string, maxBytes: number): BoundedReading {
   try {
     const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
     try {
       const stat = fstatSync(descriptor);
-      if (!stat.isFile()) return { type: 'refused', reason: 'not-regular', why: 'it is no regular file' };
+      if (!stat.isFile()) return { type: 'refused', reason: 'not-regular', why: 'it is not a regular file' };
       const bytes = stat.size > maxBytes ? undefined : readUpTo(descriptor, stat.size, maxBytes);
       if (bytes === undefined)
         return { type: 'refused', reason: 'too-large', why: `it is larger than ${maxBytes} bytes` };
@@ -40,9 +40,9 @@ export function readBounded(path: string, maxBytes: number): BoundedReading {
   }
 }
 
-/** `undefined`: there is more. A file may grow while it is read, so its size is no bound. */
+/** `undefined`: there is more. The size is not a limit, because a file may grow while it is read. */
 function readUpTo(descriptor: number, size: number, maxBytes: number): Uint8Array | undefined {
-  // One byte more than there should be: what has not grown ends with the second read.
+  // One extra byte, so that a file that did not grow ends with the second read.
   let buffer = Buffer.allocUnsafeSlow(Math.max(size + 1, leastBytes));
   let total = 0;
   for (;;) {
@@ -57,8 +57,8 @@ function readUpTo(descriptor: number, size: number, maxBytes: number): Uint8Arra
 const leastBytes = 4096;
 
 /**
- * What tells one state of a file from another without reading it: size, inode, and the times of its last change, in milliseconds. A time
- * is rounded to about 250 ns, which keeps the order of times: one from before a moment never becomes one from after it.
+ * Identifies a state of a file without reading it: size, inode and the times of its last change, in milliseconds. Times
+ * are rounded to about 250 ns, which preserves their order.
  */
 export type Stamp = readonly [size: number, inode: number, modifiedMs: number, changedMs: number];
 
@@ -66,11 +66,11 @@ function toStamp({ size, ino, mtimeMs, ctimeMs }: Stats): Stamp {
   return [size, ino, mtimeMs, ctimeMs];
 }
 
-/** Whether what `path` itself names is in the state of `stamp`, which may be anything, and has been since before a time. */
+/** True if `path` itself, not a link target, is in the state of `stamp`, which may be any value, and has been since before a time. */
 export function isAsStamped(path: string, stamp: unknown, beforeMs: number): boolean {
   if (!Array.isArray(stamp) || stamp.length !== 4) return false;
   const [size, inode, modifiedMs, changedMs]: readonly unknown[] = stamp;
-  // A change within the same tick of the clock as the scan would leave no trace.
+  // A change in the same clock tick as the scan would be invisible.
   if (!(typeof changedMs === 'number' && changedMs < beforeMs)) return false;
   const now = readStats(path);
   return (
@@ -82,23 +82,23 @@ export function isAsStamped(path: string, stamp: unknown, beforeMs: number): boo
   );
 }
 
-/** The stamp of what `path` itself names; `undefined` where that is out of reach. */
+/** The stamp of `path` itself; `undefined` if inaccessible. */
 export function readStamp(path: string): Stamp | undefined {
   const stats = readStats(path);
   return stats === undefined ? undefined : toStamp(stats);
 }
 
-// Not by a promise each: ten thousand of them take several times as long as the work itself.
+// Synchronous: ten thousand promises take several times as long as the work.
 function readStats(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {
-    // Out of reach.
+    // Inaccessible.
     return undefined;
   }
 }
 
-/** The code of an error of the system, such as `ENOENT`; `unknown` for anything else. */
+/** The code of a system error, such as `ENOENT`; `unknown` for anything else. */
 export function codeOf(thrown: unknown): string {
   return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'unknown';
 }

@@ -1,11 +1,11 @@
 import { realpathSync } from 'node:fs';
 
-/** The path without symlinks; `undefined` for what is missing, behind a circle of links, or out of reach. */
+/** The path without symlinks; `undefined` if missing, circular or inaccessible. */
 export function findRealPath(path: string): string | undefined {
   try {
     return realpathSync.native(path);
   } catch {
-    // The system says why; nothing here depends on it.
+    // The reason does not matter here.
     return undefined;
   }
 }

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** Told between the two steps of writing; what it throws ends the work there, as a crash would. */
+/** Called between the two steps of a write; a throw simulates a crash. */
 export type OnWrite = () => void | Promise<void>;
 
-/** Puts a whole file in the place of `path`, or leaves what is there. A crash leaves a file `.holdfast-….tmp` at most. */
+/** Replaces the file at `path` atomically. A crash leaves at most a temporary file `.holdfast-….tmp`. */
 export async function writeAtomically(path: string, text: string, onWritten?: OnWrite): Promise<void> {
   const aside = join(dirname(path), `.holdfast-${basename(path)}-${randomUUID()}.tmp`);
   const file = await open(aside, 'wx', 0o644);
@@ -13,7 +13,7 @@ export async function writeAtomically(path: string, text: string, onWritten?: On
   try {
     try {
       await file.writeFile(text);
-      // Otherwise a new name might lead to an empty file after the machine has lost its power.
+      // Otherwise, after a power failure, the new name could lead to an empty file.
       await file.datasync();
     } finally {
       await file.close();

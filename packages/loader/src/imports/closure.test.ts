@@ -22,7 +22,7 @@ async function readFiles(files: Readonly<Record<string, string | Uint8Array>>): 
   return await read(project);
 }
 
-/** Paths and packages of the closure of a file with that code, or its code and place. */
+/** The paths and packages in the closure of a file with that code, or its error code and position. */
 async function follow(code: string, files: Readonly<Record<string, string | Uint8Array>> = {}): Promise<unknown> {
   const reading = await readFiles({ [entry]: code, ...files });
   if (reading.type === 'refused') {
@@ -50,7 +50,7 @@ test.each([
   ['types alone', "import type { X } from './gone.ts'; export type { Y } from './gone.ts';", []],
   ['types among values', "import { type X } from '../src/other.mjs';", other],
   ['the type of a module', "let x: typeof import('./gone.ts');", []],
-  ['what Node brings along', "import 'node:fs'; import 'path'; import 'node:test';", []],
+  ['built-in modules of Node', "import 'node:fs'; import 'path'; import 'node:test';", []],
   ['a package', "import 'pack'; import 'pack/part.js'; await import('pack');", ['pack@1.2.3']],
   ['a query and a hash', "import '../src/other.mjs?a#b';", other],
   ['other spellings of a path', "import './../plugins/../src/%6fther.mjs';", other],
@@ -66,10 +66,10 @@ test.each([
   ['a template with an expression', ['import(`./', '{x}.mjs`);'].join('$'), 'tool.import.dynamic tool.mts:1:8'],
   ['an escape in import()', String.raw`import('./\x61.mjs');`, 'tool.import.dynamic tool.mts:1:8'],
   ['a sum', "import('./a' + '.mjs');", 'tool.import.dynamic tool.mts:1:8'],
-  ['a file that is not there', "\nimport './gone.mjs';", 'tool.import.missing tool.mts:2:8'],
+  ['a missing file', "\nimport './gone.mjs';", 'tool.import.missing tool.mts:2:8'],
   ['a path without its extension', "import '../src/other';", 'tool.import.unsupported tool.mts:1:8'],
   ['a folder', "import '../src';", 'tool.import.unsupported tool.mts:1:8'],
-  ['a path that is none', "import './%2e%2e%2fx.mjs';", 'tool.import.missing tool.mts:1:8'],
+  ['a path that is invalid', "import './%2e%2e%2fx.mjs';", 'tool.import.missing tool.mts:1:8'],
   ['an absolute path', "import '/etc/x.mjs';", 'tool.import.unsupported tool.mts:1:8'],
   ['a file URL', "import 'file:///etc/x.mjs';", 'tool.import.unsupported tool.mts:1:8'],
   ['a data URL', "import 'data:text/javascript,';", 'tool.import.unsupported tool.mts:1:8'],
@@ -83,15 +83,15 @@ test.each([
   ['CommonJS by its name', "import '../src/x.cjs';", 'tool.import.commonjs tool.mts:1:8'],
   ['CommonJS by its text', "import '../src/x.js';", 'tool.import.commonjs ../src/x.js:1:1'],
   ['a file of a package', "import '../node_modules/pack/index.js';", 'tool.import.unsupported tool.mts:1:8'],
-  ['a package that is not there', "import 'gone';", 'tool.import.package tool.mts:1:8'],
+  ['a missing package', "import 'gone';", 'tool.import.package tool.mts:1:8'],
   ['a package below the lock', "import 'below';", 'tool.import.misplaced tool.mts:1:8'],
   ['a package below the lock and beside it', "import 'both';", 'tool.import.misplaced tool.mts:1:8'],
   ['a native module', "import './x.node';", 'tool.import.unsupported tool.mts:1:8'],
-  ['what does not parse', "import '../src/bad.mjs';", 'tool.file.syntax ../src/bad.mjs:2:1'],
-  ['what is no text', "import '../src/bytes.mjs';", 'tool.import.unreadable tool.mts:1:8'],
+  ['a syntax error', "import '../src/bad.mjs';", 'tool.file.syntax ../src/bad.mjs:2:1'],
+  ['a binary file', "import '../src/bytes.mjs';", 'tool.import.unreadable tool.mts:1:8'],
   ['a folder with the name of a file', "import '../src/folder.mjs';", 'tool.import.unreadable tool.mts:1:8'],
   ['too much', "import '../src/large.json' with { type: 'json' };", 'tool.import.unreadable tool.mts:1:8'],
-  ['what a file in between asks for', "import '../src/asks.mjs';", 'tool.import.dynamic ../src/asks.mjs:1:8'],
+  ['a dynamic import of an imported file', "import '../src/asks.mjs';", 'tool.import.dynamic ../src/asks.mjs:1:8'],
 ])('refused: %s', async (_, code, found) => {
   const more = {
     'src/x.js': "const x = require('./gone');",
@@ -104,7 +104,7 @@ test.each([
   expect(await follow(code, more)).toBe(found);
 });
 
-test('links, wherever they lead, and what nobody may wait for', async () => {
+test('links to any target, and files that block', async () => {
   await using project = await createProject({ [entry]: "import './_x.mjs';", 'src/real.mjs': '' });
   for (const target of ['../src/real.mjs', '_x.mjs']) {
     await project.link('plugins/_x.mjs', target);
@@ -117,17 +117,17 @@ test('links, wherever they lead, and what nobody may wait for', async () => {
   expect(await read(project)).toMatchObject({ diagnostic: { code: 'tool.import.unreadable' } });
 });
 
-test('a file that its own path cannot be told from', async () => {
+test('a file whose path URL decoding would change', async () => {
   await using project = await createProject({
     [entry]: "import './_a b%20.mjs'; import './_a%20b%2520.mjs';",
     'plugins/_a b%20.mjs': '',
   });
-  // Node decodes the first one to a name that is not there.
+  // Node decodes the first one to a missing name.
   expect(await read(project)).toMatchObject({ diagnostic: { code: 'tool.import.missing' } });
 });
 
 test.each(['plugins/a\\b.mjs', 'plugins/a:b.mjs', 'plugins/a\nb.mjs', 'plugins/a\u001b[2J.mjs'])(
-  'a tool file %j, which no lock could name',
+  'a tool file %j, whose name a lock does not allow',
   async (path) => {
     await using project = await createProject({ [path]: '' });
     const reading = await read(project, path);
@@ -136,7 +136,7 @@ test.each(['plugins/a\\b.mjs', 'plugins/a:b.mjs', 'plugins/a\nb.mjs', 'plugins/a
 );
 
 test.each(['"1.0.0\\u001b[2J"', `"${'1'.repeat(300)}"`, '1', 'null', '"'])(
-  'a package whose version is %s has none',
+  'a package whose version is %s counts as unversioned',
   async (version) => {
     const reading = await readFiles({
       [entry]: "import 'odd';",
@@ -153,7 +153,7 @@ test('more files than a tool may import', async () => {
   expect(await follow(code.slice(1).join('\n'), files)).toHaveLength(299);
 });
 
-test('a long chain of imports, and a circle', async () => {
+test('a long import chain, and a cycle', async () => {
   const count = 250;
   const chain = Object.fromEntries(
     Array.from({ length: count }, (_, index) => [`src/n${index}.mjs`, `import './n${(index + 1) % count}.mjs';`]),
@@ -161,17 +161,17 @@ test('a long chain of imports, and a circle', async () => {
   expect(await follow("import '../src/n0.mjs';", chain)).toHaveLength(count);
 });
 
-test('import.meta is told of, once a file', async () => {
+test('import.meta is reported once per file', async () => {
   const reading = await readFiles({ [entry]: '\nconst x = import.meta.url + import.meta.dirname;' });
   expect(reading).toMatchObject({ warnings: [{ severity: 'warning', code: 'tool.import.meta', line: 2, column: 11 }] });
 });
 
-test('a large file, which is parsed in another process, is followed into its functions too', async () => {
+test('a large file, parsed in another process, is followed into its functions too', async () => {
   const code = `const x = [${'1 + 1, '.repeat(3000)}]; function f() { return import('../src/other.mjs'); }`;
   expect(await follow(code)).toEqual(other);
 });
 
-test('the digest tells every path and every byte apart, and no order', () => {
+test('the digest depends on every path and byte, but not on order', () => {
   const digest = digestClosure(
     'a',
     new Map([

@@ -13,15 +13,15 @@ import {
   readPart,
 } from './part.ts';
 
-/** A file and everything that it imports by path, or names in its command, read once. */
+/** A file with all files that it imports by path, or names in its command, read once. */
 export interface Closure {
   /** Path of the file itself. */
   readonly entry: string;
-  /** Of `entry`, and of the paths and digests of `files`. */
+  /** Digest of `entry` and of the paths and digests of `files`. */
   readonly digest: string;
   /** In path order. */
   readonly files: readonly ClosureFile[];
-  /** Name and version of what is imported by name, in name order. Node's own modules are left out. */
+  /** Name and version of packages imported by name, in name order, without Node's built-in modules. */
   readonly packages: ReadonlyMap<string, string>;
 }
 
@@ -30,30 +30,29 @@ export type ClosureReading =
   | { readonly type: 'refused'; readonly diagnostic: Diagnostic };
 
 export interface ClosurePlace {
-  /** No import leads out of it. Absolute, without symlinks. */
+  /** The boundary of imports. Absolute, without symlinks. */
   readonly root: string;
-  /** The tools folder; diagnostics name files relative to it. */
+  /** The tools folder; paths in diagnostics are relative to it. */
   readonly folder: string;
-  /** Beside JavaScript and TypeScript. */
+  /** In addition to JavaScript and TypeScript. */
   readonly languages?: readonly Language[] | undefined;
-  /** Told before a file is read, with its path. */
+  /** Called with the path before a file is read. */
   readonly onRead?: ((path: string) => void | Promise<void>) | undefined;
 }
 
-/** Reads closures. One file is read once, however many tools import it. To be disposed of at the end. */
+/** Reads closures. Reads each file once for all tools. Dispose of it at the end. */
 export interface ClosureReader extends AsyncDisposable {
   /** @param path - absolute, without symlinks, in the root. */
   read(path: string): Promise<ClosureReading>;
 }
 
-// Of data one file may have as much as all of them.
+// The limit for data applies to single files and to the total.
 const maxBytes = { code: 32 * 1024 * 1024, data: maxDataBytes } as const;
 const maxClosureFiles = 300;
 
 /**
- * Follows the imports of files without running them: relative ones into the file, named ones to a version. Refused are what
- * only running would tell, what leaves `root`, links, and what is no ES module or JSON: `tool.import.*`. Of a command, the files are read
- * that it names.
+ * Follows the imports of files without running them: relative imports to files, packages to versions. Refuses dynamic specifiers, paths
+ * outside `root`, links, and files other than ES modules or JSON: `tool.import.*`. For a command, reads the files that it names.
  */
 export function createClosureReader({ root, folder, languages, onRead }: ClosurePlace): ClosureReader {
   const packages = createPackageFinder(root);
@@ -88,7 +87,7 @@ export function createClosureReader({ root, folder, languages, onRead }: Closure
         });
         if (reading.type === 'refused') {
           const { finding, offset, source } = reading;
-          // What cannot be read at all has no place but the one that asks for it.
+          // An unreadable file is reported at the import.
           if (source === '' && next.from !== undefined)
             return refuse(finding, join(root, next.from.file.path), next.from.source, next.offset);
           return refuse(finding, next.path, source, offset);
@@ -113,7 +112,7 @@ export function createClosureReader({ root, folder, languages, onRead }: Closure
 
 /** The digest of a closure. */
 export function digestClosure(entry: string, files: ReadonlyMap<string, string>): string {
-  // Of lists and texts there is no other text: it is canonical.
+  // JSON of lists and strings is canonical.
   return hash('sha256', JSON.stringify([entry, [...files].sort(([left], [right]) => compareText(left, right))]));
 }
 
@@ -131,7 +130,7 @@ function tooLarge(maxBytes: number): Finding {
   return {
     code: 'tool.import.too_large',
     message: `The file imports or names more than ${maxClosureFiles} files or ${maxBytes} bytes by path.`,
-    hint: 'Make a package of what it needs.',
+    hint: 'Move its dependencies into a package.',
   };
 }
 

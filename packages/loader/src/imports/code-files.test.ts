@@ -49,7 +49,7 @@ test.each([
   expect(await list(['./entry.js'])).toEqual([`project/${other}`, 'project/entry.js'].sort());
 });
 
-test('an absolute file URL, a file outside of the folder and one behind a link are listed where they are', async () => {
+test('an absolute file URL, a file outside the folder and one behind a link are listed by real path', async () => {
   await write({
     'other/absolute.mjs': '',
     'other/up.mjs': "import './deeper.mjs';",
@@ -69,7 +69,7 @@ test('an absolute file URL, a file outside of the folder and one behind a link a
   ]);
 });
 
-test('computed paths and what is missing are left out', async () => {
+test('computed paths and missing files are left out', async () => {
   await write({
     'project/entry.ts': "await import(['./a', 'mjs'].join('.'));\nimport './missing.mjs';",
     'project/a.mjs': '',
@@ -86,7 +86,7 @@ const tsconfig = `{
 test.each<readonly [string, string, readonly string[]]>([
   ['a path without an ending', "import './lib/one';", ['lib/one.ts']],
   ['a folder', "import './lib';", ['lib/index.tsx']],
-  ['the name of what is compiled', "import './lib/one.js';", ['lib/one.ts']],
+  ['the name of the compiled file', "import './lib/one.js';", ['lib/one.ts']],
   ['that name, where both are there', "import './lib/both.js';", ['lib/both.js', 'lib/both.ts']],
   ['`paths`', "import '@/one';", ['lib/one.ts', 'tsconfig.json', 'base.json']],
   ['`paths` with an ending', "import 'end/one.js';", ['lib/one.ts', 'tsconfig.json', 'base.json']],
@@ -94,7 +94,7 @@ test.each<readonly [string, string, readonly string[]]>([
   ['`baseUrl` of a file that is extended', "import 'deep/two';", ['src/deep/two.ts', 'tsconfig.json', 'base.json']],
   ['`paths` from the `baseUrl` of another file', "import 'far';", ['src/deep/two.ts', 'tsconfig.json', 'base.json']],
   ['a package that nothing else is called like', "import 'other';", []],
-])('what tsx would load by %s is listed', async (_, text, files) => {
+])('files that tsx would load by %s are listed', async (_, text, files) => {
   await write({
     'project/entry.ts': text,
     'project/tsconfig.json': tsconfig,
@@ -110,7 +110,7 @@ test.each<readonly [string, string, readonly string[]]>([
   expect(await list(['./entry.ts'])).toEqual(['entry.ts', ...files].map((file) => `project/${file}`).sort());
 });
 
-test('what Node.js loads from JavaScript is listed as before', async () => {
+test('files that Node.js loads from JavaScript are listed as before', async () => {
   await write({
     'project/entry.mjs': "import './lib/both.js';",
     'project/tsconfig.json': '{ "compilerOptions": ',
@@ -120,7 +120,7 @@ test('what Node.js loads from JavaScript is listed as before', async () => {
   expect(await list(['./entry.mjs'])).toEqual(['project/entry.mjs', 'project/lib/both.js']);
 });
 
-test('a package is listed by name and version, wherever it is imported', async () => {
+test('a package is listed by name and version for any importer', async () => {
   await write({
     'project/entry.mjs':
       "import 'one';\nimport '@scope/two/part';\nimport './sub/file.mjs';\nimport 'node:fs';\nimport 'none';",
@@ -136,7 +136,7 @@ test('a package is listed by name and version, wherever it is imported', async (
   ]);
 });
 
-test('a package that calls itself by its name is listed by its files, also where one of that name is installed', async () => {
+test('a package that imports itself by name is listed by its files, even if one of that name is installed', async () => {
   await write({
     'project/entry.js': "import '@acme/own'; import '@acme/own/part'; import 'other';",
     'project/package.json': JSON.stringify({
@@ -158,7 +158,7 @@ test('a package that calls itself by its name is listed by its files, also where
   expect(await list(['other'])).toEqual([]);
 });
 
-test('a folder stands for its tool files, with what they import; those in other languages are not followed', async () => {
+test('a folder stands for its tool files with their imports; files in other languages are not followed', async () => {
   await write({
     'project/plugins/a.mjs': `import '../lib/part.mjs';\n${metadata('a')}`,
     'project/plugins/deep/b.ts': metadata('b'),
@@ -175,7 +175,7 @@ test('a folder stands for its tool files, with what they import; those in other 
   ]);
 });
 
-test('digests are of the bytes, and empty for what cannot be read', async () => {
+test('digests are of the bytes, and empty for unreadable files', async () => {
   await write({ 'project/a.mjs': 'one' });
   await symlink('/dev/null', join(root, 'project', 'device.mjs'));
   const { files } = await readCodeFiles(['./a.mjs', './device.mjs'], join(root, 'project'));

@@ -12,19 +12,19 @@ import { createPackageFinder, listOwnEntries, type PackageFinder, packageOf } fr
 import { maxDataBytes } from './part.ts';
 import { createTsxFinder } from './tsx.ts';
 
-/** The files and packages that code consists of. */
+/** The files and packages of some code. */
 export interface CodeFiles {
-  /** SHA-256 in hexadecimal by absolute path without symlinks; empty for what is not a regular file that can be read. */
+  /** SHA-256 in hexadecimal by absolute path without symlinks; empty for anything but a readable regular file. */
   readonly files: ReadonlyMap<string, string>;
-  /** Version by name; several versions in one text. */
+  /** Version by name; several versions joined in one string. */
   readonly packages: ReadonlyMap<string, string>;
 }
 
 /**
- * Lists the code behind `specifiers`, as a module in `folder` would import them, with everything that it imports by a path. The path of a
- * folder stands for its tool files, those in subfolders included; a package is listed by name and version, the one that `folder` is itself by
- * its files. What tsx would find by a name that Node.js does not take is listed, too. Nothing runs, and what cannot be found or followed is
- * left out: unlike a lock, the list promises no completeness for computed imports.
+ * Lists the code behind `specifiers`, as imported by a module in `folder`, with everything that it imports by path. A
+ * folder stands for its tool files, including subfolders; packages are listed by name and version, except the package
+ * that contains `folder`, by its files. Includes files that only tsx would resolve. Nothing runs. Unlike a lock, the
+ * list is best-effort: missing files and computed imports are left out.
  */
 export async function readCodeFiles(
   specifiers: readonly string[],
@@ -42,7 +42,7 @@ export async function readCodeFiles(
     const found = [...(target.path === undefined ? [] : [target.path]), ...tsx.find(specifier, importer)];
     for (const path of found) waiting.push({ path });
     if (target.name === undefined) return;
-    // A package that calls itself by its name is no installed one: its files are of this folder.
+    // A package that imports itself by name: its files are in this folder.
     for (const path of listOwnEntries(target.name, importer)) waiting.push({ path });
     const place = dirname(importer);
     const finder = finders.get(place) ?? createPackageFinder(place);
@@ -72,7 +72,7 @@ export async function readCodeFiles(
       const base = next.base ?? dirname(path);
       const part = await readers.of(kind).readPart({ path, source, base });
       if (part.type === 'refused') continue;
-      // What is data to one tool may be code that it runs.
+      // Data of one tool may be code for another.
       for (const need of part.needs)
         waiting.push(need.kind === 'data' ? { path: need.path } : { path: need.path, kind, base });
     }
@@ -83,15 +83,15 @@ export async function readCodeFiles(
 
 interface Reference {
   readonly path: string;
-  /** Where it is known before its name is looked at. */
+  /** Set if known before the file name is examined. */
   readonly kind?: Language;
-  /** Of a language: the folder of the tool file. */
+  /** For a language: the folder of the tool file. */
   readonly base?: string;
 }
 
 interface Target {
   readonly path?: string;
-  /** Of a package. */
+  /** For a package. */
   readonly name?: string;
 }
 
@@ -102,10 +102,10 @@ function resolveSpecifier(specifier: string, importer: string): Target {
   const path = specifier.startsWith('#') ? undefined : toFilePath(specifier, importer);
   if (path !== undefined && isFile(path)) return { path };
   try {
-    // A `require` without an extension or of a folder, or one of the `imports` of a `package.json`.
+    // A `require` without extension or of a folder, or an entry of `imports` in a `package.json`.
     return { path: createRequire(importer).resolve(specifier) };
   } catch {
-    // Importing it fails just the same.
+    // An import of it fails too.
     return {};
   }
 }
@@ -115,13 +115,13 @@ function toFilePath(specifier: string, importer: string): string | undefined {
     const url = new URL(specifier, pathToFileURL(importer));
     return url.protocol === 'file:' ? fileURLToPath(url) : undefined;
   } catch {
-    // Node.js refuses it, too.
+    // Node.js rejects it too.
     return undefined;
   }
 }
 
-// Not by the parser: anything that looks like an import may be one, also in a file that cannot be parsed here and still runs.
-// Bounded, so that no file makes it search for long.
+// A pattern instead of the parser: finds anything that looks like an import, even in files that do not parse here but
+// still run. Bounded, so that no file can make it slow.
 const imports =
   /\b(?:from|import|require)\b(?:\s{1,1000}|\/\*[\s\S]{0,2000}?\*\/|\/\/[^\n]{0,2000}\n|\(){0,20}(?<quote>['"`])(?<text>(?:\\.|(?!\k<quote>)[^\\\n]){0,4000})\k<quote>/g;
 

@@ -7,27 +7,27 @@ import { readBounded } from '../files/read-bounded.ts';
 import { findRealPath } from '../files/real-path.ts';
 
 export type FoundPackage =
-  /** `version` is empty where its manifest gives none. */
+  /** `version` is empty if the manifest has none. */
   | { readonly type: 'found'; readonly version: string }
   | { readonly type: 'missing' }
-  /** It is installed below the root, where what runs from a copy does not find it. */
+  /** Installed below the root, where code that runs from a copy cannot find it. */
   | { readonly type: 'below-root' };
 
-/** Finds packages as Node does from a folder upwards. */
+/** Finds packages like Node, from a folder upwards. */
 export interface PackageFinder {
-  /** `importer` is the folder of the file that asks, in the root or the root itself. */
+  /** `importer` is the folder of the importing file, in the root or the root itself. */
   find(name: string, importer: string): FoundPackage;
 }
 
 const maxManifestBytes = 1024 * 1024;
-/** What a lock takes for a version. */
+/** The versions that a lock accepts. */
 export const versionPattern: RegExp = /^[^\p{Cc}]{0,256}$/u;
 
-/** Looks each package up once. */
+/** Looks up each package once. */
 export function createPackageFinder(root: string): PackageFinder {
   const versions = new Map<string, string | undefined>();
 
-  /** The version of the package that `folder` itself has installed. */
+  /** The version of the package in `folder`'s own `node_modules`. */
   function look(folder: string, name: string): string | undefined {
     const path = join(folder, 'node_modules', name);
     if (!versions.has(path)) versions.set(path, readVersion(path));
@@ -53,15 +53,15 @@ export function createPackageFinder(root: string): PackageFinder {
 }
 
 function readVersion(folder: string): string | undefined {
-  // Where there is none, Node goes on in the folder above.
+  // If it is missing, Node continues in the parent folder.
   const place = findRealPath(folder);
   if (place === undefined || statSync(place, { throwIfNoEntry: false })?.isDirectory() !== true) return undefined;
   const version = readManifest(join(folder, 'package.json'))?.['version'];
-  // What is no version cannot be told from another one.
+  // An invalid version counts as none.
   return typeof version === 'string' && versionPattern.test(version) ? version : '';
 }
 
-/** `undefined` for what is no manifest: Node.js does not import such a package either. */
+/** `undefined` for an invalid manifest: Node.js does not import such a package either. */
 function readManifest(path: string): Readonly<Record<string, unknown>> | undefined {
   const reading = readBounded(path, maxManifestBytes);
   if (reading.type !== 'read') return undefined;
@@ -74,21 +74,21 @@ function readManifest(path: string): Readonly<Record<string, unknown>> | undefin
   }
 }
 
-/** `@scope/name` or `name` of a specifier such as `@scope/name/part`; `undefined` where it names no package. */
+/** `@scope/name` or `name` of a specifier such as `@scope/name/part`; `undefined` if it does not name a package. */
 export function packageOf(specifier: string): string | undefined {
   return /^(?:@[\w.~-]+\/)?(?![._])[\w.~-]+(?=\/|$)/.exec(specifier)?.[0];
 }
 
 /**
- * The files that a package may begin with, and its `package.json`, where `importer` is a file of it: Node.js takes that package before any
- * that is installed. Empty for every other name.
+ * The possible entry files of the package that contains `importer`, and its `package.json`, if `name` is its own name:
+ * Node.js prefers it to installed packages. Empty for any other name.
  */
 export function listOwnEntries(name: string, importer: string): readonly string[] {
   const manifest = findManifest(name, importer);
   if (manifest === undefined || !importer.startsWith(join(dirname(manifest), sep))) return [];
   const fields = readManifest(manifest);
   if (fields === undefined) return [manifest];
-  // Whatever the conditions: each may be met by somebody.
+  // Under all conditions.
   const targets = listTexts([fields['exports'], fields['main'] ?? './index.js']).filter(
     (target) => !target.includes('*'),
   );
@@ -99,7 +99,7 @@ function findManifest(name: string, importer: string): string | undefined {
   try {
     return findPackageJSON(name, pathToFileURL(importer));
   } catch {
-    // There is no such package.
+    // The package does not exist.
     return undefined;
   }
 }

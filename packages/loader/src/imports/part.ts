@@ -18,21 +18,21 @@ export interface ClosureFile {
   readonly digest: string;
   readonly bytes: Uint8Array;
   readonly stamp: Stamp;
-  /** Whether it may be run as a program. */
+  /** True if it is executable. */
   readonly isExecutable: boolean;
 }
 
-/** What a file is read as. `data`: whatever it is, nothing follows from it. */
+/** How a file is read. `data`: without following anything in it. */
 export type PartKind = ToolFileKind | 'data';
 
-/** A file that another one needs. */
+/** A reference from one file to another. */
 export interface PartReference {
   /** Absolute. */
   readonly path: string;
   readonly kind: PartKind;
-  /** Of a language: the folder of the tool file. Absolute. */
+  /** For a language: the folder of the tool file. Absolute. */
   readonly base?: string;
-  /** Where the other one asks for it. */
+  /** Offset of the reference in the other file. */
   readonly offset: number;
 }
 
@@ -62,11 +62,11 @@ export interface PartPlace {
   readonly shown: string;
 }
 
-/** Above this size a file that is no code is refused. */
+/** Size limit for files that are not code. */
 export const maxDataBytes: number = 64 * 1024 * 1024;
 const maxFileBytes = 8 * 1024 * 1024;
 
-/** Reads one file, and what it needs. Refused are what only running would tell, what leaves `root`, and links: `tool.import.*`. */
+/** Reads one file and its references. Refuses dynamic specifiers, paths outside `root`, and links: `tool.import.*`. */
 export async function readPart({ path, kind, base }: PartReference, place: PartPlace): Promise<PartReading> {
   const reading = await readBytes(path, kind, place);
   if (reading.type === 'refused') return reading;
@@ -96,18 +96,18 @@ async function readBytes(path: string, kind: PartKind, { name, onRead }: PartPla
   await onRead?.(path);
   const place = findRealPath(path);
   if (place === undefined) {
-    const hint = 'An import names a file with its extension.';
-    return refuse({ code: 'tool.import.missing', message: `There is no file \`${name}\`.`, hint });
+    const hint = 'Write the file name with its extension.';
+    return refuse({ code: 'tool.import.missing', message: `The file \`${name}\` does not exist.`, hint });
   }
   if (place !== path) {
-    const message = `\`${name}\` is, or lies behind, a symbolic link.`;
-    return refuse({ code: 'tool.import.symlink', message, hint: 'Import the file where it really is.' });
+    const message = `\`${name}\` is, or is behind, a symbolic link.`;
+    return refuse({ code: 'tool.import.symlink', message, hint: 'Import the file by its real path.' });
   }
   const reading = readBounded(path, kind === 'data' ? maxDataBytes : maxFileBytes);
   if (reading.type !== 'read') {
-    const why = reading.type === 'missing' ? 'it is not there any more' : reading.why;
-    const message = `\`${name}\` cannot be pinned: ${why}.`;
-    return refuse({ code: 'tool.import.unreadable', message, hint: 'An import is a regular file that may be read.' });
+    const why = reading.type === 'missing' ? 'it no longer exists' : reading.why;
+    const message = `Cannot pin \`${name}\`: ${why}.`;
+    return refuse({ code: 'tool.import.unreadable', message, hint: 'Import a regular, readable file.' });
   }
   const { bytes, stamp } = reading;
   const digest = hash('sha256', bytes);
@@ -157,13 +157,13 @@ async function readWithLanguage(
 
 const oddName: Finding = {
   code: 'tool.import.unsupported',
-  message: 'The path of the file holds a character that a lock does not take.',
-  hint: 'Name the file without backslashes, colons and what cannot be seen.',
+  message: 'The path of the file contains a character that a lock does not allow.',
+  hint: 'Rename the file without backslashes, colons and invisible characters.',
 };
 
 const importMeta: Finding = {
   severity: 'warning',
   code: 'tool.import.meta',
-  message: '`import.meta` tells where the pinned copy lies, which holds nothing but what is imported.',
+  message: '`import.meta` refers to the pinned copy, which contains only imported files.',
   hint: 'Import data as JSON, or read it through `context.filesystem`.',
 };

@@ -5,7 +5,7 @@ import type { ParsedModule } from '../parse/module.ts';
 import type { Finding } from '../text/diagnostic.ts';
 import { type PackageFinder, packageOf } from './packages.ts';
 
-/** What an import stands for. */
+/** The target of an import. */
 export type ImportTarget =
   | { readonly type: 'file'; readonly path: string }
   | { readonly type: 'package'; readonly name: string; readonly version: string }
@@ -13,7 +13,7 @@ export type ImportTarget =
   | { readonly type: 'refused'; readonly finding: Finding };
 
 /**
- * Finds what a module at `path` asks for; an undefined `specifier` is one that only running would tell. Refused are
+ * Resolves an import of the module at `path`; an undefined `specifier` is computed at run time. Refuses with
  * `tool.import.dynamic`, `.unsupported`, `.package`, `.misplaced`, `.missing`, `.outside` and `.commonjs`.
  */
 export function resolveImport(
@@ -21,23 +21,27 @@ export function resolveImport(
   { path, root, packages }: { readonly path: string; readonly root: string; readonly packages: PackageFinder },
 ): ImportTarget {
   if (specifier === undefined) {
-    const message = 'What this `import()` loads is known only when it runs, so it cannot be pinned.';
-    return refuse('dynamic', message, 'Write the path as a plain text in quotes, one `import()` for each file.');
+    const message = 'The target of this `import()` is only known at run time, so it cannot be pinned.';
+    return refuse('dynamic', message, 'Write the path as a string literal, with one `import()` per file.');
   }
   if (isBuiltin(specifier)) return { type: 'builtin' };
   if (/^\.{1,2}\//.test(specifier)) return resolveFile(specifier, path, root);
   const name = packageOf(specifier);
   if (name === undefined) {
-    const message = `\`${specifier}\` is neither a relative path nor the name of a package, so it cannot be pinned.`;
-    const hint = 'Import by a path that begins with `./` or `../`, or by the name of an installed package.';
+    const message = `\`${specifier}\` is neither a relative path nor a package name, so it cannot be pinned.`;
+    const hint = 'Import a path that starts with `./` or `../`, or an installed package by name.';
     return refuse('unsupported', message, hint);
   }
   const found = packages.find(name, dirname(path));
   if (found.type === 'found') return { type: 'package', name, version: found.version };
   if (found.type === 'missing')
-    return refuse('package', `The package \`${name}\` is not installed.`, 'Install it beside the lock, or above.');
-  const message = `The package \`${name}\` is installed below the folder of the lock, where a pinned tool does not find it.`;
-  return refuse('misplaced', message, 'Install it beside the lock.');
+    return refuse(
+      'package',
+      `The package \`${name}\` is not installed.`,
+      'Install it in the folder of the lock, or above.',
+    );
+  const message = `The package \`${name}\` is installed below the folder of the lock, where a pinned tool cannot find it.`;
+  return refuse('misplaced', message, 'Install it in the folder of the lock.');
 }
 
 type Word = 'dynamic' | 'unsupported' | 'package' | 'misplaced' | 'missing' | 'outside';
@@ -51,37 +55,37 @@ function resolveFile(specifier: string, from: string, root: string): ImportTarge
   try {
     path = fileURLToPath(new URL(specifier, pathToFileURL(from)));
   } catch {
-    // A path that Node would not take either.
-    return refuse('missing', `\`${specifier}\` is no path of a file.`, 'Name the file as it is.');
+    // Node would reject the path too.
+    return refuse('missing', `\`${specifier}\` is not a valid file path.`, 'Write the exact name of the file.');
   }
   const inside = relative(root, path);
   const names = inside.split(sep);
   if (inside === '' || names[0] === '..' || join(root, inside) !== path) {
-    const hint = 'Move the file into that folder, or make a package of it.';
-    return refuse('outside', `\`${specifier}\` leads out of the folder of the lock.`, hint);
+    const hint = 'Move the file into that folder, or make it a package.';
+    return refuse('outside', `\`${specifier}\` is outside the folder of the lock.`, hint);
   }
   const extension = extname(path);
   if (extension === '.cjs') return { type: 'refused', finding: commonJs };
   if (!names.includes('node_modules') && /^\.(?:m?[jt]s|json)$/.test(extension)) return { type: 'file', path };
-  const message = `\`${specifier}\` cannot be pinned: by path only .js, .mjs, .ts, .mts and .json are, outside of node_modules.`;
-  return refuse('unsupported', message, 'Name the file with its extension; import a package by its name.');
+  const message = `\`${specifier}\` cannot be pinned: path imports must be .js, .mjs, .ts, .mts or .json files outside node_modules.`;
+  return refuse('unsupported', message, 'Write the file name with its extension; import a package by name.');
 }
 
-/** A file that is written for `require`. */
+/** A CommonJS file. */
 export const commonJs: Finding = {
   code: 'tool.import.commonjs',
-  message: 'A pinned file must be an ES module; this one is written for `require`.',
-  hint: 'Use `import` and `export`, or make a package of it.',
+  message: 'A pinned file must be an ES module; this one uses `require`.',
+  hint: 'Use `import` and `export`, or make it a package.',
 };
 
-/** What a module asks for; `specifier` is undefined where only running it would tell. */
+/** An import of a module; `specifier` is undefined if it is computed at run time. */
 export interface ModuleImport {
   readonly specifier: string | undefined;
   /** In the source. */
   readonly offset: number;
 }
 
-/** Every import of a module, `import()` in its functions too, but for those of types alone, which Node removes. */
+/** Lists the imports of a module, including `import()` in its functions, except type-only ones, which Node removes. */
 export function listImports(module: ParsedModule, source: string): readonly ModuleImport[] {
   const imports: ModuleImport[] = hasNoStatements(module, source) ? [] : [...listStatements(module)];
   for (const { start, end } of module.dynamicImports) {
@@ -90,7 +94,7 @@ export function listImports(module: ParsedModule, source: string): readonly Modu
   return imports;
 }
 
-/** Whether it has no `import` and no `export … from`, as far as that can be seen without its tree. */
+/** True if it certainly has no `import` and no `export … from`, judging without its tree. */
 function hasNoStatements({ imports }: ParsedModule, source: string): boolean {
   return imports?.length === 0 && !/\bfrom\b/.test(source);
 }
@@ -111,13 +115,13 @@ function listStatements({ body }: ParsedModule): readonly ModuleImport[] {
   return imports;
 }
 
-/** Whether it is written for `require`, which an ES module does not have. */
+/** True if it uses `require`, which ES modules do not have. */
 export function isCommonJs(module: ParsedModule, source: string): boolean {
   if (!/\brequire\s*\(|\bmodule\.exports\b|\bexports\.\w/.test(source)) return false;
   return !module.body.some(({ type }) => type === 'ImportDeclaration' || type.startsWith('Export'));
 }
 
-/** The text of a literal without escapes; whatever is written otherwise counts as computed. */
+/** The value of a string literal without escapes; anything else counts as computed. */
 function readPlainText(code: string): string | undefined {
   return /^(?:'([^'\\\n]*)'|"([^"\\\n]*)"|`([^`\\$]*)`)$/
     .exec(code.trim())

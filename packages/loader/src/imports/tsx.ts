@@ -6,16 +6,15 @@ import { isPlainObject } from '@holdfast/core';
 import { readBounded } from '../files/read-bounded.ts';
 import { findRealPath } from '../files/real-path.ts';
 
-/** Files that an import may lead to when tsx loads the code, beside the one that Node.js would take. */
+/** Finds files that tsx may load for an import, in addition to that of Node.js. */
 export interface TsxFinder {
-  /** Absolute paths of files that are there, with those of the settings that lead to them. */
+  /** Absolute paths of existing files, and of the settings that lead to them. */
   find(specifier: string, importer: string): readonly string[];
 }
 
 /**
- * tsx finds more than Node.js: a file by its path without an ending, a folder by its index, TypeScript by the name of its JavaScript,
- * and anything by the `paths` and `baseUrl` of the `tsconfig.json` in `folder`. Which of several files it takes is left open: all are
- * found.
+ * tsx resolves more than Node.js: paths without extension, folders with an index, TypeScript by the name of its JavaScript, and `paths`
+ * and `baseUrl` of the `tsconfig.json` in `folder`. Returns all candidates, whichever tsx would choose.
  */
 export function createTsxFinder(folder: string): TsxFinder {
   let settings: readonly Settings[] | undefined;
@@ -26,11 +25,11 @@ export function createTsxFinder(folder: string): TsxFinder {
         return path === undefined ? [] : listVariants(path, importer);
       }
       settings ??= readSettings(join(folder, 'tsconfig.json'));
-      // Those of one file may count from the `baseUrl` of another.
+      // `paths` of one file may be relative to the `baseUrl` of another.
       const bases = settings.flatMap(({ baseUrl }) => baseUrl ?? []);
       const targets = settings.flatMap((one) => listTargets(specifier, one, bases));
       const files = targets.flatMap((target) => listVariants(target, undefined));
-      // What is there leads elsewhere when they change.
+      // Changed settings change the resolution.
       return files.length === 0 ? [] : [...files, ...settings.map(({ path }) => path)];
     },
   };
@@ -45,7 +44,7 @@ function toPath(specifier: string, importer: string): string | undefined {
 }
 
 const endings = ['.ts', '.tsx', '.mts', '.cts', '.js', '.jsx', '.mjs', '.cjs', '.json'];
-/** The TypeScript that is meant by the name of what is compiled of it. */
+/** TypeScript extensions by those of the compiled JavaScript. */
 const sources: ReadonlyMap<string, readonly string[]> = new Map([
   ['.js', ['.ts', '.tsx', '.jsx']],
   ['.jsx', ['.tsx', '.js']],
@@ -53,7 +52,7 @@ const sources: ReadonlyMap<string, readonly string[]> = new Map([
   ['.cjs', ['.cts']],
 ]);
 
-/** From JavaScript, a file that is there is taken as it is named. */
+/** From JavaScript, an existing file is used as named. */
 function listVariants(path: string, importer: string | undefined): readonly string[] {
   const isThere = isFile(path);
   const isFromScript = importer !== undefined && !/\.[cm]?tsx?$/.test(importer);
@@ -69,15 +68,15 @@ function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
-/** What one file of settings says. */
+/** The settings of one file. */
 interface Settings {
   readonly path: string;
-  /** Where bare names are looked for, too. */
+  /** Base folder for bare names. */
   readonly baseUrl: string | undefined;
   readonly paths: readonly (readonly [pattern: string, targets: readonly string[]])[];
 }
 
-/** In a path: the folder of the first file, wherever the path stands. */
+/** Within a path: the folder of the first file. */
 const ownFolder = /\$\{configDir\}/;
 const maxSettingsBytes = 1024 * 1024;
 const mostSettings = 20;
@@ -120,12 +119,12 @@ function listExtended(name: string, from: string): readonly string[] {
   try {
     return [createRequire(from).resolve(name)];
   } catch {
-    // tsx does not find it either, or finds it where nobody has `paths`.
+    // tsx does not find it either, or finds it where there are no `paths`.
     return [];
   }
 }
 
-/** JSON as editors write it: with comments, and commas at the end. What is no such thing says nothing. */
+/** JSON with comments and trailing commas. Invalid settings count as empty. */
 function parseSettings(text: string): Readonly<Record<string, unknown>> {
   const bare = text
     .replace(/^\uFEFF/, '')

@@ -26,7 +26,7 @@ function setUp({ aborted = false, refused = false } = {}): Setting {
   return { needed, controller, seen, beginning };
 }
 
-test('a call begins when what it needs is there', async () => {
+test('a call starts once its resource is ready', async () => {
   const { needed, seen, beginning } = setUp();
   await turn();
   expect(seen).toEqual([]);
@@ -36,7 +36,7 @@ test('a call begins when what it needs is there', async () => {
 });
 
 test.each([true, false])(
-  'a call that has to stop (before it prepares: %o) does not begin, and gives back',
+  'a call aborted early (before preparing: %o) does not start, and releases the resource',
   async (aborted) => {
     const { needed, controller, seen, beginning } = setUp({ aborted });
     controller.abort('over');
@@ -47,14 +47,14 @@ test.each([true, false])(
   },
 );
 
-test('a call that is refused to begin gives back', async () => {
+test('a call that fails to start releases the resource', async () => {
   const { needed, seen, beginning } = setUp({ refused: true });
   needed.resolve('process');
   await expect(beginning).rejects.toThrow('refused');
   expect(seen).toEqual(['begun', 'process back']);
 });
 
-test('where nothing can be got ready, nothing begins and nothing is given back', async () => {
+test('if preparing fails, nothing starts and nothing is released', async () => {
   const { needed, controller, seen, beginning } = setUp();
   needed.reject(new Error('missing'));
   await expect(beginning).rejects.toThrow('missing');

@@ -1,8 +1,8 @@
 import type { ToolContext } from '@holdfast/core';
 
 /**
- * Begins a call when what it needs is there, and gives that. Rejects at once when the call has to stop before; what comes too late, or
- * is there for a call that cannot begin, goes to `release`.
+ * Starts a call once its resource is ready, and returns the resource. Rejects at once if the call is aborted first; a
+ * resource that arrives too late, or for a call that cannot start, goes to `release`.
  */
 export async function beginWith<Needed>(
   preparing: Promise<Needed>,
@@ -18,7 +18,7 @@ export async function beginWith<Needed>(
     await begin();
     return needed;
   } catch (thrown) {
-    // Where that is what failed, there is nothing to release.
+    // If preparing failed, there is nothing to release.
     void preparing.then(release, () => undefined);
     throw thrown;
   } finally {

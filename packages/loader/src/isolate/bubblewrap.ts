@@ -6,27 +6,27 @@ import { HoldfastError } from '@holdfast/core';
 import { findProgram } from '../files/find-program.ts';
 import type { Command, PinnedTool } from '../language/types.ts';
 
-/** Whether this machine can run the sandbox tier, and where from; or why it cannot, in a sentence. */
+/** The sandbox program of this machine, or the reason, as a sentence, why the sandbox tier is unavailable. */
 export type SandboxState =
   | { readonly available: true; readonly program: string }
   | { readonly available: false; readonly reason: string };
 
-/** Asks the machine. `path` default: `PATH`. */
+/** Checks the machine. `path` default: `PATH`. */
 export async function findSandbox(path: string = process.env['PATH'] ?? ''): Promise<SandboxState> {
   if (process.platform !== 'linux')
-    return { available: false, reason: 'The sandbox needs bubblewrap, which there is only for Linux.' };
+    return { available: false, reason: 'The sandbox needs bubblewrap, which is only available on Linux.' };
   const program = findProgram('bwrap', path);
   if (program === undefined)
     return { available: false, reason: 'The sandbox needs `bwrap` on the PATH: install the package `bubblewrap`.' };
   const [, ...parameters] = sandboxCommand(program, ['/bin/sh', '-c', 'exit 0'], []);
   const problem = await tryProgram(program, parameters);
   if (problem === undefined) return { available: true, program };
-  return { available: false, reason: `\`bwrap\` is here, and cannot make a sandbox: ${problem}` };
+  return { available: false, reason: `\`bwrap\` is installed, but cannot create a sandbox: ${problem}` };
 }
 
 /**
- * Looks for `bwrap` once, when a tool first needs it, and gives its path. `path` default: `PATH`. What it gives throws HoldfastError
- * `tool.isolation.unavailable` where this machine has no sandbox.
+ * Creates a function that looks for `bwrap` on first use and returns its path. `path` default: `PATH`. The function
+ * throws HoldfastError `tool.isolation.unavailable` if the machine has no sandbox.
  */
 export function createSandboxFinder(path?: string): (tool: PinnedTool) => Promise<string> {
   let sandbox: Promise<SandboxState> | undefined;
@@ -34,12 +34,12 @@ export function createSandboxFinder(path?: string): (tool: PinnedTool) => Promis
     sandbox ??= findSandbox(path);
     const state = await sandbox;
     if (state.available) return state.program;
-    const message = `\`${name}\` may run in a sandbox only, and this machine has none. ${state.reason}`;
+    const message = `\`${name}\` requires a sandbox, which this machine does not have. ${state.reason}`;
     throw new HoldfastError('tool.isolation.unavailable', message);
   };
 }
 
-// Not `/usr` and `/usr/local` as a whole: what services keep there, sockets too, is in other folders of them, such as `var`.
+// Not all of `/usr` and `/usr/local`: their other folders, such as `var`, may contain data and sockets of services.
 const prefixes = ['/', '/usr', '/usr/local'];
 const systemFolders = [
   ...prefixes.flatMap((prefix) =>
@@ -51,9 +51,8 @@ const systemFolders = [
 ];
 
 /**
- * The command that runs another one in a sandbox: with process ids, network and users of its own (no network at all), and with no
- * files but the programs, libraries and settings of the system, and the folders `visible`, all read-only. The UNIX sockets of services
- * are elsewhere; one that lies in a visible folder can be reached.
+ * Wraps a command in a sandbox: its own process ids, users and network (none), and read-only access to the system's programs, libraries
+ * and settings and to the folders `visible`. UNIX sockets of services are hidden, unless they are in a visible folder.
  */
 export function sandboxCommand(program: string, command: Command, visible: readonly string[]): Command {
   const shown = new Set(visible.filter((folder) => !prefixes.includes(folder)));
@@ -69,7 +68,7 @@ export function sandboxCommand(program: string, command: Command, visible: reado
     ...['--proc', '/proc'],
     ...['--dir', '/tmp'],
     ...[...shown].flatMap((folder) => ['--ro-bind', folder, folder]),
-    // Last of all: until now there had to be folders made in them. What could be written there would be memory without limit.
+    // Last, because folders had to be created in them. Writable, they would be unlimited memory.
     ...['/dev', '/'].flatMap((folder) => ['--remount-ro', folder]),
     ...['--chdir', '/'],
     '--',
@@ -77,7 +76,7 @@ export function sandboxCommand(program: string, command: Command, visible: reado
   ];
 }
 
-/** Folders that hold what is nobody's business, or everything. */
+/** Folders that contain private data, or everything. */
 function wideFolders(): readonly string[] {
   return [homedir(), '/tmp', '/var/tmp', '/run', '/home', '/root'];
 }
@@ -92,8 +91,8 @@ function tryProgram(program: string, parameters: readonly string[]): Promise<str
 }
 
 /**
- * The folders to show for a program: its own, that of the file which a link leads to, and what lies around a folder `bin` or `shims`; none
- * of them so wide that it has in it what is hidden.
+ * The visible folders for a program: its own, that of a link's target, and the parent of a folder `bin` or `shims`;
+ * none so wide that it contains hidden data.
  */
 export function findProgramFolders(program: string): readonly string[] {
   const own = [program, realpathSync(program)].map((file) => dirname(file));
@@ -104,7 +103,7 @@ export function findProgramFolders(program: string): readonly string[] {
   );
 }
 
-/** The folder to show for a file: the uppermost one with a `package.json` or packages, but none as wide as a home, or its own. */
+/** The visible folder for a file: the topmost one with a `package.json` or packages that is narrower than a home, otherwise its own. */
 export function findProject(file: string): string {
   const tooWide = new Set(['/', ...wideFolders()]);
   let project = dirname(file);

@@ -3,13 +3,13 @@ import type { Json, ToolContext } from '@holdfast/core';
 import { type HostMessage, maxTraceLength } from '../child/call-messages.ts';
 import type { PinnedTool } from '../language/types.ts';
 
-/** A tool, and what has been found to be the digest of the file to import, in hexadecimal. */
+/** A tool, and the verified digest of the file to import, in hexadecimal. */
 export interface VerifiedTool {
   readonly tool: PinnedTool;
   readonly sha256: string;
 }
 
-/** What a tool's process has to know of a call. */
+/** Creates the message that starts a call in a tool's process. */
 export function toCallMessage(
   call: number,
   { tool, sha256 }: VerifiedTool,
@@ -36,7 +36,7 @@ export function toCallMessage(
   };
 }
 
-/** One URL a content: Node keeps modules by URL, and would answer with what it read from this path before. */
+/** One URL per content: Node caches modules by URL, and would return an earlier version of this path. */
 export function toImportUrl({ entry, digest }: Pick<PinnedTool, 'entry' | 'digest'>): string {
   const url = pathToFileURL(entry);
   url.searchParams.set('sha256', digest);

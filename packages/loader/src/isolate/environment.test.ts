@@ -21,7 +21,7 @@ function find(tools: readonly Tool[], name: string): Tool | undefined {
 
 const always = ['PATH', 'LANG', 'TZ', 'TMPDIR'].filter((name) => process.env[name] !== undefined);
 
-test('a process has the usual variables, those that are both declared and granted, and nothing else', async () => {
+test('a process has the common variables and those both declared and granted', async () => {
   vi.stubEnv('UNDECLARED', 'of the host');
   vi.stubEnv('NODE_OPTIONS', '--no-deprecation');
   await using project = await createProject({
@@ -49,7 +49,7 @@ export default defineTool({
     expect(codesOf(processes)).toEqual([]);
     const seen = async (loaded: typeof processes, name: string): Promise<unknown> => {
       const entries = await callTool(find(loaded.tools, name), testContext());
-      // What a shell or an interpreter adds by itself, before any line of the tool.
+      // Variables that a shell or an interpreter adds on start.
       return Array.isArray(entries) ? Object.fromEntries(entries) : entries;
     };
     const shared = Object.fromEntries(always.map((name) => [name, process.env[name]]));
@@ -69,7 +69,7 @@ test.each([
   { given: { REGION: 'eu' }, missing: ['API_KEY'] },
   { given: { API_KEY: '' }, missing: ['API_KEY'] },
   { given: undefined, missing: ['API_KEY'] },
-])('with $given the tool lacks $missing', async ({ given, missing }) => {
+])('with $given the tool is missing $missing', async ({ given, missing }) => {
   await using project = await createProject({ 'plugins/asks.mjs': asks.replace(look, 'return 1;') });
   const environment = given === undefined ? {} : { environment: () => given };
   const { tools } = await loadTools(project.plugins, { isolation: 'in-process', ...environment });
@@ -78,11 +78,11 @@ test.each([
   await expect(called).rejects.toMatchObject({
     code: 'tool.environment.missing',
     message:
-      '`asks` was not given the environment variable `API_KEY`. Calling it again does not help: a person has to provide it.',
+      '`asks` is missing the environment variable `API_KEY`. Calling it again does not help: a person has to provide it.',
   });
 });
 
-test('a tool that lacks a variable is not imported', async () => {
+test('a tool with a missing variable is not imported', async () => {
   await using project = await createProject({
     'plugins/asks.mjs': `throw new Error('imported');\n${asks}`,
   });
@@ -90,7 +90,7 @@ test('a tool that lacks a variable is not imported', async () => {
   expect(await callTool(tools[0])).toBe('threw tool.environment.missing');
 });
 
-test('a request names the variables, and is bound to everything that would see the values', async () => {
+test('a request lists the variables, and is bound to all code that would see the values', async () => {
   await using project = await createProject({
     'plugins/asks.mjs': `import './_helper.mjs';${asks}`,
     'plugins/_helper.mjs': 'export const one = 1;',
@@ -119,7 +119,7 @@ test('a request names the variables, and is bound to everything that would see t
   });
   await project.accept();
   expect(await request(project.lock)).toEqual(first);
-  // Once more, from the registry, without reading the file.
+  // Again, from the registry, without reading the file.
   expect(await request(project.lock)).toEqual(first);
   await project.write('plugins/_helper.mjs', 'export const one = 2;');
   const second = await request();
@@ -129,7 +129,7 @@ test('a request names the variables, and is bound to everything that would see t
   expect(await request()).toMatchObject({ tool: 'asks', digest: undefined });
 });
 
-test('a changed list of variables is drift', async () => {
+test('a changed list of variables is a difference from the lock', async () => {
   await using project = await createProject({ 'plugins/asks.mjs': asks });
   await project.accept();
   const more = asks.replace('"UNSET?"', '"UNSET?", "AWS_SECRET_ACCESS_KEY?"');
@@ -140,7 +140,7 @@ test('a changed list of variables is drift', async () => {
   expect(diagnostics[0]?.message).toContain('environment');
 });
 
-test('a watch asks again for a new version, and for no other', async () => {
+test('a watch asks again only for a new version', async () => {
   const requests: (string | undefined)[] = [];
   const environment = ({ digest }: EnvironmentRequest) => {
     requests.push(digest);
@@ -155,7 +155,7 @@ test('a watch asks again for a new version, and for no other', async () => {
   expect(new Set(requests).size).toBe(2);
 });
 
-test("a plugin's tool files ask, too, and its definitions say for what", async () => {
+test('tool files of a plugin ask too, and its definitions list their variables', async () => {
   await using project = await createProject({ 'plugins/asks.mjs': asks.replace(look, 'return 1;') });
   const toolFolders = [pathToFileURL(`${project.plugins}/`)];
   const plugin = definePlugin({

@@ -1,23 +1,23 @@
 import { type EnvironmentVariable, type Problem, toEnvironmentVariables } from '@holdfast/core';
 import type { PinnedTool } from '../language/types.ts';
 
-/** A tool file that asks for environment variables. */
+/** A tool file that needs environment variables. */
 export interface EnvironmentRequest {
   /** Name of the tool. */
   readonly tool: string;
   /** Relative to the tools folder. */
   readonly file: string;
   /**
-   * Of everything that would see the values, in hexadecimal: the file, what it imports by path, and the versions of packages. Consent
-   * can be remembered for it. `undefined`: what the tool imports cannot be followed.
+   * Digest of all code that could see the values, in hexadecimal: the file, its path imports, and package versions.
+   * Consent can be stored for it. `undefined`: the imports cannot be followed.
    */
   readonly digest: string | undefined;
   readonly variables: readonly EnvironmentVariable[];
 }
 
 /**
- * The values that a tool may see, by name: asked once for each tool that declares any, when it is loaded. Names that the tool did not
- * declare count for nothing, and neither do empty values. `() => process.env` gives every tool what it declares.
+ * Returns the values that a tool may see, by name. Called once, on load, for each tool that declares variables.
+ * Undeclared names and empty values are ignored. `() => process.env` grants every tool its declared variables.
  */
 export type GrantEnvironment = (
   request: EnvironmentRequest,
@@ -26,7 +26,7 @@ export type GrantEnvironment = (
 /** Values by name. */
 export type GrantedEnvironment = Readonly<Record<string, string>>;
 
-/** What of the declared variables is granted. */
+/** The granted values of the declared variables. */
 export async function askEnvironment(
   { file, metadata: { name, environment = [] } }: PinnedTool,
   digest: string | undefined,
@@ -43,7 +43,7 @@ export async function askEnvironment(
   );
 }
 
-/** Why the tool cannot be called with what it was granted, or `undefined`. A model reads the message. */
+/** The reason, for a model, why the tool lacks a required variable, or `undefined`. */
 export function missingEnvironment(
   { metadata: { name, environment = [] } }: PinnedTool,
   granted: GrantedEnvironment,
@@ -54,14 +54,14 @@ export function missingEnvironment(
   if (names.length === 0) return undefined;
   const list = names.map((one) => `\`${one}\``).join(', ');
   const what = names.length === 1 ? 'the environment variable' : 'the environment variables';
-  const message = `\`${name}\` was not given ${what} ${list}. Calling it again does not help: a person has to provide it.`;
+  const message = `\`${name}\` is missing ${what} ${list}. Calling it again does not help: a person has to provide it.`;
   return { code: 'tool.environment.missing', message };
 }
 
-// What programs need to find others and to write times and texts as people here do; nothing that could be a secret.
+// Variables needed to find programs and to format times and texts; none can hold a secret.
 const alwaysPassed = ['PATH', 'LANG', 'TZ', 'TMPDIR', 'SystemRoot'];
 
-/** The environment of a tool's process: what every tool gets, and what this one is granted. */
+/** The environment of a tool's process: the common variables and those granted to it. */
 export function toolEnvironment(granted: GrantedEnvironment = {}): Record<string, string> {
   const environment: Record<string, string> = { ...granted };
   for (const name of alwaysPassed) {

@@ -6,53 +6,53 @@ import type { PinnedTool } from '../language/types.ts';
 import { hidePaths } from '../text/hide-paths.ts';
 import type { ChildEnd } from './types.ts';
 
-/** HoldfastError `tool.file.import_failed`; `why` is what the import threw. */
+/** HoldfastError `tool.file.import_failed`; `why` is the error of the import. */
 export function importFailed({ file, entry }: PinnedTool, why: string, cause?: unknown): HoldfastError {
-  const message = `The tool file \`${file}\` cannot be imported: ${hidePaths(why, dirname(entry))}`;
+  const message = `Cannot import the tool file \`${file}\`: ${hidePaths(why, dirname(entry))}`;
   return new HoldfastError('tool.file.import_failed', message, { data: { file }, cause });
 }
 
 /** HoldfastError `tool.file.changed`. */
 export function fileChanged(file: string, cause?: unknown): HoldfastError {
-  const message = `The tool file \`${file}\` is not the one that was verified: load the tools again.`;
+  const message = `The tool file \`${file}\` differs from the verified one: load the tools again.`;
   return new HoldfastError('tool.file.changed', message, { data: { file }, cause });
 }
 
 /** HoldfastError `tool.function.not_function`. */
 export function notFunction({ file, metadata }: PinnedTool): HoldfastError {
   const name = metadata.form === 'definition' ? 'execute' : metadata.function;
-  const message = `\`${name}\` of the tool file \`${file}\` is no function any more: declare it once and leave it so.`;
+  const message = `\`${name}\` of the tool file \`${file}\` is no longer a function: declare it once and do not reassign it.`;
   return new HoldfastError('tool.function.not_function', message, { data: { file } });
 }
 
-/** HoldfastError `tool.process.<word>`; `what` completes `The process of ...`. */
+/** HoldfastError `tool.process.<word>`; `what` completes "The process of …". */
 export function processFailure({ metadata: { name } }: PinnedTool, word: string, what: string): HoldfastError {
   return new HoldfastError(`tool.process.${word}`, `The process of \`${name}\` ${what}.`, { data: { tool: name } });
 }
 
-/** HoldfastError `tool.process.closed`, of a call after its host closed the tool. */
+/** HoldfastError `tool.process.closed`, for a call after the host closed the tool. */
 export function calledTooLate({ name }: PinnedTool['metadata']): HoldfastError {
   return new HoldfastError('tool.process.closed', `\`${name}\` was called after its host closed it.`);
 }
 
 /** HoldfastError `tool.process.exited`; `how` in words, such as `with code 3`. */
 export function processExited(tool: PinnedTool, how: string): HoldfastError {
-  return processFailure(tool, 'exited', `ended ${how} before the call had ended`);
+  return processFailure(tool, 'exited', `ended ${how} before the call was complete`);
 }
 
-/** What the end of a process is for a call in it. */
+/** Converts the end of a process to the error of its call. */
 export function describeEnd(tool: PinnedTool, end: ChildEnd): HoldfastError {
   switch (end.type) {
     case 'not-started':
       return processFailure(tool, 'not_started', `could not be started: ${end.reason}`);
     case 'out-of-memory':
-      return processFailure(tool, 'memory', 'used more memory than it may');
+      return processFailure(tool, 'memory', 'exceeded its memory limit');
     case 'exited':
       return processExited(tool, end.how);
   }
 }
 
-/** What a tool's function returned or threw in another process, as if it had been called in this one. */
+/** Returns or throws the result of a tool's function in another process, as if called in this one. */
 export function readAnswer(
   answer: Answer,
   tool: PinnedTool,
@@ -74,13 +74,13 @@ export function readAnswer(
       if (answer.reason === 'changed') return { reason: fileChanged(tool.file) };
       return { reason: importFailed(tool, answer.error.message, fromThrownMessage(answer.error)) };
     case 'stuck': {
-      const message = `\`${tool.metadata.name}\` waits for what cannot come any more, and will never answer.`;
+      const message = `\`${tool.metadata.name}\` waits for something that can never happen, and will never answer.`;
       return { reason: new HoldfastError('tool.process.stuck', message) };
     }
   }
 }
 
-/** Stands for a value that is no JSON, which stays where it is: whoever copies this finds out, and why. */
+/** Stands for a result that is not JSON and stays in its process; copying it reveals the problem. */
 export function unfit(problem: string): unknown {
   return {
     get value(): never {

@@ -7,28 +7,27 @@ import { importFailed, notFunction } from './failures.ts';
 import type { ToolRunner } from './types.ts';
 
 export interface InProcessRunnerOptions {
-  /** Asked before a file is imported; rejects when it is not what was pinned. */
+  /** Called before a file is imported; rejects if it differs from the pinned one. */
   verify(tool: PinnedTool): Promise<unknown>;
 }
 
 /**
- * Imports tools into this process, each when it is first called, with all that this process may do. A tool that does not stop when
- * its signal fires cannot be stopped.
+ * Imports tools into this process on their first call, with all rights of this process. A tool that ignores its signal cannot be stopped.
  */
 export function createInProcessRunner({ verify }: InProcessRunnerOptions): ToolRunner {
   const imported = new Map<string, Promise<ToolFunction>>();
   return {
     async run(tool, input, context) {
       const key = toKey(tool);
-      // Importing a tool runs its code, so the call begins before that.
+      // The import runs the tool's code, so the call starts before it.
       if (imported.has(key)) await context.begin();
       else await beginWith(verify(tool), context);
-      // Two first calls at once may both have asked.
+      // Two concurrent first calls may both get here.
       if (!imported.has(key)) imported.set(key, importFunction(tool));
       const run = await imported.get(key);
       return await run?.(input, context);
     },
-    // What has been imported stays: Node forgets no module.
+    // Imported modules stay in memory: Node never unloads them.
     retire: (tool) => imported.delete(toKey(tool)),
     close: async () => imported.clear(),
   };

@@ -3,15 +3,15 @@ import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 const closeOnExec = 0o2000000;
 
 /**
- * Descriptors from `first` on that a program started here would have: those that this process has itself inherited. Node's own are
- * closed; where they cannot be told (not on Linux), none.
+ * Descriptors from `first` on that a child process would inherit, because this process inherited them; Node closes its
+ * own. Empty if unknown (outside Linux).
  */
 function findInherited(first: number): readonly number[] {
   let names: readonly string[];
   try {
     names = readdirSync('/proc/self/fd');
   } catch {
-    // There is no such folder.
+    // The folder does not exist.
     return [];
   }
   return names.map(Number).filter((descriptor) => descriptor >= first && isInherited(descriptor));
@@ -22,15 +22,12 @@ function isInherited(descriptor: number): boolean {
     const flags = /^flags:\s+([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1'))?.[1];
     return flags !== undefined && (Number.parseInt(flags, 8) & closeOnExec) === 0;
   } catch {
-    // It was the one by which they were listed.
+    // The descriptor used for listing.
     return false;
   }
 }
 
-/**
- * Calls `start` with what to add to the `stdio` of a program, which names its first `first` descriptors: nothing is behind any further
- * one then, whatever this process was started with.
- */
+/** Calls `start` with the additional `stdio` entries that close all inherited descriptors from `first` on. */
 export function withoutInherited<Started>(
   first: number,
   start: (more: readonly ('ignore' | number)[]) => Started,
@@ -40,7 +37,7 @@ export function withoutInherited<Started>(
   const nothing = openSync('/dev/null', 'r');
   try {
     const count = Math.max(...inherited) - first + 1;
-    // What is ignored is left as it is: closed.
+    // Ignored descriptors are closed.
     return start(Array.from({ length: count }, (_, index) => (inherited.has(first + index) ? nothing : 'ignore')));
   } finally {
     closeSync(nothing);

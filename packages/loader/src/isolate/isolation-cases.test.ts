@@ -19,7 +19,7 @@ const tiers = {
 type Tier = keyof typeof tiers;
 
 const sandbox = await findSandbox();
-/** Those that can be tried here. */
+/** The tiers available here. */
 const here = (Object.keys(tiers) as Tier[]).filter((tier) => tier !== 'sandbox' || sandbox.available);
 const inProcesses = here.filter((tier) => tier !== 'worker');
 
@@ -30,7 +30,7 @@ function open(tier: Tier, options: Partial<RemoteRunnerOptions> = {}): ToolRunne
 const run = (tier: Tier, source: string, effects: Effects = 'external'): Promise<unknown> =>
   open(tier).run(writeTool(source, { effects }), {}, testContext());
 
-test.each(here)('%s: a rejection that the file leaves behind costs nothing, and is told', async (tier) => {
+test.each(here)('%s: an unhandled rejection of the file is harmless, and reported', async (tier) => {
   let printed = '';
   const runner = open(tier, {
     print: (text) => {
@@ -54,7 +54,7 @@ const signalling = [
   "process.binding('process_methods')._kill(target, 0)",
 ];
 
-test.each(here)('%s: the ways of JavaScript to signal a process, its own or the host, are closed', async (tier) => {
+test.each(here)("%s: JavaScript's ways to signal its own or the host's process are blocked", async (tier) => {
   const source = `
     import { createRequire } from 'node:module';
     import { kill } from 'node:process';
@@ -80,21 +80,21 @@ const reaching = [
 test.each([
   { tier: 'sandbox', effects: 'external', reaches: false },
   { tier: 'subprocess', effects: 'none', reaches: false },
-  // Not stopped there, as the guide says.
+  // Not stopped here, as the guide says.
   { tier: 'subprocess', effects: 'external', reaches: true },
 ] as const)(
-  '$tier: by a way around its imports, a tool with effects $effects reaches files: $reaches',
+  '$tier: bypassing its imports, a tool with effects $effects reaches files: $reaches',
   async ({ tier, effects, reaches }) => {
     if (!here.includes(tier)) return;
     const canaries = reaching.map((_way, index) => join(testFolder(), `canary-${index}`));
     const tries = reaching.map((way, index) => `try { ${way.replace('CANARY', canaries[index] ?? '')}; } catch {}`);
     await run(tier, `export function run() { ${tries.join('\n')} return null; }`, effects);
-    // `process.binding` is refused everywhere.
+    // `process.binding` is blocked in all tiers.
     expect(canaries.map((path) => existsSync(path))).toEqual([reaches, reaches, reaches, false]);
   },
 );
 
-// The host reads what is sent; a thread has the host's memory.
+// The host reads sent data; a thread shares the host's memory.
 const floods = [
   { what: 'returns 300 MB', body: "return 'x'.repeat(3e8);", code: /^tool\.(message\.too_large|process\.memory)$/ },
   {
@@ -102,7 +102,7 @@ const floods = [
     body: "for (let count = 0; count < 100; count += 1) await new Promise((resolve) => process.stdout.write('x'.repeat(1e6), resolve));",
     code: /^tool\.process\.flood$/,
   },
-  { what: 'writes what is no message', body: "writeSync(3, 'garbage, garbage');", code: /^tool\.process\.protocol$/ },
+  { what: 'writes an invalid message', body: "writeSync(3, 'garbage, garbage');", code: /^tool\.process\.protocol$/ },
   {
     what: 'writes a message of 1 GB',
     body: 'writeSync(3, Buffer.from([0x40, 0, 0, 0, 0, 0, 0, 0])); for (;;) writeSync(3, Buffer.alloc(1e6));',
@@ -114,14 +114,14 @@ const floods = [
     code: /^tool\.process\.exited$/,
   },
   {
-    what: 'writes JSON that is none, as a message',
+    what: 'writes JSON that is invalid, as a message',
     body: 'writeSync(3, Buffer.concat([Buffer.from([0, 0, 0, 9, 0, 0, 0, 0]), Buffer.alloc(9, 0x7b)]));',
     code: /^tool\.process\.protocol$/,
   },
 ];
 
 test.each(inProcesses.flatMap((tier) => floods.map((flood) => ({ tier, ...flood }))))(
-  '$tier: a tool that $what fails its call, and the memory of the host hardly grows',
+  "$tier: a tool that $what fails its call, and the host's memory hardly grows",
   async ({ tier, body, code }) => {
     const before = process.memoryUsage.rss();
     const source = `import { writeSync } from 'node:fs';
@@ -131,7 +131,7 @@ test.each(inProcesses.flatMap((tier) => floods.map((flood) => ({ tier, ...flood 
   },
 );
 
-test.each(here)('%s: of a flood of progress the host is told the beginning, and that there was more', async (tier) => {
+test.each(here)('%s: the host receives the start of a flood of progress, and a note that it was cut', async (tier) => {
   const context = testContext();
   const source = `export function run(input, { progress, beat }) {
     for (let count = 0; count < 20_000; count += 1) { progress(count + 'x'.repeat(20_000)); beat(); }
@@ -140,7 +140,7 @@ test.each(here)('%s: of a flood of progress the host is told the beginning, and 
   expect(await open(tier).run(writeTool(source), {}, context)).toBe(1);
   const told = context.told.filter((message) => message !== '(beat)');
   expect(told[0]).toMatch(/^0x/);
-  expect(told.at(-1)).toBe('(further progress of this call is left out)');
+  expect(told.at(-1)).toBe('(further progress of this call is not shown)');
   expect(told.join('').length).toBeLessThan(2_200_000);
   expect(context.told.length - told.length).toBeLessThan(2_000);
 });

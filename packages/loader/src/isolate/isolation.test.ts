@@ -41,11 +41,11 @@ interface Attempt {
   readonly runner: ToolRunner;
   readonly tier: Tier;
   readonly context: TestContext;
-  /** Runs a tool of this source. */
+  /** Runs a tool with this source. */
   run(source: string, input?: Json): Promise<unknown>;
 }
 
-/** Runs a tool until it says that it is about to do harm, and then has its call stopped. */
+/** Runs a tool until it announces the harm, then aborts its call. */
 async function stop({ run, context }: Attempt, source: string): Promise<void> {
   const running = run(source);
   running.catch(() => undefined);
@@ -54,7 +54,7 @@ async function stop({ run, context }: Attempt, source: string): Promise<void> {
   await expect(running).rejects.toBe('stopped');
 }
 
-/** Programs that run with a text in their command line. */
+/** Programs with a text in their command line. */
 function findPrograms(text: string): readonly string[] {
   return readdirSync('/proc').filter((name) => {
     try {
@@ -67,14 +67,14 @@ function findPrograms(text: string): readonly string[] {
 }
 
 let count = 0;
-/** A number of seconds that no other program is told to sleep for. */
+/** A number of seconds that no other program sleeps for. */
 function sleepTime(): string {
   count += 1;
-  // Of one length each, so that none is found in another one.
+  // Equal lengths, so that none contains another.
   return `1000.${String(process.pid).padStart(8, '0')}${String(count).padStart(4, '0')}`;
 }
 
-/** How each harm is tried, and what comes of it where it is stopped. */
+/** For each harm, an attempt and its expected end where the harm is stopped. */
 const attempts: Readonly<Record<Harm, (attempt: Attempt) => Promise<void>>> = {
   async exit({ run }) {
     await expect(run('export function run() { process.exit(0); }')).rejects.toMatchObject({
@@ -146,7 +146,7 @@ const attempts: Readonly<Record<Harm, (attempt: Attempt) => Promise<void>>> = {
       // Others may start threads, and have gigabytes for them.
       const tool = writeTool(source, { effects: 'none' });
       const thrown: unknown = await runner.run(tool, {}, context).catch((error: unknown) => error);
-      // An allocation that fails is thrown in the tool, or ends its process.
+      // A failed allocation throws in the tool, or ends its process.
       expect(thrown, one).toBeInstanceOf(Error);
       expect(String(thrown), one).toMatch(/memory|allocat|ended/i);
     }
@@ -183,7 +183,7 @@ const attempts: Readonly<Record<Harm, (attempt: Attempt) => Promise<void>>> = {
     });
     const name = `\0holdfast-test-${process.pid}-${sleepTime()}`;
     await new Promise<void>((resolve) => abstract.listen(name, resolve));
-    // As a daemon has one in its own folder. Only root may make one there; others see that the folder is not shown.
+    // Like a daemon with a socket in its own folder. Only root can create one there; others check that the folder is hidden.
     const folder = '/var/lib';
     const path = join(folder, `holdfast-test-${process.pid}.sock`);
     const daemon = createServer((socket) => {
@@ -210,7 +210,7 @@ const attempts: Readonly<Record<Harm, (attempt: Attempt) => Promise<void>>> = {
           return found;
         }`;
       expect(await run(source)).not.toContain('in');
-      // What was sent to this machine by now has come.
+      // By now, everything sent to this machine has arrived.
       expect(heard).toEqual([]);
     } finally {
       for (const one of [server, abstract, daemon, datagrams]) one.close();
@@ -219,13 +219,13 @@ const attempts: Readonly<Record<Harm, (attempt: Attempt) => Promise<void>>> = {
   async files({ run, tier }) {
     const folder = testFolder();
     const canary = `holdfast-canary-${process.pid}`;
-    // What tools must not change, of all files, and places for files of anybody.
+    // Files that tools must not change, and places where anyone can write.
     const kept = ['holdfast.lock', 'holdfast.config.ts', '.holdfast/sessions/1.jsonl', 'plugins/other.mjs'];
     for (const path of kept) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       writeFileSync(join(folder, path), 'as it was');
     }
-    // Where nothing stops it, it tries this test's folder alone.
+    // Without isolation, it tries only this test's folder.
     const elsewhere = ['/tmp', '/var/tmp', '/run', '/dev', '/dev/shm', '/etc', '/', homedir()];
     const places = tier === 'sandbox' ? [...elsewhere, folder] : [folder];
     const source = `import { appendFileSync, mkdirSync, rmSync, symlinkSync, chmodSync, writeFileSync } from 'node:fs';
@@ -255,7 +255,7 @@ const attempts: Readonly<Record<Harm, (attempt: Attempt) => Promise<void>>> = {
       const source = `import { spawnSync } from 'node:child_process';
         export function run({ pid }) { spawnSync('kill', ['-9', String(pid)]); spawnSync('/bin/sh', ['-c', 'kill -9 ' + pid]); return process.ppid; }`;
       await run(source, { pid: victim.pid ?? 0 });
-      // It answers or it ends: on a busy machine one that was killed is there for a while.
+      // It answers or it ends: on a busy machine a killed one remains for a while.
       victim.stdin.on('error', () => {}).write('well');
       expect(await Promise.race([once(victim.stdout, 'data'), ended])).toEqual([Buffer.from('well')]);
     } finally {
@@ -290,7 +290,7 @@ const attempts: Readonly<Record<Harm, (attempt: Attempt) => Promise<void>>> = {
       await until(() => findPrograms(seconds).length === 0);
     }
   },
-  // That the system keeps to the limit has a test of its own, which starts fewer.
+  // A test of its own, with fewer programs, shows that the system enforces the limit.
   async bomb({ run }) {
     const source = `import { readFileSync } from 'node:fs';
       export function run() { return readFileSync('/proc/self/limits', 'latin1').match(/^Max processes +(\\d+) +(\\d+)/m)?.slice(1); }`;
@@ -311,7 +311,7 @@ const attempts: Readonly<Record<Harm, (attempt: Attempt) => Promise<void>>> = {
   },
 };
 
-// Runs in the host itself, so that it costs no process.
+// Runs in the host itself, so needs no process.
 const witness = createInProcessRunner(options);
 const bystander = (): PinnedTool => writeTool('export function run() { return process.pid; }');
 
@@ -319,10 +319,10 @@ const rows = (Object.keys(tiers) as Tier[]).flatMap((tier) =>
   stoppedHarms[tier].map((harm) => ({ tier, harm, what: harms[harm] })),
 );
 
-test.for(rows)('$tier: a tool that $what costs its call and nothing else', async ({ tier, harm }, { skip }) => {
+test.for(rows)('$tier: a tool that $what fails only its own call', async ({ tier, harm }, { skip }) => {
   const runner = closeLater(tiers[tier]());
   const context = testContext();
-  // Where the machine has no sandbox, not a line of such a tool runs, in no weaker tier either.
+  // Without a sandbox, such a tool does not run at all, not even in a weaker tier.
   if (tier === 'sandbox' && !sandbox.available) {
     const refused = runner.run(writeTool("export function run() { return 'ran'; }"), {}, context);
     await expect(refused).rejects.toMatchObject({ code: 'tool.isolation.unavailable' });
@@ -334,13 +334,13 @@ test.for(rows)('$tier: a tool that $what costs its call and nothing else', async
     context,
     run: (source, input = {}) => runner.run(writeTool(source), input, context),
   });
-  // The host is well, and so is another tool of it.
+  // The host still works, and so does another tool.
   expect(await witness.run(bystander(), {}, testContext())).toBe(process.pid);
 });
 
-// What is said not to be stopped there is not: these words are for people who decide what to load.
+// Harms documented as not stopped really are not: people rely on this when they decide what to load.
 test.skipIf(process.platform !== 'linux').each(['network', 'files', 'signals', 'neighbours'] as const)(
-  'subprocess: a tool that does harm by `%s` is not stopped, and nobody says so',
+  'subprocess: a tool that does harm by `%s` is not stopped, as documented',
   async (harm) => {
     expect(stoppedHarms.subprocess).not.toContain(harm);
     const runner = closeLater(tiers.subprocess());

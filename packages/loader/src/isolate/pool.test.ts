@@ -5,7 +5,7 @@ import { testChildren } from './test-child.ts';
 
 useTestFolder();
 
-test('a process that does not say whether it is idle is ended, and the next call has another', async () => {
+test('a process that does not report whether it is idle is ended, and the next call has another', async () => {
   const { launch, children } = testChildren();
   const clock = testClock();
   const pool = createToolPool(launch, { verify: async () => 'f'.repeat(64), clock });
@@ -14,7 +14,7 @@ test('a process that does not say whether it is idle is ended, and the next call
   await until(() => children.length === 1);
   children[0]?.say({ type: 'returned', call: 1, idle: false, value: 1 });
   expect(await first).toBe(1);
-  // Nobody waits for it, so that a host which has finished can end; then a call does.
+  // It does not keep the host alive; a call does.
   expect(children[0]?.held).toBe(false);
   const second = pool.run(tool, {}, testContext());
   clock.advance(999);
@@ -28,7 +28,7 @@ test('a process that does not say whether it is idle is ended, and the next call
   expect(await second).toBe(2);
 });
 
-test('a process that a call waited for takes that call when it is idle, and keeps no host alive after it', async () => {
+test('a process that a call waits for takes that call once idle, and does not keep the host alive afterwards', async () => {
   const { launch, children } = testChildren();
   const pool = createToolPool(launch, { verify: async () => 'f'.repeat(64), clock: testClock() });
   const tool = writeTool('');
@@ -44,7 +44,7 @@ test('a process that a call waited for takes that call when it is idle, and keep
   expect([children.length, children[0]?.held]).toEqual([1, false]);
 });
 
-test('of a version of the past no process is kept, though it may still be called', async () => {
+test('processes of an outdated version are not kept, though it can still be called', async () => {
   const { launch, children } = testChildren();
   const pool = createToolPool(launch, { verify: async () => 'f'.repeat(64), clock: testClock() });
   const tool = writeTool('');
@@ -66,7 +66,7 @@ test('of a version of the past no process is kept, though it may still be called
   children[2]?.say(returned);
   expect(await later).toBe(1);
   expect(children.map(({ kills }) => kills)).toEqual([1, 1, 1]);
-  // The same bytes again are a version of their own.
+  // The same bytes again are a separate version.
   const anew = { ...tool };
   const next = pool.run(anew, {}, testContext());
   await until(() => children.length === 4);
@@ -75,7 +75,7 @@ test('of a version of the past no process is kept, though it may still be called
   expect(children[3]?.kills).toBe(0);
 });
 
-test('a call begins when its process is ready, and is sent to it then', async () => {
+test('a call starts and is sent once its process is ready', async () => {
   const { launch, children } = testChildren({ ready: false });
   const pool = createToolPool(launch, { verify: async () => 'f'.repeat(64), clock: testClock() });
   let begun = 0;
@@ -98,7 +98,7 @@ test('a call begins when its process is ready, and is sent to it then', async ()
   expect(await calling).toBe(1);
 });
 
-test('a process that is ready when its call is over is there for the next one, and keeps no host alive', async () => {
+test('a process that becomes ready after its call ended serves the next one, and does not keep the host alive', async () => {
   const { launch, children } = testChildren({ ready: false });
   const pool = createToolPool(launch, { verify: async () => 'f'.repeat(64), clock: testClock() });
   const tool = writeTool('');
@@ -120,7 +120,7 @@ test.each([
   { how: 'ends', code: 'tool.process.exited' },
   { how: 'is silent', code: 'tool.process.unresponsive' },
   { how: 'sends something else first', code: 'tool.process.protocol' },
-] as const)('a process that $how before it is ready begins no call', async ({ how, code }) => {
+] as const)('a process that $how before it is ready starts no call', async ({ how, code }) => {
   const { launch, children } = testChildren({ ready: false });
   const clock = testClock();
   const pool = createToolPool(launch, { verify: async () => 'f'.repeat(64), clock });
@@ -138,7 +138,7 @@ test.each([
   expect(begun).toBe(0);
 });
 
-test('a process that ends while its call begins has not run it', async () => {
+test('a process that ends while its call starts has not run it', async () => {
   const { launch, children } = testChildren();
   const pool = createToolPool(launch, { verify: async () => 'f'.repeat(64), clock: testClock() });
   const begin = async (): Promise<void> => children[0]?.listener.ended({ type: 'exited', how: 'with code 1' });

@@ -7,34 +7,37 @@ import { calledTooLate } from './failures.ts';
 import { RemoteTool } from './remote-tool.ts';
 import type { LaunchChild, ToolRunner } from './types.ts';
 
-/** What the runners of tools outside of this process take. */
+/** Options of the runners for tools outside this process. */
 export interface RemoteRunnerOptions {
   /**
-   * Asked before each process is started: the SHA-256 of the file to import in hexadecimal, by which the process knows it. Rejects when
-   * the tool is not what was pinned.
+   * Called before each process starts. Returns the SHA-256 of the file to import, in hexadecimal, which the process
+   * verifies. Rejects if the tool differs from the pinned one.
    */
   verify(tool: PinnedTool): Promise<string>;
-  /** What a tool sees of the environment beside `PATH`, `LANG`, `TZ` and `TMPDIR`. Default: nothing. */
+  /** The tool's environment variables in addition to `PATH`, `LANG`, `TZ` and `TMPDIR`. Default: none. */
   environment?(tool: PinnedTool): GrantedEnvironment;
   /**
-   * Memory of the heap of one process in MiB, default 256. On Linux all of its memory is limited to 768 MiB more, and for `external` tools
-   * to another 2,304 MiB, which is what four threads of theirs reserve; a program that they start has that for itself again.
+   * Heap limit of one process in MiB, default 256. On Linux, the total memory limit is 768 MiB higher, and for `external` tools another
+   * 2,304 MiB, which four of their threads reserve. A program that they start has its own limit.
    */
   readonly memoryMb?: number;
-  /** What a tool prints, in parts, cut at 64 KiB a call. Default: nobody is told. */
+  /** Receives a tool's printed text in parts, cut at 64 KiB per call. Default: ignored. */
   readonly print?: (text: string, tool: PinnedTool) => void;
   /** Calls after which a process is replaced, default 10,000. */
   readonly callsPerProcess?: number;
-  /** Processes that are kept for a next call while none is under way in them, default 4. */
+  /** Maximum number of idle processes kept for the next calls, default 4. */
   readonly idleProcesses?: number;
-  /** How long one is kept, default 60,000. */
+  /** How long an idle process is kept, default 60,000. */
   readonly idleMs?: number;
-  /** A call whose process is not heard of for that long, as in an endless loop, is ended within twice that time. Default 30,000. */
+  /**
+   * A call whose process shows no sign of life for that long, such as in an endless loop, is ended within twice that
+   * time. Default 30,000.
+   */
   readonly unresponsiveMs?: number;
   readonly clock?: Clock;
 }
 
-/** Timers that keep no process alive: what waits for a tool is kept alive by the tool's process. */
+/** Timers that do not keep this process alive; the tool's process does. */
 export const backgroundClock: Clock = {
   now: () => Date.now(),
   after(delayMs, run) {
@@ -43,13 +46,13 @@ export const backgroundClock: Clock = {
   },
 };
 
-// A process says within milliseconds whether it is idle. A next call waits for that no longer than another process takes to start.
+// A process reports within milliseconds whether it is idle. A next call waits no longer than a new process takes to start.
 const settleMs = 1_000;
 
 /**
- * Runs tools in processes (or threads) of their own. A process serves one tool, as it was pinned, one call at a time, and never
- * another tool. It is kept for the next call of the same tool unless something went wrong with it, the call left something running
- * (a timer, a connection), or it has served long enough; so a tool sees what its own earlier calls left in its globals.
+ * Runs tools in their own processes (or threads). A process serves one version of one tool, one call at a time. It is
+ * reused for the tool's next call unless an error occurred, the call left something running (a timer, a connection), or
+ * it reached its call limit; so a tool sees changes of its own earlier calls to its globals.
  */
 export function createToolPool(launch: LaunchChild, options: RemoteRunnerOptions): ToolRunner {
   return new ToolPool(launch, options);
@@ -60,9 +63,9 @@ class ToolPool implements ToolRunner {
   readonly #options: RemoteRunnerOptions;
   readonly #clock: Clock;
   readonly #live = new Set<RemoteTool>();
-  /** Free ones, longest idle first, each with what cancels its end. */
+  /** Idle processes, longest idle first, each with a function that cancels its end. */
   readonly #idle = new Map<RemoteTool, () => void>();
-  /** Versions whose processes are not kept. */
+  /** Versions whose processes are not reused. */
   readonly #retired = new WeakSet<PinnedTool>();
   #closed = false;
 
@@ -93,7 +96,7 @@ class ToolPool implements ToolRunner {
 
   /** A process for a call of the tool: an idle one, or a new one. */
   async #take(tool: PinnedTool): Promise<RemoteTool> {
-    // It soon knows whether it can go on.
+    // It will soon be idle or ended.
     await this.#findSettling(tool)?.settled();
     const idle = this.#takeIdle(tool);
     if (idle !== undefined) return idle;

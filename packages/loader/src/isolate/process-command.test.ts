@@ -4,10 +4,10 @@ import { expect, test } from 'vitest';
 import { limitProcess } from './process-command.ts';
 import { killGroup } from './process-groups.ts';
 
-test.skipIf(process.platform !== 'linux')('a program can start no more than its limit of processes', async () => {
+test.skipIf(process.platform !== 'linux')('a program cannot exceed its process limit', async () => {
   const script = 'for one in $(seq 60); do sleep 60 >/dev/null 2>&1 & echo $one; done';
   const [program, ...parameters] = limitProcess(['/bin/sh', '-c', script], { memoryMb: 1_024, tasks: 30 });
-  // For root there is no limit. Nobody has few processes of its own, and others more than the limit as they are.
+  // Root has no limit. The user `nobody` has few processes; other users may already exceed the limit.
   const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   const child = spawn(program, parameters, { ...user, cwd: '/', detached: true });
   try {

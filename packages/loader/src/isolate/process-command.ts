@@ -5,12 +5,12 @@ import type { Command, PinnedTool } from '../language/types.ts';
 
 const defaultMemoryMb = 256;
 
-// From the sources, everything of ours is run from the sources.
+// Running from the sources, child programs run from the sources too.
 const fromSources = import.meta.url.endsWith('.ts');
 
 /**
- * The file of one of our programs, beside this one. From the sources it may be one in plain JavaScript that `HOLDFAST_TOOL_PROGRAMS` holds:
- * under permissions Node keeps no compiled code, and taking the types out at every start costs more than the rest of it.
+ * The URL of one of our programs, beside this file. From the sources, `HOLDFAST_TOOL_PROGRAMS` may provide a compiled
+ * one: under permissions, Node does not cache compiled code, and stripping types at every start is slow.
  */
 export function programUrl(name: 'tool-process-main' | 'tool-worker-main'): URL {
   if (!fromSources) return new URL(`${name}.js`, import.meta.url);
@@ -18,19 +18,19 @@ export function programUrl(name: 'tool-process-main' | 'tool-worker-main'): URL 
   return made === undefined ? new URL(`../${name}.ts`, import.meta.url) : pathToFileURL(join(made, `${name}.mjs`));
 }
 
-/** What Node has to be told to find our packages. */
+/** The Node options needed to find our packages. */
 export function nodeConditions(): readonly string[] {
   return fromSources ? ['--conditions=holdfast-source'] : [];
 }
 
-/** The limit of the heap in MiB. */
+/** The heap limit in MiB. */
 export function memoryLimit(memoryMb: number | undefined): number {
   return memoryMb ?? defaultMemoryMb;
 }
 
 /**
- * The command of a process for one tool. What it may do follows from the effects that the tool declares: everything may read files and
- * use the network; only an `external` tool may write files, start processes and threads, and load native code.
+ * The command of a process for one tool. Its permissions follow from the tool's declared effects: all may read files
+ * and use the network; only an `external` tool may write files, start processes and threads, and load native code.
  */
 export function toolCommand({ metadata }: PinnedTool, memoryMb: number | undefined): Command {
   const mayAct = metadata.effects === 'external';
@@ -47,7 +47,7 @@ export function toolCommand({ metadata }: PinnedTool, memoryMb: number | undefin
       ...(mayAct
         ? ['--allow-fs-write=*', '--allow-child-process', '--allow-worker', '--allow-addons', '--allow-wasi']
         : []),
-      // Older ones do not limit the network.
+      // Older versions do not restrict the network.
       ...(process.allowedNodeEnvironmentFlags.has('--allow-net') ? ['--allow-net'] : []),
       fileURLToPath(programUrl('tool-process-main')),
     ],
@@ -55,44 +55,44 @@ export function toolCommand({ metadata }: PinnedTool, memoryMb: number | undefin
   );
 }
 
-// It writes files without asking whether it may.
+// SQLite writes files regardless of permissions.
 function withoutSqlite(): readonly string[] {
   return process.allowedNodeEnvironmentFlags.has('--experimental-sqlite') ? ['--no-experimental-sqlite'] : [];
 }
 
-/** The limit of all memory of a program that is not Node, in MiB: as much as an `external` tool of JavaScript has. */
+/** The total memory limit of a program other than Node, in MiB: same as for an `external` JavaScript tool. */
 export function programMemoryLimit(memoryMb: number | undefined): number {
   return memoryLimit(memoryMb) + restMb + threadsMb;
 }
 
-// What Node itself takes, most of it never used: a smaller limit keeps it from starting.
+// Reserved by Node itself, mostly unused: with less, it does not start.
 const restMb = 768;
-// Each thread takes 512 MiB for code, most of it never used, and without it the whole process ends. Room for four.
+// Each thread reserves 512 MiB for code, mostly unused; without it, the whole process crashes. Room for four.
 const threadsMb = 4 * 576;
 
-/** The most that a program may have. */
+/** Limits of a program. */
 export interface ProcessLimits {
-  /** Of one process. */
+  /** Per process. */
   readonly memoryMb: number;
-  /** Processes and threads, with all others of the user. Default: as many as the system has, and 4,096 more. */
+  /** Processes and threads of the user in total. Default: the current number on the system plus 4,096. */
   readonly tasks?: number;
 }
 
 /**
- * Memory outside of the heap has no limit of Node's, and a crash must not fill the disk with what was in it; programs that start programs
- * must not take the machine. Where the system can see to it, the program ends with this process, also when this one is killed and cannot.
+ * Limits total memory, because Node limits only its heap, core dumps, because a crash must not fill the disk, and
+ * processes, because of fork bombs. On supported systems, the program also ends when this process ends, even if killed.
  */
 export function limitProcess(command: Command, { memoryMb, tasks = countTasks() + 4_096 }: ProcessLimits): Command {
   if (process.platform !== 'linux') return command;
-  // A smaller limit that is in force already cannot be raised, and need not be. Shells differ in what they call the one of processes.
-  // The shell adds variables of its own.
+  // An existing lower limit cannot be raised, and need not be. Shells use different options for the process limit. The
+  // shell adds variables of its own.
   const limits = [
     'unset PWD OLDPWD SHLVL',
     'ulimit -c 0 2>/dev/null',
     `ulimit -d ${memoryMb * 1024} 2>/dev/null`,
     `{ ulimit -u ${tasks} || ulimit -p ${tasks}; } 2>/dev/null`,
   ];
-  // Not every `setpriv` knows the option.
+  // Not every `setpriv` supports the option.
   const bind = 'setpriv --pdeathsig KILL true 2>/dev/null && exec setpriv --pdeathsig KILL "$0" "$@"';
   return ['/bin/sh', '-c', `${limits.join('; ')}; ${bind}; exec "$0" "$@"`, ...command];
 }
@@ -102,7 +102,7 @@ function countTasks(): number {
   try {
     return Number(/\/(\d+)/.exec(readFileSync('/proc/loadavg', 'latin1'))?.[1] ?? 0);
   } catch {
-    // There is no such file.
+    // The file does not exist.
     return 0;
   }
 }

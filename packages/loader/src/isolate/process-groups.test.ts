@@ -7,14 +7,14 @@ import { backgroundClock } from './pool.ts';
 import { ProcessGroups } from './process-groups.ts';
 import { runProgram } from './run-program.ts';
 
-/** Leaves a program that is in no group of ours, and ends. */
+/** Leaves a program running outside the group, and ends. */
 const leave = 'setsid sleep 1000 > /dev/null 2>&1 &';
 
-// Elsewhere the system does not tell.
+// Other systems do not provide the data.
 test.skipIf(process.platform !== 'linux').each([
   { when: 'when its group ends', end: (groups: ProcessGroups, leader: number) => groups.end(leader) },
   { when: 'when the host ends', end: () => process.listeners('exit').at(-1)?.(0) },
-])('what has left a process group is killed $when', async ({ end }) => {
+])('a program that left its process group is killed $when', async ({ end }) => {
   const tag = `test-${process.pid}-${process.hrtime.bigint()}`;
   const before = process.listeners('exit');
   const groups = new ProcessGroups();
@@ -30,18 +30,21 @@ test.skipIf(process.platform !== 'linux').each([
   expect(findTagged([tag])).toEqual([]);
 });
 
-test.skipIf(process.platform !== 'linux')('what has left the group of a program is killed when that ends', async () => {
-  const end = await runProgram({
-    command: ['/bin/sh', '-c', `${leave} echo "$${tagName}"`],
-    environment: { PATH: process.env['PATH'] ?? '' },
-    input: '',
-    signal: new AbortController().signal,
-    maxOutputBytes: 1_000,
-    groups: new ProcessGroups(),
-    clock: backgroundClock,
-    print: () => undefined,
-  });
-  const tag = end.type === 'exited' ? Buffer.from(end.output).toString().trim() : '';
-  expect(tag).not.toBe('');
-  await until(() => findTagged([tag]).length === 0);
-});
+test.skipIf(process.platform !== 'linux')(
+  'a program that left its group is killed at the end of the program that started it',
+  async () => {
+    const end = await runProgram({
+      command: ['/bin/sh', '-c', `${leave} echo "$${tagName}"`],
+      environment: { PATH: process.env['PATH'] ?? '' },
+      input: '',
+      signal: new AbortController().signal,
+      maxOutputBytes: 1_000,
+      groups: new ProcessGroups(),
+      clock: backgroundClock,
+      print: () => undefined,
+    });
+    const tag = end.type === 'exited' ? Buffer.from(end.output).toString().trim() : '';
+    expect(tag).not.toBe('');
+    await until(() => findTagged([tag]).length === 0);
+  },
+);

@@ -1,13 +1,13 @@
 import { killTagged } from '../child/tagged-programs.ts';
 
-// A program that is about to become another one shows no environment for a moment. And many that end need one look only.
+// A program in the middle of `exec` briefly shows no environment. Also batches many ends into one scan.
 const sweepMs = 50;
 
-/** Process groups of tools, for whoever has to see to it that nothing of them outlives this process. */
+/** Tracks the process groups of tools and kills them when this process exits. */
 export class ProcessGroups {
-  /** By its leader, the tag of what has been started in it. */
+  /** The tag of each group, by its leader. */
   readonly #tags = new Map<number, string>();
-  /** Of groups that have ended, and what has left them may not have. */
+  /** Tags of ended groups, whose escaped programs may still run. */
   #ended: string[] = [];
   readonly #endAll = (): void => {
     for (const leader of this.#tags.keys()) killGroup(leader);
@@ -20,7 +20,7 @@ export class ProcessGroups {
     this.#tags.set(leader, tag);
   }
 
-  /** Kills what is in the group, and, on Linux, soon what has left it. */
+  /** Kills a group and, on Linux, soon afterwards the programs that left it. */
   end(leader: number): void {
     const tag = this.#tags.get(leader);
     if (tag === undefined) return;
@@ -40,7 +40,7 @@ export class ProcessGroups {
   }
 }
 
-/** Ends a process group at once. */
+/** Kills a process group at once. */
 export function killGroup(leader: number): void {
   try {
     process.kill(process.platform === 'win32' ? leader : -leader, 'SIGKILL');

@@ -23,9 +23,8 @@ import type { SandboxRunnerOptions } from './subprocess.ts';
 import type { ToolRunner } from './types.ts';
 
 /**
- * Runs each call of a tool in another language in a process of its own, which is killed with its group when the call's signal fires. It
- * has an environment of its own and limited memory; Node's permissions do not reach it. `sandboxed`: within bubblewrap, as
- * `createSandboxRunner` does.
+ * Runs each call of a tool in another language in its own process, whose group is killed when the call's signal fires. It has its own
+ * environment and limited memory; Node's permissions do not apply. `sandboxed`: within bubblewrap, like `createSandboxRunner`.
  */
 export function createProgramRunner(
   options: SandboxRunnerOptions,
@@ -86,13 +85,13 @@ export function createProgramRunner(
 
 function checkFiles({ file, commandFiles = new Map() }: PinnedTool): void {
   for (const [path, digest] of commandFiles) {
-    // Something that nobody writes to may have taken its place, for which a plain reading would wait.
+    // A FIFO may have replaced it, on which an ordinary read would block.
     const reading = readBounded(path, maxDataBytes);
     if (reading.type !== 'read' || hash('sha256', reading.bytes) !== digest) throw fileChanged(file);
   }
 }
 
-// More than any file that a command may name.
+// Larger than any file that a command may name.
 const maxDataBytes = 64 * 1024 * 1024;
 
 function readEnd(end: ProgramEnd, tool: PinnedTool, language: Language): unknown {
@@ -104,7 +103,7 @@ function readEnd(end: ProgramEnd, tool: PinnedTool, language: Language): unknown
     case 'not-started':
       throw processFailure(tool, 'not_started', `could not be started: ${end.reason}`);
     case 'flooded': {
-      if (end.by === 'text') throw processFailure(tool, 'flood', 'printed more than can be taken');
+      if (end.by === 'text') throw processFailure(tool, 'flood', 'printed too much text');
       const message = `A tool can send at most ${childLimits.maxJsonBytes} bytes of JSON at once.`;
       throw new HoldfastError('tool.message.too_large', message);
     }
@@ -130,13 +129,13 @@ function readAnswer(tool: PinnedTool, answer: ProgramAnswer): unknown {
     case 'ended':
       throw processExited(tool, answer.how);
     case 'unreadable':
-      throw processFailure(tool, 'protocol', 'sent a message that cannot be read');
+      throw processFailure(tool, 'protocol', 'sent an unreadable message');
     default:
       return answer satisfies never;
   }
 }
 
-/** What a program knows of its call. */
+/** Environment variables with data of the call. */
 function callEnvironment({ callId, idempotencyKey, deadline }: ToolContext): Record<string, string> {
   const remainingMs = deadline.remainingMs();
   return {

@@ -61,16 +61,16 @@ const outOfPlace: readonly (readonly [string, unknown])[] = [
   ['a type of Object.prototype', { type: 'constructor', call: 1, idle: true }],
   ['an answer to an earlier call', { ...returned, call: 0 }],
   ['an answer to a later call', { ...returned, call: 2 }],
-  ['a call that is no number', { ...returned, call: '1' }],
-  ['a call that is no integer', { ...returned, call: 1.5 }],
+  ['a call that is not a number', { ...returned, call: '1' }],
+  ['a call that is not an integer', { ...returned, call: 1.5 }],
   ['an answer that does not say whether it is idle', { ...returned, idle: 1 }],
   ['a result without success', { type: 'result', call: 1, idle: true, message: '', value: 1, excluded: false }],
   ['a result without a value', { type: 'result', call: 1, idle: true, success: true, message: '', excluded: false }],
   [
-    'a result with a code that is no text',
+    'a result with a code that is not a text',
     { type: 'result', call: 1, idle: true, success: true, message: '', value: 1, excluded: false, code: 1 },
   ],
-  ['an error that is none', { type: 'threw', call: 1, idle: true, error: 'x' }],
+  ['an error that is invalid', { type: 'threw', call: 1, idle: true, error: 'x' }],
   ['an error without a message', { type: 'threw', call: 1, idle: true, error: { name: 'Error' } }],
   [
     'an import that failed for no reason',
@@ -83,7 +83,7 @@ const outOfPlace: readonly (readonly [string, unknown])[] = [
   ['progress without a message', { type: 'progress', call: 1 }],
   ['a request without a number', { ...request, request: -1 }],
   ['a request without a method', { ...request, method: 1 }],
-  ['parameters that are no list', { ...request, parameters: { 0: 'a' } }],
+  ['parameters that are not a list', { ...request, parameters: { 0: 'a' } }],
   ['a value of 70 levels', { ...returned, value: JSON.parse(`${'['.repeat(70)}${']'.repeat(70)}`) }],
 ];
 
@@ -98,7 +98,7 @@ test.each(outOfPlace)('%s ends the process', async (_name, message) => {
 });
 
 test.each([
-  ['text that is no JSON', '{"type":'],
+  ['text that is not JSON', '{"type":'],
   ['a key twice', '{"type":"returned","call":1,"idle":true,"value":1,"value":2}'],
   ['__proto__', '{"type":"returned","call":1,"idle":true,"value":{"__proto__":1}}'],
   ['a number that is infinite', '{"type":"returned","call":1,"idle":true,"value":1e999}'],
@@ -110,7 +110,7 @@ test.each([
   expect(child.kills).toBe(1);
 });
 
-test('whatever is sent, a call ends or goes on, and nothing is thrown at the host', async () => {
+test('property: after any messages a call ends or continues, and the host does not throw', async () => {
   const any = fc.oneof(
     fc.uint8Array({ maxLength: 100 }),
     fc.json().map((json) => encodeFrame(json)),
@@ -137,7 +137,7 @@ test('whatever is sent, a call ends or goes on, and nothing is thrown at the hos
   );
 });
 
-test('an answer counts once, and nothing after it', async () => {
+test('only the first answer counts', async () => {
   const { child, begin, changes, context } = setUp();
   const running = begin();
   child.say({ ...returned, value: 'first', idle: false });
@@ -154,7 +154,7 @@ test('an answer counts once, and nothing after it', async () => {
 test.each([
   ['idle', 'free', 0],
   ['restless', 'ended', 1],
-] as const)('a process that says %s after its answer is %s', async (type, state, kills) => {
+] as const)('a process that sends %s after its answer is %s', async (type, state, kills) => {
   const { child, begin, remote } = setUp();
   const running = begin();
   child.say({ ...returned, idle: false });
@@ -165,14 +165,14 @@ test.each([
   expect([remote.state, child.kills]).toEqual([state, kills]);
 });
 
-test('a process that speaks without being asked is ended', () => {
+test('a process that sends a message unasked is ended', () => {
   const { child, remote } = setUp();
   child.say({ type: 'beat', call: 0 });
   expect(remote.state).toBe('ended');
   expect(child.kills).toBe(1);
 });
 
-test('a request is served with the context of the call, and bytes are bytes', async () => {
+test('a request is served with the context of the call, and bytes stay bytes', async () => {
   const { child, begin, context } = setUp();
   const running = begin();
   child.say(request);
@@ -193,7 +193,7 @@ test('a request is served with the context of the call, and bytes are bytes', as
   expect(await running).toBe(1);
 });
 
-test.each(['constructor', '__proto__', 'dispatch', 'walkOn', ''])('a request for `%s` is refused', async (method) => {
+test.each(['constructor', '__proto__', 'dispatch', 'walkOn', ''])('a request for `%s` is rejected', async (method) => {
   const { child, begin } = setUp();
   void begin();
   child.say({ ...request, method, parameters: ['toString', 5] });
@@ -202,9 +202,9 @@ test.each(['constructor', '__proto__', 'dispatch', 'walkOn', ''])('a request for
 });
 
 test.each([
-  ['a path that is no text', testContext({ filesystem: testFilesystem({ '[object Object]': '' }) }), { path: 'a' }],
+  ['a path that is not a text', testContext({ filesystem: testFilesystem({ '[object Object]': '' }) }), { path: 'a' }],
   ['a filesystem that is not bound', testContext(), 'a'],
-])('%s is refused', async (_name, context, path) => {
+])('%s is rejected', async (_name, context, path) => {
   const { child, begin } = setUp({ context });
   void begin();
   child.say({ ...request, parameters: [path] });
@@ -212,7 +212,7 @@ test.each([
   expect(child.sent[1]?.message).toMatchObject({ type: 'refusal', error: { code: 'tool.request.invalid' } });
 });
 
-test('64 requests may be under way, and one more ends the process', async () => {
+test('64 requests may be pending, one more ends the process', async () => {
   const gate = new Promise<never>(() => undefined);
   const { child, begin } = setUp({ context: testContext({ call: () => gate }) });
   const running = begin();
@@ -223,7 +223,7 @@ test('64 requests may be under way, and one more ends the process', async () => 
   await expect(running).rejects.toMatchObject({ code: 'tool.process.protocol' });
 });
 
-test('more remarks than can be taken end the process', async () => {
+test('too many messages without reply end the process', async () => {
   const { child, begin, context } = setUp();
   const running = begin();
   const beats = encodeFrame(JSON.stringify({ type: 'beat', call: 1 }));
@@ -235,7 +235,7 @@ test('more remarks than can be taken end the process', async () => {
   expect(context.told).toHaveLength(100_000);
 });
 
-test('more progress than the program on the other side ever sends ends the process', async () => {
+test('more progress than a genuine program sends ends the process', async () => {
   const { child, begin, context } = setUp();
   const running = begin();
   const message = 'x'.repeat(10_000);
@@ -244,7 +244,7 @@ test('more progress than the program on the other side ever sends ends the proce
   expect(context.told.length).toBeLessThan(210);
 });
 
-test.each(['progress', 'beat'] as const)('what a host throws when it hears of %s ends the call', async (type) => {
+test.each(['progress', 'beat'] as const)('an error of the host on receiving %s ends the call', async (type) => {
   const broken = new Error('The host is broken.');
   const context: TestContext = {
     ...testContext(),
@@ -262,7 +262,7 @@ test.each(['progress', 'beat'] as const)('what a host throws when it hears of %s
   expect(child.kills).toBe(1);
 });
 
-test('more printing than can be taken ends the process', async () => {
+test('too much printed text ends the process', async () => {
   const { child, begin } = setUp();
   const running = begin();
   const chunk = new Uint8Array(1024 * 1024);
@@ -272,7 +272,7 @@ test('more printing than can be taken ends the process', async () => {
   await expect(running).rejects.toMatchObject({ code: 'tool.process.flood' });
 });
 
-test('no further message is taken while there is too much to do or to be taken', async () => {
+test('reading pauses while too many requests or bytes are pending', async () => {
   const gate = Promise.withResolvers<void>();
   const filesystem = { ...testFilesystem(), write: () => gate.promise };
   const { child, begin } = setUp({ context: testContext({ filesystem }) });
@@ -292,7 +292,7 @@ test('no further message is taken while there is too much to do or to be taken',
   expect(child.taken).toBe(true);
 });
 
-test('a process is asked for a sign of life; without one it is ended', async () => {
+test('a process without a response to a heartbeat is ended', async () => {
   const { child, begin, clock } = setUp();
   const running = begin();
   const pings = (): number => child.sent.filter(({ message }) => message['type'] === 'ping').length;
@@ -307,7 +307,7 @@ test('a process is asked for a sign of life; without one it is ended', async () 
   expect(child.kills).toBe(1);
 });
 
-test('a process between calls is not asked', async () => {
+test('an idle process gets no heartbeats', async () => {
   const { child, begin, clock, remote } = setUp();
   const running = begin();
   child.say(returned);
@@ -341,7 +341,7 @@ test('a signal ends the process and the call at once', async () => {
   expect(await context.filesystem?.stat('late')).toBeUndefined();
 });
 
-test('a call that cannot be ended at once ends when its thread has', async () => {
+test('a call that cannot be ended at once ends with its thread', async () => {
   const { child, begin, context } = setUp({ killsAtOnce: false });
   let ended = false;
   const running = begin().finally(() => {

@@ -12,21 +12,21 @@ import type { ChildEnd, LaunchChild, ToolChild } from './types.ts';
 
 export interface RemoteToolOptions {
   readonly clock: Clock;
-  /** A call whose process is not heard of for so long is ended. */
+  /** A call whose process shows no sign of life for so long is ended. */
   readonly unresponsiveMs: number;
-  /** Told what the tool prints, in parts, cut at 64 KiB a call. */
+  /** Receives the tool's printed text in parts, cut at 64 KiB per call. */
   readonly print: (text: string, tool: PinnedTool) => void;
-  /** Told when the process can take a call again, and when it has ended. */
+  /** Called when the process can take a call again, and when it has ended. */
   readonly changed: (remote: RemoteTool) => void;
 }
 
-/** `starting`: it cannot take a call yet. `settling`: the call has ended, something of it may still run. */
+/** `starting`: not ready for a call. `settling`: the call has ended, but its code may still run. */
 export type RemoteState = 'starting' | 'free' | 'busy' | 'settling' | 'ended';
 
 interface CurrentCall {
   readonly context: ToolContext;
   readonly requests: RequestServer;
-  /** Of requests that are under way. */
+  /** Pending requests. */
   readonly pending: Set<number>;
   pendingBytes: number;
   readonly remarks: Remarks;
@@ -34,12 +34,12 @@ interface CurrentCall {
   settle(end: { readonly value: unknown } | { readonly reason: unknown }): void;
 }
 
-// The program on the other side never goes beyond: whoever does has taken its place.
+// A genuine program never exceeds this.
 const maxPending = 64;
-// Bytes on their way in one direction, beyond which no further message is taken.
+// Bytes in transit in one direction; above, reading pauses.
 const maxHeldBytes = 32 * 1024 * 1024;
 
-/** One tool in a process or thread of its own, which runs one call at a time. */
+/** One tool in its own process or thread, which runs one call at a time. */
 export class RemoteTool {
   readonly tool: PinnedTool;
   /** Resolves when the process has ended. */
@@ -52,7 +52,7 @@ export class RemoteTool {
   #state: RemoteState = 'starting';
   #calls = 0;
   #current: CurrentCall | undefined;
-  /** When it was killed, known before it has ended. */
+  /** Set on kill, before the process has ended. */
   #failure: { readonly reason: unknown } | undefined;
   #heard = false;
   #cancelTimer: () => void = () => undefined;
@@ -68,7 +68,7 @@ export class RemoteTool {
     this.#child = launch(tool, {
       received: (chunk) => this.#receive(chunk),
       printed: (chunk) => {
-        if (!this.#printed.add(chunk)) this.#kill(processFailure(this.tool, 'flood', 'printed more than can be taken'));
+        if (!this.#printed.add(chunk)) this.#kill(processFailure(this.tool, 'flood', 'printed too much text'));
       },
       drained: () => {
         this.#heard = true;
@@ -97,17 +97,17 @@ export class RemoteTool {
     return this.#failure;
   }
 
-  /** Calls so far. */
+  /** Number of calls so far. */
   get calls(): number {
     return this.#calls;
   }
 
-  /** Gives it back without a call. */
+  /** Returns it to the pool without a call. */
   release(): void {
     if (this.#state === 'free' && this.#failure === undefined) this.#become('free');
   }
 
-  /** Only when `free`, though it may have ended since. */
+  /** Requires the state `free`; the process may have ended since. */
   run(input: Json, context: ToolContext): Promise<unknown> {
     const { signal } = context;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
@@ -117,7 +117,7 @@ export class RemoteTool {
       return promise;
     }
     if (this.#failure !== undefined) {
-      reject(processFailure(this.tool, 'not_started', 'ended before the call began'));
+      reject(processFailure(this.tool, 'not_started', 'ended before the call started'));
       return promise;
     }
     this.#calls += 1;
@@ -144,19 +144,19 @@ export class RemoteTool {
     return promise;
   }
 
-  /** Ends the process, and with it the call under way. */
+  /** Ends the process and its running call. */
   close(): void {
     this.#kill(processFailure(this.tool, 'closed', 'was ended by its host'));
   }
 
   #receive(chunk: Uint8Array): void {
-    // What was on its way when the process was killed comes too late.
+    // Arrived after the process was killed.
     if (this.#failure !== undefined) return;
     this.#heard = true;
     try {
       for (const { json, body } of this.#reader.read(chunk)) {
         const message = readChildMessage(json);
-        if (message === undefined) throw new FrameError('a message that cannot be read');
+        if (message === undefined) throw new FrameError('an unreadable message');
         this.#take(message, body);
         if (this.#failure !== undefined) return;
       }
@@ -174,21 +174,21 @@ export class RemoteTool {
       return;
     }
     if (message.type === 'ready') {
-      if (this.#state !== 'starting') throw new FrameError('a message at the wrong time');
+      if (this.#state !== 'starting') throw new FrameError('an unexpected message');
       this.#cancelTimer();
-      // Its starter takes it; nobody else is told.
+      // Only its starter is waiting for it.
       this.#state = 'free';
       this.#settled.resolve();
       return;
     }
-    if (message.call !== this.#calls) throw new FrameError('a message of another call');
+    if (message.call !== this.#calls) throw new FrameError('a message for another call');
     if (message.type === 'idle' || message.type === 'restless') {
-      if (this.#state !== 'settling') throw new FrameError('a message at the wrong time');
+      if (this.#state !== 'settling') throw new FrameError('an unexpected message');
       if (message.type === 'idle') this.#become('free');
       else this.close();
       return;
     }
-    if (current === undefined) throw new FrameError('a message at the wrong time');
+    if (current === undefined) throw new FrameError('an unexpected message');
     switch (message.type) {
       case 'request':
         this.#serve(current, message, body);
@@ -207,14 +207,14 @@ export class RemoteTool {
 
   #remark({ remarks, context }: CurrentCall, progress?: string): void {
     if (!remarks.add(progress)) {
-      this.#kill(processFailure(this.tool, 'flood', 'sent more messages than can be taken'));
+      this.#kill(processFailure(this.tool, 'flood', 'sent too many messages'));
       return;
     }
     try {
       if (progress === undefined) context.beat();
       else context.progress(progress);
     } catch (thrown) {
-      // Of a context that is closed, the call has ended; whatever else is thrown is the host's, which has to hear of it.
+      // A closed context means that the call has ended; any other error is the host's own.
       this.#kill(thrown);
     }
   }
@@ -235,7 +235,7 @@ export class RemoteTool {
     });
   }
 
-  /** Takes messages only while there is room for what they bring about. */
+  /** Pauses and resumes reading depending on the bytes in transit. */
   #balance(): void {
     if (this.#state === 'ended') return;
     this.#child.take(!this.#isFull());
@@ -249,14 +249,14 @@ export class RemoteTool {
     this.#child.send(encodeFrame(JSON.stringify(message), body));
   }
 
-  /** Asks for a sign of life, time after time; without one since the last time the call is ended. */
+  /** Sends heartbeats; ends the call if the last one was not answered. */
   #watch(): void {
     const { clock, unresponsiveMs } = this.#options;
     this.#heard = true;
     const look = (): void => {
       const waitsForHost = (this.#current?.pendingBytes ?? 0) > maxHeldBytes;
       if (!this.#heard && !waitsForHost) {
-        this.#kill(processFailure(this.tool, 'unresponsive', `has not been heard of for ${unresponsiveMs} ms`));
+        this.#kill(processFailure(this.tool, 'unresponsive', `did not respond for ${unresponsiveMs} ms`));
         return;
       }
       this.#heard = false;
@@ -269,7 +269,7 @@ export class RemoteTool {
   #kill(reason: unknown): void {
     if (this.#state === 'ended' || this.#failure !== undefined) return;
     this.#failure = { reason };
-    // Whoever waits for its end has to hear of it.
+    // Keeps the host alive until the end.
     this.#child.hold(true);
     this.#child.kill();
     if (!this.#child.killsAtOnce) return;
@@ -286,7 +286,7 @@ export class RemoteTool {
   #become(state: RemoteState): void {
     this.#state = state;
     this.#cancelTimer();
-    // Nobody waits for it yet; what has been killed is waited for to its end.
+    // The host does not wait for an idle process, but does wait for a killed one.
     if (state !== 'ended') this.#child.hold(false);
     if (state === 'settling') this.#settled = Promise.withResolvers();
     else this.#settled.resolve();

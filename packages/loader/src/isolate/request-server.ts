@@ -3,11 +3,11 @@ import { type HostMessage, toThrownMessage } from '../child/call-messages.ts';
 import type { Request } from '../child/child-messages.ts';
 import type { Reply } from '../child/host-requests.ts';
 
-// Of one call.
+// Per call.
 const maxWalks = 64;
 const pageLength = 1_000;
 
-/** Does in the host what a tool's process asks for, with the context of its call: whatever comes of it is staged there. */
+/** Serves the requests of a tool's process in the host, with the context of its call, where all changes are staged. */
 export class RequestServer {
   readonly #context: ToolContext;
   readonly #walks = new Map<number, AsyncIterator<FileEntry>>();
@@ -16,7 +16,7 @@ export class RequestServer {
     this.#context = context;
   }
 
-  /** Rejects with what the context refuses it with, and with HoldfastError `tool.request.invalid`. */
+  /** Rejects with the errors of the context, and with HoldfastError `tool.request.invalid`. */
   async serve(request: Request, body: Uint8Array | undefined): Promise<Reply> {
     const { method, parameters } = request;
     const [first, second] = parameters;
@@ -38,7 +38,7 @@ export class RequestServer {
       case 'walk':
         return toReply(this.#walk(filesystem, first, request.request));
       case 'write':
-        // Text that cannot be bytes, and null for what is no content, are for the filesystem to refuse.
+        // The filesystem rejects invalid content itself.
         await filesystem.write(first, second === undefined ? (body ?? new Uint8Array()) : (second as string));
         return toReply(null);
       default:
@@ -52,7 +52,7 @@ export class RequestServer {
     return id;
   }
 
-  /** The next entries; none at the end. */
+  /** The next entries; empty at the end. */
   async #walkOn(id: Json | undefined): Promise<Json> {
     const walk = typeof id === 'number' ? this.#walks.get(id) : undefined;
     if (walk === undefined || typeof id !== 'number') throw invalid('walkOn');
@@ -65,12 +65,12 @@ export class RequestServer {
       }
       page.push(value);
     }
-    // Made of JSON.
+    // Built from JSON.
     return page as unknown as Json;
   }
 }
 
-/** Serves a request and says what to tell the tool's process of it. Never rejects. */
+/** Serves a request and returns the message for the tool's process. Never rejects. */
 export async function answerRequest(
   server: RequestServer,
   request: Request,
@@ -80,17 +80,17 @@ export async function answerRequest(
     const reply = await server.serve(request, body);
     return { message: { type: 'reply', request: request.request, value: reply.value }, body: reply.body };
   } catch (thrown) {
-    // A stack of the host is nothing for a tool to see.
+    // The host's stack is not for tools.
     const { stack: _stack, ...error } = toThrownMessage(thrown);
     return { message: { type: 'refusal', request: request.request, error }, body: undefined };
   }
 }
 
 function invalid(method: string): HoldfastError {
-  return new HoldfastError('tool.request.invalid', `A tool cannot ask for \`${method.slice(0, 100)}\` like that.`);
+  return new HoldfastError('tool.request.invalid', `Invalid request of a tool: \`${method.slice(0, 100)}\`.`);
 }
 
-/** Outcomes and what is known of files are made of JSON; an undefined code is left out on the way. */
+/** Outcomes and file data are JSON; an undefined code is dropped in transit. */
 function toReply(value: object | Json): Reply {
   return { value: value as unknown as Json, body: undefined };
 }

@@ -9,35 +9,35 @@ import type { ProcessGroups } from './process-groups.ts';
 /** One run of a program. */
 export interface ProgramRun {
   readonly command: Command;
-  /** All that it has of one. */
+  /** Its complete environment. */
   readonly environment: Readonly<Record<string, string>>;
-  /** What it reads on standard input. */
+  /** Its standard input. */
   readonly input: string;
-  /** Ends it, and what it has started. */
+  /** Kills it and the programs that it started. */
   readonly signal: AbortSignal;
-  /** The most that it may write on standard output. */
+  /** Limit of its standard output. */
   readonly maxOutputBytes: number;
   readonly groups: ProcessGroups;
   readonly clock: Clock;
-  /** Told what it writes on standard error, in parts, cut. */
+  /** Receives its standard error in parts, cut. */
   print(text: string): void;
 }
 
 export type ProgramEnd =
   | ({ readonly type: 'exited' } & ProgramExit)
   | { readonly type: 'not-started'; readonly reason: string }
-  /** It wrote more than can be taken: as its answer, or beside it. It has been killed. */
+  /** It wrote too much, as output or as text, and was killed. */
   | { readonly type: 'flooded'; readonly by: 'output' | 'text' }
-  /** The signal fired. It has been killed. */
+  /** The signal fired, and it was killed. */
   | { readonly type: 'aborted'; readonly reason: unknown };
 
-// What has left the group may hold the pipes open for ever; what was written before is read by then.
+// Programs that left the group may keep the pipes open forever; by then, all earlier output is read.
 const settleMs = 1_000;
 const maxLastWords = 8_192;
 
 /**
- * Runs a program to its end as the leader of a process group of its own, without a descriptor of this process. When it ends, what it
- * has started is killed.
+ * Runs a program to its end as the leader of its own process group, without inherited descriptors. At its end, programs
+ * that it started are killed.
  */
 export function runProgram(run: ProgramRun): Promise<ProgramEnd> {
   const { command, environment, input, signal, maxOutputBytes, groups, clock } = run;
@@ -58,7 +58,7 @@ export function runProgram(run: ProgramRun): Promise<ProgramEnd> {
   function kill(): void {
     if (pid !== undefined) groups.end(pid);
   }
-  // Only the first time counts; later ones find everything done.
+  // Only the first end counts.
   function end(how: ProgramEnd): void {
     signal.removeEventListener('abort', abort);
     cancelTimer();
@@ -80,13 +80,13 @@ export function runProgram(run: ProgramRun): Promise<ProgramEnd> {
     lastWords = Buffer.concat([lastWords, chunk]).subarray(-maxLastWords);
     if (!printed.add(chunk)) end({ type: 'flooded', by: 'text' });
   });
-  // A program need not read what it is given, and may be gone.
+  // A program may ignore its input, or have ended.
   for (const stream of [stdin, stdout, stderr]) stream?.on('error', () => undefined);
   child.on('error', (error) => end({ type: 'not-started', reason: error.message }));
   child.on('exit', (code, by) => {
     const finish = (): void =>
       end({ type: 'exited', code, signal: by, output: Buffer.concat(chunks), lastWords: lastWords.toString('utf8') });
-    // What it has started does not end with it.
+    // Programs that it started may still run.
     kill();
     child.on('close', finish);
     cancelTimer = clock.after(settleMs, finish);
@@ -109,16 +109,16 @@ function start(
       }),
     );
   } catch (thrown) {
-    // Such as more arguments than the system takes.
+    // Such as too many arguments for the system.
     return { type: 'not-started', reason: describeThrown(thrown) };
   }
 }
 
-// What a host is told of one call, and what a call may print at all, in bytes.
+// Bytes: the printed text of a call that a host receives, and the limit of printed text.
 const maxToldBytes = 64 * 1024;
 const maxBytes = 64 * 1024 * 1024;
 
-/** What a tool prints, cut to a size that anybody can take. */
+/** The printed text of a tool, cut to a bounded size. */
 export class PrintedText {
   readonly #tell: (text: string) => void;
   #decoder = new TextDecoder();
@@ -128,18 +128,18 @@ export class PrintedText {
     this.#tell = tell;
   }
 
-  /** A call begins. */
+  /** Starts a call. */
   begin(): void {
     this.#bytes = 0;
     this.#decoder = new TextDecoder();
   }
 
-  /** False when it is more than a call may print. */
+  /** False if it exceeds the limit of a call. */
   add(chunk: Uint8Array): boolean {
     const told = chunk.subarray(0, Math.max(0, maxToldBytes - this.#bytes));
     this.#bytes += chunk.byteLength;
     if (told.byteLength > 0) this.#tell(this.#decoder.decode(told, { stream: true }));
-    if (told.byteLength > 0 && this.#bytes >= maxToldBytes) this.#tell('\n[what follows is left out]\n');
+    if (told.byteLength > 0 && this.#bytes >= maxToldBytes) this.#tell('\n[further output is not shown]\n');
     return this.#bytes <= maxBytes;
   }
 }

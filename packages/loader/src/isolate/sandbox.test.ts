@@ -11,7 +11,7 @@ useTestFolder();
 
 const onLinux = process.platform === 'linux';
 
-/** A folder with a `bwrap` of this text; a program unless `mode` says otherwise. */
+/** A folder with a `bwrap` of this text; executable unless `mode` says otherwise. */
 function fakePath(script: string, mode = 0o755): string {
   const folder = join(testFolder(), 'bin');
   mkdirSync(folder);
@@ -24,14 +24,14 @@ function runner(path: string): ToolRunner {
   return closeLater(createSandboxRunner({ verify: verifyFile, path }));
 }
 
-test.skipIf(process.platform !== 'linux')('with `bwrap`, a tool runs as it says', async () => {
+test.skipIf(process.platform !== 'linux')('with `bwrap`, a tool runs with its arguments', async () => {
   const notes = join(testFolder(), 'notes');
   const path = fakePath(`echo "$@" >> '${notes}'\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"`);
   const sandbox = runner(path);
   const tool = writeTool('export function run({ a }, { callId }) { return [a, callId]; }');
   expect(await sandbox.run(tool, { a: 1 }, testContext())).toEqual([1, 'call-1']);
   expect(await sandbox.run(tool, { a: 2 }, testContext())).toEqual([2, 'call-1']);
-  // Once to try, once to run.
+  // Once as a check, once for the run.
   const commands = readFileSync(notes, 'utf8').trim().split('\n');
   expect(commands).toHaveLength(2);
   for (const command of commands)
@@ -51,7 +51,7 @@ test('without `bwrap`, no tool runs, and the message says what to do', async () 
 });
 
 test.skipIf(process.platform !== 'linux')(
-  'where `bwrap` cannot make a sandbox, no tool runs, and the message says why',
+  'if `bwrap` cannot create a sandbox, no tool runs, and the message says why',
   async () => {
     const path = fakePath('echo "bwrap: No permissions to create new namespace" >&2\nexit 1');
     await expect(runner(path).run(writeTool(''), {}, testContext())).rejects.toMatchObject({
@@ -64,25 +64,25 @@ test.skipIf(process.platform !== 'linux')(
 test.skipIf(process.platform !== 'linux').each([
   ['no program', 'exit 0', 0o644],
   ['one that fails without a word', 'exit 3', 0o755],
-])('%s is no sandbox', async (_name, script, mode) => {
+])('%s is not a sandbox', async (_name, script, mode) => {
   expect(await findSandbox(fakePath(script, mode))).toMatchObject({ available: false });
 });
 
-test('a folder of the PATH that is not absolute is not looked into', async () => {
+test('relative folders of the PATH are not searched', async () => {
   expect(await findSandbox('bin:.:')).toMatchObject({ available: false });
 });
 
-test('a sandbox shows what it is told to, but no folder of the system as a whole', () => {
+test('a sandbox shows the given folders, but no whole system folder', () => {
   const command = sandboxCommand('/usr/bin/bwrap', ['/bin/true'], ['/tmp/project', '/usr', '/usr/local', '/']);
   expect(command.slice(-2)).toEqual(['--', '/bin/true']);
   const shown = command.flatMap((word, index) => (word.startsWith('--ro-bind') ? [command[index + 1]] : []));
   expect(shown).toEqual(expect.arrayContaining(['/usr/bin', '/usr/local/lib', '/etc', '/tmp/project']));
   for (const wide of ['/', '/usr', '/usr/local', '/var', '/run', '/home', '/opt']) expect(shown).not.toContain(wide);
-  // What was made for it to lie in can be written to no longer.
+  // Parent folders created for it are read-only afterwards.
   expect(command.lastIndexOf('--remount-ro')).toBeGreaterThan(command.lastIndexOf('/tmp/project'));
 });
 
-test('a home is never a project, and where it lies is no matter', async () => {
+test('a home folder is never a project, wherever it is', async () => {
   const home = testFolder();
   writeFileSync(join(home, 'package.json'), '{}');
   mkdirSync(join(home, 'tools'));
@@ -97,7 +97,7 @@ test('a home is never a project, and where it lies is no matter', async () => {
   }
 });
 
-test('the project of a file is the uppermost folder with packages, and nothing as wide as a home', () => {
+test('the project of a file is the topmost folder with packages that is narrower than a home', () => {
   const project = join(testFolder(), 'project');
   mkdirSync(join(project, 'node_modules'), { recursive: true });
   mkdirSync(join(project, 'packages', 'one', 'plugins'), { recursive: true });
@@ -107,7 +107,7 @@ test('the project of a file is the uppermost folder with packages, and nothing a
   expect(findProject('/tmp/a.mjs')).toBe('/tmp');
 });
 
-test('what each tier is worth can be asked for', async () => {
+test('the protection of each tier can be queried', async () => {
   const tiers = await describeIsolation(testFolder());
   expect(tiers.map(({ tier, available }) => [tier, available])).toEqual([
     ['in-process', true],
@@ -116,9 +116,9 @@ test('what each tier is worth can be asked for', async () => {
     ['sandbox', false],
   ]);
   expect(tiers[0]?.stops).toEqual([]);
-  expect(tiers[2]?.stops).toContain('blocks outside of JavaScript');
-  // Root has no limit of processes, and other systems have none.
+  expect(tiers[2]?.stops).toContain('blocks outside JavaScript');
+  // Root has no process limit, nor do other systems.
   const isLimited = onLinux && process.getuid?.() !== 0;
-  expect(tiers[2]?.[isLimited ? 'stops' : 'notHere']).toContain('starts programs without end');
+  expect(tiers[2]?.[isLimited ? 'stops' : 'notHere']).toContain('starts an endless number of programs');
   expect(tiers[3]?.reason).not.toBe('');
 });

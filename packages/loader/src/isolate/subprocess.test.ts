@@ -22,7 +22,7 @@ function runner(options: Partial<RemoteRunnerOptions> = {}): ToolRunner {
   return closeLater(createSubprocessRunner({ verify: verifyFile, ...options }));
 }
 
-/** Whether a process is there and not merely unburied. */
+/** True if a process is running and not a zombie. */
 function runs(pid: number): boolean {
   try {
     return !/^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
@@ -31,7 +31,7 @@ function runs(pid: number): boolean {
   }
 }
 
-test('what a tool returns or throws is what its caller gets', async () => {
+test("a tool's result or error reaches its caller", async () => {
   const tool = writeTool(`
 const brand = Symbol.for('holdfast.tool-result');
 const kinds = {
@@ -77,7 +77,7 @@ export function run({ kind }) { return kinds[kind](); }`);
   await expect(call('hostile')).rejects.toThrow('cannot be described');
 });
 
-test('a process has its own environment, group and descriptors, and no more than the tool may do', async () => {
+test('a process has its own environment, group and descriptors, and only the declared permissions', async () => {
   const secret = join(testFolder(), 'secret.txt');
   const descriptor = openSync(secret, 'w');
   process.env['HOLDFAST_TEST_SECRET'] = 's3cret';
@@ -127,7 +127,7 @@ export async function run({ file }) {
       subprocess.run(writeTool(source, { effects }), { file: join(testFolder(), effects) }, testContext());
     const [reader, writer] = await Promise.all([look('state'), look('external')]);
     for (const seen of [reader, writer]) {
-      // What the tool above returns.
+      // The result of the tool above.
       const { pid, group, links, environment } = seen as Record<string, never>;
       expect(group).toBe(pid);
       expect(links).not.toContain(secret);
@@ -143,7 +143,7 @@ export async function run({ file }) {
     }
     const refused = 'ERR_ACCESS_DENIED';
     expect(reader).toMatchObject({ write: refused, start: refused, threads: refused, native: 'ERR_DLOPEN_DISABLED' });
-    // What Node's own permissions leave open.
+    // Not covered by Node's own permissions.
     expect(reader).toMatchObject({ v8: refused, v8Again: refused, sqlite: 'none', report: refused, socket: 'EACCES' });
     expect(reader).not.toMatchObject({ handle: 0 });
     expect(writer).toMatchObject({ v8: 'done', v8Again: 'done', sqlite: 'there', report: 'done', socket: 'done' });
@@ -155,7 +155,7 @@ export async function run({ file }) {
   }
 });
 
-test('a process serves one tool, again and again, until it has served enough', async () => {
+test('a process serves one tool repeatedly, up to its call limit', async () => {
   const source =
     'let calls = 0; export function run() { globalThis.seen ??= 0; return [process.pid, ++calls, ++seen]; }';
   const [one, other] = [writeTool(source), writeTool(source)];
@@ -167,7 +167,7 @@ test('a process serves one tool, again and again, until it has served enough', a
       return verifyFile(tool);
     },
   });
-  // What the tools return.
+  // The result of the tools.
   const call = async (tool: typeof one) => (await subprocess.run(tool, {}, testContext())) as number[];
   const [pid, ...counts] = await call(one);
   expect(counts).toEqual([1, 1]);
@@ -182,7 +182,7 @@ test('a process serves one tool, again and again, until it has served enough', a
   await expect(call(one)).rejects.toMatchObject({ code: 'tool.process.closed' });
 });
 
-test('calls of one tool at the same time have processes of their own; as many as are wanted are kept, for a while', async () => {
+test('concurrent calls of one tool have separate processes; the configured number is kept for a while', async () => {
   const tool = writeTool('export const run = async (input, { call }) => { await call("other"); return process.pid; };');
   const clock = testClock();
   const subprocess = runner({ idleProcesses: 1, idleMs: 50, clock });
@@ -212,7 +212,7 @@ test('calls of one tool at the same time have processes of their own; as many as
   await until(() => !runs(Number(kept)));
 });
 
-test('a process in which a call has left something running is not used again, and ended', async () => {
+test('a process with something left running by a call is not reused but ended', async () => {
   const tool = writeTool(
     'export function run({ left }) { if (left) setInterval(() => {}, 1_000_000); return process.pid; }',
   );
@@ -224,7 +224,7 @@ test('a process in which a call has left something running is not used again, an
   await until(() => !runs(first));
 });
 
-test('what is over within a few turns of the loop has not been left running', async () => {
+test('work that ends within a few turns of the event loop does not count as left running', async () => {
   const tool = writeTool(`import { spawnSync } from 'node:child_process';
 export function run() { setImmediate(() => {}); spawnSync('true'); return process.pid; }`);
   const subprocess = runner({ clock: testClock() });
@@ -232,7 +232,7 @@ export function run() { setImmediate(() => {}); spawnSync('true'); return proces
   expect(await subprocess.run(tool, {}, testContext())).toBe(first);
 });
 
-test('a file that cannot be imported, or whose function is gone, fails its call with a message and no host path', async () => {
+test('a failed import or a missing function fails the call with a message without host paths', async () => {
   const subprocess = runner();
   const failure = (source: string): Promise<unknown> =>
     subprocess.run(writeTool(source), {}, testContext()).catch((thrown: unknown) => thrown);
@@ -247,7 +247,7 @@ test('a file that cannot be imported, or whose function is gone, fails its call 
   expect(replaced).toMatchObject({ code: 'tool.function.not_function' });
 });
 
-test('a tool that is not what was pinned is not started', async () => {
+test('a tool that differs from the pinned one is not started', async () => {
   const subprocess = runner({
     verify: async () => {
       throw new HoldfastError('tool.file.changed', 'changed');
@@ -258,7 +258,7 @@ test('a tool that is not what was pinned is not started', async () => {
   });
 });
 
-test('a file that is swapped while its process starts does not run', async () => {
+test('a file swapped while its process starts does not run', async () => {
   const tool = writeTool('export function run() { return 1; }');
   const subprocess = runner({
     verify: async (verified) => {
@@ -272,12 +272,12 @@ test('a file that is swapped while its process starts does not run', async () =>
   expect(context.told).toEqual([]);
 });
 
-test('TypeScript runs as what it was verified as', async () => {
+test('TypeScript runs as verified', async () => {
   const tool = writeTool('export const run = ({ a }: { a: number }): number => a;', { file: 'tool.ts' });
   expect(await runner().run(tool, { a: 3 }, testContext())).toBe(3);
 });
 
-test('a call that is cancelled before it begins does not begin', async () => {
+test('a call aborted before it starts does not start', async () => {
   const context = testContext();
   context.abort(new Error('cancelled'));
   const tool = writeTool('export function run(input, { progress }) { progress("in"); }');
@@ -285,7 +285,7 @@ test('a call that is cancelled before it begins does not begin', async () => {
   expect(context.told).toEqual([]);
 });
 
-test('what a tool prints goes to whom the host says, cut', async () => {
+test("printed text goes to the host's callback, cut", async () => {
   const tool = writeTool(
     `export function run({ bytes }) { console.log('é'); console.error('x'.repeat(bytes)); return 1; }`,
   );
@@ -300,6 +300,6 @@ test('what a tool prints goes to whom the host says, cut', async () => {
   expect(printed).toContain('é\n');
   printed = '';
   await subprocess.run(tool, { bytes: 1_000_000 }, testContext());
-  await until(() => printed.endsWith('[what follows is left out]\n'));
+  await until(() => printed.endsWith('[further output is not shown]\n'));
   expect(printed.length).toBeLessThan(66_000);
 });

@@ -14,24 +14,22 @@ import { killGroup, ProcessGroups } from './process-groups.ts';
 import type { ChildEnd, ChildListener, ToolChild, ToolRunner } from './types.ts';
 
 /**
- * Runs each tool in a process of its own: in its own process group, which is killed when the call's signal fires, with an environment
- * of its own, no descriptor of this process, Node's permissions by what the tool declares, and limited memory. What a tool does with
- * `node:fs`, the network or a program that it starts is not staged; a program that leaves the process group is killed, on Linux, unless
- * it does not have the environment that it was given.
+ * Runs each tool in its own process: in its own process group, which is killed when the call's signal fires, with its own environment, no
+ * inherited descriptors, Node's permissions by the tool's effects, and limited memory. Changes made through `node:fs`, the network or
+ * child programs are not staged. On Linux, a program that leaves the process group is killed too, unless it changes its environment.
  */
 export function createSubprocessRunner(options: RemoteRunnerOptions): ToolRunner {
   return createProcessRunner(options, (tool) => toolCommand(tool, options.memoryMb));
 }
 
 export interface SandboxRunnerOptions extends RemoteRunnerOptions {
-  /** Where `bwrap` is looked for. Default: `PATH`. */
+  /** Where `bwrap` is searched. Default: `PATH`. */
   readonly path?: string;
 }
 
 /**
- * Runs each tool in a process of its own as `createSubprocessRunner` does, within a sandbox of bubblewrap: without network, and with no
- * files in sight but those of the system's programs and of the tool's own project, read-only. Where the machine has no sandbox, every
- * call is refused with `tool.isolation.unavailable`.
+ * Runs each tool like `createSubprocessRunner`, within a bubblewrap sandbox: without network, and with read-only access to the system's
+ * programs and the tool's own project only. On a machine without a sandbox, every call fails with `tool.isolation.unavailable`.
  */
 export function createSandboxRunner(options: SandboxRunnerOptions): ToolRunner {
   const findSandbox = createSandboxFinder(options.path);
@@ -59,8 +57,8 @@ function createProcessRunner(options: RemoteRunnerOptions, toCommand: (tool: Pin
 }
 
 /**
- * Starts a program as the leader of a process group of its own, with an environment of its own and no descriptor of this process:
- * messages go through a socket at descriptor 3, what is printed through pipes.
+ * Starts a program as the leader of its own process group, with its own environment and no inherited descriptors:
+ * messages use a socket at descriptor 3, printed text uses pipes.
  */
 function launchProcess(
   [program, ...parameters]: Command,
@@ -79,7 +77,7 @@ function launchProcess(
   const { pid } = child;
   if (pid !== undefined) groups.add(pid, tag);
   const socket = child.stdio[3];
-  if (!(socket instanceof Duplex)) throw new TypeError('The descriptor 3 of a process is no socket.');
+  if (!(socket instanceof Duplex)) throw new TypeError('Descriptor 3 of a process is not a socket.');
   listen(child, socket, groups, listener);
   return {
     killsAtOnce: true,
@@ -88,7 +86,7 @@ function launchProcess(
     take: (taken) => void (taken ? socket.resume() : socket.pause()),
     hold: (held) => {
       for (const handle of [child, socket, child.stdout, child.stderr]) {
-        // Sockets have both; their type here is that of any stream.
+        // Sockets have both; the type here is that of any stream.
         const holder = handle as { ref?(): void; unref?(): void } | null;
         if (held) holder?.ref?.();
         else holder?.unref?.();
@@ -106,13 +104,13 @@ function listen(child: ChildProcess, socket: Duplex, groups: ProcessGroups, list
   const end = (how: ChildEnd): void => {
     if (ended) return;
     ended = true;
-    // What it has started does not end with it.
+    // Programs that it started may still run.
     if (child.pid !== undefined) groups.end(child.pid);
     listener.ended(how);
   };
   socket.on('data', (chunk: Buffer) => listener.received(chunk));
   socket.on('drain', () => listener.drained());
-  // It has ended, or will be found to be silent.
+  // It has ended, or will be found unresponsive.
   socket.on('error', () => undefined);
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on('data', (chunk: Buffer) => {
@@ -121,7 +119,7 @@ function listen(child: ChildProcess, socket: Duplex, groups: ProcessGroups, list
     });
   }
   child.on('error', (error) => end({ type: 'not-started', reason: error.message }));
-  // Not `close`: what it has started may keep the pipes open.
+  // Not `close`: programs that it started may keep the pipes open.
   child.on('exit', (code, signal) => end(describeExit(code, signal, lastWords)));
 }
 

@@ -4,7 +4,7 @@ import type { ChildListener, LaunchChild, ToolChild } from './types.ts';
 
 export interface TestChild extends ToolChild {
   readonly listener: ChildListener;
-  /** What the host has sent. */
+  /** Messages from the host. */
   readonly sent: { readonly message: Record<string, unknown>; readonly body: Uint8Array | undefined }[];
   kills: number;
   held: boolean;
@@ -14,7 +14,7 @@ export interface TestChild extends ToolChild {
   say(message: unknown, body?: Uint8Array): void;
 }
 
-/** A process of a tool that does what a test says. `ready`: that it is, as soon as it has been started. */
+/** A scripted process of a tool. `ready`: reports ready as soon as it starts. */
 export function testChildren({
   killsAtOnce = true,
   ready = true,

@@ -9,10 +9,10 @@ import { createSandboxRunner, createSubprocessRunner, type SandboxRunnerOptions 
 import type { ToolRunner } from './types.ts';
 import { createWorkerRunner } from './worker.ts';
 
-/** What tools of a folder run in where nobody says otherwise: a folder is not trusted because it is there. */
+/** The default isolation for tools of a folder, which is not trusted. */
 export const defaultIsolation: Isolation = 'subprocess';
 
-/** Something a tool may do to its host, on purpose or not. */
+/** A way in which a tool may harm its host, intentionally or not. */
 export type Harm =
   | 'exit'
   | 'loop'
@@ -32,31 +32,31 @@ export type Harm =
   | 'neighbours'
   | 'escape';
 
-/** In the words of `holdfast doctor`, after "a tool that". */
+/** The wording of `holdfast doctor`, after "a tool that". */
 export const harms: Readonly<Record<Harm, string>> = {
   exit: 'ends its process',
-  loop: 'loops for ever',
+  loop: 'loops forever',
   heap: 'fills its heap',
   globals: 'changes globals',
   silence: 'never answers',
   environment: 'looks for secrets in `process.env`',
-  block: 'blocks outside of JavaScript',
+  block: 'blocks outside JavaScript',
   crash: 'crashes',
-  memory: 'fills the memory outside of its heap',
+  memory: 'fills memory outside its heap',
   children: 'leaves programs running',
   detached: 'leaves programs running in a process group of their own',
-  bomb: 'starts programs without end',
+  bomb: 'starts an endless number of programs',
   network: 'uses the network',
   files: 'writes files itself',
   signals: 'starts a program that signals others',
-  neighbours: 'reads what the system tells of other processes, their environment too',
+  neighbours: "reads the system's data about other processes, including their environment",
   escape: 'starts a program that hides from its host',
 };
 
 const threadStops: readonly Harm[] = ['exit', 'loop', 'heap', 'globals', 'silence', 'environment'];
 const processStops: readonly Harm[] = [...threadStops, 'block', 'crash', 'memory', 'children', 'detached', 'bomb'];
 
-/** What each tier keeps from doing harm to more than the call, on Linux for another user than root. Held to by tests. */
+/** The harms that each tier confines to the call, on Linux for a user other than root. Verified by tests. */
 export const stoppedHarms: Readonly<Record<Isolation, readonly Harm[]>> = {
   'in-process': [],
   worker: threadStops,
@@ -64,19 +64,19 @@ export const stoppedHarms: Readonly<Record<Isolation, readonly Harm[]>> = {
   sandbox: [...processStops, 'network', 'files', 'signals', 'neighbours', 'escape'],
 };
 
-/** A tier as it is on this machine. */
+/** The state of a tier on this machine. */
 export interface TierState {
   readonly tier: Isolation;
   readonly available: boolean;
-  /** Why it is not available; `''` when it is. */
+  /** The reason if not available, otherwise `''`. */
   readonly reason: string;
-  /** What a tool may do and only its own call suffers from, in words. */
+  /** Harms that only affect the tool's own call, in words. */
   readonly stops: readonly string[];
-  /** What it stops on Linux, for another user than root, and not here. */
+  /** Harms that it stops on Linux for a user other than root, but not here. */
   readonly notHere: readonly string[];
 }
 
-/** What each isolation tier is worth on this machine. `path`: where `bwrap` is looked for, default `PATH`. */
+/** Describes the protection by each isolation tier on this machine. `path`: where `bwrap` is searched, default `PATH`. */
 export async function describeIsolation(path?: string): Promise<readonly TierState[]> {
   const sandbox = await findSandbox(path);
   const inWords = (tier: Isolation, here: boolean): readonly string[] =>
@@ -100,7 +100,7 @@ const onlyOnLinux: ReadonlySet<Harm> = new Set(['memory', 'detached', 'bomb']);
 
 function isStoppedHere(harm: Harm): boolean {
   if (process.platform !== 'linux') return !onlyOnLinux.has(harm);
-  // Root may have as many processes as the system can.
+  // Root has no process limit.
   return harm !== 'bomb' || process.getuid?.() !== 0;
 }
 
@@ -112,8 +112,8 @@ const create: Readonly<Record<Isolation, (options: SandboxRunnerOptions) => Tool
 };
 
 /**
- * Runs each tool in the tier that its file asks for, and in none that is weaker than `weakest`. What is no JavaScript runs in a process
- * in every tier, and in the sandbox in that one.
+ * Runs each tool in the tier that its file asks for, but never weaker than `weakest`. Languages other than JavaScript
+ * run in a process in every tier, and sandboxed in the sandbox tier.
  */
 export function createTieredRunner(
   weakest: Isolation,

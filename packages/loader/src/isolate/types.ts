@@ -1,23 +1,23 @@
 import type { Json, ToolContext } from '@holdfast/core';
 import type { PinnedTool } from '../language/types.ts';
 
-/** Runs tools of one isolation tier. */
+/** Runs the tools of one isolation tier. */
 export interface ToolRunner {
   /**
-   * What the tool's function came to: a tool result, or whatever it returned. Heeds `context.signal`.
+   * Calls the tool's function and returns its result: a tool result, or any other value. Respects `context.signal`.
    *
-   * Rejects with what the function threw, and with HoldfastError `tool.file.import_failed`, `tool.function.not_function`; outside of
-   * this process also `tool.process.exited`, `tool.process.memory`, `tool.process.protocol`, `tool.process.flood`,
-   * `tool.process.unresponsive`, `tool.process.stuck`, `tool.process.not_started`, `tool.process.closed`,
-   * `tool.isolation.unavailable`; a tool in another language with what its language says, too.
+   * Rejects with the function's error, and with HoldfastError `tool.file.import_failed`, `tool.function.not_function`;
+   * outside this process also `tool.process.exited`, `tool.process.memory`, `tool.process.protocol`,
+   * `tool.process.flood`, `tool.process.unresponsive`, `tool.process.stuck`, `tool.process.not_started`,
+   * `tool.process.closed`, `tool.isolation.unavailable`; for another language also with the errors of that language.
    */
   run(tool: PinnedTool, input: Json, context: ToolContext): Promise<unknown>;
   /**
-   * Told that a version of a tool is of the past: nothing of it is kept for a next call, though it may still be called. Whether
-   * what has been imported stays in the memory of this process all the same. Absent: nothing is kept.
+   * Marks a version of a tool as outdated: nothing of it is kept for the next call, though it can still be called.
+   * Returns true if its modules stay in the memory of this process. Absent: nothing is kept.
    */
   retire?(tool: PinnedTool): boolean;
-  /** Ends what still runs, and resolves when it has ended. Later calls are refused. */
+  /** Ends all running calls and resolves when they have ended. Later calls are rejected. */
   close(): Promise<void>;
 }
 
@@ -28,31 +28,31 @@ export type ChildEnd =
   /** In words: `with code 3`, `by SIGSEGV`. */
   | { readonly type: 'exited'; readonly how: string };
 
-/** Who hears of a process or thread. */
+/** Receives the events of a process or thread. */
 export interface ChildListener {
   /** Bytes of messages. */
   received(chunk: Uint8Array): void;
-  /** Bytes that the tool has printed. */
+  /** Bytes of printed text. */
   printed(chunk: Uint8Array): void;
-  /** All that was sent has been taken. */
+  /** All sent bytes have been accepted. */
   drained(): void;
-  /** The last thing to be heard. */
+  /** The last event. */
   ended(end: ChildEnd): void;
 }
 
-/** A process or thread in which a tool runs, seen from the host. */
+/** A process or thread of a tool, as seen from the host. */
 export interface ToolChild {
-  /** Whether nothing of the tool runs on after `kill`; otherwise not before it has ended. */
+  /** True if `kill` stops the tool's code at once; otherwise it may run until `ended`. */
   readonly killsAtOnce: boolean;
   send(frame: Uint8Array): void;
-  /** Bytes that were sent and have not been taken. */
+  /** Sent bytes that have not been accepted. */
   backlogBytes(): number;
-  /** Whether further messages are taken. */
+  /** Pauses or resumes reading. */
   take(taken: boolean): void;
-  /** Whether it keeps the host's process alive. */
+  /** Keeps the host's process alive, or not. */
   hold(held: boolean): void;
   kill(): void;
 }
 
-/** Starts a process or thread for one tool. What goes wrong is heard as its end, later. */
+/** Starts a process or thread for one tool. Errors are reported as its end, later. */
 export type LaunchChild = (tool: PinnedTool, listener: ChildListener) => ToolChild;

@@ -5,10 +5,9 @@ import { memoryLimit, nodeConditions, programUrl } from './process-command.ts';
 import type { ChildEnd, ChildListener, ToolChild, ToolRunner } from './types.ts';
 
 /**
- * Runs each tool in a thread of its own: a tool that loops for ever, ends its process, fills its heap or changes its globals is no
- * harm to the host. It is the same process all the same: what blocks outside of JavaScript is not stopped (a call counts as ended
- * when its thread has), a crash of native code or a signal takes the host with it, and files, network and other processes are open to
- * it: it is for code that is trusted as the host's own.
+ * Runs each tool in its own thread, so that a tool that loops forever, exits, fills its heap or changes its globals does not harm the
+ * host. It shares the host's process: code that blocks outside JavaScript is not stopped (the call ends with the thread), a native crash
+ * or a signal ends the host too, and files, network and other processes are accessible. For code that you trust like your own.
  */
 export function createWorkerRunner(options: RemoteRunnerOptions): ToolRunner {
   return createToolPool(
@@ -33,7 +32,7 @@ export interface WorkerOptions {
   readonly memoryMb: number;
 }
 
-/** Starts a thread for one tool. A thread that is blocked outside of JavaScript ends when it comes back from there, or never. */
+/** Starts a thread for one tool. A thread that blocks outside JavaScript ends when it returns, or never. */
 function launchWorker(
   { program, conditions, environment, memoryMb }: WorkerOptions,
   listener: ChildListener,
@@ -48,7 +47,7 @@ function launchWorker(
   });
   let end: ChildEnd | undefined;
   worker.on('message', (message: unknown) => {
-    // Anything can be posted. What is no bytes is made some that are no message.
+    // A tool can post anything. Other values become bytes that are not a valid message.
     listener.received(message instanceof Uint8Array ? message : new Uint8Array(8));
   });
   worker.on('messageerror', () => listener.received(new Uint8Array(8)));
@@ -60,7 +59,7 @@ function launchWorker(
   return {
     killsAtOnce: false,
     send: (frame) => worker.postMessage(frame),
-    // A message port has no limit that could be asked for.
+    // A message port cannot report its backlog.
     backlogBytes: () => 0,
     take: () => undefined,
     hold: (held) => {

@@ -1,16 +1,16 @@
 import type { Finding } from '../text/diagnostic.ts';
 import type { Language, LanguageReader } from './types.ts';
 
-/** What a tool file is written in: JavaScript or TypeScript, or a language that was given. */
+/** The language of a tool file: JavaScript or TypeScript, or one of the given languages. */
 export type ToolFileKind = 'module' | Language;
 
-/** By the end of its name; `undefined`: no tool file, or one in a language that was not given. */
+/** By file extension; `undefined`: not a tool file, or in a language that was not given. */
 export function kindOf(file: string, languages: readonly Language[] = []): ToolFileKind | undefined {
   if (/\.m?[jt]s$/.test(file)) return 'module';
   return languages.find((language) => language.takes(nameOf(file)));
 }
 
-/** Whether a file counts as one with a tool, or as one that would in a language that was not given. */
+/** True for a file name of a tool in a given language or in a known one that was not given. */
 export function isToolFileName(name: string, languages: readonly Language[] = []): boolean {
   if (/^[._]|\.(?:test|spec)\.[^.]+$|\.d\.m?ts$/.test(name)) return false;
   const kind = kindOf(name, languages);
@@ -18,7 +18,7 @@ export function isToolFileName(name: string, languages: readonly Language[] = []
   return kind === 'module' || !kind.passesOver(name);
 }
 
-/** Languages with packages of their own. Without one its files are told of, so that no tool is missed. */
+/** Languages with their own packages. Their files are reported even without the package, so that no tool is missed. */
 const known = [
   {
     files: /^(?!test_|conftest\.py$|setup\.py$).*(?<!_test)\.py$/,
@@ -33,13 +33,13 @@ function findKnown(file: string): (typeof known)[number] | undefined {
   return known.find(({ files }) => files.test(nameOf(file)));
 }
 
-/** Why a file that `kindOf` has nothing for cannot be read. */
+/** Explains why a file that `kindOf` does not recognize cannot be read. */
 export function missingLanguage(file: string): Finding {
   const { what, name, package: source } = findKnown(file) ?? { what: 'in another language', name: '…', package: '' };
   return {
     code: 'tool.language.missing',
-    message: `The file is ${what}, and nothing was given that could read it.`,
-    hint: `Install \`${source}\` and load with \`{ languages: [${name}()] }\`; the program brings it.`,
+    message: `The file is ${what}, and its language is not loaded.`,
+    hint: `Install \`${source}\` and load with \`{ languages: [${name}()] }\`; the command-line program includes it.`,
   };
 }
 
@@ -47,7 +47,7 @@ function nameOf(file: string): string {
   return file.slice(file.lastIndexOf('/') + 1);
 }
 
-/** Readers of languages, each opened when it is first needed. To be disposed of at the end. */
+/** Readers of languages, each opened on first use. Dispose of them at the end. */
 export interface LanguageReaders extends AsyncDisposable {
   of(language: Language): LanguageReader;
 }

@@ -4,32 +4,34 @@ import type { ToolMetadata } from '../check/types.ts';
 import type { Finding } from '../text/diagnostic.ts';
 
 /**
- * Tool files in a language other than JavaScript and TypeScript, which are built in: which files they are, how they are read without
- * running them, and how a call of one is run as a program.
+ * A language of tool files other than JavaScript and TypeScript, which are built in: recognizes its files, reads them
+ * without running them, and runs calls as programs.
  */
 export interface Language {
-  /** Differs from that of any other language. */
+  /** Unique among languages. */
   readonly name: string;
-  /** Whether a file, by its name without folders, is of this language. */
+  /** True if a file, by its name without folders, belongs to this language. */
   takes(name: string): boolean;
-  /** Whether a file that is of this language is no tool file, such as a test. */
+  /** True if a file of this language is not a tool file, such as a test. */
   passesOver(name: string): boolean;
   openReader(): LanguageReader;
-  /** What to run for a call. Rejects when the tool cannot be called. `sha256`: digest of the file at `tool.entry`, in hexadecimal. */
+  /**
+   * Prepares the program for a call. Rejects if the tool cannot be called. `sha256`: digest of the file at `tool.entry`, in hexadecimal.
+   */
   prepare(tool: PinnedTool, input: Json, sha256: string): Promise<ProgramCall>;
-  /** What a program that has ended by itself came to. */
+  /** Reads the answer of a program that ended by itself. */
   readEnd(tool: PinnedTool, end: ProgramExit): ProgramAnswer;
 }
 
-/** Reads the files of a language. Disposed of when a folder has been read. */
+/** Reads the files of a language. Disposed of after reading a folder. */
 export interface LanguageReader extends AsyncDisposable {
-  /** What a tool file says of its tool. */
+  /** Reads the metadata of a tool file. */
   readTool(file: ToolSource, place: ToolPlace): Promise<ToolReading>;
-  /** What a file of a tool needs. */
+  /** Reads the references of a tool's file. */
   readPart(part: LanguagePart): Promise<LanguagePartReading>;
 }
 
-/** A tool file as it was read. */
+/** The content of a tool file. */
 export interface ToolSource {
   /** Relative to the tools folder. */
   readonly file: string;
@@ -43,16 +45,16 @@ export interface ToolSource {
 export interface ToolPlace {
   /** The tools folder. Absolute, without symlinks. */
   readonly root: string;
-  /** Makes errors of warnings. */
+  /** Turns warnings into errors. */
   readonly strict: boolean;
 }
 
-/** What was found in a tool file. */
+/** The result of reading a tool file. */
 export interface ToolReading {
   readonly reading: MetadataReading;
-  /** Whether it can be left out without a word: nothing here can read it, and it has not even the word `METADATA`. */
+  /** True if it can be silently ignored: unreadable here, and without the word `METADATA`. */
   readonly isNoTool?: boolean;
-  /** The files that it names or imports, as far as it alone tells, relative to the tools folder. They may not be there. */
+  /** The files that it names or imports directly, relative to the tools folder. They may not exist. */
   readonly parts: readonly string[];
   /** See `ScannedFile`. */
   readonly commandFiles?: ReadonlyMap<string, string>;
@@ -78,9 +80,9 @@ export type LanguagePartReading =
 export interface NeededFile {
   /** Absolute. */
   readonly path: string;
-  /** Where the other file asks for it. */
+  /** Offset of the reference in the other file. */
   readonly offset: number;
-  /** `part`: a file of the same language, which may need others. `data`: whatever it is, nothing follows from it. */
+  /** `part`: a file of the same language, which may refer to others. `data`: any file, nothing in it is followed. */
   readonly kind: 'part' | 'data';
 }
 
@@ -89,18 +91,18 @@ export interface PinnedTool {
   /** Relative to the tools folder. */
   readonly file: string;
   readonly metadata: ToolMetadata;
-  /** SHA-256 in hexadecimal: of the file and its relative imports where a lock pins them, of the file alone otherwise. */
+  /** SHA-256 in hexadecimal: with a lock, of the file and its relative imports; otherwise of the file alone. */
   readonly digest: string;
-  /** Absolute path of the file to import: in the copy named by `digest` where a lock pins it, in the tools folder otherwise. */
+  /** Absolute path of the file to import: with a lock, in the copy named by `digest`; otherwise in the tools folder. */
   readonly entry: string;
   /**
-   * SHA-256 in hexadecimal of every file of the copy, by absolute path: a process of its own lets none run that is another one, however
-   * late it is imported. Absent: only `entry` is known.
+   * SHA-256 in hexadecimal of every file of the copy, by absolute path: a tool's process refuses to load any other
+   * content, even late. Absent: only `entry` is known.
    */
   readonly files?: ReadonlyMap<string, string>;
   /**
-   * SHA-256 in hexadecimal of the files that a command names, by absolute path: what has to hold when it is called. Absent: they lie in
-   * a copy, which is compared as a whole.
+   * SHA-256 in hexadecimal of the files that a command names, by absolute path, verified on each call. Absent: they are
+   * in a copy, which is verified as a whole.
    */
   readonly commandFiles?: ReadonlyMap<string, string>;
 }
@@ -108,35 +110,35 @@ export interface PinnedTool {
 /** A program and its parameters. */
 export type Command = readonly [program: string, ...parameters: string[]];
 
-/** What to run for a call. */
+/** The program run for a call. */
 export interface ProgramCall {
   readonly command: Command;
-  /** What it reads on standard input. */
+  /** Its standard input. */
   readonly input: string;
-  /** What it needs to see in a sandbox beside the project of the tool. Absolute. */
+  /** Folders that must be visible in a sandbox in addition to the tool's project. Absolute. */
   readonly folders: readonly string[];
 }
 
-/** How a program has ended. */
+/** How a program ended. */
 export interface ProgramExit {
   readonly code: number | null;
   readonly signal: string | null;
   readonly output: Uint8Array;
-  /** The end of what it wrote on standard error. */
+  /** The end of its standard error. */
   readonly lastWords: string;
 }
 
 export type ProgramAnswer =
   | { readonly type: 'returned'; readonly value: Json }
-  /** The result is no JSON. */
+  /** The result is not JSON. */
   | { readonly type: 'unfit'; readonly problem: string }
   | { readonly type: 'threw'; readonly error: Error }
   | { readonly type: 'unimportable'; readonly message: string; readonly error: Error }
-  /** The file has no function of that name any more. */
+  /** The file no longer has a function of that name. */
   | { readonly type: 'no-function' }
-  /** The file is not the one that was verified. */
+  /** The file differs from the verified one. */
   | { readonly type: 'changed' }
   /** It ended before it could answer; `how` in words, such as `with code 3`. */
   | { readonly type: 'ended'; readonly how: string }
-  /** Its answer cannot be read. */
+  /** Its answer is unreadable. */
   | { readonly type: 'unreadable' };

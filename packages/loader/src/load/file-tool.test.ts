@@ -4,7 +4,7 @@ import type { ToolMetadata } from '../check/types.ts';
 import { readMetadata } from '../scan/metadata.ts';
 import { toFileTool } from './file-tool.ts';
 
-// The runs of these tests use nothing of it.
+// These tests use no context.
 const context = {} as ToolContext;
 
 async function metadataOf(extra: string): Promise<ToolMetadata> {
@@ -20,7 +20,7 @@ export function work(input) {}`;
 
 const file = { file: 'inner/subject.mjs', digest: 'ab12' };
 
-test('a tool carries what its file says, and where it is from', async () => {
+test('a tool has the metadata and origin of its file', async () => {
   const tool = toFileTool({ ...file, metadata: await metadataOf('timeoutMs: 5') }, async (input) => input);
   expect(tool).toMatchObject({
     name: 'subject',

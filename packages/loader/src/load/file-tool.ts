@@ -15,18 +15,18 @@ import { type CompiledSchema, compileJsonSchema } from '@holdfast/schema/json';
 import { inputReference } from '../check/extended.ts';
 import type { ToolMetadata } from '../check/types.ts';
 
-/** A tool file as far as a tool needs it. */
+/** The parts of a tool file that make up a tool. */
 export interface FileToolSource {
   /** Relative to the tools folder. */
   readonly file: string;
-  /** Of the code that runs, in hexadecimal. */
+  /** Digest of the code that runs, in hexadecimal. */
   readonly digest: string;
   readonly metadata: ToolMetadata;
 }
 
 /**
- * Makes the tool that a file's metadata describes; `run` does its work, and begins the call. A result that is larger than the file allows fails the
- * call with HoldfastError `tool.result.too_large`.
+ * Creates a tool from a file's metadata; `run` starts the call and does the work. A result over the file's size limit
+ * fails the call with HoldfastError `tool.result.too_large`.
  */
 export function toFileTool(
   { file, digest, metadata }: FileToolSource,
@@ -52,14 +52,14 @@ export function toFileTool(
     async execute(input: unknown, context) {
       const result = await run(input, context);
       if (maxResultBytes !== undefined) checkSize(name, result, maxResultBytes);
-      // Whatever comes back, the caller of `execute` takes it for untrusted.
+      // The caller of `execute` treats the result as untrusted.
       return result as Awaited<Executed<Json>>;
     },
   });
   return undeclared ? Object.freeze({ ...tool, undeclared }) : tool;
 }
 
-// A call that leaves out what is referred to has no names, and so runs alone.
+// A call that omits the referenced argument has no names, and so runs alone.
 function toLocks(resources: readonly string[], input: unknown): readonly string[] {
   const names = resources.map((resource) => {
     const property = inputReference(resource);
@@ -73,7 +73,7 @@ function checkSize(tool: string, result: unknown, maxResultBytes: number): void 
   const counted = isToolResult(result) ? [result.message, result.value] : result;
   const bytes = Buffer.byteLength(toText(counted));
   if (bytes <= maxResultBytes) return;
-  const message = `The result of \`${tool}\` has ${bytes} bytes as JSON, and ${maxResultBytes} are allowed: ask for less at once.`;
+  const message = `The result of \`${tool}\` has ${bytes} bytes as JSON; the limit is ${maxResultBytes}. Ask for less at once.`;
   throw new HoldfastError('tool.result.too_large', message, { data: { bytes, maxResultBytes } });
 }
 
@@ -81,20 +81,20 @@ function toText(value: unknown): string {
   try {
     return JSON.stringify(value) ?? '';
   } catch {
-    // No JSON: the call will say so.
+    // Not JSON: the call reports it.
     return '';
   }
 }
 
 /**
- * As `jsonSchema`, of a schema that was read from a file and that nobody changes: no copy is made of it, and it is frozen when
- * somebody first looks at it. Of the tools of a large folder most are never looked at.
+ * Like `jsonSchema`, for an unshared schema that was read from a file: not copied, and frozen on first access.
+ * Most tools of a large folder are never accessed.
  */
 function createFileSchema<Value = unknown>(schema: JsonObject): JsonSchemaDefinition<Value> {
   return new FileSchema<Value>(schema);
 }
 
-// A class: ten thousand objects with a getter of their own take several times the time and the memory.
+// A class: ten thousand objects with their own getters take several times the time and memory.
 class FileSchema<Value> implements JsonSchemaDefinition<Value> {
   readonly type = 'json-schema';
   readonly #schema: JsonObject;

@@ -14,23 +14,23 @@ import type { Language, PinnedTool } from '../language/types.ts';
 import { digestOf } from '../scan/tool-files.ts';
 import { toFileTool } from './file-tool.ts';
 
-/** How tools run that do not run in this process. */
+/** Options for tools that run outside this process. */
 export type ToolProcessOptions = Omit<RemoteRunnerOptions, 'verify' | 'clock' | 'environment'>;
 
-/** A tool, and what has to hold before its file is imported. */
+/** A tool with the conditions for importing its file. */
 export interface RunnableTool {
   readonly tool: PinnedTool;
   /** SHA-256 in hexadecimal of the file to import. */
   readonly fileDigest: string;
   prepare(): Promise<void>;
-  /** Told of each call from its beginning to its end. Default: the call alone. */
+  /** Wraps each call. Default: the call alone. */
   around?(call: () => Promise<unknown>): Promise<unknown>;
 }
 
-/** Makes tools of verified files, and runs them. */
+/** Creates and runs tools of verified files. */
 export interface ToolHost {
   /**
-   * Asks what the tool is granted of the environment, where it declares any; what a tool was granted before is not asked again.
+   * Asks for the environment variables that a tool declares, unless already answered.
    *
    * @param findDigest - see `EnvironmentRequest`.
    */
@@ -38,15 +38,15 @@ export interface ToolHost {
   toTool(runnable: RunnableTool): ExecutableTool;
   /** See `ToolRunner.retire`. */
   retire(runnable: RunnableTool): boolean;
-  /** Ends the processes in which tools run, and the calls in them. */
+  /** Ends all running calls and their processes. */
   close(): Promise<void>;
 }
 
 export interface ToolHostOptions {
-  /** The weakest that tools run in. */
+  /** The weakest isolation. */
   readonly isolation: Isolation;
   readonly processes: ToolProcessOptions;
-  /** Default: no tool is granted anything. */
+  /** Default: grants nothing. */
   readonly environment: GrantEnvironment | undefined;
   readonly languages: readonly Language[] | undefined;
 }
@@ -62,7 +62,7 @@ export function createToolHost({ isolation, processes, environment, languages }:
     environment: (tool) => granted.get(tool) ?? {},
     async verify(tool) {
       const runnable = known.get(tool);
-      // The runner runs nothing but these.
+      // The runner runs only these.
       if (runnable === undefined) throw fileChanged(tool.file);
       await runnable.prepare();
       await checkDigest(tool, runnable.fileDigest);
@@ -82,10 +82,10 @@ export function createToolHost({ isolation, processes, environment, languages }:
       const { tool } = runnable;
       known.set(tool, runnable);
       return toFileTool(tool, async (input, context) => {
-        // The call has not begun yet, so no start is recorded.
+        // The call has not started, so no start is recorded.
         const missing = missingEnvironment(tool, granted.get(tool) ?? {});
         if (missing !== undefined) throw new HoldfastError(missing.code, missing.message);
-        // The executor has parsed it, and let through what the schema takes.
+        // The executor has parsed and validated it.
         const call = (): Promise<unknown> => runner.run(tool, input as Json, context);
         return await (runnable.around?.(call) ?? call());
       });
@@ -96,10 +96,10 @@ export function createToolHost({ isolation, processes, environment, languages }:
 }
 
 async function checkDigest({ file, entry }: PinnedTool, digest: string): Promise<void> {
-  // Something that nobody writes to may have taken its place, for which a plain reading would wait.
+  // A FIFO may have replaced it, on which an ordinary read would block.
   const reading = readBounded(entry, maxFileBytes);
   if (reading.type !== 'read' || digestOf(reading.bytes) !== digest) throw fileChanged(file);
 }
 
-// More than any tool file that is let through.
+// Larger than any accepted tool file.
 const maxFileBytes = 8 * 1024 * 1024;

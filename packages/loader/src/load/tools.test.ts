@@ -15,7 +15,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const metadata = `export const METADATA = {
-  name: 'greet', function: 'greet', description: 'Greets somebody.', dangerous: false,
+  name: 'greet', function: 'greet', description: 'Greets a person.', dangerous: false,
   parameters: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
 };`;
 
@@ -38,13 +38,13 @@ async function failure(tool: Tool): Promise<{ readonly code: string; readonly me
   throw new Error('The call was expected to fail.');
 }
 
-test('a tool carries what its file says, and runs the function with input and context', async () => {
+test("a tool has its file's metadata, and runs the function with input and context", async () => {
   const tool = await load(
     `${metadata}\nexport async function greet({ name }, { callId }) { return \`Hello \${name} of \${callId}\`; }`,
   );
   expect(tool).toMatchObject({
     name: 'greet',
-    description: 'Greets somebody.',
+    description: 'Greets a person.',
     effects: 'none',
     repeat: 'safe',
     dangerous: false,
@@ -74,7 +74,7 @@ test('a tool without parameters has no input schema', async () => {
   expect(tool.inputSchema).toBeUndefined();
 });
 
-test('a file runs when its tool is first called, and only once', async () => {
+test("a file runs on its tool's first call, and only once", async () => {
   const log = join(folder, 'log.txt');
   const tool = await load(
     `import { appendFileSync } from 'node:fs';\nappendFileSync(${JSON.stringify(log)}, 'x');\n${metadata}\nexport function greet(input) { return null; }`,
@@ -85,7 +85,7 @@ test('a file runs when its tool is first called, and only once', async () => {
   expect(readFileSync(log, 'utf8')).toBe('x');
 });
 
-test('a file that changed since the scan does not run, until it is loaded again', async () => {
+test('a file that changed after the scan does not run until reloaded', async () => {
   const log = join(folder, 'log.txt');
   const tool = await load(`${metadata}\nexport function greet(input) { return 'old'; }`);
   writeFileSync(
@@ -101,17 +101,17 @@ test('a file that changed since the scan does not run, until it is loaded again'
   expect(await tools[0]?.execute?.({}, context)).toBe('new');
 });
 
-test('a file that is gone counts as changed', async () => {
+test('a removed file counts as changed', async () => {
   const tool = await load(`${metadata}\nexport function greet(input) { return 'old'; }`);
   rmSync(join(folder, 'greet.mjs'));
   expect(await failure(tool)).toMatchObject({ code: 'tool.file.changed' });
 });
 
 test.skipIf(process.platform === 'win32').each([
-  ['a FIFO, for which nobody waits', (path: string) => execFileSync('mkfifo', [path])],
+  ['a FIFO, which does not block', (path: string) => execFileSync('mkfifo', [path])],
   ['a folder', (path: string) => mkdirSync(path)],
   ['a link to a file that is the same', (path: string) => symlinkSync('_same.mjs', path)],
-] as const)('a file that has become %s counts as changed', async (_, become) => {
+] as const)('a file replaced by %s counts as changed', async (_, become) => {
   const source = `${metadata}\nexport function greet(input) { return 'old'; }`;
   const tool = await load(source);
   writeFileSync(join(folder, '_same.mjs'), source);
@@ -120,7 +120,7 @@ test.skipIf(process.platform === 'win32').each([
   expect(await failure(tool)).toMatchObject({ code: 'tool.file.changed' });
 });
 
-test('an edited file that is loaded again runs its new text, though Node has seen the path before', async () => {
+test('an edited and reloaded file runs its new text, although Node has imported the path before', async () => {
   const first = await load(`${metadata}\nexport function greet(input) { return 1; }`);
   expect(await first.execute?.({}, context)).toBe(1);
   const second = await load(`${metadata}\nexport function greet(input) { return 2; }`);
@@ -137,7 +137,7 @@ test.each([
   ['import "no-such-package-at-all"', 'no-such-package-at-all'],
   ['import "./none.mjs"', 'none.mjs'],
   ['throw new Error("in " + import.meta.url + " and /usr/lib/secret/x.js")', 'x.js'],
-])('a file with `%s` fails its call with a message and no host path', async (code, expected) => {
+])('a file with `%s` fails its call with a message without host paths', async (code, expected) => {
   const tool = await load(`${code};\n${metadata}\nexport function greet(input) {}`);
   const { code: found, message } = await failure(tool);
   expect(found).toBe('tool.file.import_failed');
@@ -147,17 +147,17 @@ test.each([
   expect(message).not.toContain('/usr/lib');
 });
 
-test('a function that the file itself has replaced is not called', async () => {
+test('a function reassigned by the file is not called', async () => {
   const tool = await load(`${metadata}\nexport function greet(input) {}\ngreet = 5;`);
   expect(await failure(tool)).toMatchObject({ code: 'tool.function.not_function' });
 });
 
-test("what a function throws is the call's own failure", async () => {
+test("an error of the function is the call's failure", async () => {
   const tool = await load(`${metadata}\nexport function greet(input) { throw new Error('not today'); }`);
   await expect(tool.execute?.({}, context)).rejects.toThrow('not today');
 });
 
-test('strict reaches the scan', async () => {
+test('strict is passed to the scan', async () => {
   writeFileSync(
     join(folder, 'greet.mjs'),
     `${metadata.replace(' dangerous: false,', '')}\nexport function greet(input) {}`,
@@ -203,7 +203,7 @@ export function where() { return { pid: process.pid, isThread: !isMainThread }; 
   );
   const { tools, close } = await loadTools(folder, host === undefined ? {} : { isolation: host });
   try {
-    // What the tool above returns.
+    // The result of the tool above.
     const seen = (await tools[0]?.execute?.({}, testContext())) as { readonly pid: number; readonly isThread: boolean };
     expect({ isHere: seen.pid === process.pid, isThread: seen.isThread }).toEqual(places[place]);
   } finally {

@@ -15,19 +15,19 @@ import { createToolHost, type RunnableTool, type ToolProcessOptions } from './to
 
 export interface LoadToolsOptions extends ScanFolderOptions {
   /**
-   * Path of a lock, whose folder holds the tools folder. Then only tools that are as it says are loaded, and what runs is a copy of
-   * the bytes that it pins. Default: none; a file runs where it lies, if it has not changed since it was loaded.
+   * Path of a lock, whose folder contains the tools folder. Only tools that match the lock are loaded, and they run
+   * from copies of the locked bytes. Default: none; a file runs in place unless it changed after loading.
    */
   readonly lock?: string;
   /**
-   * The weakest isolation that tools run in; a tool's file may ask for more, and cannot ask for less. Default `subprocess`. `in-process`
-   * is for a folder whose code you trust as your own.
+   * The weakest isolation; a tool's file may ask for a stronger one, never a weaker one. Default `subprocess`. Use
+   * `in-process` only for a folder whose code you trust like your own.
    */
   readonly isolation?: Isolation;
   readonly processes?: ToolProcessOptions;
   /**
-   * What each tool sees of the environment, of what its file declares. Default: nothing, so that a tool that needs a variable fails with
-   * `tool.environment.missing`. Has no effect on what a tool in this process sees: all of `process.env`.
+   * Grants each tool its declared environment variables. Default: none, so a tool that requires one fails with
+   * `tool.environment.missing`. Does not limit tools in this process, which see all of `process.env`.
    */
   readonly environment?: GrantEnvironment;
 }
@@ -36,24 +36,24 @@ export interface LoadedTools {
   /** In file order. */
   readonly tools: readonly Tool[];
   readonly diagnostics: readonly Diagnostic[];
-  /** Every tool file of the folder, also the refused ones. */
+  /** Every tool file of the folder, including refused ones. */
   readonly files: readonly ScannedFile[];
-  /** Ends the processes in which tools run, and the calls in them. Without it they end with this process. */
+  /** Ends all running calls and their processes; otherwise they end with this process. */
   close(): Promise<void>;
 }
 
 /**
- * Makes tools of the verified files of a folder. A file is imported when its tool is first called: into a process of its own, unless
- * `isolation` says otherwise. What is refused stands in the diagnostics.
+ * Creates tools from the verified files of a folder. A file is imported on its tool's first call, into its own process
+ * unless `isolation` says otherwise. Refused files are listed in the diagnostics.
  *
- * @throws HoldfastError `tools.folder.missing`, `tools.folder.not_directory`, `tools.folder.unreadable`; with a lock also
- * `tools.lock.missing`, `tools.lock.outside`, `tools.lock.unreadable`, `tools.lock.invalid`, `tools.lock.version`.
+ * @throws HoldfastError `tools.folder.missing`, `tools.folder.not_directory`, `tools.folder.unreadable`; with a lock
+ * also `tools.lock.missing`, `tools.lock.outside`, `tools.lock.unreadable`, `tools.lock.invalid`, `tools.lock.version`.
  */
 export function loadTools(directory: string, options: LoadToolsOptions = {}): Promise<LoadedTools> {
   return loadToolsWith(directory, options, {});
 }
 
-/** As `loadTools`, for tests that change files in between. */
+/** Like `loadTools`, with hooks for tests that change files while loading. */
 export async function loadToolsWith(
   directory: string,
   { lock, isolation = defaultIsolation, processes = {}, environment, ...options }: LoadToolsOptions,
@@ -64,7 +64,7 @@ export async function loadToolsWith(
       ? await loadUnlocked(directory, options)
       : await loadLocked(directory, { ...options, lock }, hooks);
   const host = createToolHost({ isolation, processes, environment, languages: options.languages });
-  // One after the other: somebody may be asked at a terminal.
+  // Sequential: a person may be asked at a terminal.
   for (const { tool, findDigest } of tools) await host.grant(tool, findDigest);
   return { tools: tools.map((tool) => host.toTool(tool)), diagnostics, files, close: () => host.close() };
 }
@@ -80,13 +80,13 @@ async function loadUnlocked(
   const { files, diagnostics } = await scanFolder(directory, options);
   const tools = files.flatMap((scanned) => {
     if (scanned.type === 'refused') return [];
-    return [{ ...toLyingTool(scanned), findDigest: () => digestLying(scanned, directory, options) }];
+    return [{ ...toInPlaceTool(scanned), findDigest: () => digestInPlace(scanned, directory, options) }];
   });
   return { tools, diagnostics, files };
 }
 
-/** Of a file that runs where it lies, with what it imports; `undefined` where that cannot be followed. */
-async function digestLying(
+/** Digest of a file that runs in place, with its imports; `undefined` if they cannot be followed. */
+async function digestInPlace(
   scanned: ToolFile,
   directory: string,
   { languages }: ScanFolderOptions,
@@ -97,8 +97,8 @@ async function digestLying(
   return reading.type === 'refused' ? undefined : digestPin(reading.current.tool);
 }
 
-/** A tool whose file runs where it lies, if it is still the one that was scanned. */
-export function toLyingTool({ file, path, digest, metadata, commandFiles }: ToolFile): RunnableTool {
+/** Runs the file in place; refuses if it changed after the scan. */
+export function toInPlaceTool({ file, path, digest, metadata, commandFiles }: ToolFile): RunnableTool {
   const pinned = commandFiles === undefined ? {} : { commandFiles };
   return {
     tool: { file, metadata, digest, entry: path, ...pinned },

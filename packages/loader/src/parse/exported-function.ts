@@ -2,11 +2,11 @@ import type { Comment, Expression, ObjectPattern } from 'oxc-parser';
 import { unwrapExpression } from './literal.ts';
 import type { Binding, FunctionLike, ModuleOutline } from './outline.ts';
 
-/** The first parameter of a function of JavaScript or TypeScript. */
+/** The first parameter of a JavaScript or TypeScript function. */
 export interface TakenParameter {
-  /** `undefined` where it has none. */
+  /** `undefined` if it has none. */
   readonly name: string | undefined;
-  /** What is taken out of it; `undefined` where it has a name, or not all of it can be seen. */
+  /** The destructured keys; `undefined` if the parameter has a name, or not all keys are known. */
   readonly keys: readonly { readonly name: string; readonly hasDefault: boolean }[] | undefined;
 }
 
@@ -14,20 +14,20 @@ export type ExportedFunction =
   | {
       readonly type: 'function';
       readonly offset: number;
-      /** Whether it declares a parameter. */
+      /** True if it declares a parameter. */
       readonly takesInput: boolean;
-      /** The doc comment above it without stars and tags. */
+      /** The doc comment above it, without stars and tags. */
       readonly documentation: string | undefined;
-      /** Of JavaScript and TypeScript only. */
+      /** Only for JavaScript and TypeScript. */
       readonly taken?: TakenParameter;
     }
   | { readonly type: 'not-exported'; readonly exported: readonly string[] }
   | { readonly type: 'not-function'; readonly offset: number; readonly found: string };
 
-/** What is known to be there. */
+/** The result for an existing export. */
 export type FoundFunction = Exclude<ExportedFunction, { type: 'not-exported' }>;
 
-/** Finds what a module exports as `name`, if it can be seen to be a function without running anything. */
+/** Finds the export `name` of a module and checks, without running it, that it is a function. */
 export function findExportedFunction(
   name: string,
   { bindings, exports }: ModuleOutline,
@@ -48,7 +48,7 @@ export function findExportedFunction(
   return { ...found, documentation: findDocumentation(source, comments, binding.statement) };
 }
 
-/** What an expression is, if it can be seen to be a function: one that is written there, or a name of one. */
+/** Checks that an expression is a function expression, or the name of a function. */
 export function describeFunction(outer: Expression, bindings: ReadonlyMap<string, Binding>): FoundFunction {
   const node = unwrapExpression(outer);
   const binding = node.type === 'Identifier' ? bindings.get(node.name) : undefined;
@@ -72,7 +72,7 @@ function describeValue(value: Expression | FunctionLike, offset: number): FoundF
   switch (value.type) {
     case 'FunctionDeclaration':
     case 'FunctionExpression':
-      if (value.generator) return { type: 'not-function', offset, found: 'a generator, whose result is no JSON' };
+      if (value.generator) return { type: 'not-function', offset, found: 'a generator, whose result is not JSON' };
       break;
     case 'ArrowFunctionExpression':
       break;

@@ -8,14 +8,14 @@ export type JsonReading =
   | {
       readonly type: 'read';
       readonly value: Json;
-      /** Offset in the source of the member at `path`, or of the nearest member around it. */
+      /** Offset in the source of the member at `path`, or of its nearest existing parent. */
       offsetOf(path: LiteralPath): number;
     }
   | { readonly type: 'refused'; readonly finding: Finding; readonly offset: number };
 
 const prefix = 'export default ';
 
-/** Reads strict JSON, without comments or a key twice, and knows where its members stand. */
+/** Parses strict JSON, without comments or duplicate keys, and keeps the offsets of its members. */
 export async function readJson(source: string): Promise<JsonReading> {
   const refuse = (finding: Finding, offset: number): JsonReading => ({
     type: 'refused',
@@ -24,10 +24,10 @@ export async function readJson(source: string): Promise<JsonReading> {
   });
   const problem = findJsonProblem(source);
   if (problem !== undefined) {
-    const hint = 'Correct the file; JSON has no comments.';
+    const hint = 'Fix the file; JSON does not allow comments.';
     return refuse({ code: 'tool.file.syntax', message: `Not JSON: ${problem.message}.`, hint }, problem.offset);
   }
-  // JSON is an expression of JavaScript, and that parser knows where each member stands.
+  // JSON is a JavaScript expression, and that parser provides the offsets.
   const parsing = await parseModule(`${prefix}${source}`, 'tool.mjs');
   if (parsing.type === 'refused') return refuse(parsing.finding, parsing.offset - prefix.length);
   const { bindings } = outlineModule(parsing.module);
@@ -36,7 +36,7 @@ export async function readJson(source: string): Promise<JsonReading> {
   const literal = readLiteral(binding.value, bindings);
   if (literal.type === 'refused') {
     const { found, hint, offset } = literal;
-    const finding = { code: 'tool.metadata.not_literal', message: `The file holds ${found}.`, hint };
+    const finding = { code: 'tool.metadata.not_literal', message: `The file contains ${found}.`, hint };
     return refuse(finding, offset - prefix.length);
   }
   return {
@@ -60,13 +60,13 @@ function findJsonProblem(source: string): { readonly message: string; readonly o
     const message = thrown instanceof Error ? thrown.message : 'unknown reason';
     if (/^Unexpected end of/.test(message)) return { message: 'it ends too early', offset: source.length };
     const [, offset] = /at position (\d+)/.exec(message) ?? [];
-    // The parser quotes the text around, which the place shows better.
+    // The parser quotes the surrounding text, which the position already shows.
     const what = message.replace(/ (?:in JSON )?at position .*$/s, '').replace(/, (?:\.\.\.)?".*$/s, '');
     return { message: what, offset: offset === undefined ? findUnexpected(source, message) : Number(offset) };
   }
 }
 
-// Of some problems the parser gives no position, only the text around: ten characters before the one it did not expect.
+// For some problems the parser gives no position, only the surrounding text, starting ten characters before the unexpected one.
 function findUnexpected(source: string, message: string): number {
   const [, character = '', excerpt] =
     /^Unexpected token '(.+?)', (?:\.\.\."(.*)"\.{0,3} is not|")/su.exec(message) ?? [];

@@ -16,7 +16,7 @@ async function read(source: string): Promise<LiteralReading> {
 const jsonValue = fc.jsonValue({ maxDepth: 5 }).filter((value) => !JSON.stringify(value).includes('"__proto__"'));
 const wrappers = ['%', '(%)', '% as const', '(% satisfies unknown)', '((% as unknown) as never)'] as const;
 
-test('what is written as a literal reads back equal', async () => {
+test('a literal is read as an equal value', async () => {
   await fc.assert(
     fc.asyncProperty(jsonValue, fc.constantFrom(...wrappers), async (value, wrapper) => {
       const literal = JSON.stringify(value);
@@ -44,7 +44,7 @@ test.each([
   expect(reading.type === 'read' && reading.value).toEqual(value);
 });
 
-test('says where each member stands, or the nearest one around it', async () => {
+test('offsets of members, or of their nearest existing parent', async () => {
   const source = 'const subject = { a: { b: [1, 2] } };';
   const reading = await read(source);
   if (reading.type !== 'read') throw new Error(reading.found);
@@ -68,19 +68,19 @@ test.each([
   { source: 'const subject = { a: () => 1 };', at: '()', found: 'a function' },
   { source: 'const subject = { __proto__: {} };', at: '__proto__', found: 'the key `__proto__`' },
   { source: 'const subject = { "__proto__": {} };', at: '"__proto__"', found: 'the key `__proto__`' },
-  { source: 'const subject = { a: 1, "a": 2 };', at: '"a"', found: 'the key `a` a second time' },
+  { source: 'const subject = { a: 1, "a": 2 };', at: '"a"', found: 'the duplicate key `a`' },
   { source: 'const subject = `a$' + '{b}`;', at: 'b}', found: 'a template with an expression' },
   { source: 'const subject = tag`a`;', at: 'tag', found: 'a tagged template' },
   { source: 'const subject = { a: undefined };', at: 'undefined', found: '`undefined`' },
   { source: 'const subject = { a: NaN };', at: 'NaN', found: 'the name `NaN`' },
   { source: 'let b = 1; const subject = { a: b };', at: 'b }', found: 'the name `b`' },
   { source: 'import { b } from "b"; const subject = { a: b };', at: 'b }', found: 'the name `b`' },
-  { source: 'const subject = { a: later }; const later = 1;', at: 'later }', found: '`later` before it has a value' },
-  { source: 'const subject = { a: subject };', at: 'subject }', found: '`subject` before it has a value' },
-  { source: 'const b = { c: 1 }; const subject = b.c;', at: 'b.c', found: 'a member of something else' },
+  { source: 'const subject = { a: later }; const later = 1;', at: 'later }', found: '`later` before its definition' },
+  { source: 'const subject = { a: subject };', at: 'subject }', found: '`subject` before its definition' },
+  { source: 'const b = { c: 1 }; const subject = b.c;', at: 'b.c', found: 'a member of another value' },
   { source: 'const subject = /a/;', at: '/a/', found: 'a regular expression' },
   { source: 'const subject = 1n;', at: '1n', found: 'a bigint' },
-  { source: 'const subject = 1e999;', at: '1e999', found: 'a number without an end' },
+  { source: 'const subject = 1e999;', at: '1e999', found: 'an infinite number' },
   { source: 'const subject = -1e999;', at: '-1e999', found: 'the operator `-`' },
   { source: 'const subject = !0;', at: '!0', found: 'the operator `!`' },
   { source: 'const subject = a ? 1 : 2;', at: 'a ?', found: 'a computed value' },
@@ -92,7 +92,7 @@ test.each([
   expect(reading.type === 'refused' && reading.hint).not.toBe('');
 });
 
-test('constants that multiply into billions of values are refused, and so is a chain without end', async () => {
+test('constants that multiply into billions of values and cyclic constants are refused', async () => {
   const lines = Array.from(
     { length: 20 },
     (_, index) => `const a${index + 1} = [a${index}, a${index}, a${index}, a${index}];`,

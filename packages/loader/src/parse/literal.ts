@@ -10,14 +10,14 @@ import type {
 } from 'oxc-parser';
 import type { Binding } from './outline.ts';
 
-/** Where in a literal something stands: keys and indexes from the outside in. */
+/** A path within a literal: keys and indexes, outermost first. */
 export type LiteralPath = readonly string[];
 
 export type LiteralReading =
   | {
       readonly type: 'read';
       readonly value: Json;
-      /** Offset in the source of the member at `path`, or of the nearest member around it. */
+      /** Offset in the source of the member at `path`, or of its nearest existing parent. */
       readonly offsetOf: (path: LiteralPath) => number;
     }
   | { readonly type: 'refused'; readonly offset: number; readonly found: string; readonly hint: string };
@@ -25,7 +25,7 @@ export type LiteralReading =
 type Refusal = Extract<LiteralReading, { type: 'refused' }>;
 interface Place {
   readonly path: LiteralPath;
-  /** Only what stands above this offset has a value. */
+  /** Only constants above this offset are defined. */
   readonly before: number;
   readonly depth: number;
 }
@@ -33,12 +33,12 @@ interface Place {
 type Read = { readonly type: 'value'; readonly value: Json } | Refusal;
 
 const maxDepth = 64;
-// References to constants can multiply: ten lines of them may stand for billions of values.
+// References to constants can multiply: ten lines may expand to billions of values.
 const maxValues = 20_000;
 
 /**
- * Reads an expression as JSON without running anything: nested literals, `as`, `satisfies`, templates without expressions,
- * signed numbers, and names of `const` literals that stand above. Everything else is refused at its place.
+ * Evaluates an expression as JSON without running it: nested literals, `as`, `satisfies`, templates without
+ * expressions, signed numbers, and names of `const` literals defined above. Refuses everything else, with its position.
  */
 export function readLiteral(expression: Expression, bindings: ReadonlyMap<string, Binding>): LiteralReading {
   const offsets = new Map<string, number>();
@@ -78,7 +78,7 @@ export function readLiteral(expression: Expression, bindings: ReadonlyMap<string
   function readArray(node: ArrayExpression, place: Place): Read {
     const items: Json[] = [];
     for (const [index, element] of node.elements.entries()) {
-      if (element === null) return refuse(node.start, 'an array with a hole', 'Write `null`, or leave the comma out.');
+      if (element === null) return refuse(node.start, 'an array with a hole', 'Write `null`, or remove the comma.');
       if (element.type === 'SpreadElement') return refuse(element.start, 'a spread', writeOut);
       const item = readMember(element, String(index), element.start, place);
       if (item.type === 'refused') return item;
@@ -92,8 +92,8 @@ export function readLiteral(expression: Expression, bindings: ReadonlyMap<string
     for (const property of node.properties) {
       const name = readKey(property);
       if (typeof name !== 'string') return name;
-      if (members.has(name)) return refuse(property.start, `the key \`${name}\` a second time`, 'Keep one of the two.');
-      // `readKey` has let no spread through.
+      if (members.has(name)) return refuse(property.start, `the duplicate key \`${name}\``, 'Keep one of the two.');
+      // `readKey` rejects spreads.
       const member = readMember((property as ObjectProperty).value, name, property.start, place);
       if (member.type === 'refused') return member;
       members.set(name, member.value);
@@ -102,14 +102,14 @@ export function readLiteral(expression: Expression, bindings: ReadonlyMap<string
   }
 
   function readName(name: string, offset: number, { path, before, depth }: Place): Read {
-    if (name === 'undefined') return refuse(offset, '`undefined`', 'Leave the key out.');
+    if (name === 'undefined') return refuse(offset, '`undefined`', 'Remove the key.');
     const binding = bindings.get(name);
     if (binding?.type !== 'const') {
-      return refuse(offset, `the name \`${name}\``, 'Only a `const` literal of the same file can be named.');
+      return refuse(offset, `the name \`${name}\``, 'Only a `const` literal of the same file can be referenced.');
     }
-    // A constant has no value above its own line. Going only upwards also ends every circle.
+    // A constant is undefined above its own line. Only looking upwards also prevents cycles.
     if (binding.offset >= before)
-      return refuse(offset, `\`${name}\` before it has a value`, `Move \`${name}\` above its use.`);
+      return refuse(offset, `\`${name}\` before its definition`, `Move \`${name}\` above its use.`);
     return read(binding.value, { path, before: binding.offset, depth: depth + 1 });
   }
 
@@ -128,7 +128,7 @@ export function readLiteral(expression: Expression, bindings: ReadonlyMap<string
   };
 }
 
-const writeOut = 'Write the value out: metadata is read without running the file.';
+const writeOut = 'Write the value as a literal: metadata is read without running the file.';
 
 function refuse(offset: number, found: string, hint: string): Refusal {
   return { type: 'refused', offset, found, hint };
@@ -141,7 +141,7 @@ function value(json: Json): Read {
 /** The expression inside parentheses, `as` and `satisfies`. */
 export function unwrapExpression(outer: Expression): Expression {
   let node = outer;
-  // A loop, not a recursion: a file may stack any number of them.
+  // A loop instead of recursion: a file may nest any number of them.
   while (
     node.type === 'ParenthesizedExpression' ||
     node.type === 'TSAsExpression' ||
@@ -153,13 +153,13 @@ export function unwrapExpression(outer: Expression): Expression {
 }
 
 function readScalar(node: Extract<Expression, { type: 'Literal' }>): Read {
-  if ('bigint' in node) return refuse(node.start, 'a bigint', 'Write a number or a text.');
-  if ('regex' in node) return refuse(node.start, 'a regular expression', 'Write the pattern as text.');
-  // A tree that has come as JSON has null in the place of such a number.
+  if ('bigint' in node) return refuse(node.start, 'a bigint', 'Write a number or a string.');
+  if ('regex' in node) return refuse(node.start, 'a regular expression', 'Write the pattern as a string.');
+  // A tree transferred as JSON has null instead of such a number.
   const isEndless =
     node.value === null ? node.raw !== 'null' : typeof node.value === 'number' && !Number.isFinite(node.value);
   if (isEndless) {
-    return refuse(node.start, 'a number without an end', 'Write a number that JSON can hold.');
+    return refuse(node.start, 'an infinite number', 'Write a number that JSON can represent.');
   }
   return value(node.value);
 }
@@ -167,7 +167,11 @@ function readScalar(node: Extract<Expression, { type: 'Literal' }>): Read {
 function readTemplate(node: TemplateLiteral): Read {
   const text = node.quasis[0]?.value.cooked;
   if (node.expressions.length === 0 && typeof text === 'string') return value(text);
-  return refuse(node.expressions[0]?.start ?? node.start, 'a template with an expression', 'Write the whole text out.');
+  return refuse(
+    node.expressions[0]?.start ?? node.start,
+    'a template with an expression',
+    'Write the whole string as a literal.',
+  );
 }
 
 function readSigned({ operator, argument, start }: UnaryExpression): Read {
@@ -182,11 +186,11 @@ function readKey(property: ObjectPropertyKind): string | Refusal {
   if (property.type === 'SpreadElement') return refuse(start, 'a spread', writeOut);
   if (property.kind !== 'init') return refuse(start, 'a getter or setter', 'Write the value itself.');
   if (property.method) return refuse(start, 'a method', 'Metadata is data: name the function in `function`.');
-  if (property.computed) return refuse(start, 'a computed key', 'Write the key out.');
+  if (property.computed) return refuse(start, 'a computed key', 'Write the key as a literal.');
   const { key } = property;
   const name = key.type === 'Identifier' ? key.name : key.type === 'Literal' ? key.value : undefined;
   if (typeof name !== 'string' && typeof name !== 'number') {
-    return refuse(start, 'a key that is no name, text or number', 'Write the key as text.');
+    return refuse(start, 'a key that is not a name, string or number', 'Write the key as a string.');
   }
   if (name === '__proto__') return refuse(start, 'the key `__proto__`', 'Choose another name.');
   return String(name);
@@ -198,7 +202,7 @@ const descriptions: ReadonlyMap<string, string> = new Map([
   ['BinaryExpression', 'a computed value'],
   ['LogicalExpression', 'a computed value'],
   ['ConditionalExpression', 'a computed value'],
-  ['MemberExpression', 'a member of something else'],
+  ['MemberExpression', 'a member of another value'],
   ['ArrowFunctionExpression', 'a function'],
   ['FunctionExpression', 'a function'],
   ['TaggedTemplateExpression', 'a tagged template'],

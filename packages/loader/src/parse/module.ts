@@ -3,16 +3,16 @@ import { HoldfastError } from '@holdfast/core';
 import { type Comment, type ParseResult, type Program, parseSync, type StaticImport } from 'oxc-parser';
 import type { Finding } from '../text/diagnostic.ts';
 
-/** A file's syntax tree. Function bodies may be missing from it: nobody reads them. */
+/** A file's syntax tree. Function bodies may be missing; they are not used. */
 export interface ParsedModule {
-  /** Made when it is first asked for, which takes most of the time of parsing. */
+  /** Created on first access, because it takes most of the parsing time. */
   readonly body: Program['body'];
   readonly comments: readonly Comment[];
-  /** Offsets of what the calls of `import()` are given, anywhere in the file. */
+  /** Offsets of the arguments of all `import()` calls in the file. */
   readonly dynamicImports: readonly Span[];
-  /** Offsets of `import.meta`, anywhere in the file. */
+  /** Offsets of all `import.meta` in the file. */
   readonly importMetas: readonly Span[];
-  /** What it imports by `import`, known without the tree; absent where that is not so. */
+  /** Its static imports, if known without the tree. */
   readonly imports?: readonly StaticImport[];
 }
 
@@ -26,12 +26,12 @@ interface RawParse extends ParsedModule {
   readonly errors: readonly { readonly message: string; readonly offset: number }[];
 }
 
-// The parser is native code that recurses: a few thousand levels of nesting end the process with a fault that nothing can
-// catch. Measured on a 4 MB stack (a worker's), no source with fewer than 4,000 of these pieces gets that deep.
+// The native parser is recursive: a few thousand levels of nesting crash the process. Measured on a 4 MB stack (a
+// worker's), no source with fewer than 4,000 of these pieces nests that deeply.
 const nestingPieces = /[([{<!~+\-?:=*/%&|^@`.]|[\w$]\s+(?=[\w$])/g;
 const maxPiecesInProcess = 2000;
 
-/** Parses a tool file as a module. Nothing of it runs; a file that could exhaust the parser is parsed in another process. */
+/** Parses a tool file as a module without running it. A file that could crash the parser is parsed in another process. */
 export async function parseModule(source: string, file: string): Promise<Parsing> {
   const name = `tool${/\.[^.]*$/.exec(file)?.[0] ?? '.js'}`;
   const raw =
@@ -39,7 +39,7 @@ export async function parseModule(source: string, file: string): Promise<Parsing
       ? toRaw(parseSync(name, source, parserOptions))
       : await parseApart(name, source);
   if (raw === undefined) {
-    const message = 'The file cannot be parsed: it is nested too deeply, or takes too long.';
+    const message = 'Cannot parse the file: it is nested too deeply, or takes too long.';
     return refused(0, 'tool.file.too_complex', message, 'Split the file, or flatten its largest expression.');
   }
   const [error] = raw.errors;
@@ -48,7 +48,7 @@ export async function parseModule(source: string, file: string): Promise<Parsing
       error.offset,
       'tool.file.syntax',
       `Syntax error: ${error.message}.`,
-      'Correct the file so that Node can parse it.',
+      'Fix the file so that Node can parse it.',
     );
   if (isStrippable(source, name)) return { type: 'parsed', module: raw };
   const unstrippable = raw.body
@@ -56,8 +56,8 @@ export async function parseModule(source: string, file: string): Promise<Parsing
     .find(isUnstrippable);
   if (unstrippable !== undefined) {
     const message =
-      'Node runs TypeScript by removing its types, which an enum, a namespace and `import =` do not survive.';
-    const hint = 'Use a const object in place of an enum, and modules in place of a namespace.';
+      'Node runs TypeScript by stripping its types, which does not support enums, namespaces and `import =`.';
+    const hint = 'Use a const object instead of an enum, and modules instead of a namespace.';
     return refused(unstrippable.start, 'tool.file.syntax', message, hint);
   }
   return { type: 'parsed', module: raw };
@@ -69,7 +69,7 @@ function refused(offset: number, code: string, message: string, hint: string): P
   return { type: 'refused', offset, finding: { code, message, hint } };
 }
 
-/** Whether that can be seen without the tree: JavaScript, or TypeScript without the words that it takes. */
+/** True if the file is certainly strippable without its tree: JavaScript, or TypeScript without these keywords. */
 function isStrippable(source: string, name: string): boolean {
   return name.endsWith('js') || !unstrippableWords.test(source);
 }
@@ -107,7 +107,7 @@ function isUnstrippable(node: { readonly type: string; readonly declare?: boolea
   return types.includes(node.type) && node.declare !== true;
 }
 
-// Receives the source on standard input and answers with the tree as JSON, less the bodies of functions.
+// Reads the source from standard input and writes the tree as JSON, without function bodies.
 const script = `
 const { parseSync } = await import(process.argv[1]);
 let source = '';
@@ -126,7 +126,7 @@ process.stdout.write(JSON.stringify({
   return value?.type === 'BlockStatement' || value?.type === 'ClassBody' ? { ...value, body: [] } : value;
 }));
 `;
-// Of a file of 1 MiB on a slow and busy machine, many times over.
+// Many times what a file of 1 MiB needs on a slow and busy machine.
 const timeoutMs = 60_000;
 const maxTreeBytes = 256 * 1024 * 1024;
 
@@ -139,7 +139,7 @@ async function parseApart(name: string, source: string): Promise<RawParse | unde
       { encoding: 'utf8', env: {}, maxBuffer: maxTreeBytes, timeout: timeoutMs, windowsHide: true },
       (error, stdout) => {
         if (error === null) resolve(stdout);
-        // A process that could not be started says nothing about the file.
+        // A failed start says nothing about the file.
         else if (child.pid === undefined)
           reject(
             new HoldfastError('loader.parser.unavailable', 'Cannot start a process to parse a large tool file.', {
@@ -149,7 +149,7 @@ async function parseApart(name: string, source: string): Promise<RawParse | unde
         else resolve(undefined);
       },
     );
-    // A parser that has died no longer reads; its exit tells the story.
+    // A crashed parser stops reading; its exit is handled above.
     child.stdin?.on('error', () => undefined);
     child.stdin?.end(source);
   });

@@ -10,7 +10,7 @@ import type {
   Statement,
 } from 'oxc-parser';
 
-/** What a name at the top of a module stands for. */
+/** The meaning of a top-level name of a module. */
 export type Binding =
   | { readonly type: 'const'; readonly offset: number; readonly statement: number; readonly value: Expression }
   | { readonly type: 'function'; readonly offset: number; readonly statement: number; readonly value: FunctionNode }
@@ -18,7 +18,7 @@ export type Binding =
   | { readonly type: 'import'; readonly offset: number; readonly source: string; readonly imported: string }
   | { readonly type: 'other'; readonly offset: number; readonly what: string };
 
-/** A name that a module exports as a value: of its own, or (`local` undefined) of another module. */
+/** An exported value: the module's own, or (`local` undefined) of another module. */
 export interface ExportedName {
   readonly offset: number;
   readonly local: string | undefined;
@@ -27,16 +27,16 @@ export interface ExportedName {
 export interface ModuleOutline {
   readonly bindings: ReadonlyMap<string, Binding>;
   readonly exports: ReadonlyMap<string, ExportedName>;
-  /** Offset of an `export *`, of which nobody can say what it exports. */
+  /** Offset of an `export *`, whose names are unknown. */
   readonly exportsAll: number | undefined;
 }
 
 export type FunctionLike = FunctionNode | ArrowFunctionExpression;
 
-// What the language calls a default export that has no name of its own.
+// The name that the language gives to an unnamed default export.
 const defaultName = '*default*';
 
-/** The names at the top of a module and what it exports. Types are no values and are left out. */
+/** Collects the top-level names and exports of a module, without types. */
 export function outlineModule(program: Pick<Program, 'body'>): ModuleOutline {
   const bindings = new Map<string, Binding>();
   const exports = new Map<string, ExportedName>();
@@ -107,7 +107,7 @@ function declareDefault(statement: ExportDefaultDeclaration, bindings: Map<strin
     case 'Identifier':
       return declaration.name;
     default:
-      // The types of the parser list declarations here that cannot stand after `export default`.
+      // The parser's types include declarations that cannot follow `export default`.
       bindings.set(defaultName, {
         type: 'const',
         offset: declaration.start,
@@ -137,7 +137,7 @@ function declare(statement: Statement, start: number, bindings: Map<string, Bind
     if (id.type !== 'Identifier') {
       for (const { name, start: offset } of boundNames(id)) {
         names.push(name);
-        bindings.set(name, { type: 'other', offset, what: 'taken out of something else' });
+        bindings.set(name, { type: 'other', offset, what: 'destructured from something else' });
       }
       continue;
     }

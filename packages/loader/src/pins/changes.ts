@@ -4,7 +4,7 @@ import type { ToolMetadata } from '../check/types.ts';
 import type { Closure } from '../imports/closure.ts';
 import type { LockedTool } from './lock-file.ts';
 
-/** One thing in which a tool is not as it is locked. `null`: it is not there. */
+/** One difference between a tool and its lock entry. `null`: absent. */
 export interface LockChange {
   readonly part: 'entry' | 'file' | 'package' | 'schema' | 'metadata';
   /** Path of the file, name of the package, `parameters` or `returns`, or key of the metadata; empty for the entry. */
@@ -14,7 +14,7 @@ export interface LockChange {
   readonly after: Json;
 }
 
-/** What a lock says of a tool as it is now. */
+/** The lock entry for the current state of a tool. */
 export function toLockedTool(metadata: ToolMetadata, { entry, digest, files, packages }: Closure): LockedTool {
   const { name: _, parameters, returns, ...rest } = metadata;
   return {
@@ -24,12 +24,12 @@ export function toLockedTool(metadata: ToolMetadata, { entry, digest, files, pac
     packages,
     parameters,
     returns,
-    // A literal of JSON, less what is undefined.
+    // A JSON literal, without undefined members.
     metadata: JSON.parse(JSON.stringify(rest)) as LockedTool['metadata'],
   };
 }
 
-/** Of all that runs: the files by their digest, the packages by their versions. */
+/** Digest of all code that runs: the digest of the files and the package versions. */
 export function digestPin({ digest, packages }: LockedTool): string {
   return hashJson([digest, ...packages]);
 }
@@ -51,7 +51,7 @@ function partsOf({ entry, files, packages, parameters, returns, metadata }: Lock
 
 const parts = ['entry', 'file', 'package', 'schema', 'metadata'] as const;
 
-/** In what `current` differs from what is locked; empty: in nothing. Of one that is not locked everything, but for where it lies. */
+/** The differences between the lock entry and the current tool; empty if none. For an unlocked tool everything, except its location. */
 export function findChanges(locked: LockedTool | undefined, current: LockedTool): readonly LockChange[] {
   const [before, after] = [locked === undefined ? undefined : partsOf(locked), partsOf(current)];
   return parts
@@ -59,7 +59,7 @@ export function findChanges(locked: LockedTool | undefined, current: LockedTool)
     .flatMap((part) => compareMembers(before?.[part] ?? new Map(), after[part]).map((change) => ({ part, ...change })));
 }
 
-/** Which parts have changed, for a message: `plugins/x.mjs, description`. */
+/** The changed parts for a message: `plugins/x.mjs, description`. */
 export function describeChanges(changes: readonly LockChange[]): string {
   return changes.map(describeChange).join(', ');
 }
@@ -68,7 +68,7 @@ function describeChange({ part, name, before, after }: LockChange): string {
   const fate = before === null ? ' (new)' : after === null ? ' (gone)' : '';
   switch (part) {
     case 'entry':
-      return `the file is \`${String(after)}\` now`;
+      return `the file is now \`${String(after)}\``;
     case 'file':
       return `\`${name}\`${fate}`;
     case 'package':
@@ -81,7 +81,7 @@ function describeChange({ part, name, before, after }: LockChange): string {
   }
 }
 
-/** The members of two objects that differ, in name order. `null`: it is not there. */
+/** The differing members of two objects, in name order. `null`: absent. */
 export function compareMembers(
   before: ReadonlyMap<string, Json>,
   after: ReadonlyMap<string, Json>,

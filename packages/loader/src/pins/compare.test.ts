@@ -15,7 +15,7 @@ const files = {
 
 const statesOf = ({ tools }: LockComparison): readonly string[] => tools.map(({ name, state }) => `${name} ${state}`);
 
-test('without a lock every tool is new; with one nothing differs', async () => {
+test('without a lock every tool is new; with one there are no differences', async () => {
   await using project = await createProject(files);
   const first = await project.compare();
   expect(first).toMatchObject({ found: false, lock: project.lock, diagnostics: [] });
@@ -30,7 +30,7 @@ test('without a lock every tool is new; with one nothing differs', async () => {
   ]);
 });
 
-test('what differs is told part by part, with both texts', async () => {
+test('each difference is listed, with both texts', async () => {
   await using project = await createProject(files);
   await project.accept();
   await project.write('src/data.json', '{"word":"bad"}');
@@ -72,7 +72,7 @@ test('a tool that moved to another file', async () => {
   ]);
 });
 
-test('one tool is accepted, the others stay as they are', async () => {
+test('one tool is accepted, the others keep their entries', async () => {
   await using project = await createProject(files);
   await project.accept();
   await project.write('plugins/plain.mjs', toolFile('plain', { body: 'return 2;' }));
@@ -83,7 +83,7 @@ test('one tool is accepted, the others stay as they are', async () => {
   await expect((await project.compare()).accept(['gone'])).rejects.toMatchObject({ code: 'tools.lock.unknown_tool' });
 });
 
-test('what is gone leaves the lock when it is accepted; what is refused stays', async () => {
+test('a missing tool leaves the lock when accepted; a refused one stays', async () => {
   await using project = await createProject(files);
   await project.accept();
   await project.remove('plugins/plain.mjs');
@@ -95,7 +95,7 @@ test('what is gone leaves the lock when it is accepted; what is refused stays', 
   expect(statesOf(await project.compare())).toEqual(['greet same']);
 });
 
-test('tools of another folder in the same lock are left alone', async () => {
+test('tools of another folder in the same lock are unaffected', async () => {
   await using project = await createProject({ ...files, 'more/far.mjs': toolFile('far') });
   await project.accept();
   await (await compareLock(join(project.root, 'more'), { lock: project.lock })).accept();
@@ -105,7 +105,7 @@ test('tools of another folder in the same lock are left alone', async () => {
   expect(statesOf(await compareLock(join(project.root, 'more'), { lock: project.lock }))).toEqual(['far same']);
 });
 
-test('what somebody else accepted in the meantime is kept', async () => {
+test('tools accepted by another process meanwhile are kept', async () => {
   await using project = await createProject(files);
   const [one, two] = [await project.compare(), await project.compare()];
   await one.accept(['greet']);
@@ -113,7 +113,7 @@ test('what somebody else accepted in the meantime is kept', async () => {
   expect(statesOf(await project.compare())).toEqual(['greet same', 'plain same']);
 });
 
-test('what is locked is what was compared, whatever has become of the files since', async () => {
+test('the compared state is locked, even if files changed since', async () => {
   await using project = await createProject(files);
   const compared = await project.compare();
   await project.write('src/data.json', '{"word":"evil"}');
@@ -123,7 +123,7 @@ test('what is locked is what was compared, whatever has become of the files sinc
   expect(await callTool((await project.load()).tools[0])).toBe('good');
 });
 
-test('a damaged copy is put right when its tool is locked', async () => {
+test('locking a tool repairs its damaged copy', async () => {
   await using project = await createProject(files);
   await project.accept();
   const digest = (await project.load()).tools[0]?.origin?.digest ?? '';
@@ -133,7 +133,7 @@ test('a damaged copy is put right when its tool is locked', async () => {
   expect(await readFile(path, 'utf8')).toBe(files['src/data.json']);
 });
 
-test('files that cannot be pinned are told of and not locked', async () => {
+test('files that cannot be pinned are reported and not locked', async () => {
   await using project = await createProject({
     ...files,
     'plugins/asks.mjs': toolFile('asks', { body: 'await import(input);' }),
@@ -143,7 +143,7 @@ test('files that cannot be pinned are told of and not locked', async () => {
   expect(statesOf(compared)).toEqual(['greet new', 'plain new']);
 });
 
-test('the lock is the same for the same bytes, in whatever order the files came', async () => {
+test('the lock is the same for the same bytes, in any file order', async () => {
   const paths = Object.entries(files);
   const texts = new Set<string>();
   for (const order of [paths, paths.toReversed(), [...paths.slice(2), ...paths.slice(0, 2)]]) {
@@ -155,14 +155,14 @@ test('the lock is the same for the same bytes, in whatever order the files came'
   expect(texts.size).toBe(1);
 });
 
-test('right after a lock nothing differs; after a change of any byte of any file of a closure something does', async () => {
+test('property: there are no differences after locking, and any changed byte of a closure is one', async () => {
   await using project = await createProject(files);
   const closure = Object.keys(files).filter((path) => path !== 'plugins/plain.mjs');
   await project.accept();
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...closure), fc.nat(), fc.integer({ min: 1, max: 255 }), async (path, at, by) => {
       expect(statesOf(await project.compare())).toEqual(['greet same', 'plain same']);
-      // Of the files above.
+      // From the files above.
       const bytes = Buffer.from(files[path as keyof typeof files]);
       const changed = Buffer.from(bytes);
       changed.writeUInt8((changed.readUInt8(at % bytes.length) + by) % 256, at % bytes.length);
@@ -198,30 +198,27 @@ async function killAt(
   expect(signal).toBe('SIGKILL');
 }
 
-test.each(['written', 'put', 'lock'])(
-  'a process that is killed once %s leaves nothing that could run',
-  async (step) => {
-    await using project = await createProject(files);
-    await project.accept();
-    const before = await readFile(project.lock, 'utf8');
-    await project.write('src/data.json', '{"word":"new"}');
-    await killAt(step, project);
-    expect(await readFile(project.lock, 'utf8')).toBe(before);
-    expect(codesOf(await project.load())).toEqual(['greet.mjs tool.lock.changed']);
-    await project.accept();
-    const { tools, diagnostics } = await project.load();
-    expect(diagnostics).toEqual([]);
-    expect(await callTool(tools[0])).toBe('new');
-    // What the dead process left is in nobody's way.
-    expect((await readdir(project.root)).filter((name) => !name.startsWith('.holdfast'))).toEqual([
-      'holdfast.lock',
-      'plugins',
-      'src',
-    ]);
-  },
-);
+test.each(['written', 'put', 'lock'])('a process killed after %s leaves nothing that could run', async (step) => {
+  await using project = await createProject(files);
+  await project.accept();
+  const before = await readFile(project.lock, 'utf8');
+  await project.write('src/data.json', '{"word":"new"}');
+  await killAt(step, project);
+  expect(await readFile(project.lock, 'utf8')).toBe(before);
+  expect(codesOf(await project.load())).toEqual(['greet.mjs tool.lock.changed']);
+  await project.accept();
+  const { tools, diagnostics } = await project.load();
+  expect(diagnostics).toEqual([]);
+  expect(await callTool(tools[0])).toBe('new');
+  // Leftovers of the dead process do no harm.
+  expect((await readdir(project.root)).filter((name) => !name.startsWith('.holdfast'))).toEqual([
+    'holdfast.lock',
+    'plugins',
+    'src',
+  ]);
+});
 
-test('a lock that is damaged is not written over', async () => {
+test('a damaged lock is not overwritten', async () => {
   await using project = await createProject({ ...files, 'holdfast.lock': '<<<<<<<' });
   await expect(project.compare()).rejects.toMatchObject({ code: 'tools.lock.invalid' });
   await using other = await createProject(files);

@@ -6,7 +6,7 @@ import { createPinnedCopies, keepCopiesMs, toShownText } from './copies.ts';
 import { type CurrentTool, findLockPlace, type PinHooks, readFolderPins } from './folder.ts';
 import { type LockedTool, type LockedTools, readLock, writeLock } from './lock-file.ts';
 
-/** How a tool compares with what is locked. `refused`: it is locked, and its file no longer passes. */
+/** The state of a tool relative to the lock. `refused`: locked, but its file is no longer valid. */
 export type LockState = 'same' | 'new' | 'changed' | 'gone' | 'refused';
 
 export interface ComparedTool {
@@ -14,44 +14,45 @@ export interface ComparedTool {
   /** Relative to the folder of the lock. */
   readonly file: string;
   readonly state: LockState;
-  /** What differs; of a new tool everything, of one that is gone nothing. */
+  /** The differences: everything for a new tool, nothing for one that is gone. */
   readonly changes: readonly LockChange[];
 }
 
-/** A tools folder beside its lock, read at one moment. */
+/** A snapshot of a tools folder and its lock. */
 export interface LockComparison {
   /** Absolute path of the lock. */
   readonly lock: string;
-  /** Whether there is one. */
+  /** True if the lock exists. */
   readonly found: boolean;
   /** In name order. */
   readonly tools: readonly ComparedTool[];
-  /** Of the files, as from `loadTools`; files that cannot be pinned are among them. */
+  /** As from `loadTools`, including files that cannot be pinned. */
   readonly diagnostics: readonly Diagnostic[];
   /**
-   * Text of one of a tool's files as it is locked and as it is now; `undefined` where it is not there, or not kept. Of a file that is no
-   * text, a line with its size and its SHA-256.
+   * Text of one of a tool's files as locked and now; `undefined` if absent or not kept. For a binary file, a line with
+   * its size and SHA-256.
    */
   texts(
     name: string,
     path: string,
   ): Promise<{ readonly before: string | undefined; readonly after: string | undefined }>;
   /**
-   * Locks what was compared: the bytes that were read then are kept, and the lock is written. Default: every tool of the folder.
-   * Those that are gone leave the lock; refused ones stay as they are locked. Copies that are locked no more go when nobody has used them for 30 days.
+   * Locks the compared state: keeps the bytes read then, and writes the lock. Default: every tool of the folder. Tools that are gone
+   * leave the lock; refused ones keep their entry. Copies outside the lock are removed after 30 days without use.
    *
-   * @throws HoldfastError `tools.lock.unknown_tool`, `tools.lock.unwritable`, `tool.copy.unwritable`, and as `compareLock` for the lock.
+   * @throws HoldfastError `tools.lock.unknown_tool`, `tools.lock.unwritable`, `tool.copy.unwritable`, and for the lock the errors of
+   * `compareLock`.
    */
   accept(names?: readonly string[]): Promise<void>;
 }
 
 export interface CompareLockOptions extends ScanFolderOptions {
-  /** Path of the lock. Its folder holds the tools folder, and everything that tools import by path. */
+  /** Path of the lock. Its folder contains the tools folder and all files that tools import by path. */
   readonly lock: string;
 }
 
 /**
- * Compares the tools of a folder with a lock. Nothing of any file runs.
+ * Compares the tools of a folder with a lock, without running any file.
  *
  * @throws HoldfastError `tools.folder.*`, `tools.lock.outside`, `tools.lock.unreadable`, `tools.lock.invalid`, `tools.lock.version`.
  */
@@ -59,7 +60,7 @@ export function compareLock(directory: string, options: CompareLockOptions): Pro
   return compareLockWith(directory, options, {});
 }
 
-/** As `compareLock`, for tests that change files in between. */
+/** Like `compareLock`, with hooks for tests that change files while comparing. */
 export async function compareLockWith(
   directory: string,
   { lock, ...options }: CompareLockOptions,
@@ -95,10 +96,10 @@ export async function compareLockWith(
       const chosen = names.map((name) => {
         const tool = tools.find((one) => one.name === name);
         if (tool !== undefined) return tool;
-        const message = `\`${name}\` is neither a good tool of the folder nor locked.`;
+        const message = `\`${name}\` is neither a valid tool of the folder nor in the lock.`;
         throw new HoldfastError('tools.lock.unknown_tool', message, { data: { name } });
       });
-      // Somebody else may have accepted other tools in the meantime.
+      // Another process may have accepted other tools meanwhile.
       const latest = readLock(place.lock);
       const next = new Map(latest?.tools ?? []);
       for (const { name, state } of chosen) {
@@ -115,7 +116,7 @@ export async function compareLockWith(
   };
 }
 
-/** Whether a locked file belongs to the folder: deeper ones only where deeper folders are read. */
+/** True if a locked file belongs to the folder, including subfolders only if they are scanned. */
 export function isIn(entry: string, prefix: string, options: ScanFolderOptions): boolean {
   if (!entry.startsWith(prefix)) return false;
   return options.subfolders === true || !entry.slice(prefix.length).includes('/');

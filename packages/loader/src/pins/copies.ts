@@ -9,9 +9,9 @@ import type { Closure } from '../imports/closure.ts';
 import type { PinnedTool } from '../language/types.ts';
 import { decodeText } from '../text/decode.ts';
 
-/** What a copy has to hold. */
+/** The expected content of a copy. */
 export interface Pin {
-  /** Names the copy. */
+  /** Name of the copy. */
   readonly digest: string;
   /** Path of the file to import, relative to the root. */
   readonly entry: string;
@@ -21,41 +21,41 @@ export interface Pin {
 
 /** The copies of pinned files: `.holdfast/<name>/<digest>/files/<path>` in the root of the project. */
 export interface PinnedCopies {
-  /** Writes the copy unless there is one; whether it did. @throws HoldfastError `tool.copy.unwritable`. */
+  /** Writes the copy unless it exists; returns true if written. @throws HoldfastError `tool.copy.unwritable`. */
   keep(closure: Closure): Promise<boolean>;
-  /** Puts a new copy in the place of one that is damaged or missing. @throws HoldfastError `tool.copy.unwritable`. */
+  /** Replaces a damaged or missing copy. @throws HoldfastError `tool.copy.unwritable`. */
   replace(closure: Closure): Promise<void>;
-  /** Takes the copy away, as far as that is possible. */
+  /** Removes the copy as far as possible. */
   remove(digest: string): Promise<void>;
-  /** Says that a copy has been used: it is kept for a time from now on, whatever becomes of the lock. */
+  /** Records a use: the copy is kept for some time from now on, even if it leaves the lock. */
   noteUse(digest: string): Promise<void>;
   /**
-   * Removes the copies that `named` does not have and that nobody has made or used since `beforeMs`, and what processes have left that
-   * ended while they wrote one. It only saves room: what cannot be removed stays.
+   * Removes copies that are not in `named` and were neither created nor used since `beforeMs`, and leftovers of
+   * interrupted writes. Best effort: failures are ignored, because it only saves space.
    */
   removeOld(named: ReadonlySet<string>, beforeMs: number): Promise<void>;
-  /** Whether the copy holds the bytes of `pin`, and nothing else. */
+  /** True if the copy contains the bytes of `pin`, and nothing else. */
   isWhole(pin: Pin): Promise<boolean>;
   /** Absolute path of the file to import. */
   entryOf(pin: Pick<Pin, 'digest' | 'entry'>): string;
-  /** The text of one file of a copy, where it is kept and has that digest. */
+  /** The text of a file in a copy, if it exists with that digest. */
   readText(pin: Pin, path: string): Promise<string | undefined>;
 }
 
-/** Told of what has been done to a copy; what it throws ends the work there, as a crash would. */
+/** Called after each step; a throw simulates a crash. */
 export type OnCopy = (step: 'written' | 'put') => void | Promise<void>;
 
-// What a copy says of itself, so that nothing outside of it decides how its files are read.
+// Makes the copy independent of a `package.json` above it.
 const manifest = '{ "type": "module" }\n';
 const manifestName = 'package.json';
-// As large as what is let into a closure.
+// The size limit for a file of a closure.
 const maxFileBytes = 64 * 1024 * 1024;
 
-/** How long a copy is kept that no lock names any more: another process may still run tools from it. 30 days. */
+/** How long a copy outside the lock is kept, because another process may still run its tools: 30 days. */
 export const keepCopiesMs: number = 30 * 24 * 60 * 60 * 1000;
 
 export interface PinnedCopiesOptions {
-  /** Of the folder of the copies. Default `tools`. */
+  /** Name of the folder for the copies. Default `tools`. */
   readonly name?: string;
   readonly onCopy?: OnCopy | undefined;
 }
@@ -66,7 +66,7 @@ export function createPinnedCopies(root: string, { name = 'tools', onCopy }: Pin
   const folder = join(home, name);
   const placeOf = (digest: string): string => join(folder, digest);
 
-  // Not by promises: for the copies of a thousand small files they take most of the time.
+  // Synchronous: for copies of a thousand small files, promises take most of the time.
   async function write(closure: Closure): Promise<string> {
     makeFolder();
     const aside = join(folder, `.new-${process.pid}-${randomUUID()}`);
@@ -83,15 +83,15 @@ export function createPinnedCopies(root: string, { name = 'tools', onCopy }: Pin
 
   function makeFolder(): void {
     mkdirSync(folder, { recursive: true });
-    // A link there would have the copies lie where somebody else may write.
-    if (findRealPath(folder) !== folder) throw new Error('`.holdfast` is, or holds, a symbolic link');
+    // A link would put the copies where others may write.
+    if (findRealPath(folder) !== folder) throw new Error('`.holdfast` is, or contains, a symbolic link');
     const ignored = join(home, '.gitignore');
     if (existsSync(ignored)) return;
     try {
-      // Not part of the project, but for the overrides of prompts.
+      // Not part of the project, except for the overrides of prompts.
       writeFileSync(ignored, '*\n!overrides/\n!overrides/**\n', { flag: 'wx' });
     } catch {
-      // Somebody else was faster, or it has to do without.
+      // Another process created it, or it stays absent.
     }
   }
 
@@ -101,14 +101,14 @@ export function createPinnedCopies(root: string, { name = 'tools', onCopy }: Pin
       await onCopy?.('put');
     } catch (thrown) {
       if (!(await isFolder(place))) throw thrown;
-      // Somebody else was faster. What they have put there is looked at before it is used, like any copy.
+      // Another process created it. Like any copy, it is verified before use.
       await remove(aside);
     }
   }
 
   async function takeAway(name: string): Promise<void> {
     const aside = join(folder, `.old-${process.pid}-${randomUUID()}`);
-    // At once, so that nobody finds half of it.
+    // Moved first, so that it is never visible half removed.
     await rename(placeOf(name), aside).catch(() => undefined);
     await remove(aside);
   }
@@ -135,32 +135,32 @@ export function createPinnedCopies(root: string, { name = 'tools', onCopy }: Pin
     remove: takeAway,
     async noteUse(digest) {
       const now = new Date();
-      // Where nothing can be written, nothing is removed either.
+      // If the folder is not writable, nothing is removed either.
       await utimes(placeOf(digest), now, now).catch(() => undefined);
     },
     async removeOld(named, beforeMs) {
-      // Where a link leads, somebody else may have their files.
+      // The target of a link may contain other files.
       if (findRealPath(folder) !== folder) return;
       for (const { name, kind } of (await listFolder(folder)) ?? []) {
         const isCopy = kind === 'folder' && /^(?:[\da-f]{64}|\.(?:new|old)-.+)$/.test(name);
         if (!isCopy || named.has(name)) continue;
         const changedMs = await lstat(placeOf(name)).then(
           ({ mtimeMs }) => mtimeMs,
-          // Somebody else is at it.
+          // Another process is removing it.
           () => Number.POSITIVE_INFINITY,
         );
         if (changedMs < beforeMs) await takeAway(name);
       }
     },
     async isWhole({ digest, files }) {
-      // Packages that lie there would be found before those of the project.
+      // Packages there would take precedence over those of the project.
       for (const place of [home, folder]) if (await exists(join(place, 'node_modules'))) return false;
       if (findRealPath(folder) !== folder) return false;
       const wanted = new Map([...files].map(([path, own]) => [join('files', path), own]));
       wanted.set(manifestName, createHash('sha256').update(manifest).digest('hex'));
       return holdsExactly(placeOf(digest), wanted);
     },
-    // Plain paths, which need not be normalised: there may be ten thousand of them.
+    // Plain paths need no normalization, and there may be ten thousand.
     entryOf: ({ digest, entry }) =>
       [folder, digest, 'files', sep === '/' ? entry : entry.replaceAll('/', sep)].join(sep),
     async readText(pin, path) {
@@ -180,7 +180,7 @@ export function toCopiedTool(
   return new CopiedTool({ file, metadata, digest: pin.digest, entry: copies.entryOf(pin) }, pin.files, copies);
 }
 
-// A class: ten thousand objects with a getter of their own take several times the time and the memory.
+// A class: ten thousand objects with their own getters take several times the time and memory.
 class CopiedTool implements PinnedTool {
   readonly file: string;
   readonly metadata: PinnedTool['metadata'];
@@ -198,7 +198,7 @@ class CopiedTool implements PinnedTool {
     this.#copies = copies;
   }
 
-  /** Made when it is asked for: of the tools of a large folder most are never called. */
+  /** Created on access: most tools of a large folder are never called. */
   get files(): ReadonlyMap<string, string> {
     const { digest } = this;
     return new Map([...this.#files].map(([entry, sha256]) => [this.#copies.entryOf({ digest, entry }), sha256]));
@@ -241,17 +241,17 @@ async function listFolder(path: string): Promise<readonly Listed[] | undefined> 
       kind: entry.isFile() ? 'file' : entry.isDirectory() ? 'folder' : 'other',
     }));
   } catch {
-    // Gone in the meantime, or not to be read: in any case not what it should be.
+    // Gone or unreadable, so not the expected file.
     return undefined;
   }
 }
 
-/** A folder itself, not a link to one. */
+/** A real folder, not a link to one. */
 async function isFolder(path: string): Promise<boolean> {
   try {
     return (await lstat(path)).isDirectory();
   } catch {
-    // Missing or out of reach.
+    // Missing or inaccessible.
     return false;
   }
 }
@@ -261,12 +261,12 @@ async function exists(path: string): Promise<boolean> {
     await lstat(path);
     return true;
   } catch (thrown) {
-    // What cannot be looked at may be there.
+    // If inaccessible, it may exist.
     return codeOf(thrown) !== 'ENOENT' && codeOf(thrown) !== 'ENOTDIR';
   }
 }
 
-/** What cannot be removed means nothing to anybody. */
+/** Best effort: leftovers are harmless. */
 async function remove(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true }).catch(() => undefined);
 }
@@ -277,8 +277,8 @@ async function guard(work: () => Promise<void>): Promise<void> {
   } catch (cause) {
     throw new HoldfastError(
       'tool.copy.unwritable',
-      `The pinned copy of a tool cannot be written to \`.holdfast\`: ${codeOf(cause) === 'unknown' ? describeThrown(cause) : codeOf(cause)}.`,
-      { data: { hint: 'Make the folder writable, or load the tools once where it is.' }, cause },
+      `Cannot write the pinned copy of a tool to \`.holdfast\`: ${codeOf(cause) === 'unknown' ? describeThrown(cause) : codeOf(cause)}.`,
+      { data: { hint: 'Make the folder writable, or load the tools once in a writable copy of the project.' }, cause },
     );
   }
 }
@@ -287,7 +287,7 @@ function hash(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** The text of a file that people are shown; of what is no text, such as a program, a line that tells it from another one. */
+/** The text of a file for display; for a binary file, a line that identifies it. */
 export function toShownText(bytes: Uint8Array): string {
-  return decodeText(bytes) ?? `(no text: ${bytes.length} bytes, SHA-256 ${hash(bytes)})\n`;
+  return decodeText(bytes) ?? `(binary: ${bytes.length} bytes, SHA-256 ${hash(bytes)})\n`;
 }

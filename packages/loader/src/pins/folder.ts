@@ -12,17 +12,17 @@ import type { LockedTool } from './lock-file.ts';
 
 export type ToolFile = Extract<ScannedFile, { readonly type: 'tool' }>;
 
-/** Told at each step of the work; what one throws ends the work there. For tests, which change files in between. */
+/** Called at each step; a throw ends the work. For tests that change files in between. */
 export interface PinHooks {
-  /** The folder has been scanned, and nothing followed yet. */
+  /** After the folder scan, before imports are followed. */
   readonly onScanned?: () => void | Promise<void>;
-  /** A file is about to be read. */
+  /** Before a file is read. */
   readonly onRead?: (path: string) => void | Promise<void>;
   readonly onCopy?: OnCopy;
   readonly onWritten?: OnWrite;
 }
 
-/** Where a lock lies, and the tools folder in its folder. */
+/** The paths of a lock and its tools folder. */
 export interface LockPlace {
   /** Absolute path of the lock. */
   readonly lock: string;
@@ -30,11 +30,11 @@ export interface LockPlace {
   readonly root: string;
   /** The tools folder. Absolute, without symlinks. */
   readonly folder: string;
-  /** What the paths of its files begin with, relative to `root`: empty or ending in `/`. */
+  /** Path of the tools folder relative to `root`: empty or ending in `/`. */
   readonly prefix: string;
 }
 
-/** A verified tool file as it is now. */
+/** A verified tool file in its current state. */
 export interface CurrentTool {
   readonly scanned: ToolFile;
   readonly closure: Closure;
@@ -45,7 +45,7 @@ export interface CurrentTool {
 export interface FolderPins {
   /** By tool name, in file order. */
   readonly tools: ReadonlyMap<string, CurrentTool>;
-  /** Every tool file. Those that cannot be pinned are among the refused ones. */
+  /** Every tool file. Files that cannot be pinned count as refused. */
   readonly files: readonly ScannedFile[];
   /** In file order. */
   readonly diagnostics: readonly Diagnostic[];
@@ -58,7 +58,7 @@ export async function findLockPlace(directory: string, lock: string): Promise<Lo
   const folder = await findReal(directory);
   const inside = relative(root, folder);
   if (inside === '..' || inside.startsWith(`..${sep}`) || resolve(inside) === inside) {
-    const message = `The tools folder \`${directory}\` does not lie in the folder of the lock \`${lock}\`: put the lock there, or above.`;
+    const message = `The tools folder \`${directory}\` is not in the folder of the lock \`${lock}\`: move the lock there, or above.`;
     throw new HoldfastError('tools.lock.outside', message, { data: { directory, lock } });
   }
   const prefix = inside === '' ? '' : `${inside.split(sep).join('/')}/`;
@@ -99,14 +99,14 @@ export type CurrentReading =
   | { readonly type: 'read'; readonly current: CurrentTool }
   | { readonly type: 'refused'; readonly diagnostic: Diagnostic };
 
-/** Reads a tool file and what it imports by path. */
+/** Reads a tool file and its path imports. */
 export async function readCurrent(scanned: ToolFile, reader: ClosureReader): Promise<CurrentReading> {
   const reading = await reader.read(scanned.path);
   if (reading.type === 'refused') return reading;
   const { closure, warnings } = reading;
-  // What was verified and what would run must be the same bytes.
+  // The verified bytes must be those that would run.
   if (closure.files.find(({ path }) => path === closure.entry)?.digest !== scanned.digest) {
-    const message = 'The file has changed while it was read.';
+    const message = 'The file changed while it was read.';
     const finding = { code: 'tool.file.changed', message, hint: 'Load the tools again.' };
     return { type: 'refused', diagnostic: toDiagnostic(finding, { file: scanned.file }) };
   }
@@ -118,18 +118,18 @@ async function findReal(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (cause) {
-    const message = `There is no folder \`${path}\`: create it, or name another one.`;
+    const message = `The folder \`${path}\` does not exist: create it, or pass another one.`;
     throw new HoldfastError('tools.folder.missing', message, { data: { directory: path }, cause });
   }
 }
 
-// What else a lock refuses runs without one.
+// Allowed without a lock, unlike other import problems.
 const missingPackage = 'tool.import.package';
 const broken = /^tool\.(?:import\.(?:missing|unreadable|package)$|file\.)/;
 
 /**
- * A scan with what the good files import: one that needs a file that is not there, cannot be read or does not parse is refused. A
- * package that is not found is a warning, because it may be installed later; an error under `strict`. Nothing runs.
+ * Scans a folder and follows the imports of its valid files: a file with a missing, unreadable or invalid import is refused. A missing
+ * package is a warning, because it may be installed later, and an error under `strict`. Nothing runs.
  *
  * @throws HoldfastError `tools.folder.missing`.
  */

@@ -27,13 +27,13 @@ const both = ['other.mjs', 'tool.mjs'];
 
 test.each([
   ['nothing', '', both, []],
-  ['a file that is there', "import './other.mjs';", both, []],
-  ['what Node brings along', "import 'node:fs';", both, []],
-  ['a file that is not there', "\nimport './_gone.mjs';", ['other.mjs'], ['error tool.import.missing tool.mjs:2']],
+  ['an existing file', "import './other.mjs';", both, []],
+  ['built-in modules of Node', "import 'node:fs';", both, []],
+  ['a missing file', "\nimport './_gone.mjs';", ['other.mjs'], ['error tool.import.missing tool.mjs:2']],
   ['a file that asks for one', "import './_uses.mjs';", ['other.mjs'], ['error tool.import.missing _uses.mjs:1']],
   ['a file that does not parse', "import './_bad.mjs';", ['other.mjs'], ['error tool.file.syntax _bad.mjs:1']],
   ['a package that is not installed', "import 'gone';", both, ['warning tool.import.package tool.mjs:1']],
-  // What only a lock does not take.
+  // Only refused with a lock.
   ['a package in the folder', "import 'below';", both, []],
   ['a computed import()', 'const load = (name) => import(name);', both, []],
   ['CommonJS', "import '../src/x.cjs';", both, []],
@@ -42,14 +42,14 @@ test.each([
   expect(await follow(code)).toEqual({ good, found });
 });
 
-test('a package that is not installed is an error under strict', async () => {
+test('a missing package is an error under strict', async () => {
   expect(await follow("import 'gone';", { strict: true })).toEqual({
     good: ['other.mjs'],
     found: ['error tool.import.package tool.mjs:1'],
   });
 });
 
-test('what the scan has found stays, in the order of files', async () => {
+test('findings of the scan are kept, in file order', async () => {
   const files = { 'plugins/a.mjs': 'export const METADATA = make();', 'plugins/z.mjs': 'export const METADATA = {' };
   const { good, found } = await follow("import './_gone.mjs';", { files });
   expect(good).toEqual(['other.mjs']);
@@ -60,7 +60,7 @@ test('what the scan has found stays, in the order of files', async () => {
   ]);
 });
 
-test('a folder that has gone', async () => {
+test('a removed folder', async () => {
   await using project = await createProject({ 'plugins/tool.mjs': toolFile('tool') });
   const scan = await scanFolder(project.plugins);
   await expect(followImports(`${project.plugins}-gone`, scan)).rejects.toMatchObject({ code: 'tools.folder.missing' });

@@ -14,7 +14,7 @@ const files = {
   'src/deeper.mjs': "export const word = 'good';",
 };
 
-test('what is as it is locked is loaded, and runs from a copy named by its digest', async () => {
+test('a tool that matches the lock is loaded, and runs from a copy named by its digest', async () => {
   await using project = await createProject(files);
   await project.accept();
   const { tools, diagnostics } = await project.load();
@@ -29,10 +29,10 @@ test('what is as it is locked is loaded, and runs from a copy named by its diges
 
 test.each([
   ['the file itself', 'plugins/greet.mjs', withImport.replace('return word', 'return word + 1')],
-  ['what it imports', 'src/word.mjs', "export const word = 'evil';"],
-  ['what that imports', 'src/deeper.mjs', "export const word = 'evil';"],
+  ['its import', 'src/word.mjs', "export const word = 'evil';"],
+  ['an import of its import', 'src/deeper.mjs', "export const word = 'evil';"],
   ['only a comment', 'src/deeper.mjs', "export const word = 'good'; //"],
-])('%s has changed since: the tool is refused, the other one is not, until it is locked', async (_, path, text) => {
+])('%s changed: only this tool is refused, until locked', async (_, path, text) => {
   await using project = await createProject(files);
   await project.accept();
   await project.write(path, text);
@@ -47,7 +47,7 @@ test.each([
   expect(codesOf(await project.load())).toEqual([]);
 });
 
-test('a change after the load runs nothing new, whether the tool was called before or not', async () => {
+test('a change after loading has no effect, whether the tool was called before or not', async () => {
   await using project = await createProject(files);
   await project.accept();
   const { tools } = await project.load();
@@ -59,7 +59,7 @@ test('a change after the load runs nothing new, whether the tool was called befo
   expect(await callTool(early.tools[0])).toBe('good');
 });
 
-test('a tool that the lock does not have is refused; one that only the lock has is told of', async () => {
+test('an unlocked tool is refused; one that is only in the lock is reported', async () => {
   await using project = await createProject(files);
   await project.accept();
   await project.write('plugins/later.mjs', toolFile('later'));
@@ -72,7 +72,7 @@ test('a tool that the lock does not have is refused; one that only the lock has 
   ]);
 });
 
-test('a package that was installed anew is a change', async () => {
+test('a reinstalled package is a difference', async () => {
   await using project = await createProject({
     'plugins/uses.mjs': toolFile('uses', { code: "import { v } from '@some/pack/part.js';", body: 'return v;' }),
     'node_modules/@some/pack/package.json': '{"version":"1.0.0","type":"module"}',
@@ -86,7 +86,7 @@ test('a package that was installed anew is a change', async () => {
   ]);
 });
 
-test('a symlink that takes the place of an import is refused; one that is put there after the load changes nothing', async () => {
+test('a symlink in place of an import is refused; one created after loading has no effect', async () => {
   await using project = await createProject({ ...files, 'other/evil.mjs': "export const word = 'evil';" });
   await project.accept();
   const { tools } = await project.load();
@@ -101,7 +101,7 @@ test('a symlink that takes the place of an import is refused; one that is put th
   expect(codesOf(await project.load())).toEqual(['greet.mjs tool.import.symlink']);
 });
 
-test('a tools folder behind a symlink has its lock beside the folder itself', async () => {
+test('a tools folder behind a symlink has its lock beside the real folder', async () => {
   await using project = await createProject(files);
   await mkdir(join(project.root, 'elsewhere'));
   await project.link('elsewhere/plugins', '../plugins');
@@ -116,12 +116,12 @@ test('a tools folder behind a symlink has its lock beside the folder itself', as
   ).rejects.toMatchObject({ code: 'tools.lock.outside' });
 });
 
-test('a lock that is not there is none that lets everything run', async () => {
+test('a missing lock does not mean that everything may run', async () => {
   await using project = await createProject(files);
   await expect(project.load()).rejects.toMatchObject({ code: 'tools.lock.missing' });
 });
 
-test('a file that changes between the scan and the closure is refused', async () => {
+test('a file that changes between scan and closure is refused', async () => {
   await using project = await createProject(files);
   await project.accept();
   let swapped = false;
@@ -160,7 +160,7 @@ const damages: readonly (readonly [string, Damage])[] = [
   ['nothing at all', (copy) => rm(copy, { recursive: true })],
 ];
 
-test.each(damages)('a copy with %s is made anew before it runs', async (_, damage) => {
+test.each(damages)('a copy with %s is recreated before it runs', async (_, damage) => {
   await using project = await createProject(files);
   await project.accept();
   const { tools } = await project.load();
@@ -170,7 +170,7 @@ test.each(damages)('a copy with %s is made anew before it runs', async (_, damag
   expect((await readdir(join(project.root, '.holdfast/tools'))).filter((name) => name.startsWith('.'))).toEqual([]);
 });
 
-test.each(damages)('a copy with %s whose file has changed too does not run', async (_, damage) => {
+test.each(damages)('a copy with %s whose file changed too does not run', async (_, damage) => {
   await using project = await createProject(files);
   await project.accept();
   const { tools } = await project.load();
@@ -181,7 +181,7 @@ test.each(damages)('a copy with %s whose file has changed too does not run', asy
 });
 
 test.each(['.holdfast/node_modules/x/index.js', '.holdfast/tools/node_modules/x/index.js'])(
-  'packages at %s would be found first: nothing runs beside them',
+  'packages at %s would take precedence: nothing runs beside them',
   async (path) => {
     await using project = await createProject(files);
     await project.accept();
@@ -202,7 +202,7 @@ test('a folder of copies that is a symlink is not used', async () => {
   expect(codesOf(await project.load())).toEqual(['greet.mjs tool.copy.unwritable', 'plain.mjs tool.copy.unwritable']);
 });
 
-test('where no copy can be written, nothing that has none is loaded', async () => {
+test('without a writable folder, only tools with existing copies are loaded', async () => {
   await using project = await createProject(files);
   await project.accept();
   await project.remove('.holdfast');
@@ -213,7 +213,7 @@ test('where no copy can be written, nothing that has none is loaded', async () =
   await expect(project.accept()).rejects.toMatchObject({ code: 'tool.copy.unwritable' });
 });
 
-test('loads at once share a copy, also where each finds none', async () => {
+test('concurrent loads share a copy, even if each finds none', async () => {
   await using project = await createProject(files);
   await project.accept();
   await project.remove('.holdfast');
@@ -223,7 +223,7 @@ test('loads at once share a copy, also where each finds none', async () => {
     open = resolve;
   });
   const count = 8;
-  // Each has written its copy of the first tool before any puts it in its place.
+  // Each has written its copy of the first tool before any moves it into place.
   const onCopy = async (step: string): Promise<void> => {
     if (step !== 'written') return;
     waiting += 1;
@@ -242,7 +242,7 @@ test('loads at once share a copy, also where each finds none', async () => {
   expect((await readdir(join(project.root, '.holdfast/tools'))).filter((name) => name.startsWith('.'))).toEqual([]);
 });
 
-test('a copy that is there is not written again', async () => {
+test('an existing copy is not written again', async () => {
   await using project = await createProject(files);
   await project.accept();
   const steps: string[] = [];
@@ -254,7 +254,7 @@ test('a copy that is there is not written again', async () => {
   expect(steps).toEqual(['written', 'put', 'written', 'put']);
 });
 
-test('two tools may share what they import, and call each other up by path', async () => {
+test('tools may share imports, and import each other by path', async () => {
   await using project = await createProject({
     'plugins/a.mjs': toolFile('first', {
       code: "import { two } from './_two.mjs'; export const one = 1;",
@@ -274,7 +274,7 @@ test('two tools may share what they import, and call each other up by path', asy
   expect(await Promise.all(tools.map((tool) => callTool(tool)))).toEqual([[1, { x: 1 }], 1]);
 });
 
-test.each(['worker', 'subprocess'] as const)('a %s runs the pinned bytes, too', async (isolation) => {
+test.each(['worker', 'subprocess'] as const)('a %s runs the pinned bytes too', async (isolation) => {
   await using project = await createProject(files);
   await project.accept();
   const { tools, close } = await loadTools(project.plugins, { lock: project.lock, isolation });
@@ -288,32 +288,29 @@ test.each(['worker', 'subprocess'] as const)('a %s runs the pinned bytes, too', 
   }
 });
 
-test.each(['worker', 'subprocess'] as const)(
-  'what a %s imports in a later call is what was pinned, too',
-  async (isolation) => {
-    await using project = await createProject({
-      'plugins/lazy.mjs': toolFile('lazy', {
-        code: 'let calls = 0;',
-        body: "calls += 1; return calls === 1 ? 'first' : (await import('./_a%20b.mjs?again')).word;",
-      }),
-      'plugins/_a b.mjs': "export const word = 'pinned';",
-    });
-    await project.accept();
-    const { tools, close } = await loadTools(project.plugins, { lock: project.lock, isolation });
-    try {
-      expect(await callTool(tools[0], testContext())).toBe('first');
-      const [digest = ''] = await readdir(join(project.root, '.holdfast/tools'));
-      const copy = join(project.root, '.holdfast/tools', digest, 'files/plugins/_a b.mjs');
-      await chmod(copy, 0o644);
-      await writeFile(copy, "export const word = 'evil';");
-      expect(await callTool(tools[0], testContext())).toContain('not the one that was verified');
-    } finally {
-      await close();
-    }
-  },
-);
+test.each(['worker', 'subprocess'] as const)('a late import of a %s loads the pinned file too', async (isolation) => {
+  await using project = await createProject({
+    'plugins/lazy.mjs': toolFile('lazy', {
+      code: 'let calls = 0;',
+      body: "calls += 1; return calls === 1 ? 'first' : (await import('./_a%20b.mjs?again')).word;",
+    }),
+    'plugins/_a b.mjs': "export const word = 'pinned';",
+  });
+  await project.accept();
+  const { tools, close } = await loadTools(project.plugins, { lock: project.lock, isolation });
+  try {
+    expect(await callTool(tools[0], testContext())).toBe('first');
+    const [digest = ''] = await readdir(join(project.root, '.holdfast/tools'));
+    const copy = join(project.root, '.holdfast/tools', digest, 'files/plugins/_a b.mjs');
+    await chmod(copy, 0o644);
+    await writeFile(copy, "export const word = 'evil';");
+    expect(await callTool(tools[0], testContext())).toContain('differs from the verified');
+  } finally {
+    await close();
+  }
+});
 
-test('copies are kept out of version control', async () => {
+test('copies are ignored by version control', async () => {
   await using project = await createProject(files);
   await project.accept();
   expect(await readFile(join(project.root, '.holdfast/.gitignore'), 'utf8')).toBe('*\n!overrides/\n!overrides/**\n');

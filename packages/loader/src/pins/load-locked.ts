@@ -20,13 +20,13 @@ import { hasOwnDigest, type LockedTool, type LockedTools, parseLock, readLockByt
 import { readFolderTime, writeRegisteredFolder } from './registry-file.ts';
 import { startWarm, toRegistered } from './warm-start.ts';
 
-/** A tool that may run, and what has to be done before it does. */
+/** A tool that may run, with its preparation. */
 export interface ReadyTool {
   readonly tool: PinnedTool;
   readonly pin: LockedTool;
   /** SHA-256 in hexadecimal of the file to import. */
   readonly fileDigest: string;
-  /** Makes sure that the copy holds what is pinned. @throws HoldfastError `tool.file.changed`, `tool.copy.unwritable`. */
+  /** Ensures that the copy contains the pinned bytes. @throws HoldfastError `tool.file.changed`, `tool.copy.unwritable`. */
   prepare(): Promise<void>;
   /** See `EnvironmentRequest`. */
   findDigest(): string;
@@ -37,13 +37,13 @@ export interface LockedFolder {
   readonly tools: readonly ReadyTool[];
   readonly files: readonly ScannedFile[];
   readonly diagnostics: readonly Diagnostic[];
-  /** What the lock says. */
+  /** The content of the lock. */
   readonly locked: LockedTools;
 }
 
 /**
- * Verifies a tools folder against its lock. What is not as it is locked is refused: `tool.lock.unpinned`, `tool.lock.changed`;
- * what is, has a copy of its bytes.
+ * Verifies a tools folder against its lock. A tool that differs is refused with `tool.lock.unpinned` or
+ * `tool.lock.changed`; a matching one has a copy of its bytes.
  *
  * @throws HoldfastError `tools.folder.*`, `tools.lock.*`.
  */
@@ -55,7 +55,7 @@ export async function loadLocked(
   const place = await findLockPlace(directory, lock);
   const bytes = readLockBytes(place.lock);
   if (bytes === undefined) {
-    const message = `There is no lock \`${lock}\`: make it with \`holdfast lock\`.`;
+    const message = `The lock \`${lock}\` does not exist: create it with \`holdfast lock\`.`;
     throw new HoldfastError('tools.lock.missing', message, { data: { lock } });
   }
   const copies = createPinnedCopies(place.root, hooks);
@@ -72,7 +72,7 @@ export async function loadLocked(
   const { tools: locked } = parseLock(bytes, place.lock);
   const scanned = await readFolderTime(place.root);
   const { folder, current } = await scanLocked(place, { locked, options, copies, hooks });
-  // A tool that is gone has no file to be looked at.
+  // A missing tool has no file to check.
   const isAsLocked = folder.diagnostics.every(
     ({ severity, code }) => severity === 'warning' && code !== 'tool.lock.gone',
   );
@@ -127,20 +127,20 @@ function findProblem(
   { scanned, tool }: CurrentTool,
   locked: LockedTool | undefined,
 ): Diagnostic | undefined {
-  const hint = `Look at it with \`holdfast lock --check --accept ${name}\`; without \`--check\` it is locked as it is now.`;
+  const hint = `Review it with \`holdfast lock --check --accept ${name}\`; run that without \`--check\` to lock it.`;
   if (locked === undefined) {
     const finding = { code: 'tool.lock.unpinned', message: `\`${name}\` is not in the lock.`, hint };
     return toDiagnostic(finding, { file: scanned.file });
   }
   const changes = findChanges(locked, tool);
   if (changes.length === 0) return undefined;
-  const message = `\`${name}\` is not as it is locked: ${describeChanges(changes)}.`;
+  const message = `\`${name}\` differs from the lock: ${describeChanges(changes)}.`;
   return toDiagnostic({ code: 'tool.lock.changed', message, hint }, { file: scanned.file });
 }
 
 function describeGone(name: string, file: string): Diagnostic {
-  const message = `\`${name}\` is locked, and no file of the folder has it.`;
-  const hint = `Put the file back, or take it out of the lock with \`holdfast lock --accept ${name}\`.`;
+  const message = `\`${name}\` is locked, but no file of the folder contains it.`;
+  const hint = `Restore the file, or remove it from the lock with \`holdfast lock --accept ${name}\`.`;
   return toDiagnostic({ severity: 'warning', code: 'tool.lock.gone', message, hint }, { file });
 }
 
@@ -150,7 +150,7 @@ async function keepCopy({ scanned, closure }: CurrentTool, copies: PinnedCopies)
     return undefined;
   } catch (thrown) {
     if (!isHoldfastError(thrown)) throw thrown;
-    const hint = 'Make the folder of the lock writable, or load its tools once where it is.';
+    const hint = 'Make the folder of the lock writable, or load its tools once in a writable copy of the project.';
     return toDiagnostic({ code: thrown.code, message: describeThrown(thrown), hint }, { file: scanned.file });
   }
 }
@@ -167,7 +167,7 @@ function toReady(
   const tool = toCopiedTool({ file, metadata }, pin, copies);
 
   async function isWhole(): Promise<boolean> {
-    // Not looked at by a warm start.
+    // A warm start does not check this.
     if (!hasOwnDigest(pin) || !(await copies.isWhole(pin))) return false;
     await copies.noteUse(pin.digest);
     return true;
@@ -181,7 +181,7 @@ function toReady(
       await copies.replace(reading.closure);
       if (await isWhole()) return;
     }
-    const message = `The pinned copy of the tool file \`${file}\` is damaged, and the file is not the one that was verified: load the tools again.`;
+    const message = `The pinned copy of the tool file \`${file}\` is damaged, and the file differs from the verified one: load the tools again.`;
     throw new HoldfastError('tool.file.changed', message, { data: { file } });
   }
 

@@ -33,7 +33,7 @@ function lockedTool(entry = 'plugins/x.mjs', others: Readonly<Record<string, str
   };
 }
 
-/** Without plugins, as every lock was before there were any. */
+/** Without plugins, as in older locks. */
 const formatTools = (tools: LockedTools): string => formatLock({ tools, plugins: undefined });
 const noTools: Lock = { tools: new Map(), plugins: undefined };
 const sound = formatTools(new Map([['x', lockedTool()]]));
@@ -49,18 +49,18 @@ function codeOf(text: string): string {
   }
 }
 
-/** The sound lock with the one tool changed. */
+/** The sound lock with a changed tool. */
 function change(changes: Readonly<Record<string, unknown>>): string {
   const lock = JSON.parse(sound);
   return JSON.stringify({ ...lock, tools: { x: { ...lock.tools.x, ...changes } } });
 }
 
-/** With these files, and the digest that belongs to them. */
+/** With these files and the matching digest. */
 function withFiles(entry: string, files: Readonly<Record<string, string>>): string {
   return change({ file: entry, files, digest: digestClosure(entry, new Map(Object.entries(files))) });
 }
 
-test('what is written is read', () => {
+test('a lock round-trips', () => {
   expect(parseLock(sound, 'holdfast.lock')).toEqual({ tools: new Map([['x', lockedTool()]]), plugins: undefined });
   expect(codeOf(change({}))).toBe('taken');
   expect(codeOf(withFiles('a/b c/..d/é.mjs', { 'a/b c/..d/é.mjs': hash }))).toBe('taken');
@@ -80,23 +80,23 @@ test.each([
   ['another key', sound.replace('"version": 1', '"version": 1, "more": 1')],
   ['no tools', '{"version":1}'],
   ['tools that are a list', '{"version":1,"tools":[]}'],
-  ['a tool that is none', '{"version":1,"tools":{"x":null}}'],
-  ['a name that is none', sound.replace('"x": {', '"X y": {')],
+  ['a tool that is invalid', '{"version":1,"tools":{"x":null}}'],
+  ['a name that is invalid', sound.replace('"x": {', '"X y": {')],
   ['a reserved name', sound.replace('"x": {', '"constructor": {')],
   ['another key of a tool', change({ more: 1 })],
   ['a missing key', sound.replace('"metadata": {', '"meta": {')],
   ['a digest of other files', change({ digest: 'b'.repeat(64) })],
   ['a digest that is a path', change({ digest: '../../..' })],
   ['files that are a list', change({ files: [] })],
-  ['files that are none', withFiles('plugins/x.mjs', {})],
-  ['a hash that is none', withFiles('plugins/x.mjs', { 'plugins/x.mjs': 'abc' })],
+  ['files that are invalid', withFiles('plugins/x.mjs', {})],
+  ['a hash that is invalid', withFiles('plugins/x.mjs', { 'plugins/x.mjs': 'abc' })],
   ['a hash in capitals', withFiles('plugins/x.mjs', { 'plugins/x.mjs': hash.toUpperCase() })],
   ['a file that is not among them', change({ file: 'plugins/y.mjs' })],
-  ['packages that are none', change({ packages: { '../x': '1' } })],
-  ['a version that is none', change({ packages: { x: 1 } })],
+  ['packages that are invalid', change({ packages: { '../x': '1' } })],
+  ['a version that is invalid', change({ packages: { x: 1 } })],
   ['a version with an escape', change({ packages: { x: '\u001b[2J' } })],
-  ['a schema that is none', change({ parameters: 'x' })],
-  ['a schema of the result that is none', change({ returns: [] })],
+  ['a schema that is invalid', change({ parameters: 'x' })],
+  ['a schema of the result that is invalid', change({ returns: [] })],
   ['metadata that is a text', change({ metadata: 'x' })],
   ['too many levels', change({ metadata: JSON.parse(`${'{"a":'.repeat(90)}1${'}'.repeat(90)}`) })],
   ['invisible characters', sound.replace('"version"', '"\u202e\u001bversion"')],
@@ -119,21 +119,21 @@ test.each([
   'a\\x.mjs',
   'C:/x.mjs',
   'a\nb.mjs',
-])('refused: the path %j, which could lead anywhere', (path) =>
+])('refused: the path %j, which could point anywhere', (path) =>
   expect(codeOf(withFiles(path, { [path]: hash }))).toBe('tools.lock.invalid'),
 );
 
-test.each([2, '1', null, undefined, 1.5])('the version %j is one that this program does not know', (version) => {
+test.each([2, '1', null, undefined, 1.5])('the version %j is unknown', (version) => {
   expect(codeOf(JSON.stringify({ ...JSON.parse(sound), version }))).toBe('tools.lock.version');
 });
 
-test('whatever is cut off or changed in a lock, it is refused or says something else', () => {
+test('property: a truncated or changed lock is refused or has another meaning', () => {
   fc.assert(
     fc.property(fc.nat(sound.length - 2), fc.integer({ min: 32, max: 126 }), (at, code) => {
       expect(codeOf(sound.slice(0, at))).toBe('tools.lock.invalid');
       const changed = sound.slice(0, at) + String.fromCharCode(code) + sound.slice(at + 1);
       if (codeOf(changed) !== 'taken' || changed === sound) return;
-      // Blanks between the tokens say nothing.
+      // Blanks between tokens do not matter.
       const isSame = formatLock(parseLock(changed, '')) === sound;
       expect(isSame).toBe(JSON.stringify(JSON.parse(changed)) === JSON.stringify(JSON.parse(sound)));
     }),
@@ -141,7 +141,7 @@ test('whatever is cut off or changed in a lock, it is refused or says something 
   );
 });
 
-test('a lock has one text, whatever the order of tools, files and keys', () => {
+test('property: a lock has one text for any order of tools, files and keys', () => {
   const path = fc.stringMatching(/^[a-z]{1,3}\.mjs$/);
   const tool = fc
     .tuple(
@@ -154,7 +154,7 @@ test('a lock has one text, whatever the order of tools, files and keys', () => {
         entry,
         Object.fromEntries(others.filter((other) => other !== entry).map((other) => [other, hash])),
       );
-      // Made of JSON alone, in which no key is `__proto__` at any depth: such metadata is refused before it is locked.
+      // JSON only, without keys `__proto__` at any depth: such metadata is refused before it is locked.
       const clean = (key: string, value: unknown): unknown => (key === '__proto__' ? undefined : value);
       return { ...one, metadata: JSON.parse(JSON.stringify(metadata), clean) };
     });
@@ -175,7 +175,7 @@ test('a lock has one text, whatever the order of tools, files and keys', () => {
   );
 });
 
-test('no lock, and what is no file', async () => {
+test('a missing lock, and one that is not a file', async () => {
   await using project = await createProject();
   expect(readLock(project.lock)).toBeUndefined();
   await project.write('real.lock', sound);
@@ -206,7 +206,7 @@ test('a lock that cannot be written', async () => {
   expect(await readdir(project.root)).toEqual(['holdfast.lock', 'plugins']);
 });
 
-test('a lock is replaced as a whole, by another file, or not at all', async () => {
+test('a lock is replaced atomically by a new file', async () => {
   await using project = await createProject({ 'holdfast.lock': sound });
   const before = await stat(project.lock);
   await expect(

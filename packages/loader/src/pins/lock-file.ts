@@ -22,38 +22,38 @@ import {
   toLockedPluginsJson,
 } from './locked-definitions.ts';
 
-/** What a lock says of one tool. */
+/** The lock entry of a tool. */
 export interface LockedTool extends Pin {
-  /** Version by name of what it imports by name; empty where the package names none. */
+  /** Version by name of its imported packages; empty if the package has none. */
   readonly packages: ReadonlyMap<string, string>;
-  /** The schemas of the arguments and of the result. */
+  /** The input and output schemas. */
   readonly parameters: JsonObject | undefined;
   readonly returns: JsonObject | undefined;
-  /** Everything else that the file says of the tool. */
+  /** All other metadata of the tool. */
   readonly metadata: JsonObject;
 }
 
 /** By tool name. */
 export type LockedTools = ReadonlyMap<string, LockedTool>;
 
-/** All that a lock says. Whoever writes one has both parts at hand. */
+/** The content of a lock. Written as a whole. */
 export interface Lock {
   readonly tools: LockedTools;
-  /** `undefined`: the lock says nothing of plugins and packs. */
+  /** `undefined`: the lock does not cover plugins and packs. */
   readonly plugins: LockedPlugins | undefined;
 }
 
-/** A lock as it was at one moment. */
+/** A lock as read at one time. */
 export interface LockReading extends Lock {
   readonly bytes: Uint8Array;
 }
 
-/** Of the form of the file. */
+/** Of the file format. */
 const version = 1;
 const maxLockBytes = 64 * 1024 * 1024;
 
 /**
- * Reads a lock; `undefined` when there is none. Every path in it is relative, with `/`, and stays in the folder of the lock.
+ * Reads a lock; `undefined` if it does not exist. All its paths are relative, with `/`, and stay in its folder.
  *
  * @throws HoldfastError `tools.lock.unreadable`, `tools.lock.invalid`, `tools.lock.version`.
  */
@@ -62,12 +62,12 @@ export function readLock(path: string): LockReading | undefined {
   return bytes === undefined ? undefined : { ...parseLock(bytes, path), bytes };
 }
 
-/** What is in the file; `undefined` when there is none. @throws HoldfastError `tools.lock.unreadable`. */
+/** The content of the file; `undefined` if it does not exist. @throws HoldfastError `tools.lock.unreadable`. */
 export function readLockBytes(path: string): Uint8Array | undefined {
   const reading = readBounded(path, maxLockBytes);
   if (reading.type === 'missing') return undefined;
   if (reading.type === 'read') return reading.bytes;
-  const message = `The lock \`${path}\` cannot be read: ${reading.why}.`;
+  const message = `Cannot read the lock \`${path}\`: ${reading.why}.`;
   throw new HoldfastError('tools.lock.unreadable', message, { data: { path } });
 }
 
@@ -76,14 +76,14 @@ export async function writeLock(path: string, lock: Lock, onWritten?: OnWrite): 
   try {
     await writeAtomically(path, formatLock(lock), onWritten);
   } catch (cause) {
-    const message = `The lock \`${path}\` cannot be written: ${describeThrown(cause)}`;
+    const message = `Cannot write the lock \`${path}\`: ${describeThrown(cause)}`;
     throw new HoldfastError('tools.lock.unwritable', message, { data: { path }, cause });
   }
 }
 
 /**
- * The text of a lock: the same for the same tools and plugins, in whatever order they come. What stands within schemas and metadata keeps
- * the order in which its author wrote it: a model reads it so.
+ * Formats a lock: the same text for the same tools and plugins in any order. Schemas and metadata keep their author's
+ * key order, because models see it.
  */
 export function formatLock({ tools, plugins }: Lock): string {
   const locked = [...tools].map(
@@ -109,7 +109,7 @@ export function formatLock({ tools, plugins }: Lock): string {
 }
 
 /**
- * Parses a lock with care, and checks everything in it.
+ * Parses and fully verifies a lock.
  *
  * @throws HoldfastError `tools.lock.invalid`, `tools.lock.version`.
  */
@@ -120,32 +120,32 @@ export function parseLock(lock: Uint8Array | string, path: string): Lock {
   const tools = toLockedTools(parsed.value, path);
   for (const [name, tool] of tools) {
     if (!hasOwnDigest(tool))
-      throw invalid(path, `\`tools.${name}\` has a \`digest\` that is not the one of its \`files\``);
+      throw invalid(path, `\`tools.${name}\` has a \`digest\` that does not match its \`files\``);
   }
   return { tools, plugins: toLockedPlugins(parsed.value, path) };
 }
 
-/** Whether the digest is that of the files. */
+/** True if the digest matches the files. */
 export function hasOwnDigest({ entry, files, digest }: Pin): boolean {
   return digest === digestClosure(entry, files);
 }
 
 /**
- * As `parseLock` for the tools, of a lock that it has taken before, parsed already: what each part looks like is checked, and no digest.
+ * Like `parseLock`, for the tools of a parsed lock that `parseLock` has accepted before: checks the shape, but no digests.
  *
  * @throws HoldfastError `tools.lock.invalid`, `tools.lock.version`.
  */
 export function toLockedTools(value: unknown, path: string): LockedTools {
-  if (!isPlainObject(value)) throw invalid(path, 'it is no object');
+  if (!isPlainObject(value)) throw invalid(path, 'it is not an object');
   if (value['version'] !== version) {
     const found = makeVisible(JSON.stringify(value['version'] ?? null)).slice(0, 100);
-    const message = `The lock \`${path}\` has the version \`${found}\`, and this Holdfast reads version ${version}.`;
-    const hint = 'Use the Holdfast that wrote it, or make it anew with `holdfast lock`.';
+    const message = `The lock \`${path}\` has version \`${found}\`; this Holdfast supports version ${version}.`;
+    const hint = 'Use the Holdfast version that wrote it, or recreate it with `holdfast lock`.';
     throw new HoldfastError('tools.lock.version', message, { data: { path, hint } });
   }
   checkKeys(value, lockKeys, { path, at: '' });
   const { tools } = value;
-  if (!isPlainObject(tools)) throw invalid(path, '`tools` is no object');
+  if (!isPlainObject(tools)) throw invalid(path, '`tools` is not an object');
   const locked = new Map<string, LockedTool>();
   for (const name of Object.keys(tools)) locked.set(name, readTool(name, tools[name], path));
   return locked;
@@ -171,19 +171,19 @@ const toolKeys: KnownKeys = {
 function readTool(name: string, tool: unknown, path: string): LockedTool {
   const at = `tools.${name}`;
   const fail = (problem: string): HoldfastError => invalid(path, `\`${at}\` ${problem}`);
-  if (findToolNameProblem(name) !== undefined) throw fail('is no name of a tool');
-  if (!isPlainObject(tool)) throw fail('is no object');
+  if (findToolNameProblem(name) !== undefined) throw fail('is not a valid tool name');
+  if (!isPlainObject(tool)) throw fail('is not an object');
   checkKeys(tool, toolKeys, { path, at });
   const { file, digest, parameters, returns, metadata } = tool;
   const files = readTexts(tool['files'], isPlainPath, isHash);
-  if (files === undefined) throw fail('has `files` that are not paths with their hashes');
+  if (files === undefined) throw fail('has invalid `files`: expected paths with hashes');
   const packages = readTexts(tool['packages'], isPackageName, isVersion);
-  if (packages === undefined) throw fail('has `packages` that are not names with their versions');
+  if (packages === undefined) throw fail('has invalid `packages`: expected names with versions');
   if (typeof file !== 'string' || !files.has(file)) throw fail('has a `file` that is not one of its `files`');
-  if (!isSchema(parameters) || !isSchema(returns)) throw fail('has a schema that is no object');
-  if (typeof digest !== 'string' || !isHash(digest)) throw fail('has a `digest` that is no hash');
-  if (!isPlainObject(metadata)) throw fail('has `metadata` that is no object');
-  // Came from JSON.
+  if (!isSchema(parameters) || !isSchema(returns)) throw fail('has a schema that is not an object');
+  if (typeof digest !== 'string' || !isHash(digest)) throw fail('has a `digest` that is not a hash');
+  if (!isPlainObject(metadata)) throw fail('has `metadata` that is not an object');
+  // Parsed from JSON.
   return { entry: file, digest, files, packages, parameters, returns, metadata: metadata as JsonObject };
 }
 
@@ -224,11 +224,11 @@ function checkKeys(
     if (!required.includes(key) && !optional.includes(key))
       throw invalid(path, `${where}has the unknown key \`${key}\``);
   }
-  for (const key of required) if (!Object.hasOwn(value, key)) throw invalid(path, `${where}has no \`${key}\``);
+  for (const key of required) if (!Object.hasOwn(value, key)) throw invalid(path, `${where}lacks \`${key}\``);
 }
 
 function invalid(path: string, problem: string): HoldfastError {
-  const message = `The lock \`${path}\` cannot be used: ${makeVisible(problem).slice(0, 300)}.`;
-  const hint = 'Take it from your version control, or make it anew with `holdfast lock`.';
+  const message = `Cannot use the lock \`${path}\`: ${makeVisible(problem).slice(0, 300)}.`;
+  const hint = 'Restore it from version control, or recreate it with `holdfast lock`.';
   return new HoldfastError('tools.lock.invalid', message, { data: { path, hint } });
 }

@@ -24,7 +24,7 @@ function codeOf(text: string): string {
   }
 }
 
-/** The sound lock with the one plugin changed. */
+/** The sound lock with a changed plugin. */
 function change(changes: Readonly<Record<string, unknown>>): string {
   const lock = JSON.parse(sound);
   return JSON.stringify({ ...lock, plugins: { 'plugin:git': { ...lock.plugins['plugin:git'], ...changes } } });
@@ -36,7 +36,7 @@ function without(key: string): string {
   return JSON.stringify(lock);
 }
 
-test('what is written is read, in an order of its own', () => {
+test('locked plugins round-trip, sorted', () => {
   expect(sound).toBe(`{
   "plugins": {
     "plugin:git": {
@@ -60,14 +60,14 @@ test('what is written is read, in an order of its own', () => {
   expect(codeOf(change({}))).toBe('taken');
 });
 
-test('what nobody knows of where it came from is left out', () => {
+test('unknown parts of the origin are left out', () => {
   const bare = { ...git, package: undefined, packageVersion: undefined, digest: undefined };
   const text = formatLock({ tools: new Map(), plugins: new Map([['pack:git', bare]]) });
   expect(Object.keys(JSON.parse(text).plugins['pack:git'])).toEqual(['definitions', 'version']);
   expect(parseLock(text, '').plugins).toEqual(new Map([['pack:git', bare]]));
 });
 
-test('a lock from before there were plugins is taken as it is, and written as it was', () => {
+test('a lock without plugins is accepted, and written unchanged', () => {
   const old = '{\n  "tools": {},\n  "version": 1\n}\n';
   expect(parseLock(old, '')).toEqual({ tools: new Map(), plugins: undefined });
   expect(formatLock(parseLock(old, ''))).toBe(old);
@@ -84,9 +84,9 @@ test.each([
   ['plugins without tools', '{"plugins":{},"version":1}'],
   ['the part twice', sound.replace('"plugins": {', '"plugins": {}, "plugins": {')],
   ['a plugin twice', sound.replace('"plugins": {', '"plugins": { "plugin:git": {},')],
-  ['a plugin that is none', sound.replace('"plugin:git": {', '"plugin:git": null, "plugin:hg": {')],
+  ['a plugin that is invalid', sound.replace('"plugin:git": {', '"plugin:git": null, "plugin:hg": {')],
   ['a name without a kind', sound.replace('plugin:git', 'git')],
-  ['a kind that is none', sound.replace('plugin:git', 'tool:git')],
+  ['a kind that is invalid', sound.replace('plugin:git', 'tool:git')],
   ['a name in capitals', sound.replace('plugin:git', 'plugin:Git')],
   ['a name that is a path', sound.replace('plugin:git', 'plugin:../git')],
   ['a name that is empty', sound.replace('plugin:git', 'plugin:')],
@@ -97,12 +97,12 @@ test.each([
   ['another key', change({ file: 'x' })],
   ['no version', without('version')],
   ['no definitions', without('definitions')],
-  ['a version that is none', change({ version: 2 })],
+  ['a version that is invalid', change({ version: 2 })],
   ['a version with an escape', change({ version: '\u001b[2J' })],
   ['a package that is a path', change({ package: '../../x' })],
-  ['a package that is none', change({ package: null })],
-  ['a version of the package that is none', change({ packageVersion: ['1'] })],
-  ['a digest that is none', change({ digest: 'abc' })],
+  ['a package that is invalid', change({ package: null })],
+  ['a version of the package that is invalid', change({ packageVersion: ['1'] })],
+  ['a digest that is invalid', change({ digest: 'abc' })],
   ['a digest in capitals', change({ digest: 'A'.repeat(64) })],
   ['definitions that are a list', change({ definitions: [] })],
   ['a definition that is a text', change({ definitions: { 'tool:push': 'x' } })],
@@ -119,13 +119,13 @@ test.each([
   expect(codeOf(text)).toBe('tools.lock.invalid');
 });
 
-test('whatever is cut off or changed in a lock, it is refused or says something else', () => {
+test('property: a truncated or changed lock is refused or has another meaning', () => {
   fc.assert(
     fc.property(fc.nat(sound.length - 2), fc.integer({ min: 32, max: 126 }), (at, code) => {
       expect(codeOf(sound.slice(0, at))).toBe('tools.lock.invalid');
       const changed = sound.slice(0, at) + String.fromCharCode(code) + sound.slice(at + 1);
       if (codeOf(changed) !== 'taken' || changed === sound) return;
-      // Blanks between the tokens say nothing.
+      // Blanks between tokens do not matter.
       const isSame = formatLock(parseLock(changed, '')) === sound;
       expect(isSame).toBe(JSON.stringify(JSON.parse(changed)) === JSON.stringify(JSON.parse(sound)));
     }),

@@ -1,16 +1,16 @@
 import { isPlainObject, type JsonObject } from '@holdfast/core';
 import { versionPattern } from '../imports/packages.ts';
 
-/** A plugin or pack as a lock knows it: from where it came, and everything that it declares. */
+/** The lock entry of a plugin or pack: its origin and all its declarations. */
 export interface LockedDefinitions {
-  /** As it says itself. */
+  /** Its declared version. */
   readonly version: string;
-  /** The package that it was imported from, and its version there. */
+  /** The package that it was imported from, with its version. */
   readonly package: string | undefined;
   readonly packageVersion: string | undefined;
-  /** SHA-256 in hexadecimal of the file that was imported. */
+  /** SHA-256 in hexadecimal of the imported file. */
   readonly digest: string | undefined;
-  /** By kind and name, `tool:push`; what is the same is said the same way. */
+  /** By kind and name, `tool:push`; in canonical form. */
   readonly definitions: ReadonlyMap<string, JsonObject>;
 }
 
@@ -20,7 +20,7 @@ export type LockedPlugins = ReadonlyMap<string, LockedDefinitions>;
 const idPattern = /^(?:plugin|pack):[a-z0-9][a-z0-9-]{0,31}$/;
 const definitionPattern =
   /^(?:plugin|pack|tool|policy|section|slice|model|resource|command):[^\p{Cc}\u2028\u2029]{1,1000}$/u;
-/** All that is locked beside the definitions. */
+/** All locked keys except the definitions. */
 export const sourceKeys: readonly (keyof Omit<LockedDefinitions, 'definitions'>)[] = [
   'package',
   'packageVersion',
@@ -29,16 +29,16 @@ export const sourceKeys: readonly (keyof Omit<LockedDefinitions, 'definitions'>)
 ];
 const required = ['version', 'definitions'];
 
-/** What is wrong, as the rest of a sentence that begins with the place. */
+/** Rejects with a problem, the rest of a sentence that starts with the path. */
 export type Refuse = (at: string, problem: string) => never;
 
-/** Reads what a lock says of plugins and packs, of JSON that was parsed already. */
+/** Reads the plugins and packs of a parsed lock. */
 export function readLockedPlugins(value: unknown, refuse: Refuse): LockedPlugins {
-  if (!isPlainObject(value)) return refuse('plugins', 'is no object');
+  if (!isPlainObject(value)) return refuse('plugins', 'is not an object');
   const plugins = new Map<string, LockedDefinitions>();
   for (const id of Object.keys(value)) {
     const at = `plugins.${id}`;
-    if (!isPluginId(id)) refuse(at, 'is no name of a plugin or a pack');
+    if (!isPluginId(id)) refuse(at, 'is not a valid name of a plugin or pack');
     plugins.set(
       id,
       readLockedDefinitions(value[id], (problem) => refuse(at, problem)),
@@ -53,24 +53,24 @@ export function isPluginId(id: string): boolean {
 
 /** Reads one of them. */
 export function readLockedDefinitions(value: unknown, refuse: (problem: string) => never): LockedDefinitions {
-  if (!isPlainObject(value)) return refuse('is no object');
+  if (!isPlainObject(value)) return refuse('is not an object');
   for (const key of Object.keys(value)) {
     if (key !== 'definitions' && !sourceKeys.some((one) => one === key)) refuse(`has the unknown key \`${key}\``);
   }
-  for (const key of required) if (!Object.hasOwn(value, key)) refuse(`has no \`${key}\``);
+  for (const key of required) if (!Object.hasOwn(value, key)) refuse(`lacks \`${key}\``);
   const { version, package: source, packageVersion, digest, definitions } = value;
-  if (typeof version !== 'string' || !versionPattern.test(version)) return refuse('has a `version` that is none');
-  if (!isAbsentOr(source, isPackageName)) return refuse('has a `package` that is no name of one');
+  if (typeof version !== 'string' || !versionPattern.test(version)) return refuse('has an invalid `version`');
+  if (!isAbsentOr(source, isPackageName)) return refuse('has an invalid `package` name');
   if (!isAbsentOr(packageVersion, (text) => versionPattern.test(text)))
-    return refuse('has a `packageVersion` that is none');
-  if (!isAbsentOr(digest, isHash)) return refuse('has a `digest` that is no hash');
-  if (!isPlainObject(definitions)) return refuse('has `definitions` that are no object');
+    return refuse('has an invalid `packageVersion`');
+  if (!isAbsentOr(digest, isHash)) return refuse('has a `digest` that is not a hash');
+  if (!isPlainObject(definitions)) return refuse('has `definitions` that are not an object');
   const read = new Map<string, JsonObject>();
   for (const key of Object.keys(definitions)) {
     const definition = definitions[key];
-    if (!definitionPattern.test(key)) refuse(`has the definition \`${key}\`, which is no name of one`);
-    if (!isPlainObject(definition)) return refuse(`has the definition \`${key}\`, which is no object`);
-    // Came from JSON.
+    if (!definitionPattern.test(key)) refuse(`has a definition with the invalid name \`${key}\``);
+    if (!isPlainObject(definition)) return refuse(`has the definition \`${key}\`, which is not an object`);
+    // Parsed from JSON.
     read.set(key, definition as JsonObject);
   }
   return { version, package: source, packageVersion, digest, definitions: read };
@@ -80,7 +80,7 @@ function isAbsentOr(value: unknown, isGood: (text: string) => boolean): value is
   return value === undefined || (typeof value === 'string' && isGood(value));
 }
 
-/** The JSON of a lock's part, in one order whatever order they come in. What stands within a field keeps the order of its author. */
+/** The JSON of the plugins in a lock, in the same order for any input order. Fields keep their author's key order. */
 export function toLockedPluginsJson(plugins: LockedPlugins): JsonObject {
   return sortMembers([...plugins].map(([id, locked]) => [id, toLockedDefinitionsJson(locked)]));
 }
@@ -95,7 +95,7 @@ export function toLockedDefinitionsJson(locked: LockedDefinitions): JsonObject {
   return sortMembers([...source, ['definitions', sortMembers(sorted)]]);
 }
 
-/** As an object whose keys are in order. */
+/** An object with sorted keys. */
 export function sortMembers(members: Iterable<readonly [string, JsonObject[string]]>): JsonObject {
   return Object.fromEntries([...members].sort(([left], [right]) => (left < right ? -1 : 1)));
 }
@@ -103,12 +103,12 @@ export function sortMembers(members: Iterable<readonly [string, JsonObject[strin
 const hashPattern = /^[\da-f]{64}$/;
 const packagePattern = /^(?:@[\w.~-]+\/)?(?![._])[\w.~-]+$/;
 
-/** Whether a text is a SHA-256 in hexadecimal, as a lock has it. */
+/** True for a SHA-256 in hexadecimal. */
 export function isHash(text: string): boolean {
   return hashPattern.test(text);
 }
 
-/** Whether a text is the name of a package, as a lock has it. */
+/** True for a valid package name. */
 export function isPackageName(text: string): boolean {
   return packagePattern.test(text);
 }

@@ -7,7 +7,7 @@ import { createPinnedCopies, keepCopiesMs } from './copies.ts';
 const folderOf = ({ root }: TestProject): string => join(root, '.holdfast/tools');
 const longAgo = new Date(Date.now() - keepCopiesMs - 60_000);
 
-/** Two versions of a tool, of which the second is locked; their copies, the older one first. */
+/** Two versions of a tool, the second locked; their copies, the older one first. */
 async function createCopies(): Promise<{ readonly project: TestProject; readonly copies: readonly string[] }> {
   const project = await createProject({ 'plugins/x.mjs': toolFile('x') });
   await project.accept();
@@ -22,7 +22,7 @@ async function age(project: TestProject, ...names: readonly string[]): Promise<v
   for (const name of names) await utimes(join(folderOf(project), name), longAgo, longAgo);
 }
 
-test('a copy that no lock names is kept for a time, and removed when tools are locked after it', async () => {
+test('a copy outside the lock is kept for some time, and removed on a later lock', async () => {
   const { project, copies } = await createCopies();
   await using _ = project;
   const [old = '', now = ''] = copies;
@@ -33,7 +33,7 @@ test('a copy that no lock names is kept for a time, and removed when tools are l
   expect(await readdir(folderOf(project))).toEqual([now]);
 });
 
-test('a copy from which a tool was run is one that is used', async () => {
+test('running a tool from a copy counts as use', async () => {
   const { project, copies } = await createCopies();
   await using _ = project;
   const { tools } = await project.load();
@@ -45,7 +45,7 @@ test('a copy from which a tool was run is one that is used', async () => {
   expect(await readdir(folderOf(project))).not.toContain(copies[0]);
 });
 
-test('what processes have left is removed, and nothing that is no copy', async () => {
+test('leftovers of processes are removed, other entries are not', async () => {
   const { project, copies } = await createCopies();
   await using _ = project;
   const others = ['.new-1-a', '.old-2-b', 'mine', 'a'.repeat(63), '.x'];
@@ -61,7 +61,7 @@ test('what processes have left is removed, and nothing that is no copy', async (
   expect(await readdir(join(project.root, 'elsewhere'))).toEqual(['x']);
 });
 
-test('copies behind a link are not touched, and none is no matter', async () => {
+test('copies behind a link are not touched, and missing ones are ignored', async () => {
   const { project, copies } = await createCopies();
   await using _ = project;
   await age(project, ...copies);

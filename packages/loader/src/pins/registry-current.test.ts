@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createProject, type TestProject, toolFile } from '../test-project.ts';
 import { isRegistryCurrent } from './warm-start.ts';
 
-/** Until what was written so far lies before whatever is written next, by the clock of the file system. */
+/** Waits until the file system clock has advanced beyond all writes so far. */
 async function passTick({ root }: TestProject): Promise<void> {
   const probe = join(root, 'probe');
   await writeFile(probe, '');
@@ -15,11 +15,11 @@ async function passTick({ root }: TestProject): Promise<void> {
   }
 }
 
-/** Whether a load with these options would read no file, as it says itself. */
+/** True if a load with these options would read no file. */
 const isCurrent = ({ plugins, lock }: TestProject, options: { readonly subfolders?: boolean } = {}): Promise<boolean> =>
   isRegistryCurrent(plugins, { lock, ...options });
 
-test('the registry is current from the first load of what is locked on, until something differs', async () => {
+test('the registry is current from the first locked load until something changes', async () => {
   await using project = await createProject({ 'plugins/greet.mjs': toolFile('greet') });
   expect(await isCurrent(project)).toBe(false);
   await project.accept();
@@ -37,7 +37,7 @@ test('the registry is current from the first load of what is locked on, until so
   expect(await isCurrent(project)).toBe(true);
 });
 
-test('it is looked at without being written', async () => {
+test('checking it writes nothing', async () => {
   await using project = await createProject({ 'plugins/greet.mjs': toolFile('greet') });
   await project.accept();
   await passTick(project);
@@ -50,7 +50,7 @@ test('it is looked at without being written', async () => {
   expect((await stat(path, { bigint: true })).ctimeNs).toBe(ctimeNs);
 });
 
-test('a lock that cannot be used is an error', async () => {
+test('an unusable lock is an error', async () => {
   await using project = await createProject({ 'plugins/greet.mjs': toolFile('greet'), 'holdfast.lock': '{' });
   await expect(isCurrent(project)).rejects.toMatchObject({ code: 'tools.lock.invalid' });
 });

@@ -8,17 +8,17 @@ import { findRealPath } from '../files/real-path.ts';
 import { writeAtomically } from '../files/write-atomically.ts';
 import { type Diagnostic, toDiagnostic } from '../text/diagnostic.ts';
 
-/** What a folder whose tools are all as they are locked was like, so that it need not be scanned as long as nothing has changed. */
+/** The state of a folder whose tools all match the lock, so that it need not be scanned until something changes. */
 export interface RegisteredFolder {
   readonly strict: boolean;
   readonly subfolders: boolean;
-  /** The time of the file system before the scan, in milliseconds. What was changed later may not be what was read. */
+  /** File system time before the scan, in milliseconds. Later changes may have been missed by the scan. */
   readonly scanned: number;
-  /** Of the folders in which tool files are looked for, by path relative to the root. */
+  /** The scanned folders, by path relative to the root. */
   readonly folders: Readonly<Record<string, Stamp>>;
-  /** Of every file of every closure, by path relative to the root. */
+  /** The files of all closures, by path relative to the root. */
   readonly files: Readonly<Record<string, Stamp>>;
-  /** What the scan warned of: the files say it as long as they are the same. */
+  /** Warnings of the scan, valid as long as the files are unchanged. */
   readonly warnings: readonly Diagnostic[];
 }
 
@@ -26,13 +26,13 @@ const registryName = 'registry.json';
 const maxRegistryBytes = 256 * 1024 * 1024;
 
 /**
- * Reads `.holdfast/registry.json` in `root`: by the prefix of a tools folder, a `RegisteredFolder` where nobody has touched it. Empty
- * where there is none that was made for this lock. Derived: what is missing or damaged is made again.
+ * Reads `.holdfast/registry.json` in `root`: for each prefix of a tools folder a `RegisteredFolder`, unless tampered
+ * with. Empty without a file for this lock. A cache: missing or damaged data is recreated.
  */
 function readRegistry(root: string, lock: Uint8Array): Readonly<Record<string, unknown>> {
   const home = join(root, '.holdfast');
   const reading = readBounded(join(home, registryName), maxRegistryBytes);
-  // Where a link leads, somebody else may write.
+  // Behind a link, others may write.
   if (reading.type !== 'read' || findRealPath(home) !== home) return {};
   try {
     const registry = decodeJson(new TextDecoder().decode(reading.bytes));
@@ -49,7 +49,7 @@ const folderSchema = v.object({
   strict: v.boolean(),
   subfolders: v.boolean(),
   scanned: v.number(),
-  // Compared as they are with what is a stamp.
+  // Verified by comparison with current stamps.
   folders: stamps,
   files: stamps,
   warnings: v.array(
@@ -64,12 +64,12 @@ const folderSchema = v.object({
   ),
 });
 
-/** What the registry has of a folder; `undefined` where there is nothing that can be used. Its stamps are anybody's word. */
+/** The registered state of a folder; `undefined` if there is none or it is unusable. Its stamps are untrusted. */
 export function readRegisteredFolder(root: string, prefix: string, lock: Uint8Array): RegisteredFolder | undefined {
   const registry = readRegistry(root, lock);
   const read = v.safeParse(folderSchema, Object.hasOwn(registry, prefix) ? registry[prefix] : undefined);
   if (!read.success) return undefined;
-  // Anybody's word, made safe to print.
+  // Untrusted, so made safe to print.
   const warnings = read.output.warnings.map(({ code, file, line, column, message, hint }) => ({
     ...toDiagnostic({ severity: 'warning', code, message, hint }, { file }),
     line,
@@ -78,25 +78,25 @@ export function readRegisteredFolder(root: string, prefix: string, lock: Uint8Ar
   return { ...read.output, warnings };
 }
 
-/** The time of the file system, in milliseconds; `undefined` where nothing can be written. */
+/** File system time in milliseconds; `undefined` if nothing can be written. */
 export async function readFolderTime(root: string): Promise<number | undefined> {
   const home = join(root, '.holdfast');
   const path = join(home, `.registry-${randomUUID()}.tmp`);
   try {
     await mkdir(home, { recursive: true });
-    // Nothing is written where a link leads.
+    // Does not write through a link.
     if (findRealPath(home) !== home) return undefined;
     await using file = await open(path, 'wx', 0o644);
     const { mtimeMs } = await file.stat();
     await unlink(path);
     return mtimeMs;
   } catch {
-    // Then there is no registry, which only saves time.
+    // Continues without the registry, which only saves time.
     return undefined;
   }
 }
 
-/** Puts a folder into the registry, beside those that were verified against the same lock. */
+/** Adds a folder to the registry, beside those verified against the same lock. */
 export async function writeRegisteredFolder(
   root: string,
   { prefix, lock, folder }: { readonly prefix: string; readonly lock: Uint8Array; readonly folder: RegisteredFolder },

@@ -25,7 +25,7 @@ function goodText(path: (typeof paths)[number], load: number): string {
 
 const evil = 'globalThis.holdfastEvil = (globalThis.holdfastEvil ?? 0) + 1;\n';
 
-/** The same numbers in every run. */
+/** Seeded, so that runs are reproducible. */
 function createDice(seed: number): (sides: number) => number {
   let state = seed;
   return (sides) => {
@@ -34,7 +34,7 @@ function createDice(seed: number): (sides: number) => number {
   };
 }
 
-/** As `accept` does, but without waiting for the disk, and without a copy: the load has to make it. */
+/** Like `accept`, without fsync and without a copy: the load has to create it. */
 async function lockQuickly({ root, plugins, lock }: TestProject): Promise<void> {
   const { tools } = await readFolderPins({ root, folder: plugins }, {});
   await writeFile(
@@ -43,7 +43,7 @@ async function lockQuickly({ root, plugins, lock }: TestProject): Promise<void> 
   );
 }
 
-/** One of the ways in which somebody else may change a file under the loader's hands. */
+/** One of the ways to change a file during a load. */
 async function swap(project: TestProject, load: number, roll: (sides: number) => number): Promise<string> {
   const path = paths[roll(paths.length)] ?? paths[0];
   const place = join(project.root, path);
@@ -71,7 +71,7 @@ async function swap(project: TestProject, load: number, roll: (sides: number) =>
   return `${way}`;
 }
 
-test(`${loads} loads while files are swapped at every step: nothing runs that was not pinned`, async () => {
+test(`${loads} loads while files are swapped at every step: only pinned code runs`, async () => {
   await using project = await createProject();
   const roll = createDice(20_261_122);
   let steps = 0;
@@ -85,7 +85,7 @@ test(`${loads} loads while files are swapped at every step: nothing runs that wa
     await lockQuickly(project);
     const disturb = async (): Promise<void> => {
       steps += 1;
-      // At some steps only: otherwise no load would ever find what is locked.
+      // Only at some steps: otherwise no load would ever match the lock.
       if (roll(3) === 0) await swap(project, load, roll);
     };
     const { tools } = await loadToolsWith(
@@ -102,7 +102,7 @@ test(`${loads} loads while files are swapped at every step: nothing runs that wa
     }
   }
   expect(globalThis).not.toHaveProperty('holdfastEvil');
-  // Both ends are met often, or the loop would show nothing.
+  // Both ends must occur often for the loop to be meaningful.
   expect(ends.ran).toBeGreaterThan(loads / 20);
   expect(ends.refused).toBeGreaterThan(loads / 20);
   expect(steps).toBeGreaterThan(loads * 3);

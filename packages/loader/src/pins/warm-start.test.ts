@@ -24,7 +24,7 @@ const files = {
   'node_modules/pack/index.js': 'export const v = 1;',
 };
 
-/** Until what was written so far lies before whatever is written next, by the clock of the file system. */
+/** Waits until the file system clock has advanced beyond all writes so far. */
 async function passTick(project: TestProject): Promise<void> {
   const probe = join(project.root, 'probe');
   await writeFile(probe, '');
@@ -52,10 +52,10 @@ async function load(project: TestProject, options: LoadToolsOptions = {}): Promi
   return { ...loaded, isWarm };
 }
 
-/** A project whose registry has everything. */
+/** A project with a complete registry. */
 async function createWarm(more: Readonly<Record<string, string>> = {}): Promise<TestProject> {
   const project = await createProject({ ...files, ...more });
-  // A time that can be put back exactly.
+  // A time that can be restored exactly.
   await utimes(join(project.root, 'src/word.mjs'), 1000, 1000);
   await project.accept();
   await passTick(project);
@@ -68,14 +68,14 @@ const registryOf = ({ root }: TestProject): string => join(root, '.holdfast/regi
 /** The folder `plugins/` in a registry. */
 type Folder = Record<string, unknown> & { readonly files: Record<string, number[]> };
 
-/** Changes what the registry says of the folder. */
+/** Edits the folder in the registry. */
 async function editRegistry(project: TestProject, edit: (folder: Folder) => void): Promise<void> {
   const registry = JSON.parse(await readFile(registryOf(project), 'utf8'));
   edit(registry.folders['plugins/']);
   await writeFile(registryOf(project), JSON.stringify(registry));
 }
 
-test('the registry is the digest of the lock, and the state of folders and files', async () => {
+test('the registry contains the digest of the lock, and the state of folders and files', async () => {
   await using project = await createWarm();
   const registry = JSON.parse(await readFile(registryOf(project), 'utf8'));
   expect(registry.lock).toBe(hash('sha256', await readFile(project.lock)));
@@ -94,7 +94,7 @@ test('the registry is the digest of the lock, and the state of folders and files
   expect(await load(project)).toMatchObject({ isWarm: true });
 });
 
-test('a folder in which nothing was touched is loaded without reading a file, and is the same', async () => {
+test('an unchanged folder is loaded without reading a file, with the same result', async () => {
   await using project = await createProject(files);
   await project.accept();
   await passTick(project);
@@ -109,7 +109,7 @@ test('a folder in which nothing was touched is loaded without reading a file, an
   expect(names.sort()).toEqual(['.gitignore', 'registry.json', 'tools']);
 });
 
-test('a folder with warnings is registered with them, and they are told at each load', async () => {
+test('a folder is registered with its warnings, which every load reports', async () => {
   await using project = await createWarm({
     'plugins/bare.mjs': toolFile('bare').replace(" description: 'Works.', dangerous: false,", ''),
   });
@@ -127,7 +127,7 @@ test.each<readonly [string, unknown]>([
   ['no code', [{ code: 'A\u001b', file: 'a', line: 1, column: 1, message: '', hint: '' }]],
   ['no line', [{ code: 'a.b', file: 'a', line: '1', column: 1, message: '', hint: '' }]],
   ['no text', [{ code: 'a.b', file: 'a', line: 1, column: 1, message: 5, hint: '' }]],
-])('a registry whose warnings are %s is made anew', async (_, warnings) => {
+])('a registry whose warnings are %s is recreated', async (_, warnings) => {
   await using project = await createWarm();
   await editRegistry(project, (folder) => {
     folder['warnings'] = warnings;
@@ -136,7 +136,7 @@ test.each<readonly [string, unknown]>([
   expect(await load(project)).toMatchObject({ isWarm: true });
 });
 
-test('warnings of a registry are shown without what a terminal would obey', async () => {
+test('warnings of a registry are shown without terminal control characters', async () => {
   await using project = await createWarm();
   await editRegistry(project, (folder) => {
     folder['warnings'] = [{ code: 'a.b', file: 'a', line: 1, column: 1, message: '\u001b[2J', hint: '' }];
@@ -146,7 +146,7 @@ test('warnings of a registry are shown without what a terminal would obey', asyn
   expect(diagnostics[0]?.message).not.toContain('\u001b');
 });
 
-test('what was changed in the same tick as the scan is read again', async () => {
+test('a change in the same clock tick as the scan is read again', async () => {
   await using project = await createWarm();
   await editRegistry(project, (folder) => {
     folder['scanned'] = folder.files['src/word.mjs']?.[3];
@@ -178,9 +178,9 @@ test.each<readonly [string, (project: TestProject) => Promise<void>, readonly st
     },
     [],
   ],
-  ['an import that is gone', (project) => project.remove('src/word.mjs'), ['greet.mjs tool.import.missing']],
+  ['a missing import', (project) => project.remove('src/word.mjs'), ['greet.mjs tool.import.missing']],
   ['a tool more', (project) => project.write('plugins/later.mjs', toolFile('later')), ['later.mjs tool.lock.unpinned']],
-  ['a tool fewer', (project) => project.remove('plugins/plain.mjs'), ['plain.mjs tool.lock.gone']],
+  ['a removed tool', (project) => project.remove('plugins/plain.mjs'), ['plain.mjs tool.lock.gone']],
   [
     'a package',
     (project) =>
@@ -191,7 +191,7 @@ test.each<readonly [string, (project: TestProject) => Promise<void>, readonly st
     ['greet.mjs tool.lock.changed'],
   ],
   [
-    'a package that is found first now',
+    'a package that now takes precedence',
     (project) => project.write('plugins/node_modules/pack/package.json', '{"version":"1.0.0"}'),
     ['greet.mjs tool.import.misplaced'],
   ],
@@ -212,7 +212,7 @@ test.each<readonly [string, (project: TestProject) => Promise<void>, readonly st
     ['greet.mjs tool.import.symlink'],
   ],
   ['the lock', async (project) => project.write('holdfast.lock', ` ${await readFile(project.lock, 'utf8')}`), []],
-])('%s has changed: the folder is scanned', async (_, change, codes) => {
+])('%s changed: the folder is scanned', async (_, change, codes) => {
   await using project = await createWarm();
   expect(await load(project)).toMatchObject({ isWarm: true });
   await change(project);
@@ -221,14 +221,14 @@ test.each<readonly [string, (project: TestProject) => Promise<void>, readonly st
   expect(codesOf(changed)).toEqual(codes);
 });
 
-test('a lock that was edited decides, whatever the registry says', async () => {
+test('an edited lock takes precedence over the registry', async () => {
   await using project = await createWarm();
   const lock = await readFile(project.lock, 'utf8');
   await writeFile(project.lock, lock.replace('"dangerous": false', '"dangerous": true'));
   expect(codesOf(await load(project))).toEqual(['greet.mjs tool.lock.changed']);
 });
 
-test('what was asked for otherwise is scanned', async () => {
+test('other options require a scan', async () => {
   await using project = await createWarm();
   expect(await load(project, { strict: true })).toMatchObject({ isWarm: false });
   expect(await load(project)).toMatchObject({ isWarm: false });
@@ -253,8 +253,8 @@ const edits: readonly (readonly [string, (folder: Folder) => void])[] = [
     'another folder',
     (folder) => Object.assign(folder, { folders: { src: Object.values(folder['folders'] ?? {})[0] } }),
   ],
-  ['a folder that is none', (folder) => Object.assign(folder, { folders: { plugins: null } })],
-  ['a stamp that is none', (folder) => Object.assign(folder.files, { 'src/word.mjs': 1 })],
+  ['a folder that is invalid', (folder) => Object.assign(folder, { folders: { plugins: null } })],
+  ['a stamp that is invalid', (folder) => Object.assign(folder.files, { 'src/word.mjs': 1 })],
   ['a stamp that is too long', (folder) => folder.files['src/word.mjs']?.push(1)],
   [
     'a stamp of texts',
@@ -269,7 +269,7 @@ const edits: readonly (readonly [string, (folder: Folder) => void])[] = [
   }),
 ];
 
-test.each(edits)('a registry with %s is made again', async (_, edit) => {
+test.each(edits)('a registry with %s is recreated', async (_, edit) => {
   await using project = await createWarm();
   await editRegistry(project, edit);
   const loaded = await load(project);
@@ -281,7 +281,7 @@ test.each<readonly [string, (lock: string, evil: string) => unknown]>([
   ['another lock', (_, evil) => hash('sha256', evil)],
   ['the text of the lock', (lock) => JSON.parse(lock)],
   ['no lock', () => undefined],
-])('a registry of %s lets nothing in that is not locked', async (_, toLock) => {
+])('a registry of %s admits nothing that is not locked', async (_, toLock) => {
   await using project = await createWarm();
   const { folders } = JSON.parse(await readFile(registryOf(project), 'utf8'));
   const lock = await readFile(project.lock, 'utf8');
@@ -292,7 +292,7 @@ test.each<readonly [string, (lock: string, evil: string) => unknown]>([
   expect(loaded.tools.map(({ description }) => description)).toEqual(['Works.', 'Works.']);
 });
 
-test('a lock whose digest is not the one of its files lets nothing run, whatever the registry says of it', async () => {
+test('a lock whose digest does not match its files runs nothing, whatever the registry says', async () => {
   await using project = await createWarm();
   const { folders } = JSON.parse(await readFile(registryOf(project), 'utf8'));
   const lock = await readFile(project.lock, 'utf8');
@@ -306,7 +306,7 @@ test('a lock whose digest is not the one of its files lets nothing run, whatever
   await expect(load(project)).rejects.toMatchObject({ code: 'tools.lock.invalid' });
 });
 
-test('a lock with a key that is written with a backslash is read right', async () => {
+test('an escaped key in a lock is decoded', async () => {
   const key = { more: "examples: [{ description: 'x', input: { text: 'a' }, output: { '\\n': 1 } }]," };
   await using project = await createProject({ 'plugins/odd.mjs': toolFile('odd', key) });
   await project.accept();
@@ -318,7 +318,7 @@ test('a lock with a key that is written with a backslash is read right', async (
   }
 });
 
-test('in folders within folders, what comes to any of them is seen', async () => {
+test('a new file in any subfolder is noticed', async () => {
   await using project = await createProject({ 'plugins/deep/er/one.mjs': toolFile('one'), 'plugins/empty/_x': '' });
   const options = { subfolders: true };
   await (await compareLock(project.plugins, { lock: project.lock, ...options })).accept();
@@ -337,17 +337,17 @@ test.each([
   ['a list', '[]'],
   ['another version', '{"version":2,"folders":{}}'],
   ['no folders', '{"version":1}'],
-  ['a folder that is none', '{"version":1,"folders":{"plugins/":1}}'],
+  ['a folder that is invalid', '{"version":1,"folders":{"plugins/":1}}'],
   ['__proto__', '{"version":1,"folders":{"__proto__":{}}}'],
   ['a deep one', `${'['.repeat(100_000)}`],
-])('a registry that holds %s is made again', async (_, text) => {
+])('a registry that contains %s is recreated', async (_, text) => {
   await using project = await createWarm();
   await writeFile(registryOf(project), text);
   expect(await load(project)).toMatchObject({ isWarm: false, diagnostics: [] });
   expect(await load(project)).toMatchObject({ isWarm: true });
 });
 
-test('a registry that says of a changed file that it is the same lets nothing run but what is locked', async () => {
+test('a registry that claims a changed file is unchanged still only runs locked code', async () => {
   await using project = await createWarm();
   await project.write('src/word.mjs', "globalThis.holdfastEvil = true; export const word = 'evil';");
   const { size, ino, mtimeMs, ctimeMs } = await stat(join(project.root, 'src/word.mjs'));
@@ -364,7 +364,7 @@ test('a registry that says of a changed file that it is the same lets nothing ru
   expect(globalThis).not.toHaveProperty('holdfastEvil');
 });
 
-test('a tool file that is a link is looked at every time', async () => {
+test('a tool file that is a link is checked every time', async () => {
   await using project = await createProject({
     ...files,
     'plugins/_real.mjs': toolFile('linked'),
@@ -393,7 +393,7 @@ test('folders of one lock share a registry', async () => {
   expect(scans).toBe(0);
 });
 
-test('a lock that has plugins, too, is as warm as any other; what is accepted of them is seen', async () => {
+test('a lock with plugins starts warm too; accepting them is noticed', async () => {
   await using project = await createWarm();
   const compare = (said: Said): DefinitionComparison =>
     compareDefinitions([definitionsOf(makePlugin(said))], { lock: project.lock });
@@ -414,7 +414,7 @@ test('a lock that has plugins, too, is as warm as any other; what is accepted of
   expect(await load(project)).toMatchObject({ isWarm: true });
 });
 
-test('a registry that cannot be written costs nothing but time', async () => {
+test('an unwritable registry only costs time', async () => {
   await using project = await createWarm();
   await project.remove('.holdfast/registry.json');
   await project.write('.holdfast/registry.json/x', '');
@@ -422,7 +422,7 @@ test('a registry that cannot be written costs nothing but time', async () => {
   expect((await readdir(join(project.root, '.holdfast'))).filter((name) => name.startsWith('.registry'))).toEqual([]);
 });
 
-test('a model reads the same of a tool, in the same order, without a lock, after a scan and after a warm start', async () => {
+test('a model sees the same tools in the same order without a lock, after a scan and after a warm start', async () => {
   const parameters =
     "{ type: 'object', properties: { zeta: { type: 'string', minLength: 1 }, alpha: { type: 'integer' } } }";
   const source = toolFile('greet', {

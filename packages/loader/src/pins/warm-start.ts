@@ -12,24 +12,24 @@ import { type CurrentTool, findLockPlace, type LockPlace, type ToolFile } from '
 import { type LockedTool, type LockedTools, parseLock, readLockBytes, toLockedTools } from './lock-file.ts';
 import { type RegisteredFolder, readRegisteredFolder } from './registry-file.ts';
 
-/** A tool as the lock knows it. */
+/** A tool from its lock entry. */
 export interface WarmTool {
   readonly scanned: ToolFile;
   readonly pin: LockedTool;
 }
 
-/** Tools of a folder that is as it was when it was found to be as the lock says. */
+/** The tools of a folder that is unchanged since it matched the lock. */
 export interface WarmStart {
   /** In file order. */
   readonly tools: readonly WarmTool[];
   readonly warnings: readonly Diagnostic[];
-  /** All that the lock says. */
+  /** The content of the lock. */
   readonly locked: LockedTools;
 }
 
 /**
- * The tools of a folder without reading a file of it: where the registry has it, and nothing there, in what it imports or in the lock was
- * touched since. `undefined`: it has to be scanned.
+ * Loads the tools of a folder without reading its files, if the registry contains it and neither the folder, its
+ * imports nor the lock changed since. `undefined`: it must be scanned.
  *
  * @throws HoldfastError `tools.lock.invalid`, `tools.lock.version`.
  */
@@ -40,14 +40,14 @@ export function startWarm(
 ): WarmStart | undefined {
   const registered = readRegisteredFolder(place.root, place.prefix, lock);
   if (registered?.strict !== strict || registered.subfolders !== subfolders) return undefined;
-  // The registry was made for these bytes, so that they have been found to be a lock.
+  // The registry was written for these bytes, so they are a valid lock.
   const locked = toLockedTools(decodeJson(new TextDecoder().decode(lock)), place.lock);
   const toPath = createPaths(place.root);
   const tools: WarmTool[] = [];
   for (const [name, pin] of locked) {
     if (isIn(pin.entry, place.prefix, { subfolders })) tools.push(toWarmTool(name, pin, { place, toPath }));
   }
-  // A scan says which language is missing.
+  // A scan reports the missing language.
   if (tools.some(({ scanned }) => kindOf(scanned.file, languages) === undefined)) return undefined;
   if (!areFoldersSame(registered, place, toPath) || !areFilesSame(tools, registered, toPath)) return undefined;
   if (!arePackagesSame(tools, place.root, toPath)) return undefined;
@@ -58,14 +58,14 @@ export function startWarm(
   };
 }
 
-/** A scan without an error, begun at the time `scanned`. */
+/** A scan without errors, started at the time `scanned`. */
 export interface GoodScan {
   readonly tools: Iterable<CurrentTool>;
   readonly warnings: readonly Diagnostic[];
   readonly scanned: number;
 }
 
-/** What a scan leaves to the registry; `undefined` where it cannot tell later whether something changed. */
+/** The registry's record of a scan; `undefined` if later changes could not be detected. */
 export async function toRegistered(
   { tools, warnings, scanned: time }: GoodScan,
   place: LockPlace,
@@ -74,7 +74,7 @@ export async function toRegistered(
   const toPath = createPaths(place.root);
   const files = new Map<string, Stamp>();
   for (const { scanned, closure } of tools) {
-    // A tool file that is a link: where it leads is not looked at when nothing is read.
+    // A tool file that is a link: a warm start does not follow it.
     if (place.prefix + scanned.file !== closure.entry) return undefined;
     for (const { path, stamp } of closure.files) files.set(path, stamp);
   }
@@ -92,14 +92,14 @@ export async function toRegistered(
 
 type ToPath = (path: string) => string;
 
-/** Absolute paths of plain ones, which need not be normalised. */
+/** Absolute paths from plain ones, which need no normalization. */
 function createPaths(root: string): ToPath {
   const start = root.endsWith(sep) ? root : root + sep;
   if (sep === '/') return (path) => start + path;
   return (path) => start + path.replaceAll('/', sep);
 }
 
-// What the lock has is what the scan gave: the lock is the one that it was compared with then.
+// The lock equals the scan, since they were compared.
 function toWarmTool(
   name: string,
   pin: LockedTool,
@@ -111,7 +111,7 @@ function toWarmTool(
   return { scanned: { type: 'tool', file, path: toPath(entry), digest: files.get(entry) ?? '', metadata }, pin };
 }
 
-// A folder changes with every name in it that comes, goes or comes to mean something else.
+// A folder's stamp changes when a name in it is added, removed or replaced.
 function areFoldersSame({ folders, scanned }: RegisteredFolder, { prefix }: LockPlace, toPath: ToPath): boolean {
   if (!Object.hasOwn(folders, prefix.replace(/\/$/, ''))) return false;
   return Object.entries(folders).every(
@@ -130,7 +130,7 @@ function areFilesSame(tools: readonly WarmTool[], { files, scanned }: Registered
       if (!Object.hasOwn(files, path) || !isAsStamped(toPath(path), files[path], scanned)) return false;
     }
   }
-  // A link in place of a folder would leave its files as they were.
+  // Replacing a folder by a link would not change its files.
   return [...folders].every((folder) => isReal(toPath(folder)));
 }
 
@@ -140,7 +140,7 @@ function folderOf(path: string): string {
 }
 
 function isReal(folder: string): boolean {
-  // The root ends in a separator when nothing follows it.
+  // A file system root ends with a separator.
   const path = folder.length > 1 && folder.endsWith(sep) ? folder.slice(0, -1) : folder;
   return findRealPath(path) === path;
 }
@@ -161,8 +161,7 @@ function arePackagesSame(tools: readonly WarmTool[], root: string, toPath: ToPat
 }
 
 /**
- * Whether the registry has the tools of a folder as they and their lock are, so that loading them with these options reads no tool
- * file. Writes nothing.
+ * True if the registry is current for a folder and its lock, so that loading with these options reads no tool file. Does not write.
  *
  * @throws HoldfastError `tools.folder.*`, `tools.lock.outside`, `tools.lock.unreadable`, `tools.lock.invalid`, `tools.lock.version`.
  */
@@ -171,7 +170,7 @@ export async function isRegistryCurrent(directory: string, { lock, ...options }:
   const bytes = readLockBytes(place.lock);
   if (bytes === undefined) return false;
   if (startWarm(place, bytes, options) !== undefined) return true;
-  // Throws for a lock that no load would take.
+  // Throws for a lock that loading would reject.
   parseLock(bytes, place.lock);
   return false;
 }

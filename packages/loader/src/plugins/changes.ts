@@ -3,20 +3,20 @@ import { compareMembers } from '../pins/changes.ts';
 import { type LockedDefinitions, sourceKeys } from '../pins/locked-definitions.ts';
 import { makeVisible } from '../text/hidden-text.ts';
 
-/** One thing in which a plugin or pack is not as it is locked. `null`: it is not there. */
+/** One difference between a plugin or pack and its lock entry. `null`: absent. */
 export interface DefinitionChange {
-  /** Kind and name of what differs, `tool:push`; empty for where the plugin itself came from. */
+  /** Kind and name of the definition, `tool:push`; empty for the plugin's own origin. */
   readonly definition: string;
   /**
-   * Which of its fields, `description`; empty for a definition that is new or gone as a whole. Of the plugin itself `version`, `package`,
-   * `packageVersion` or `digest`.
+   * The changed field, e.g. `description`; empty if the whole definition is new or gone. For the plugin itself
+   * `version`, `package`, `packageVersion` or `digest`.
    */
   readonly field: string;
   readonly before: Json;
   readonly after: Json;
 }
 
-/** In what `current` differs from what is locked; empty: in nothing. */
+/** The differences between the lock entry and `current`; empty if none. */
 export function findDefinitionChanges(
   locked: LockedDefinitions | undefined,
   current: LockedDefinitions,
@@ -45,14 +45,14 @@ function compareFields(definition: string, before: JsonObject, after: JsonObject
   return fields.map(({ name: field, ...change }) => ({ definition, field, ...change }));
 }
 
-/** The code of why something cannot be used that is not as it is locked. */
+/** The error code for a plugin or pack that differs from the lock. */
 export function lockCode(kind: 'plugin' | 'pack', state: 'new' | 'changed'): string {
   return kind === 'pack' ? `pack.lock.${state}` : `plugin.lock.${state}`;
 }
 
 const mostTold = 5;
 
-/** What has changed, for a message: `its file, version 1.0.0 -> 1.1.0; tool:push: dangerous, effects; tool:pull (new)`. */
+/** Describes the changes for a message: `its file, version 1.0.0 -> 1.1.0; tool:push: dangerous, effects; tool:pull (new)`. */
 export function describeDefinitionChanges(changes: readonly DefinitionChange[]): string {
   const byDefinition = new Map<string, DefinitionChange[]>();
   for (const change of changes) {

@@ -19,7 +19,7 @@ async function lockOf(project: TestProject, current: readonly PluginDefinitions[
   await compareDefinitions(current, project).accept();
 }
 
-test('without a lock everything is new; with one nothing differs', async () => {
+test('without a lock everything is new; with one there are no differences', async () => {
   await using project = await createProject();
   const first = compareDefinitions([describe(), pack], project);
   expect(first).toMatchObject({ lock: project.lock, found: false });
@@ -100,7 +100,7 @@ const changes: readonly (readonly [Said, string, string, unknown, unknown])[] = 
   ],
 ];
 
-test.each(changes)('%j is told as one change', async (said, definition, field, before, after) => {
+test.each(changes)('%j is reported as one change', async (said, definition, field, before, after) => {
   await using project = await createProject();
   await lockOf(project, [describe()]);
   const [plugin] = compareDefinitions([describe(said)], project).plugins;
@@ -108,7 +108,7 @@ test.each(changes)('%j is told as one change', async (said, definition, field, b
   expect(plugin?.changes).toHaveLength(1);
 });
 
-test('a field that a lock says is null differs from one that is not there', async () => {
+test('a field that is null in a lock differs from a missing one', async () => {
   await using project = await createProject();
   const tool = new Map([['tool:push', { description: 'Pushes.' }]]);
   await lockOf(project, [{ ...pack, definitions: tool }]);
@@ -117,7 +117,7 @@ test('a field that a lock says is null differs from one that is not there', asyn
   expect(compareDefinitions([{ ...pack, definitions: tool }], project).plugins).toMatchObject([{ state: 'changed' }]);
 });
 
-test('the tools of a policy are told where the policy is in force', async () => {
+test('the tools of a policy are described where the policy applies', async () => {
   await using project = await createProject();
   await lockOf(project, [describe()]);
   const [plugin] = compareDefinitions([describe({ policyTools: [] })], project).plugins;
@@ -143,7 +143,7 @@ const definitionKey = fc
   .map(([kind, one]) => `${kind}:${one}`);
 const definitions = fc
   .dictionary(definitionKey, fields, { minKeys: 1, maxKeys: 4 })
-  // Made of JSON alone.
+  // JSON only.
   .map((made): ReadonlyMap<string, JsonObject> => new Map(Object.entries(JSON.parse(JSON.stringify(made)))));
 const anyPlugin = fc.record({
   id: fc.stringMatching(/^(?:plugin|pack):[a-z][a-z0-9-]{0,4}$/),
@@ -160,7 +160,7 @@ const plugins = fc.uniqueArray(anyPlugin, { selector: ({ id }) => id, minLength:
   }),
 );
 
-test('right after a lock nothing differs; one field that changes is told as exactly that, whatever the order', async () => {
+test('property: there are no differences after locking, and a changed field is reported exactly, in any order', async () => {
   await using project = await createProject();
   await fc.assert(
     fc.asyncProperty(plugins, fc.nat(), fc.nat(), fc.boolean(), async (list, which, at, isGone) => {
@@ -202,7 +202,7 @@ test('right after a lock nothing differs; one field that changes is told as exac
   );
 });
 
-test('one is accepted, the others stay as they are; what is gone leaves the lock', async () => {
+test('one is accepted, the others keep their entries; a missing one leaves the lock', async () => {
   await using project = await createProject();
   await lockOf(project, [describe(), pack]);
   const other = definitionsOf(makePlugin({ version: '3.0.0' }));
@@ -220,7 +220,7 @@ test('one is accepted, the others stay as they are; what is gone leaves the lock
   });
 });
 
-test('what could not be loaded is not gone: it stays as it is locked', async () => {
+test('a plugin that failed to load keeps its entry', async () => {
   await using project = await createProject();
   await lockOf(project, [describe(), pack]);
   const text = await readFile(project.lock, 'utf8');
@@ -230,7 +230,7 @@ test('what could not be loaded is not gone: it stays as it is locked', async () 
   expect(await readFile(project.lock, 'utf8')).toBe(text);
 });
 
-test('a lock that has had plugins goes on to say that there are none', async () => {
+test('a lock that once had plugins records their absence', async () => {
   await using project = await createProject();
   await lockOf(project, []);
   expect(await readdir(project.root)).toEqual(['plugins']);
@@ -240,14 +240,14 @@ test('a lock that has had plugins goes on to say that there are none', async () 
   expect(compareDefinitions([pack], project)).toMatchObject({ found: true, plugins: [{ state: 'new' }] });
 });
 
-test('whoever writes the lock leaves the part of the other as it is', async () => {
+test('writing one part of the lock keeps the other', async () => {
   await using project = await createProject({ 'plugins/greet.mjs': toolFile('greet') });
   await project.accept();
   const tools = await readFile(project.lock, 'utf8');
   const [files, current] = [await project.compare(), compareDefinitions([pack], project)];
   await current.accept();
   const both = await readFile(project.lock, 'utf8');
-  // What was compared before the others wrote, also.
+  // Also a comparison made before the others wrote.
   await files.accept();
   expect(await readFile(project.lock, 'utf8')).toBe(both);
   await project.accept();
@@ -264,7 +264,7 @@ test('whoever writes the lock leaves the part of the other as it is', async () =
   expect(statesOf(compareDefinitions([pack], project))).toEqual(['pack:git-safety same']);
 });
 
-test('what somebody else accepted in the meantime is kept', async () => {
+test('entries accepted by another process meanwhile are kept', async () => {
   await using project = await createProject();
   const [one, two] = [compareDefinitions([pack], project), compareDefinitions([describe()], project)];
   await one.accept();
@@ -275,18 +275,18 @@ test('what somebody else accepted in the meantime is kept', async () => {
   ]);
 });
 
-test('a pack in use twice is one pack; two versions of it are refused', async () => {
+test('a pack used twice is one pack; two versions of it are refused', async () => {
   await using project = await createProject();
   expect(statesOf(compareDefinitions([pack, definitionsOf(makePack())], project))).toEqual(['pack:git-safety new']);
   expect(() => compareDefinitions([pack, definitionsOf(makePack({ packVersion: '1.1.0' }))], project)).toThrow(
     expect.objectContaining({
       code: 'plugin.lock.duplicate',
-      message: expect.stringContaining('the versions 1.0.0 and 1.1.0'),
+      message: expect.stringContaining('versions 1.0.0 and 1.1.0'),
     }),
   );
 });
 
-test('a lock that is damaged is not written over, and one that cannot be written says so', async () => {
+test('a damaged lock is not overwritten, and an unwritable one is reported', async () => {
   await using project = await createProject({ 'holdfast.lock': '<<<<<<<' });
   expect(() => compareDefinitions([pack], project)).toThrow(expect.objectContaining({ code: 'tools.lock.invalid' }));
   await project.remove('holdfast.lock');
@@ -316,7 +316,7 @@ test.each<{ now: readonly PluginDefinitions[]; code: string; says: string }>([
   {
     now: [{ ...describe(), id: 'plugin:hg', name: 'hg' }],
     code: 'plugin.lock.new',
-    says: '`holdfast lock --check --accept plugin:hg`; without `--check`',
+    says: '`holdfast lock --check --accept plugin:hg`; run that without `--check`',
   },
   {
     now: [{ ...pack, id: 'pack:other', name: 'other' }],
@@ -330,7 +330,7 @@ test.each<{ now: readonly PluginDefinitions[]; code: string; says: string }>([
   expect(problems).toMatchObject([{ code, message: expect.stringContaining(says) }]);
 });
 
-test('one after another is compared with the lock as it was at one moment', async () => {
+test('each is compared with the same snapshot of the lock', async () => {
   await using project = await createProject();
   expect(readDefinitionLock(project.lock)).toMatchObject({ lock: project.lock, found: false });
   expect(readDefinitionLock(project.lock).compare(pack)).toMatchObject({ state: 'new' });
@@ -353,7 +353,7 @@ test('one after another is compared with the lock as it was at one moment', asyn
   expect(() => readDefinitionLock(project.lock)).toThrow(expect.objectContaining({ code: 'tools.lock.invalid' }));
 });
 
-test('a message about what differs stays short, and on its line', async () => {
+test('a message about differences is short and on one line', async () => {
   await using project = await createProject();
   const many = new Map(Array.from({ length: 500 }, (_, at) => [`tool:${'x'.repeat(20)}${at}`, { 'a\n\u001b[2J': at }]));
   await lockOf(project, [{ ...describe(), definitions: new Map() }]);

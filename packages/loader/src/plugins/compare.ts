@@ -7,50 +7,50 @@ import { makeVisible } from '../text/hidden-text.ts';
 import { type DefinitionChange, describeDefinitionChanges, findDefinitionChanges, lockCode } from './changes.ts';
 import type { DefinitionSource, PluginDefinitions } from './definitions.ts';
 
-/** How a plugin or pack compares with what is locked. */
+/** The state of a plugin or pack relative to the lock. */
 export interface ComparedPlugin {
   /** `plugin:git` or `pack:shell-guard`. */
   readonly id: string;
   readonly kind: 'plugin' | 'pack';
   readonly name: string;
   readonly state: LockState;
-  /** What differs; of a new one everything, of one that is gone nothing. */
+  /** The differences: everything for a new one, nothing for one that is gone. */
   readonly changes: readonly DefinitionChange[];
 }
 
-/** A file that a plugin or a pack is going to be imported from. */
+/** A file of a plugin or pack before its import. */
 export interface FileToImport {
   readonly kind: 'plugin' | 'pack';
-  /** As a configuration names it. */
+  /** The entry in the configuration. */
   readonly entry: string;
   readonly source: DefinitionSource;
 }
 
-/** What a lock says of plugins and packs, read at one moment, for a host that looks at one after another. */
+/** The plugins and packs of a lock, read once, for a host that checks them one by one. */
 export interface DefinitionLock {
   /** Absolute path of the lock. */
   readonly lock: string;
-  /** Whether the lock says anything of plugins and packs; until it does, a host runs them as they are. */
+  /** True if the lock covers plugins and packs; otherwise a host runs them unverified. */
   readonly found: boolean;
   /** `new`, `same` or `changed`; see `findDefinitionProblem`. */
   compare(current: PluginDefinitions): ComparedPlugin;
   /**
-   * Why a file must not even be imported: it is none that is locked for its package (`plugin.lock.new`, `plugin.lock.changed`,
-   * `pack.lock.new`, `pack.lock.changed`). `undefined`: its code may run, and what it declares is then compared; so it is, too, where the
-   * lock says nothing of plugins and packs.
+   * Returns the error if a file must not be imported, because it is not locked for its package (`plugin.lock.new`,
+   * `plugin.lock.changed`, `pack.lock.new`, `pack.lock.changed`). `undefined`: it may run, and its declarations are
+   * compared afterwards; also if the lock does not cover plugins and packs.
    */
   findImportProblem(file: FileToImport): HoldfastError | undefined;
 }
 
-/** Plugins and packs beside a lock, read at one moment. */
+/** A snapshot of plugins and packs and their lock. */
 export interface DefinitionComparison extends Pick<DefinitionLock, 'lock' | 'found'> {
-  /** In the order of their ids. */
+  /** Sorted by id. */
   readonly plugins: readonly ComparedPlugin[];
   /**
-   * Locks what was compared. Default: all of it; where there is nothing, nothing is written. Those that are gone leave the lock, refused ones stay as they are locked, and so do the
-   * tools of folders.
+   * Locks the compared state. Default: all; without any, nothing is written. Those that are gone leave the lock; refused ones and the
+   * tools of folders keep their entries.
    *
-   * @throws HoldfastError `plugin.lock.unknown`, `tools.lock.unwritable`, and as `compareDefinitions` for the lock.
+   * @throws HoldfastError `plugin.lock.unknown`, `tools.lock.unwritable`, and for the lock the errors of `compareDefinitions`.
    */
   accept(ids?: readonly string[]): Promise<void>;
 }
@@ -59,14 +59,14 @@ export interface CompareDefinitionsOptions {
   /** Path of the lock. */
   readonly lock: string;
   /**
-   * Whether something that should be there could not be loaded. Then what is locked and not there is `refused` in place of `gone`: nobody
-   * can say which of them it is. Default false.
+   * True if some plugin or pack failed to load. Missing ones are then `refused` instead of `gone`, because any of them
+   * may be the failed one. Default false.
    */
   readonly incomplete?: boolean;
 }
 
 /**
- * Reads what a lock says of plugins and packs.
+ * Reads the plugins and packs of a lock.
  *
  * @throws HoldfastError `tools.lock.unreadable`, `tools.lock.invalid`, `tools.lock.version`.
  */
@@ -83,10 +83,10 @@ export function readDefinitionLock(lock: string): DefinitionLock {
 }
 
 /**
- * Compares plugins and packs as they are, see `definitionsOf`, with a lock.
+ * Compares plugins and packs, see `definitionsOf`, with a lock.
  *
- * @throws HoldfastError `plugin.lock.duplicate` (two of one name that differ), `tools.lock.unreadable`, `tools.lock.invalid`,
- * `tools.lock.version`.
+ * @throws HoldfastError `plugin.lock.duplicate` (two different ones with the same name), `tools.lock.unreadable`,
+ * `tools.lock.invalid`, `tools.lock.version`.
  */
 export function compareDefinitions(
   current: readonly PluginDefinitions[],
@@ -105,12 +105,12 @@ export function compareDefinitions(
     async accept(chosen = ids) {
       const unknown = chosen.find((id) => !ids.includes(id));
       if (unknown !== undefined) {
-        throw new HoldfastError('plugin.lock.unknown', `\`${unknown}\` is neither in use nor locked.`, {
+        throw new HoldfastError('plugin.lock.unknown', `\`${unknown}\` is neither in use nor in the lock.`, {
           data: { id: unknown },
         });
       }
       if (chosen.length === 0) return;
-      // Somebody else may have accepted other ones, and tools, in the meantime.
+      // Another process may have accepted other ones, and tools, meanwhile.
       const latest = readLock(path);
       const next = new Map(latest?.plugins ?? []);
       for (const { id, state } of plugins.filter((one) => chosen.includes(one.id))) {
@@ -127,9 +127,9 @@ function toMap(current: readonly PluginDefinitions[]): ReadonlyMap<string, Plugi
   const byId = new Map<string, PluginDefinitions>();
   for (const one of current) {
     const other = byId.get(one.id);
-    // A pack may be in use twice, with options of its own each time.
+    // A pack may be used twice with different options.
     if (other !== undefined && findDefinitionChanges(other, one).length > 0) {
-      const message = `There are two different \`${one.id}\`, the versions ${other.version} and ${one.version}: use one of them.`;
+      const message = `Two different \`${one.id}\` are in use, versions ${other.version} and ${one.version}: use one of them.`;
       throw new HoldfastError('plugin.lock.duplicate', message, { data: { id: one.id } });
     }
     byId.set(one.id, one);
@@ -158,21 +158,22 @@ function comparePlugin(
 }
 
 /**
- * Why what was compared must not be used: it is not locked (`plugin.lock.new`, `pack.lock.new`), or not as it is locked
- * (`plugin.lock.changed`, `pack.lock.changed`). `undefined`: it may be. To be thrown, or told, by a host that goes by its lock.
+ * The error for a plugin or pack that must not be used because it is not locked (`plugin.lock.new`, `pack.lock.new`) or differs from the
+ * lock (`plugin.lock.changed`, `pack.lock.changed`), otherwise `undefined`. A host that enforces its lock throws or reports it.
  */
 export function findDefinitionProblem({ id, kind, name, state, changes }: ComparedPlugin): HoldfastError | undefined {
-  const look = `look at it with \`holdfast lock --check --accept ${id}\`; without \`--check\` it is locked as it is now`;
+  const look = `review it with \`holdfast lock --check --accept ${id}\`; run that without \`--check\` to lock it`;
   switch (state) {
     case 'same':
     case 'gone':
     case 'refused':
-      // What is not there is not used.
+      // Missing, so not used.
       return undefined;
     case 'new':
     case 'changed': {
-      const how = state === 'new' ? 'in the lock' : `as it is locked (${describeDefinitionChanges(changes)})`;
-      const message = `The ${kind} \`${name}\` is not ${how}: ${look}.`;
+      const how =
+        state === 'new' ? 'is not in the lock' : `differs from the lock (${describeDefinitionChanges(changes)})`;
+      const message = `The ${kind} \`${name}\` ${how}: ${look}.`;
       return new HoldfastError(lockCode(kind, state), message, { data: { [kind]: name } });
     }
     default:
@@ -181,8 +182,8 @@ export function findDefinitionProblem({ id, kind, name, state, changes }: Compar
 }
 
 /**
- * Why a file must not be imported, by a lock that says something of plugins and packs. Which of them it has is not known before its code
- * has run: any that is locked from the same file of the same package will do.
+ * The error if a file must not be imported, for a lock that covers plugins and packs. Its id is unknown before its code
+ * runs, so an entry for the same file of the same package is sufficient.
  */
 function findImportProblem({ kind, entry, source }: FileToImport, locked: LockedPlugins): HoldfastError | undefined {
   const { package: packageName, version: packageVersion, digest } = source;
@@ -192,13 +193,13 @@ function findImportProblem({ kind, entry, source }: FileToImport, locked: Locked
   if (known.some(([, one]) => one.digest === digest)) return undefined;
   const [first] = known;
   const refuse = (state: 'new' | 'changed', problem: string, accept = ''): HoldfastError => {
-    const message = `The ${kind} \`${makeVisible(entry).slice(0, 200)}\` ${problem}, and nothing of it was run. \`holdfast lock --check${accept}\` runs it, and shows what it declares; without \`--check\` it is locked as it is now.`;
+    const message = `The ${kind} \`${makeVisible(entry).slice(0, 200)}\` ${problem}, so its code was not run. \`holdfast lock --check${accept}\` runs it and shows its declarations; without \`--check\` it also locks them.`;
     return new HoldfastError(lockCode(kind, state), message, { data: { [kind]: makeVisible(entry) } });
   };
   if (first === undefined) return refuse('new', 'is not in the lock');
-  // A path may be that of any which comes from no package.
-  if (packageName === undefined) return refuse('changed', 'is no file that is locked');
+  // Any entry without a package may be for this path.
+  if (packageName === undefined) return refuse('changed', 'does not match any locked file');
   const [id, before] = first;
   const changes = findDefinitionChanges(before, { ...before, packageVersion, digest });
-  return refuse('changed', `is not as it is locked (${describeDefinitionChanges(changes)})`, ` --accept ${id}`);
+  return refuse('changed', `differs from the lock (${describeDefinitionChanges(changes)})`, ` --accept ${id}`);
 }

@@ -28,7 +28,7 @@ const tool = {
   examples: [{ description: 'One.', input: { path: 'a' }, output: 'b' }],
 };
 
-test('all that a plugin declares is said, and nothing else', () => {
+test('all declarations of a plugin are described, and nothing else', () => {
   const source = { package: '@acme/holdfast-git', version: '2.0.1', digest: 'a'.repeat(64) };
   const described = definitionsOf(makePlugin({ defaults: { branch: 'main' } }), source);
   expect(described).toMatchObject({
@@ -78,7 +78,7 @@ test('all that a plugin declares is said, and nothing else', () => {
   });
 });
 
-test('a pack is described as it is among those of a plugin', () => {
+test('a pack is described the same way alone and within a plugin', () => {
   const described = definitionsOf(makePack());
   expect(described).toMatchObject({ id: 'pack:git-safety', kind: 'pack', package: undefined, digest: undefined });
   expect([...described.definitions]).toEqual([
@@ -89,7 +89,7 @@ test('a pack is described as it is among those of a plugin', () => {
 const plugin = (contributions: PluginContributions): Plugin =>
   definePlugin({ name: 'git', version: '1.0.0', description: 'Git.', holdfast: '*', ...contributions });
 
-test('what a host binds need not be JSON; what a function decides is said to be decided', () => {
+test('host parameters need not be JSON; a value decided by a function is marked', () => {
   const section = makeSection('Guide', {
     defaults: { since: new Date(0), who: 'me' },
     visibility: () => 'full',
@@ -104,13 +104,13 @@ test('what a host binds need not be JSON; what a function decides is said to be 
   });
 });
 
-test('one tool in two places is one tool', () => {
+test('the same tool in two places is described once', () => {
   const push = makeTool('push');
   const described = definitionsOf(plugin({ tools: [push], sections: [makeSection('Guide', { tools: [push] })] }));
   expect([...described.definitions.keys()]).toEqual(['plugin:git', 'tool:push', 'section:guide']);
 });
 
-test('what is undefined is not there', () => {
+test('undefined fields are absent', () => {
   const push = {
     ...makeTool('push', { parameters: { type: 'object', description: undefined } as unknown as JsonObject }),
     origin: { kind: 'plugin', source: 'git', digest: undefined },
@@ -121,24 +121,24 @@ test('what is undefined is not there', () => {
   });
 });
 
-/** A list of one thing that is not what it should be, as a plugin without types may have it. */
+/** A list with one invalid item, as in an untyped plugin. */
 const listOf = (value: unknown): readonly never[] => [value as never];
 const cycle: { children: object[] } & object = { ...makeSection('Guide'), children: [] };
 cycle.children.push(cycle);
 
 test.each<{ title: string; has: PluginContributions; says: string }>([
-  { title: 'no tool', has: { tools: listOf(undefined) }, says: 'number 1 of its `tools`' },
-  { title: 'null', has: { sections: [makeSection('A'), ...listOf(null)] }, says: 'number 2 of its `sections`' },
+  { title: 'no tool', has: { tools: listOf(undefined) }, says: 'item 1 of its `tools`' },
+  { title: 'null', has: { sections: [makeSection('A'), ...listOf(null)] }, says: 'item 2 of its `sections`' },
   { title: 'a tool without schemas or examples', has: { tools: listOf({ name: 'x' }) }, says: '`tools`' },
-  { title: 'a name that is none', has: { tools: listOf({ ...makeTool('x'), name: 'X y' }) }, says: 'X y' },
+  { title: 'a name that is invalid', has: { tools: listOf({ ...makeTool('x'), name: 'X y' }) }, says: 'X y' },
   { title: 'a reserved name', has: { tools: listOf({ ...makeTool('x'), name: '__proto__' }) }, says: 'reserved' },
   { title: 'a policy without an id', has: { policies: listOf({ name: 'guard' }) }, says: 'a policy without a name' },
-  { title: 'a slice whose id has a line', has: { slices: listOf({ id: 'a\nb', kind: 'list' }) }, says: 'no name' },
-  { title: 'a schema that is none', has: { tools: listOf({ ...makeTool('x'), inputSchema: {} }) }, says: 'Schema' },
+  { title: 'a slice whose id has a line', has: { slices: listOf({ id: 'a\nb', kind: 'list' }) }, says: 'invalid name' },
+  { title: 'a schema that is invalid', has: { tools: listOf({ ...makeTool('x'), inputSchema: {} }) }, says: 'Schema' },
   {
-    title: 'an example that is no JSON',
+    title: 'an example that is not JSON',
     has: { tools: listOf({ ...makeTool('x'), examples: [{ description: 'X.', input: 1n, output: null }] }) },
-    says: '`examples` of `tool:x` is no JSON',
+    says: '`examples` of `tool:x` is not JSON',
   },
   {
     title: 'a getter that throws',
@@ -152,27 +152,27 @@ test.each<{ title: string; has: PluginContributions; says: string }>([
     },
     says: 'not today',
   },
-  { title: 'a section within itself', has: { sections: listOf(cycle) }, says: 'deeper than 16 levels' },
+  { title: 'a section within itself', has: { sections: listOf(cycle) }, says: 'more than 16 levels deep' },
   {
     title: 'two tools of one name',
     has: { tools: [makeTool('x'), makeTool('x', { dangerous: true })] },
-    says: 'two different `tool:x`',
+    says: 'two different definitions `tool:x`',
   },
   {
     title: 'a text that is far too long',
     has: { sections: [makeSection('A', { template: 'x'.repeat(600_000) })] },
-    says: 'longer than',
+    says: 'exceed',
   },
   {
     title: 'many texts that are too long together',
     has: { sections: Array.from({ length: 60 }, (_, at) => makeSection(`A${at}`, { template: 'x'.repeat(10_000) })) },
-    says: 'longer than',
+    says: 'exceed',
   },
 ])('plugin.definition.invalid: $title', ({ has, says }) => {
   expect(() => definitionsOf(plugin(has))).toThrow(
     expect.objectContaining({
       code: 'plugin.definition.invalid',
-      message: expect.stringMatching(/^The plugin `git` cannot be used: [^\p{Cc}]{1,400}\.$/u),
+      message: expect.stringMatching(/^Cannot use the plugin `git`: [^\p{Cc}]{1,400}\.$/u),
       data: { plugin: 'git' },
     }),
   );
@@ -185,7 +185,7 @@ test.each<DefinitionSource>([
   { package: '../git' },
   { package: '' },
   { version: '1\u001b[2J' },
-])('plugin.definition.invalid: what a lock would not take again, %j', (source) => {
+])('plugin.definition.invalid: a description that a lock could not read back, %j', (source) => {
   expect(() => definitionsOf(makePlugin(), source)).toThrow(
     expect.objectContaining({ code: 'plugin.definition.invalid' }),
   );
@@ -243,12 +243,12 @@ test.each<{ title: string; has: PluginContributions; place: string; character: s
   expect(() => definitionsOf(plugin(has))).toThrow(
     expect.objectContaining({
       code: 'plugin.text.hidden',
-      message: `The plugin \`git\` cannot be used: ${place} holds the invisible character ${character}, which a model reads and a person does not see.`,
+      message: `Cannot use the plugin \`git\`: ${place} contains the invisible character ${character}, which models read and people cannot see.`,
     }),
   );
 });
 
-test('whatever stands in a plugin, it is described or refused', () => {
+test('property: any plugin is described or refused', () => {
   const kinds = ['tools', 'policies', 'packs', 'sections', 'slices', 'models', 'resources', 'commands'] as const;
   let described = 0;
   fc.assert(

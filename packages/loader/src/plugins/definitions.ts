@@ -22,16 +22,19 @@ import {
 } from '../pins/locked-definitions.ts';
 import { findHiddenCharacter, makeVisible } from '../text/hidden-text.ts';
 
-/** Where a plugin or pack was imported from, as far as whoever did so knows. More keys are no harm. */
+/** The origin of a plugin or pack, as far as the importer knows. Further keys are ignored. */
 export interface DefinitionSource {
   /** Name and version of the package. */
   readonly package?: string;
   readonly version?: string;
-  /** SHA-256 in hexadecimal of the file that was imported. */
+  /** SHA-256 in hexadecimal of the imported file. */
   readonly digest?: string;
 }
 
-/** What a plugin or pack declares, as JSON, to be compared with a lock. Of code it has the digest of the file that was imported, and nothing else. */
+/**
+ * The declarations of a plugin or pack as JSON, for comparison with a lock. Its code is represented only by the digest
+ * of the imported file.
+ */
 export interface PluginDefinitions extends LockedDefinitions {
   /** `plugin:git` or `pack:shell-guard`. */
   readonly id: string;
@@ -39,15 +42,15 @@ export interface PluginDefinitions extends LockedDefinitions {
   readonly name: string;
 }
 
-// As much as nobody writes for a model to read, and so little that a lock of a hundred plugins can be read.
+// More than any author writes for a model, yet small enough to read a lock of a hundred plugins.
 const maxLength = 512 * 1024;
 
 /**
- * Describes a plugin or a pack. Of a plugin that has `setup` or `toolFolders`, what they bring is not described: see `loadPlugin`.
- * Nothing of it runs but what makes JSON Schemas of its schemas.
+ * Describes a plugin or a pack, without the contributions of `setup` and `toolFolders`: see `loadPlugin`. Runs no code
+ * but the conversion of its schemas to JSON Schema.
  *
- * @throws HoldfastError `plugin.definition.invalid` (something is not what it should be, is there twice, or it is too much),
- * `plugin.text.hidden` (a text has characters that a model reads and a person does not see).
+ * @throws HoldfastError `plugin.definition.invalid` (an invalid, duplicate or oversized definition),
+ * `plugin.text.hidden` (a text contains invisible characters, which models read and people cannot see).
  */
 export function definitionsOf(subject: Plugin | Pack, source: DefinitionSource = {}): PluginDefinitions {
   const kind = isPack(subject) ? 'pack' : 'plugin';
@@ -56,19 +59,19 @@ export function definitionsOf(subject: Plugin | Pack, source: DefinitionSource =
   const refuse = (problem: string, cause?: unknown): never => {
     throw new HoldfastError(
       'plugin.definition.invalid',
-      `The ${kind} \`${makeVisible(String(name)).slice(0, 100)}\` cannot be used: ${makeVisible(problem).slice(0, 400)}.`,
+      `Cannot use the ${kind} \`${makeVisible(String(name)).slice(0, 100)}\`: ${makeVisible(problem).slice(0, 400)}.`,
       { data: { [kind]: name }, ...(cause === undefined ? {} : { cause }) },
     );
   };
-  if (!isPluginId(id)) refuse('its name is none');
+  if (!isPluginId(id)) refuse('its name is invalid');
   const definitions = new Map<string, NamedDefinition['fields']>();
   let room = maxLength;
   for (const { key, fields } of describe(subject, refuse)) {
     const text = JSON.stringify(fields);
     const known = definitions.get(key);
-    if (known !== undefined && JSON.stringify(known) !== text) refuse(`it has two different \`${key}\``);
+    if (known !== undefined && JSON.stringify(known) !== text) refuse(`it has two different definitions \`${key}\``);
     room -= text.length + key.length;
-    if (room < 0) refuse(`what it declares is longer than ${maxLength} characters`);
+    if (room < 0) refuse(`its definitions exceed ${maxLength} characters`);
     checkText(subject, key, fields);
     definitions.set(key, fields);
   }
@@ -79,7 +82,7 @@ export function definitionsOf(subject: Plugin | Pack, source: DefinitionSource =
     digest: source.digest,
     definitions,
   };
-  // What is written to a lock has to be what a lock is read to be.
+  // A lock must be able to read what is written to it.
   readLockedDefinitions(toLockedDefinitionsJson(described), (problem) => refuse(`it ${problem}`));
   return { id, kind, name, ...described };
 }
@@ -91,7 +94,7 @@ function describe(
   try {
     return isPack(subject) ? [describePack(subject)] : describePlugin(subject);
   } catch (thrown) {
-    // Its own getters and schemas run here, too.
+    // The plugin's own getters and schemas run here too.
     return refuse(describeThrown(thrown).replace(/\.$/, ''), thrown);
   }
 }
@@ -103,7 +106,7 @@ function checkText(subject: Plugin | Pack, key: string, fields: NamedDefinition[
     const place = field === '' ? 'the name of' : `\`${field}\` of`;
     throw new HoldfastError(
       'plugin.text.hidden',
-      `The ${subject.type} \`${subject.name}\` cannot be used: ${place} \`${makeVisible(key).slice(0, 200)}\` holds the invisible character ${character}, which a model reads and a person does not see.`,
+      `Cannot use the ${subject.type} \`${subject.name}\`: ${place} \`${makeVisible(key).slice(0, 200)}\` contains the invisible character ${character}, which models read and people cannot see.`,
       { data: { [subject.type]: subject.name, definition: makeVisible(key), field } },
     );
   }
@@ -119,18 +122,18 @@ function findHidden(value: unknown): string | undefined {
   return undefined;
 }
 
-/** One thing that a plugin declares. */
+/** One declaration of a plugin. */
 export interface NamedDefinition {
   /** Kind and name, `tool:push`. */
   readonly key: string;
-  /** What is said of it; what is not said is not there. */
+  /** Its fields; missing ones are absent. */
   readonly fields: JsonObject;
 }
 
-// Deeper than anybody writes, and an end for what is its own child.
+// More than anyone nests, and a limit for cycles.
 const maxSectionDepth = 16;
 
-/** Everything that a plugin declares; what its `setup` and folders would bring is not among it. */
+/** All declarations of a plugin, without the contributions of `setup` and folders. */
 function describePlugin(plugin: Plugin): readonly NamedDefinition[] {
   const { description, holdfast, configSchema } = plugin;
   const { tools = [], policies = [], packs = [], sections = [], slices = [] } = plugin;
@@ -148,7 +151,7 @@ function describePlugin(plugin: Plugin): readonly NamedDefinition[] {
   ];
 }
 
-/** Nobody has looked at what is in the lists before. */
+/** The lists are unchecked. */
 function each<Item, Described>(
   kind: string,
   list: readonly Item[],
@@ -158,13 +161,13 @@ function each<Item, Described>(
     try {
       return toDescribed(item);
     } catch (cause) {
-      const message = `number ${index + 1} of its \`${kind}\`: ${describeThrown(cause)}`;
+      const message = `item ${index + 1} of its \`${kind}\`: ${describeThrown(cause)}`;
       throw new HoldfastError('plugin.definition.invalid', message, { cause });
     }
   });
 }
 
-/** What a pack declares. Each preset is a field. */
+/** The declarations of a pack. Each preset is a field. */
 function describePack({ name, version, description, configSchema, presets }: Pack): NamedDefinition {
   const fields = Object.entries(presets).map(([preset, value]) => [`preset ${preset}`, value] as const);
   return named('pack', name, {
@@ -200,11 +203,14 @@ function policyOf({ name, tools }: Policy): Fields {
   return { name, tools };
 }
 
-/** The section, its tools, and the same of everything under it. Its policies are told with it: two sections may have the same ones. */
+/** A section, its tools and its subsections. Its policies are part of its own description, because two sections may share them. */
 function describeSection(section: Section, above: readonly string[]): readonly NamedDefinition[] {
   const path = [...above, section.key];
   if (path.length > maxSectionDepth) {
-    throw new HoldfastError('plugin.definition.invalid', `sections are nested deeper than ${maxSectionDepth} levels`);
+    throw new HoldfastError(
+      'plugin.definition.invalid',
+      `sections are nested more than ${maxSectionDepth} levels deep`,
+    );
   }
   const { title, template, summary, visibility, params, defaults, enabled } = section;
   const { tools, policies, slices, taskExamples, acceptsOverrides, children } = section;
@@ -214,7 +220,7 @@ function describeSection(section: Section, above: readonly string[]): readonly N
     summary,
     visibility: typeof visibility === 'function' ? 'rule' : visibility,
     conditional: enabled === undefined ? undefined : true,
-    // A host gives these, and they need not be JSON.
+    // A host passes these, and they need not be JSON.
     parameters: params === undefined ? undefined : asSent(compileHostSchema(params).jsonSchema),
     defaults: Object.keys(defaults).length === 0 ? undefined : toPrintable(defaults),
     tools: tools.map(({ name }) => name),
@@ -235,7 +241,7 @@ function named(kind: string, name: unknown, fields: Fields): NamedDefinition {
     if (value === undefined) return [];
     const copied = copyJson(value);
     if (copied.ok) return [[field, copied.value]];
-    throw new HoldfastError('plugin.definition.invalid', `\`${field}\` of \`${key}\` is no JSON: ${copied.problem}`);
+    throw new HoldfastError('plugin.definition.invalid', `\`${field}\` of \`${key}\` is not JSON: ${copied.problem}`);
   });
   return { key, fields: Object.fromEntries(said) };
 }
@@ -244,12 +250,12 @@ function jsonSchemaOf(schema: Schema | undefined): JsonObject | undefined {
   return schema === undefined ? undefined : asSent(compileSchema(schema).jsonSchema);
 }
 
-/** As a model would be sent it: what is undefined is not there. */
+/** As sent to a model, without undefined members. */
 function asSent(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject;
 }
 
-/** Each value, or that it is none that could be shown, such as a date. */
+/** Each value, or a placeholder if it is not JSON, such as a date. */
 function toPrintable(values: Fields): JsonObject {
   return Object.fromEntries(
     Object.entries(values).map(([key, value]) => {

@@ -4,7 +4,7 @@ import { compareDefinitions, type FileToImport, readDefinitionLock } from './com
 import { definitionsOf } from './definitions.ts';
 import { makePack, makePlugin } from './test-plugins.ts';
 
-/** Whether a file may be imported, before anything of it has run. */
+/** Tests for the check of a file before its import. */
 
 const digest = (digit: string): string => digit.repeat(64);
 const source = { package: '@acme/git', version: '1.0.0', digest: digest('a') };
@@ -28,11 +28,11 @@ test.each<readonly [string, FileToImport]>([
 test.each<readonly [code: string, says: string, file: FileToImport]>([
   [
     'plugin.lock.changed',
-    '`@acme/git` is not as it is locked (its file, packageVersion 1.0.0 -> 1.1.0), and nothing of it was run. `holdfast lock --check --accept plugin:git` runs it, and shows',
+    '`@acme/git` differs from the lock (its file, packageVersion 1.0.0 -> 1.1.0), so its code was not run. `holdfast lock --check --accept plugin:git` runs it and shows',
     plugin('@acme/git', { ...source, version: '1.1.0', digest: digest('c') }),
   ],
   ['plugin.lock.changed', '(its file)', plugin('@acme/git', { ...source, digest: digest('c') })],
-  // The file of another one, at a place of its own.
+  // The file of another plugin at its own path.
   ['plugin.lock.changed', '(its file)', plugin('@acme/git', { ...source, digest: digest('b') })],
   [
     'pack.lock.changed',
@@ -40,7 +40,7 @@ test.each<readonly [code: string, says: string, file: FileToImport]>([
     { kind: 'pack', entry: '@acme/git', source: { ...source, digest: digest('c') } },
   ],
   ['plugin.lock.new', '`@acme/hg` is not in the lock', plugin('@acme/hg', { ...source, package: '@acme/hg' })],
-  ['plugin.lock.changed', '`./own.ts` is no file that is locked', plugin('./own.ts', { digest: digest('a') })],
+  ['plugin.lock.changed', '`./own.ts` does not match any locked file', plugin('./own.ts', { digest: digest('a') })],
   ['pack.lock.new', '`./guard.ts`', { kind: 'pack', entry: './guard.ts', source: { digest: digest('b') } }],
   ['plugin.lock.changed', '(its file)', plugin('@acme/git', { package: '@acme/git', version: '1.0.0' })],
 ])('%s: %s', async (code, says, file) => {
@@ -52,12 +52,12 @@ test.each<readonly [code: string, says: string, file: FileToImport]>([
   });
 });
 
-test('a lock that says nothing of plugins and packs keeps no file from being imported', async () => {
+test('a lock without plugins and packs allows any import', async () => {
   await using project = await createProject();
   const file = plugin('@acme/git', source);
   expect(readDefinitionLock(project.lock).findImportProblem(file)).toBeUndefined();
   await compareDefinitions([git], project).accept();
   await compareDefinitions([], project).accept(['plugin:git']);
-  // It says that there is none.
+  // An empty list of plugins counts.
   expect(readDefinitionLock(project.lock).findImportProblem(file)).toMatchObject({ code: 'plugin.lock.new' });
 });

@@ -41,7 +41,7 @@ async function load(given: Plugin, options: LoadPluginOptions = { isolation: 'in
 
 const namesOf = ({ plugin: { tools = [] } }: LoadedPlugin): readonly string[] => tools.map(({ name }) => name);
 
-test("the tools of a plugin's folders are among its tools, with where they came from", async () => {
+test("the tools of a plugin's folders are among its tools, with their origin", async () => {
   await using project = await createProject({
     [`${folder}/push.mjs`]: toolFile('push', { body: 'return "pushed";' }),
     [`${folder}/pull.mjs`]: toolFile('pull'),
@@ -49,7 +49,7 @@ test("the tools of a plugin's folders are among its tools, with where they came 
   await using loaded = await load(plugin({ tools: [makeTool('tag')], toolFolders: [urlOf(project)] }));
   expect(namesOf(loaded)).toEqual(['tag', 'pull', 'push']);
   expect(loaded.plugin.toolFolders).toBeUndefined();
-  // What could be written there would be run.
+  // Files written there would run.
   expect(loaded.folders).toEqual([join(project.root, folder)]);
   expect(loaded.diagnostics).toEqual([]);
   const digest = createHash('sha256')
@@ -61,7 +61,7 @@ test("the tools of a plugin's folders are among its tools, with where they came 
   expect(await callTool(loaded.plugin.tools?.[2])).toBe('pushed');
 });
 
-test('what is installed is trusted no more than other folders: a process of its own, and the same checks', async () => {
+test('installed packages are not trusted more than other folders: own process, same checks', async () => {
   await using project = await createProject({
     [`${folder}/push.mjs`]: toolFile('push', { body: 'return process.pid;' }),
     [`${folder}/made.mjs`]: 'export const METADATA = make();',
@@ -78,7 +78,7 @@ test('what is installed is trusted no more than other folders: a process of its 
   expect(answer).not.toBe(process.pid);
 });
 
-test('a file that has changed since it was loaded does not run, and differs from what is locked', async () => {
+test('a file that changed after loading does not run, and differs from the lock', async () => {
   await using project = await createProject({ [`${folder}/push.mjs`]: toolFile('push') });
   const given = plugin({ toolFolders: [urlOf(project)] });
   await using before = await load(given);
@@ -98,7 +98,7 @@ test('a file that has changed since it was loaded does not run, and differs from
   ]);
 });
 
-test('a package that is a link, as package managers install them', async () => {
+test('a package that is a link, as created by package managers', async () => {
   await using project = await createProject({ 'store/git/tools/push.mjs': toolFile('push', { body: 'return 7;' }) });
   await project.write('node_modules/@acme/x', '');
   await project.link('node_modules/@acme/holdfast-git', '../../store/git');
@@ -106,7 +106,7 @@ test('a package that is a link, as package managers install them', async () => {
   expect(await callTool(loaded.plugin.tools?.[0])).toBe(7);
 });
 
-test('`setup` is asked once, for options that have met their schema, and what it brings comes last', async () => {
+test('`setup` is called once, with validated options, and its contributions come last', async () => {
   await using project = await createProject({
     'one/tools/a.mjs': toolFile('first'),
     'two/tools/a.mjs': toolFile('second'),
@@ -126,7 +126,7 @@ test('`setup` is asked once, for options that have met their schema, and what it
   expect(again.definitions).toEqual(loaded.definitions);
 });
 
-test('definitions are those of the options in use', async () => {
+test('definitions depend on the options', async () => {
   await using project = await createProject();
   const given = plugin({}, (config) => ({
     tools: [makeTool('push', { dangerous: JSON.stringify(config) === '{"word":"trunk"}' })],
@@ -146,11 +146,11 @@ test.each<{ title: string; setup: (() => PluginContributions) | undefined; confi
 ])('plugin.config.invalid: options $title', async ({ setup, config }) => {
   await expect(loadPlugin(plugin({}, setup), { config })).rejects.toMatchObject({
     code: 'plugin.config.invalid',
-    message: expect.stringContaining('The options of the plugin `git` do not fit'),
+    message: expect.stringContaining('Invalid options for the plugin `git`'),
   });
 });
 
-// The casts stand for a plugin that is written without types.
+// The casts stand for an untyped plugin.
 test.each<{ title: string; setup: () => unknown; says: string }>([
   {
     title: 'throws',
@@ -160,19 +160,23 @@ test.each<{ title: string; setup: () => unknown; says: string }>([
     says: 'its `setup` threw: no \\u{1b}[2J network',
   },
   {
-    title: 'throws what is no error',
+    title: 'throws a value other than an error',
     setup: () => {
       throw null;
     },
     says: 'its `setup` threw',
   },
-  { title: 'answers later', setup: async () => ({}), says: 'at once' },
-  { title: 'fails later', setup: () => Promise.reject(new Error('later')), says: 'at once' },
-  { title: 'answers nothing', setup: () => undefined, says: 'no object' },
-  { title: 'answers a list', setup: () => [], says: 'no object' },
+  { title: 'is asynchronous', setup: async () => ({}), says: 'synchronously' },
+  { title: 'rejects', setup: () => Promise.reject(new Error('later')), says: 'synchronously' },
+  { title: 'returns nothing', setup: () => undefined, says: 'an object of lists' },
+  { title: 'returns a list', setup: () => [], says: 'an object of lists' },
   { title: 'has another key', setup: () => ({ tool: [] }), says: 'the unknown key `tool`' },
   { title: 'has a key like a prototype', setup: () => ({ constructor: [] }), says: 'the unknown key `constructor`' },
-  { title: 'has no list', setup: () => ({ tools: makeTool('push') }), says: '`tools` that are no list' },
+  {
+    title: 'returns a tool instead of a list',
+    setup: () => ({ tools: makeTool('push') }),
+    says: '`tools` of its `setup` must be a list',
+  },
 ])('plugin.failed: a `setup` that $title', async ({ setup, says }) => {
   const given = plugin({}, setup as () => PluginContributions);
   await expect(loadPlugin(given)).rejects.toMatchObject({
@@ -181,7 +185,7 @@ test.each<{ title: string; setup: () => unknown; says: string }>([
   });
 });
 
-test('plugin.failed: a schema of options that cannot be used', async () => {
+test('plugin.failed: an invalid options schema', async () => {
   const { setup: _, ...rest } = plugin({});
   const given: Plugin = { ...rest, configSchema: {} as NonNullable<Plugin['configSchema']> };
   await expect(loadPlugin(given)).rejects.toMatchObject({ code: 'plugin.failed' });
@@ -198,11 +202,11 @@ test.each<{ title: string; toUrl: (project: TestProject) => unknown; code: strin
   await expect(loadPlugin(plugin({ toolFolders: folders }))).rejects.toMatchObject({ code });
 });
 
-test('two tools of one name, one of them in a file', async () => {
+test('two tools with the same name, one of them in a file', async () => {
   await using project = await createProject({ [`${folder}/push.mjs`]: toolFile('push') });
   const given = plugin({ tools: [makeTool('push')], toolFolders: [urlOf(project)] });
   await expect(loadPlugin(given)).rejects.toMatchObject({
     code: 'plugin.definition.invalid',
-    message: 'The plugin `git` cannot be used: it has two different `tool:push`.',
+    message: 'Cannot use the plugin `git`: it has two different definitions `tool:push`.',
   });
 });

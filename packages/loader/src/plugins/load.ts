@@ -17,32 +17,32 @@ import { makeVisible } from '../text/hidden-text.ts';
 import { type DefinitionSource, definitionsOf, type PluginDefinitions } from './definitions.ts';
 
 export interface LoadPluginOptions extends Omit<LoadToolsOptions, 'lock'> {
-  /** The plugin's options, as a host writes them. Default: none. */
+  /** The plugin's options from the host. Default: none. */
   readonly config?: JsonObject;
   readonly source?: DefinitionSource;
 }
 
 export interface LoadedPlugin {
   /**
-   * The plugin with everything that it brings in its lists: what its `setup` gave for the options, and the tools of its folders. It has no
-   * `setup`, no options and no folders any more, so that what was described is what is used.
+   * The plugin with all contributions in its lists, including those of its `setup` and the tools of its folders.
+   * Without `setup`, options and folders, so that what was described is what is used.
    */
   readonly plugin: Plugin;
   readonly definitions: PluginDefinitions;
-  /** Absolute paths of its folders. What a run could write there, the next one would run. */
+  /** Absolute paths of its folders. A run that can write there controls the code of the next run. */
   readonly folders: readonly string[];
-  /** Of the tool files; `file` begins with the name of the folder. A file that is refused costs its tool alone. */
+  /** Diagnostics of the tool files; `file` starts with the name of the folder. A refused file only affects its own tool. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Ends the processes in which the tools of the folders run. */
+  /** Ends the processes of the folders' tools. */
   close(): Promise<void>;
 }
 
 /**
- * Makes of a plugin one that needs nothing more: asks its `setup`, once, and loads the tools of its folders, as `loadTools` does
- * without a lock. Their origin is `plugin`, with the digest of their file, and so stands among the definitions.
+ * Resolves a plugin: calls its `setup` once, and loads the tools of its folders like `loadTools` without a lock. These
+ * tools have the origin `plugin` with the digest of their file, which is part of the definitions.
  *
- * @throws HoldfastError `plugin.config.invalid`, `plugin.failed` (`setup` threw, or what it gave is wrong), `plugin.invalid`,
- * `plugin.definition.invalid`, `plugin.text.hidden`, and `tools.folder.*` as `loadTools`.
+ * @throws HoldfastError `plugin.config.invalid`, `plugin.failed` (`setup` threw or returned an invalid value),
+ * `plugin.invalid`, `plugin.definition.invalid`, `plugin.text.hidden`, and the `tools.folder.*` errors of `loadTools`.
  */
 export async function loadPlugin(
   plugin: Plugin,
@@ -82,18 +82,18 @@ export async function loadPlugin(
 
 function toFolderPath(plugin: string, url: unknown): string {
   if (url instanceof URL && url.protocol === 'file:') return fileURLToPath(url).replace(/(?<=.)[/\\]+$/, '');
-  const message = `The plugin \`${plugin}\` has a tool folder that is no file URL: write \`new URL('./tools/', import.meta.url)\`.`;
+  const message = `The tool folder of the plugin \`${plugin}\` must be a file URL: use \`new URL('./tools/', import.meta.url)\`.`;
   throw new HoldfastError('plugin.invalid', message, { data: { plugin } });
 }
 
-/** Where it is from is told with the plugin and the folder: two folders may hold files of one name. */
+/** The source includes plugin and folder: two folders may contain files with the same name. */
 function toPluginTool(tool: Tool, { plugin, folder }: { readonly plugin: string; readonly folder: string }): Tool {
   const { source = '', digest } = tool.origin ?? {};
   const origin = { kind: 'plugin' as const, source: `${plugin}: ${folder}/${source}` };
   return Object.freeze({ ...tool, origin: digest === undefined ? origin : { ...origin, digest } });
 }
 
-// A record, so that the compiler names what is missing.
+// A record, so that the compiler reports missing kinds.
 const kinds: Readonly<Record<keyof PluginContributions, true>> = {
   tools: true,
   toolFolders: true,
@@ -107,7 +107,7 @@ const kinds: Readonly<Record<keyof PluginContributions, true>> = {
 };
 
 /**
- * What a plugin brings for these options: its own lists, and what its `setup` gives.
+ * The contributions of a plugin for these options, from its lists and its `setup`.
  *
  * @throws HoldfastError `plugin.config.invalid`, `plugin.failed`.
  */
@@ -116,7 +116,7 @@ function askPlugin(plugin: Plugin, config: JsonObject): PluginContributions {
   const given = plugin.setup === undefined ? {} : askSetup(plugin, options);
   return Object.fromEntries(
     Object.keys(kinds).flatMap((kind) => {
-      // The keys of the record.
+      // A key of the record.
       const key = kind as keyof PluginContributions;
       const list: readonly unknown[] = [...(plugin[key] ?? []), ...(given[key] ?? [])];
       return list.length === 0 ? [] : [[key, list]];
@@ -126,16 +126,16 @@ function askPlugin(plugin: Plugin, config: JsonObject): PluginContributions {
 
 function readConfig({ name, configSchema }: Plugin, config: JsonObject): unknown {
   const refuse = (problem: string): never => {
-    throw new HoldfastError('plugin.config.invalid', `The options of the plugin \`${name}\` do not fit: ${problem}`, {
+    throw new HoldfastError('plugin.config.invalid', `Invalid options for the plugin \`${name}\`: ${problem}`, {
       data: { plugin: name },
     });
   };
-  if (configSchema === undefined) return Object.keys(config).length === 0 ? {} : refuse('it has none.');
+  if (configSchema === undefined) return Object.keys(config).length === 0 ? {} : refuse('it takes none.');
   let compiled: CompiledSchema;
   try {
     compiled = compileSchema(configSchema);
   } catch (thrown) {
-    throw failed(name, `its \`configSchema\` cannot be used: ${describeThrown(thrown)}`, thrown);
+    throw failed(name, `its \`configSchema\` is invalid: ${describeThrown(thrown)}`, thrown);
   }
   const validation = compiled.validate(config);
   return validation.ok ? validation.value : refuse(describeIssues(validation.issues));
@@ -149,13 +149,13 @@ function askSetup(plugin: Plugin, options: unknown): PluginContributions {
   } catch (thrown) {
     throw failed(name, `its \`setup\` threw: ${describeThrown(thrown)}`, thrown);
   }
-  // So that a rejection of what nobody waits for is handled.
+  // Marks a rejection as handled; nothing awaits it.
   if (given instanceof Promise) void Promise.allSettled([given]);
-  if (!isPlainObject(given)) throw failed(name, 'its `setup` gave no object with lists, at once');
+  if (!isPlainObject(given)) throw failed(name, 'its `setup` must return an object of lists, synchronously');
   for (const [key, list] of Object.entries(given)) {
-    if (!Object.hasOwn(kinds, key)) throw failed(name, `its \`setup\` gave the unknown key \`${key.slice(0, 100)}\``);
-    if (list !== undefined && !Array.isArray(list))
-      throw failed(name, `its \`setup\` gave \`${key}\` that are no list`);
+    if (!Object.hasOwn(kinds, key))
+      throw failed(name, `its \`setup\` returned the unknown key \`${key.slice(0, 100)}\``);
+    if (list !== undefined && !Array.isArray(list)) throw failed(name, `\`${key}\` of its \`setup\` must be a list`);
   }
   return given;
 }

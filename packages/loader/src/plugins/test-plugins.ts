@@ -15,7 +15,7 @@ import {
 } from '@holdfast/core';
 import { jsonSchema } from '@holdfast/schema/json';
 
-/** What a test says differently from the plugin and the pack below; each has a value of its own in both. */
+/** Values that a test overrides in the plugin and pack below; both define each. */
 export interface Said {
   readonly description?: string;
   readonly parameters?: JsonObject;
@@ -96,7 +96,7 @@ export function makePack(said: Said = {}): Pack {
   });
 }
 
-/** A plugin that has something of every kind. */
+/** A plugin with contributions of every kind. */
 export function makePlugin(said: Said = {}): Plugin {
   const guard = definePolicy({ name: 'guard', tools: said.policyTools ?? ['push'], check: () => deny('No.') });
   const contributions: PluginContributions = {

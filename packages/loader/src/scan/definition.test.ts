@@ -12,7 +12,7 @@ const fields: Readonly<Record<string, string>> = {
   execute: 'execute({ city }) { return city; }',
 };
 
-/** What `defineTool` is given; an empty text leaves a member out. */
+/** The argument of `defineTool`; an empty string omits a member. */
 function members(changes: Readonly<Record<string, string>> = {}): string {
   const lines = Object.values({ ...fields, ...changes }).filter((text) => text !== '');
   return `{\n${lines.map((text) => `  ${text},`).join('\n')}\n}`;
@@ -110,7 +110,7 @@ test.each([
     changes: { effects: "effects: 'external', dangerous: true" },
     expected: { dangerous: true, effects: 'external', repeat: 'never' },
   },
-  // As `defineTool` has it: only METADATA takes `dangerous: false` for a promise to change nothing.
+  // As in `defineTool`: only METADATA takes `dangerous: false` as a declaration of no effects.
   { changes: { effects: 'dangerous: false' }, expected: { dangerous: false, effects: 'external', repeat: 'never' } },
   {
     changes: { effects: "effects: 'state', repeat: 'keyed', timeoutMs: 9" },
@@ -132,10 +132,10 @@ test.each([
 const warning = {
   severity: 'warning',
   code: 'tool.dangerous.missing',
-  message: expect.stringContaining('says neither `dangerous` nor `effects`'),
+  message: expect.stringContaining('declares neither `dangerous` nor `effects`'),
 };
 
-test('a definition that says nothing of its effects is warned of', async () => {
+test('a definition without declared effects gives a warning', async () => {
   expect(await read(toolFile({ effects: '' }))).toMatchObject({
     type: 'read',
     metadata: { dangerous: true, undeclared: true },
@@ -199,7 +199,7 @@ test.each([
     code: 'tool.metadata.missing',
   },
   {
-    what: 'a tool that is no default',
+    what: 'a tool that is not the default export',
     source: `${imports}export const tool = ${defined};`,
     code: 'tool.metadata.missing',
   },
@@ -428,7 +428,7 @@ test.each([
     at: '8:30',
   },
   {
-    what: 'an example that does not fit',
+    what: 'an invalid example',
     source: toolFile({ examples: "examples: [{ description: 'x', input: {}, output: 1 }]" }),
     code: 'tool.example.invalid',
   },

@@ -4,11 +4,11 @@ import { unwrapExpression } from '../parse/literal.ts';
 import type { Binding, ModuleOutline } from '../parse/outline.ts';
 import type { Finding } from '../text/diagnostic.ts';
 
-/** What a module's default export says of a tool. */
+/** The tool definition in a module's default export. */
 export type DefinitionReading =
   | {
       readonly type: 'definition';
-      /** What `defineTool` is given, less its functions, with plain JSON Schemas. */
+      /** The argument of `defineTool` without its functions, with plain JSON Schemas. */
       readonly metadata: ObjectExpression;
       readonly execute: Extract<FoundFunction, { type: 'function' }>;
       readonly offset: number;
@@ -20,8 +20,8 @@ type Problem = Extract<DefinitionReading, { type: 'problem' }>;
 type Bindings = ReadonlyMap<string, Binding>;
 
 /**
- * Reads `export default defineTool({ … })` without running anything. `defineTool` has to be that of
- * `@holdfast/core` and `jsonSchema` that of `@holdfast/schema/json`, under any name; `none` when the default export is something else.
+ * Reads `export default defineTool({ … })` without running it. `defineTool` must be imported from `@holdfast/core` and
+ * `jsonSchema` from `@holdfast/schema/json`, under any name; `none` for any other default export.
  */
 export function readDefinition({ bindings, exports }: ModuleOutline): DefinitionReading {
   const exported = exports.get('default');
@@ -45,25 +45,25 @@ function readCall(call: CallExpression, above: number, bindings: Bindings): Defi
     argument === undefined || argument.type === 'SpreadElement' ? undefined : followNames(argument, bindings, above);
   if (definition?.expression.type !== 'ObjectExpression' || call.arguments.length > 1) {
     const hint = 'Write `export default defineTool({ name, description, inputSchema, execute });`.';
-    return notLiteral(call.start, '`defineTool` is not given an object that is written out.', hint);
+    return notLiteral(call.start, 'The argument of `defineTool` must be an object literal.', hint);
   }
   const { expression: object } = definition;
   const members: ObjectPropertyKind[] = [];
   let execute: FoundFunction | undefined;
   for (const property of object.properties) {
     const key = plainKey(property);
-    // Whatever is no plain member is refused where the literal is read.
+    // Other members are refused when the literal is read.
     if (key === undefined) members.push(property);
     else if (unsupported.has(key)) {
       const hint = unsupported.get(key) ?? elsewhere;
-      const finding = { code: 'tool.definition.unsupported', message: `\`${key}\` has no place in a tool file.`, hint };
+      const finding = {
+        code: 'tool.definition.unsupported',
+        message: `\`${key}\` is not allowed in a tool file.`,
+        hint,
+      };
       return problem(property.start, finding);
     } else if (key === 'execute' && execute !== undefined)
-      return notLiteral(
-        property.start,
-        'The definition holds the key `execute` a second time.',
-        'Keep one of the two.',
-      );
+      return notLiteral(property.start, 'The definition contains the key `execute` twice.', 'Keep one of the two.');
     else if (key === 'execute') execute = describeFunction((property as ObjectProperty).value, bindings);
     else if (key === 'inputSchema' || key === 'outputSchema') {
       const schema = readSchema(property as ObjectProperty, key, definition.offset, bindings);
@@ -74,7 +74,7 @@ function readCall(call: CallExpression, above: number, bindings: Bindings): Defi
   const hidden = object.properties.find((property) => plainKey(property) === undefined);
   if (execute === undefined && hidden !== undefined) {
     const hint = 'Write every member as `key: value`: the file is read without running it.';
-    return notLiteral(hidden.start, 'The definition holds a member that is not written out, and no `execute`.', hint);
+    return notLiteral(hidden.start, 'The definition contains a member that is not a literal, and no `execute`.', hint);
   }
   if (execute?.type !== 'function') return executeProblem(execute, object.start);
   return { type: 'definition', metadata: { ...object, properties: members }, execute, offset: call.start };
@@ -82,7 +82,7 @@ function readCall(call: CallExpression, above: number, bindings: Bindings): Defi
 
 type SchemaReading = { readonly type: 'property'; readonly property: ObjectProperty } | Problem;
 
-// The schema's own literal takes the place of the call around it, so that the two are read alike.
+// Replaces the call by its argument, so that both forms are read alike.
 function readSchema(property: ObjectProperty, key: string, above: number, bindings: Bindings): SchemaReading {
   const { expression: call, offset } = followNames(property.value, bindings, above);
   const origin = call.type === 'CallExpression' ? originOf(call, 'jsonSchema', bindings) : 'unlike';
@@ -91,12 +91,12 @@ function readSchema(property: ObjectProperty, key: string, above: number, bindin
   if (origin === 'own' && argument !== undefined && argument.type !== 'SpreadElement') {
     return { type: 'property', property: { ...property, value: followNames(argument, bindings, offset).expression } };
   }
-  const message = `\`${key}\` cannot be known without running the file.`;
-  const hint = `Write \`${key}: jsonSchema({ … })\` with \`jsonSchema\` of \`${sources.jsonSchema}\`; a schema of a library is none that can be read.`;
+  const message = `The value of \`${key}\` is only known at run time.`;
+  const hint = `Write \`${key}: jsonSchema({ … })\` with \`jsonSchema\` of \`${sources.jsonSchema}\`; schemas of libraries cannot be read.`;
   return problem(property.start, { code: 'tool.definition.schema', message, hint });
 }
 
-/** The expression that a chain of names of constants stands for, and where it stands. */
+/** Resolves a chain of constant names to its expression and offset. */
 function followNames(
   outer: Expression,
   bindings: Bindings,
@@ -106,7 +106,7 @@ function followNames(
   let offset = Math.min(above, expression.start);
   while (expression.type === 'Identifier') {
     const binding = bindings.get(expression.name);
-    // A constant has no value above its own line. Going only upwards also ends every circle.
+    // A constant is undefined above its own line. Only looking upwards also prevents cycles.
     if (binding?.type !== 'const' || binding.offset >= offset) break;
     offset = binding.offset;
     expression = unwrapExpression(binding.value);
@@ -117,7 +117,7 @@ function followNames(
 const sources = { defineTool: '@holdfast/core', jsonSchema: '@holdfast/schema/json' } as const;
 type Known = keyof typeof sources;
 
-/** Whether a call is one of our function `name`, of another function of that name, or of something else. */
+/** Whose function a call uses: ours of this `name`, another function of that name, or something else. */
 function originOf({ callee }: CallExpression, name: Known, bindings: Bindings): 'own' | 'foreign' | 'unlike' {
   const node = unwrapExpression(callee);
   if (node.type === 'Identifier') {
@@ -148,7 +148,7 @@ function notLiteral(offset: number, message: string, hint: string): Problem {
 }
 
 function importProblem(name: Known, offset: number): Problem {
-  const message = `\`${name}\` is not the one of \`${sources[name]}\`, so nobody can say what it makes.`;
+  const message = `\`${name}\` is not imported from \`${sources[name]}\`, so its result is unknown.`;
   const hint = `Write \`import { ${name} } from '${sources[name]}';\`.`;
   return problem(offset, { code: 'tool.definition.import', message, hint });
 }
@@ -157,15 +157,15 @@ function executeProblem(found: Extract<FoundFunction, { type: 'not-function' }> 
   const hint = 'Write `execute(input, context) { … }` in this file.';
   if (found === undefined)
     return problem(offset, { code: 'tool.function.missing', message: 'The definition has no `execute`.', hint });
-  const message = `\`execute\` cannot be seen to be a function: it is ${found.found}.`;
+  const message = `Cannot verify that \`execute\` is a function: it is ${found.found}.`;
   return problem(found.offset, { code: 'tool.function.not_function', message, hint });
 }
 
-const elsewhere = 'Leave it out: a host that needs it imports the tool as code.';
+const elsewhere = 'Remove it: a host that needs it imports the tool as code.';
 const unsupported: ReadonlyMap<string, string> = new Map([
-  ['locks', "Use METADATA, which takes `resources: ['$input.path']`."],
+  ['locks', "Use METADATA, which supports `resources: ['$input.path']`."],
   ['probe', elsewhere],
   ['renderResult', elsewhere],
   ['acceptsOverrides', elsewhere],
-  ['origin', 'Leave it out: the origin of a tool in a file is the file.'],
+  ['origin', 'Remove it: the origin of a tool in a file is the file.'],
 ]);

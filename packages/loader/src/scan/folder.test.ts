@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-// Runs when a scan imports a file, which it must never do.
+// Written if a scan imports a file, which it must never do.
 const canaryFile = (): string => join(folder, 'canary');
 const canary = (): string => `
 globalThis.holdfastCanary = true;
@@ -29,7 +29,7 @@ const fields: Readonly<Record<string, string>> = {
 };
 const work = 'export async function runSubject({ city }) { return city; }';
 
-/** A tool file whose metadata differs from a good one in the given fields; an empty text leaves a field out. */
+/** A valid tool file with the given metadata fields changed; an empty string omits a field. */
 function toolFile(changes: Readonly<Record<string, string>> = {}, code: string = work): string {
   const lines = Object.entries({ ...fields, ...changes }).filter(([, text]) => text !== '');
   return `export const METADATA = {\n${lines.map(([key, text]) => `  ${key}: ${text},`).join('\n')}\n};\n${code}\n`;
@@ -159,7 +159,7 @@ const hostile: readonly HostileCase[] = [
     at: '9:1',
   },
   {
-    what: 'metadata taken out of something else',
+    what: 'metadata destructured from something else',
     content: `const all = {};\nexport const { METADATA } = all;\n${work}`,
     code: 'tool.metadata.not_literal',
     at: '2:16',
@@ -199,7 +199,7 @@ const hostile: readonly HostileCase[] = [
   },
   { what: 'no name', content: toolFile({ name: '' }), code: 'tool.name.missing' },
   { what: 'an empty name', content: toolFile({ name: "''" }), code: 'tool.name.missing', at: '2:3' },
-  { what: 'a name that is no text', content: toolFile({ name: '1' }), code: 'tool.name.invalid' },
+  { what: 'a name that is not a text', content: toolFile({ name: '1' }), code: 'tool.name.invalid' },
   { what: 'a name in capitals', content: toolFile({ name: "'Subject'" }), code: 'tool.name.invalid' },
   {
     what: 'a name with a Cyrillic letter',
@@ -218,7 +218,7 @@ const hostile: readonly HostileCase[] = [
     code: 'tool.name.reserved',
   })),
   { what: 'no function', content: toolFile({ function: '' }), code: 'tool.function.missing' },
-  { what: 'a function that is no text', content: toolFile({ function: '1' }), code: 'tool.function.missing' },
+  { what: 'a function that is not a text', content: toolFile({ function: '1' }), code: 'tool.function.missing' },
   {
     what: 'a function that is not exported',
     content: toolFile({}, work.replace('export ', '')),
@@ -301,13 +301,13 @@ const hostile: readonly HostileCase[] = [
   { what: 'a branch without a type', content: property('{ anyOf: [{ minLength: 1 }] }'), code: 'tool.schema.vague' },
   { what: 'parameters as text', content: toolFile({ parameters: "'none'" }), code: 'tool.schema.invalid' },
   {
-    what: 'parameters that are no object schema',
+    what: 'parameters that are not an object schema',
     content: toolFile({ parameters: "{ type: 'string', properties: {} }" }),
     code: 'tool.schema.invalid',
   },
   { what: 'an unknown type', content: property("{ type: 'str' }"), code: 'tool.schema.invalid', at: '6:55' },
   { what: 'null alone', content: property("{ type: 'null' }"), code: 'tool.schema.invalid' },
-  { what: 'a property that is no schema', content: property("'string'"), code: 'tool.schema.invalid' },
+  { what: 'a property that is not a schema', content: property("'string'"), code: 'tool.schema.invalid' },
   {
     what: 'a requirement of an unknown property',
     content: toolFile({ parameters: parameters.replace("['city']", "['town']") }),
@@ -351,7 +351,7 @@ const hostile: readonly HostileCase[] = [
     code: 'tool.schema.default',
   },
   {
-    what: 'a format that nobody checks',
+    what: 'an unsupported format',
     content: property("{ type: 'string', format: 'url' }"),
     code: 'tool.schema.format',
   },
@@ -373,7 +373,7 @@ const hostile: readonly HostileCase[] = [
     code: 'tool.schema.pattern',
   },
   {
-    what: 'a pattern that is none',
+    what: 'a pattern that is invalid',
     content: property("{ type: 'string', pattern: '(' }"),
     code: 'tool.schema.pattern',
   },
@@ -403,7 +403,11 @@ const hostile: readonly HostileCase[] = [
     content: toolFile({ examples: "[{ description: 'x', input: { town: 'Rome' }, output: 1 }]" }),
     code: 'tool.example.invalid',
   },
-  { what: 'a description that is no text', content: toolFile({ description: '[]' }), code: 'tool.description.invalid' },
+  {
+    what: 'a description that is not a text',
+    content: toolFile({ description: '[]' }),
+    code: 'tool.description.invalid',
+  },
   {
     what: 'a description that is too long',
     content: toolFile({ description: `'${'x'.repeat(4097)}'` }),
@@ -448,7 +452,7 @@ test.each(hostile)('refuses $what: $code', async ({ content, code, at, file = 's
   expect(isCanaryUntouched()).toBe(true);
 });
 
-test('the canary does sing when a file is imported', async () => {
+test('the canary file is written on import', async () => {
   writeFileSync(join(folder, 'x.mjs'), canary());
   await import(/* @vite-ignore */ join(folder, 'x.mjs'));
   expect(isCanaryUntouched()).toBe(false);
@@ -557,13 +561,13 @@ const sound: readonly { readonly what: string; readonly content: string; readonl
   { what: '900 KB on one line', content: `${toolFile()}const text = '${'x'.repeat(900_000)}';` },
 ];
 
-test.each(sound)('takes $what', async ({ content, file = 'subject.mjs' }) => {
+test.each(sound)('accepts $what', async ({ content, file = 'subject.mjs' }) => {
   const { files, diagnostics } = await scan({ [file]: content });
   expect(diagnostics).toEqual([]);
   expect(files).toMatchObject([{ type: 'tool', file, metadata: { description: expect.any(String) } }]);
 });
 
-test('a large file, parsed in another process, reads as a small one', async () => {
+test('a large file, parsed in another process, gives the same result as a small one', async () => {
   const odd = "{ enum: [-0, 0x10, 1e21, 0.1, null, true, 'a\\u00e9\\u{1f600}', `b\\n`, '\\'', 'é😀', 5e-324, 1_000] }";
   const small = `${toolFile({ returns: odd })}// é😀\n`;
   const large = `${small.replace("'subject'", "'large'")}const data = [${'{ a: [1, "x"] }, '.repeat(2000)}];\n`;
@@ -631,7 +635,7 @@ test.each([
   expect(diagnostics).toHaveLength(warned ? 1 : 0);
 });
 
-test('leaves out what is hidden, private, a test, a declaration, a folder or another kind of file', async () => {
+test('ignores hidden and private files, tests, declarations, folders and other file types', async () => {
   mkdirSync(join(folder, 'inner'));
   mkdirSync(join(folder, 'folder.mjs'));
   const ignored = [
@@ -656,7 +660,7 @@ test('leaves out what is hidden, private, a test, a declaration, a folder or ano
   expect(files.map(({ file }) => file)).toEqual(['a.ts', 'b.mjs']);
 });
 
-test('two files with one tool name are both refused, and each message shows the other file', async () => {
+test('two files with the same tool name are both refused, and each message names the other file', async () => {
   const { files, diagnostics } = await scan({ 'a.mjs': toolFile(), 'b.mjs': toolFile(), 'c.mjs': goodTwin });
   expect(files.map(({ type }) => type)).toEqual(['refused', 'refused', 'tool']);
   expect(diagnostics).toMatchObject([
@@ -665,7 +669,7 @@ test('two files with one tool name are both refused, and each message shows the 
   ]);
 });
 
-test('names that differ only in separators are both refused; names that look alike are warned of', async () => {
+test('names that differ only in separators are both refused; names that look alike give a warning', async () => {
   const names = ['write_file', 'write-file', 'list', '1ist', 'modern', 'modem'];
   const { files, diagnostics } = await scan(
     Object.fromEntries(names.map((name, index) => [`${index}.mjs`, toolFile({ name: `'${name}'` })])),
@@ -678,12 +682,12 @@ test('names that differ only in separators are both refused; names that look ali
   ]);
 });
 
-test('a refused file takes no name from a good one', async () => {
+test('a refused file does not claim its name', async () => {
   const { files } = await scan({ 'a.mjs': toolFile(), 'b.mjs': toolFile({ dangerous: '0' }) });
   expect(files.map(({ type }) => type)).toEqual(['tool', 'refused']);
 });
 
-test('file names that differ by case or by the spelling of an accent are both refused', async () => {
+test('file names that differ by case or accent encoding are both refused', async () => {
   const names = ['Tool.mjs', 'tool.mjs', 'caf\u00e9.mjs', 'cafe\u0301.mjs'];
   const { files, diagnostics } = await scan(
     Object.fromEntries(names.map((name, index) => [name, toolFile({ name: `'t${index}'` })])),
@@ -692,7 +696,7 @@ test('file names that differ by case or by the spelling of an accent are both re
   expect(diagnostics.map(({ code }) => code)).toEqual(Array(4).fill('tool.file.twin'));
 });
 
-test('symlinks: out of the folder, in circles, to nothing and to folders are refused; inside the folder they are followed', async () => {
+test('symlinks that leave the folder, are circular, dead or point to folders are refused; others are followed', async () => {
   const outside = mkdtempSync(join(tmpdir(), 'holdfast-outside-'));
   const sibling = `${folder}-sibling`;
   mkdirSync(sibling);
@@ -724,7 +728,7 @@ test('symlinks: out of the folder, in circles, to nothing and to folders are ref
   }
 });
 
-test.skipIf(process.platform === 'win32')('a FIFO is refused and never waited for', async () => {
+test.skipIf(process.platform === 'win32')('a FIFO is refused without blocking', async () => {
   execFileSync('mkfifo', [join(folder, 'pipe.mjs')]);
   const { diagnostics } = await scan({ 'good_twin.mjs': goodTwin });
   expect(diagnostics).toMatchObject([{ file: 'pipe.mjs', code: 'tool.file.not_regular' }]);
@@ -740,7 +744,7 @@ test.each([
   await expect(scanFolder(join(folder, path))).rejects.toMatchObject({ code });
 });
 
-test('when no process can be started for a large file, the scan fails rather than blame the file', async () => {
+test('if no process can be started for a large file, the scan fails instead of blaming the file', async () => {
   const { execPath } = process;
   process.execPath = join(folder, 'no-such-node');
   try {

@@ -8,33 +8,33 @@ import { readMetadata } from './metadata.ts';
 import { listToolFiles, readToolFile, type ScanFolderOptions } from './tool-files.ts';
 import { findBelonging, findFileTwins, findNameTwins } from './twins.ts';
 
-/** A file of a tools folder: one with a tool, or one that was refused for the reasons in the diagnostics. */
+/** A file of a tools folder: one with a tool, or one refused because of its diagnostics. */
 export type ScannedFile =
   | {
       readonly type: 'tool';
-      /** Relative to the tools folder, parted by `/`. */
+      /** Relative to the tools folder, with `/`. */
       readonly file: string;
       /** Absolute, without symlinks. */
       readonly path: string;
       /** SHA-256 of the file's bytes in hexadecimal. */
       readonly digest: string;
       readonly metadata: ToolMetadata;
-      /** SHA-256 in hexadecimal, by absolute path, of the files that a command names. Absent: nothing but the file itself. */
+      /** SHA-256 in hexadecimal of the files that a command names, by absolute path. Absent: only the file itself. */
       readonly commandFiles?: ReadonlyMap<string, string>;
     }
   | { readonly type: 'refused'; readonly file: string };
 
 export interface FolderScan {
-  /** In name order. Without those that only belong to another one: which a command names, or which Python imports. */
+  /** In name order, without files that belong to another one: those that a command names, or that Python imports. */
   readonly files: readonly ScannedFile[];
   /** In file order. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-// Reading and parsing files waits for nothing. The rest of the program gets its turn from time to time.
+// Reading and parsing are synchronous; yields to the rest of the program after this time.
 const maxBusyMs = 10;
 
-/** A file that was read, and what was found in it. */
+/** A file and its reading. */
 interface Candidate {
   readonly file: ToolSource;
   readonly found: ToolReading;
@@ -42,7 +42,7 @@ interface Candidate {
 type Verified = Candidate & { readonly reading: Extract<MetadataReading, { type: 'read' }> };
 
 /**
- * Reads and verifies every tool file of a folder. Nothing of any file runs, and a bad file costs no good one.
+ * Reads and verifies every tool file of a folder without running any. A bad file does not affect the others.
  *
  * @throws HoldfastError `tools.folder.missing`, `tools.folder.not_directory`, `tools.folder.unreadable`.
  */

@@ -12,7 +12,7 @@ import { readMetadata } from './metadata.ts';
 let folder = '';
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'holdfast-loader-'));
-  // As a package manager would put it there.
+  // Like a package manager.
   install('@holdfast/core', '.');
   install('@holdfast/schema', './json');
 });
@@ -33,7 +33,7 @@ async function load(members: string, after = ''): Promise<Tool> {
     `import { defineTool, toolOk } from '@holdfast/core';
 import { jsonSchema } from '@holdfast/schema/json';
 export default defineTool({
-  name: 'greet', description: 'Greets somebody.', effects: 'none',
+  name: 'greet', description: 'Greets a person.', effects: 'none',
   inputSchema: jsonSchema({ type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }),
   ${members}
 });
@@ -46,7 +46,7 @@ ${after}`,
   return tool;
 }
 
-test('a tool that a file defines runs its execute with input, context and itself', async () => {
+test('a tool defined by a file runs its execute with input, context and `this`', async () => {
   const tool = await load(
     "execute({ name }: { name: string }, { callId }) { return toolOk([this.name, name, callId].join(' ')); }",
   );
@@ -59,12 +59,12 @@ test('a tool that a file defines runs its execute with input, context and itself
   expect(await tool.execute?.({ name: 'Ada' }, context)).toMatchObject({ success: true, value: 'greet Ada call-1' });
 });
 
-test('an execute with a name', async () => {
+test('a named execute', async () => {
   const tool = await load('execute: greet', 'async function greet({ name }) { return name; }');
   expect(await tool.execute?.({ name: 'Ada' }, context)).toBe('Ada');
 });
 
-test('a definition that the file changes under way: what was declared holds, and no value runs in place of a function', async () => {
+test('a definition that its file mutates: the declared values apply, and only functions are called', async () => {
   writeFileSync(
     join(folder, 'quiet.mjs'),
     `import { defineTool } from '@holdfast/core';
@@ -83,7 +83,7 @@ export default defineTool(definition);`,
 });
 
 const text = fc.string({ minLength: 1, maxLength: 200 }).filter((one) => one.trim() !== '');
-// The loader trims what describes an example, which `defineTool` does not.
+// The loader trims descriptions of examples, `defineTool` does not.
 const trimmed = text.map((one) => one.trim());
 const city = fc.string({ maxLength: 20 }).filter((one) => /^[\x20-\x7e]*$/.test(one));
 const members = fc
@@ -118,7 +118,7 @@ const styles = [
   'const tool = defineTool({ ...members, ...schemas, execute });\nfunction execute() { return null; }\nexport { tool as default };',
 ];
 
-test('what is read of a definition is what the file declares when it runs', async () => {
+test('property: the definition that is read equals the one that the file creates', async () => {
   let number = 0;
   await fc.assert(
     fc.asyncProperty(text, members, schemas, fc.constantFrom(...styles), async (description, some, given, style) => {
@@ -156,7 +156,7 @@ import { jsonSchema } from '@holdfast/schema/json';\n${style
       const module: { readonly default: Tool } = await import(/* @vite-ignore */ file);
       expect(module.default).toMatchObject({
         ...rest,
-        // What declares nothing is taken for dangerous once it is found in a folder.
+        // A tool without declared effects counts as dangerous in a folder.
         dangerous: dangerous && !undeclared,
         ...(undeclared ? { undeclared } : {}),
         inputSchema: { schema: parameters },

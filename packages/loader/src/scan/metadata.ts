@@ -9,15 +9,15 @@ import { type Finding, toDiagnostic } from '../text/diagnostic.ts';
 import { readDefinition } from './definition.ts';
 
 export interface ReadMetadataOptions {
-  /** Makes errors of the two warnings, a missing description and a missing `dangerous`. Default false. */
+  /** Turns the two warnings, for a missing description and a missing `dangerous`, into errors. Default false. */
   readonly strict?: boolean;
 }
 
 /**
- * Reads and checks what a tool file of JavaScript or TypeScript says of its tool, from its text: an exported `METADATA`, or a default
- * export made by `defineTool`. Nothing of the file runs.
+ * Reads and checks the metadata of a JavaScript or TypeScript tool file, without running it: an exported `METADATA`, or
+ * a default export made by `defineTool`.
  *
- * @param file - the name by which diagnostics call it; its extension says whether it is TypeScript.
+ * @param file - the name in diagnostics; its extension decides between JavaScript and TypeScript.
  */
 export async function readMetadata(
   source: string,
@@ -40,7 +40,11 @@ export async function readMetadata(
   const literal = readLiteral(found.literal, outline.bindings);
   if (literal.type === 'refused') {
     return refuse(
-      { code: 'tool.metadata.not_literal', message: `${subject} holds ${literal.found}.`, hint: literal.hint },
+      {
+        code: 'tool.metadata.not_literal',
+        message: `${subject} must be a literal, but contains ${literal.found}.`,
+        hint: literal.hint,
+      },
       literal.offset,
     );
   }
@@ -48,40 +52,40 @@ export async function readMetadata(
   return checkLiteral({ form, value, findFunction, subject, offset: found.offset, offsetOf }, { file, source, strict });
 }
 
-// An export named `then` turns the module into something that `await import()` calls and waits for.
+// An export named `then` makes the module a thenable, which `await import()` calls.
 function findUnsafeExport({
   exports,
   exportsAll,
 }: ModuleOutline): { readonly finding: Finding; readonly offset: number } | undefined {
   const thenable = exports.get('then');
   if (thenable !== undefined) {
-    const message = 'The file exports `then`, which makes importing it wait for that function.';
-    const finding = { code: 'tool.export.then', message, hint: 'Give the export another name.' };
+    const message = 'The file exports `then`, a function that importing the file would call and wait for.';
+    const finding = { code: 'tool.export.then', message, hint: 'Rename the export.' };
     return { offset: thenable.offset, finding };
   }
   if (exportsAll === undefined) return undefined;
-  const message = 'The file exports all of another file, and what that is cannot be seen here.';
-  const finding = { code: 'tool.export.all', message, hint: 'Name what is exported: `export { one, two } from …`.' };
+  const message = 'The file re-exports another file with `export *`, whose names are unknown here.';
+  const finding = { code: 'tool.export.all', message, hint: 'List the names: `export { one, two } from …`.' };
   return { offset: exportsAll, finding };
 }
 
-/** Where a module says of its tool what a host has to know. */
+/** The metadata of a module in one of the two forms. */
 export type FoundMetadata =
   | {
       readonly type: 'found';
       readonly form: MetadataForm;
-      /** For people, with backticks. */
+      /** For display, with backticks. */
       readonly subject: string;
       readonly literal: Expression;
       readonly offset: number;
-      /** The export of that name; in a definition its `execute`, by any name. */
+      /** Finds the export of that name; in a definition its `execute`, for any name. */
       findFunction(name: string): ExportedFunction;
     }
   | { readonly type: 'problem'; readonly finding: Finding; readonly offset: number };
 
 const metadataHint = 'Write `export const METADATA = { name, function, description, dangerous, parameters };`.';
 
-/** Finds the one form of the two in which a module declares its tool. */
+/** Finds the single metadata declaration of a module. */
 function findMetadata(
   outline: ModuleOutline,
   text: { readonly source: string; readonly comments: readonly Comment[] },
@@ -103,8 +107,8 @@ function findMetadata(
     };
   }
   if (definition.type !== 'none') {
-    const message = 'The file declares a tool by `METADATA` and another one by `defineTool`.';
-    const hint = 'Keep one of the two: a tool file holds one tool.';
+    const message = 'The file declares one tool with `METADATA` and another with `defineTool`.';
+    const hint = 'Keep one of the two: a tool file contains one tool.';
     return { type: 'problem', offset: definition.offset, finding: { code: 'tool.metadata.ambiguous', message, hint } };
   }
   const binding = exported.local === undefined ? undefined : bindings.get(exported.local);
@@ -118,7 +122,7 @@ function findMetadata(
       findFunction: (name) => findExportedFunction(name, outline, text),
     };
   }
-  const message = '`METADATA` is no `const` of this file.';
+  const message = '`METADATA` must be a `const` of this file.';
   const finding = { code: 'tool.metadata.not_literal', message, hint: metadataHint };
   return { type: 'problem', offset: binding?.offset ?? exported.offset, finding };
 }
@@ -126,8 +130,8 @@ function findMetadata(
 function missing({ bindings }: ModuleOutline): FoundMetadata {
   const hint = bindings.has('METADATA')
     ? 'Put `export` before it.'
-    : `${metadataHint} Or \`export default defineTool({ … });\`. A file that is no tool gets a name that begins with \`_\`.`;
-  const message = 'The file exports no `METADATA`, and no tool as its default.';
+    : `${metadataHint} Or \`export default defineTool({ … });\`. If the file is not a tool, start its name with \`_\`.`;
+  const message = 'The file exports neither `METADATA` nor a tool as default.';
   const finding = { code: 'tool.metadata.missing', message, hint };
   return { type: 'problem', offset: bindings.get('METADATA')?.offset ?? 0, finding };
 }

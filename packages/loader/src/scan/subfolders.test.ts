@@ -29,7 +29,7 @@ async function scan(): Promise<{ readonly tools: readonly string[]; readonly pro
   };
 }
 
-test('sub-folders are read when asked for, less hidden and private ones, packages and links', async () => {
+test('subfolders are read on request, except hidden and private ones, packages and links', async () => {
   write('b.mjs', 'b');
   write('a/x.mjs', 'a_x');
   write('a/deep/er/x.ts', 'a_deep_er_x');
@@ -54,7 +54,7 @@ test('sub-folders are read when asked for, less hidden and private ones, package
   expect((await scanFolder(folder)).files).toMatchObject([{ file: 'b.mjs' }]);
 });
 
-test('the rules for files hold in sub-folders, and against files of other folders', async () => {
+test('the rules for files apply in subfolders, and across folders', async () => {
   write('a/one.mjs', 'same');
   write('b/two.mjs', 'same');
   write('c/x.mjs', 'c_x');
@@ -75,10 +75,10 @@ test('the rules for files hold in sub-folders, and against files of other folder
   });
 });
 
-test.skipIf(process.platform === 'win32')('a sub-folder that cannot be read costs no other file', async () => {
+test.skipIf(process.platform === 'win32')('an unreadable subfolder does not affect other files', async () => {
   write('good.mjs', 'good');
   write('well/good.mjs', 'well_good');
-  // Even whoever may read everything cannot open a path of more than 4,096 characters.
+  // No user can open a path of more than 4,096 characters.
   execFileSync('bash', ['-c', 'for i in {1..20}; do mkdir "$1" && cd "$1"; done', '--', 'x'.repeat(250)], {
     cwd: folder,
   });

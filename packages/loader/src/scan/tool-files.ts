@@ -12,35 +12,35 @@ import type { Finding } from '../text/diagnostic.ts';
 import type { ReadMetadataOptions } from './metadata.ts';
 
 export interface ScanFolderOptions extends ReadMetadataOptions {
-  /** Reads the folders in the folder, too, however deep; not those whose names begin with `.` or `_`. Default false. */
+  /** Also reads subfolders of any depth, except those whose names start with `.` or `_`. Default false. */
   readonly subfolders?: boolean;
-  /** Languages beside JavaScript and TypeScript, such as `python()` of `@holdfast/loader-python`. Default none. */
+  /** Languages in addition to JavaScript and TypeScript, such as `python()` of `@holdfast/loader-python`. Default none. */
   readonly languages?: readonly Language[] | undefined;
 }
 
-/** Files above this size are refused, in bytes. */
+/** Size limit of a tool file in bytes. */
 const maxFileBytes = 1024 * 1024;
 
 export type ToolFileReading =
   | ({ readonly type: 'read' } & ToolSource)
   | { readonly type: 'refused'; readonly finding: Finding };
 
-/** What a folder holds that counts as tool files. */
+/** The tool files of a folder. */
 export interface ToolFileList {
   /** Absolute, without symlinks. */
   readonly root: string;
-  /** Relative to `root`, parted by `/`, in code unit order. */
+  /** Relative to `root`, with `/`, in code unit order. */
   readonly files: readonly string[];
-  /** The folders that were looked into, relative to `root`, which is empty itself. */
+  /** The scanned folders, relative to `root`, which itself is empty. */
   readonly folders: readonly string[];
-  /** Sub-folders that could not be read. */
+  /** Subfolders that could not be read. */
   readonly unreadable: readonly { readonly folder: string; readonly finding: Finding }[];
 }
 
 /**
- * The files of a folder that count as tool files: `.js`, `.mjs`, `.ts`, `.mts`, those of the languages, and those of known languages that
- * were not given, but none that begins with `.` or `_`, no test (`*.test.*`, `*.spec.*`) and no `*.d.ts`. With `subfolders` those of its
- * folders, too, but of none that begins with `.` or `_`, is called `node_modules`, or is a symlink.
+ * Lists the tool files of a folder: `.js`, `.mjs`, `.ts`, `.mts`, files of the given languages, and files of known
+ * languages that were not given; except names that start with `.` or `_`, tests (`*.test.*`, `*.spec.*`) and `*.d.ts`.
+ * With `subfolders` also those of its folders, except folders that start with `.` or `_`, `node_modules`, and symlinks.
  *
  * @throws HoldfastError `tools.folder.missing`, `tools.folder.not_directory`, `tools.folder.unreadable`.
  */
@@ -74,7 +74,7 @@ export async function listToolFiles(
   }
 }
 
-// Only the tools folder itself has to be readable: one that lies in it costs no other.
+// Only the tools folder itself must be readable: an unreadable subfolder does not affect others.
 async function readFolder(root: string, folder: string): Promise<Dirent[] | Finding> {
   try {
     return await readdir(join(root, folder), { withFileTypes: true });
@@ -82,8 +82,8 @@ async function readFolder(root: string, folder: string): Promise<Dirent[] | Find
     if (folder === '') throw cause;
     return {
       code: 'tool.folder.unreadable',
-      message: `The folder cannot be read (${codeOf(cause)}).`,
-      hint: 'Check its permissions, or give it a name that begins with `_`.',
+      message: `Cannot read the folder (${codeOf(cause)}).`,
+      hint: 'Check its permissions, or start its name with `_`.',
     };
   }
 }
@@ -93,22 +93,25 @@ function toFolderError(directory: string, cause: unknown): HoldfastError {
     new HoldfastError(`tools.folder.${problem}`, message, { data: { directory }, cause });
   switch (codeOf(cause)) {
     case 'ENOENT':
-      return toError('missing', `There is no tools folder \`${directory}\`: create it, or name another one.`);
+      return toError('missing', `The tools folder \`${directory}\` does not exist: create it, or pass another one.`);
     case 'ENOTDIR':
-      return toError('not_directory', `\`${directory}\` is no folder: name the folder that holds the tool files.`);
+      return toError(
+        'not_directory',
+        `\`${directory}\` is not a folder: pass the folder that contains the tool files.`,
+      );
     default:
       return toError('unreadable', `Cannot read the tools folder \`${directory}\`: check its permissions.`);
   }
 }
 
-/** Whether a folder in a tools folder may hold tools, too. */
+/** True if a subfolder of a tools folder may contain tools. */
 export function isToolFolderName(name: string): boolean {
   return !/^[._]/.test(name) && name !== 'node_modules';
 }
 
 /**
- * Reads one file of a tools folder, wherever a symlink inside the folder leads. Never throws for what a file is. Not by promises: of a
- * thousand small files they would take most of the time.
+ * Reads one file of a tools folder, following symlinks inside the folder. Does not throw for the state of a file.
+ * Synchronous: for a thousand small files, promises would take most of the time.
  *
  * @param root - absolute, without symlinks.
  */
@@ -118,7 +121,7 @@ export function readToolFile(root: string, file: string): ToolFileReading {
   };
   const path = findPlace(join(root, file), file.includes('/'));
   if (path !== undefined && !path.startsWith(root.endsWith(sep) ? root : root + sep)) {
-    const message = 'The file is a symlink that leaves the tools folder.';
+    const message = 'The file is a symlink to a target outside the tools folder.';
     return refuse('symlink', message, 'Put the file itself into the folder.');
   }
   const reading: BoundedReading = path === undefined ? { type: 'missing' } : readBounded(path, maxFileBytes);
@@ -126,24 +129,24 @@ export function readToolFile(root: string, file: string): ToolFileReading {
     const { bytes } = reading;
     const source = decodeText(bytes);
     if (source !== undefined) return { type: 'read', file, path, source, digest: digestOf(bytes) };
-    const message = bytes.includes(0) ? 'The file holds a NUL byte.' : 'The file is not UTF-8.';
+    const message = bytes.includes(0) ? 'The file contains a NUL byte.' : 'The file is not UTF-8.';
     return refuse('encoding', message, 'Save the file as UTF-8 text.');
   }
   switch (reading.type === 'refused' ? reading.reason : 'unreadable') {
     case 'not-regular':
-      return refuse('not_regular', 'This is no regular file.', 'A tool is a text file; remove whatever this is.');
+      return refuse('not_regular', 'This is not a regular file.', 'A tool is a text file; remove this entry.');
     case 'too-large': {
-      const hint = 'Keep data out of the tool file, or import it from a file that begins with `_`.';
+      const hint = 'Keep data out of the tool file, or import it from a file whose name starts with `_`.';
       return refuse('too_large', `The file is larger than ${maxFileBytes} bytes.`, hint);
     }
     default: {
-      const why = reading.type === 'refused' ? reading.why : 'it is missing';
-      return refuse('unreadable', `The file cannot be used: ${why}.`, 'Check that it exists and may be read.');
+      const why = reading.type === 'refused' ? reading.why : 'it does not exist';
+      return refuse('unreadable', `Cannot use the file: ${why}.`, 'Check that it exists and is readable.');
     }
   }
 }
 
-/** Where a file really lies; `undefined`: out of reach. What lies in the folder itself, and is no link, is where its name says. */
+/** The real path of a file; `undefined` if inaccessible. A direct child of the folder that is not a link needs no lookup. */
 function findPlace(path: string, isDeep: boolean): string | undefined {
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   return isDeep || isLink ? findRealPath(path) : path;

@@ -2,18 +2,18 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { findFileTwins, findNameTwins } from './twins.ts';
 
-test('thousands of twins are all found, and each names a few of the others', () => {
+test('thousands of twins are all found, and each message names only a few others', () => {
   const tools = Array.from({ length: 5000 }, (_, index) => ({ file: `f${index}.mjs`, name: 'same' }));
   const found = findNameTwins(tools);
   expect(found.map(({ index }) => index)).toEqual([...tools.keys()]);
   expect(found[0]?.finding.message).toBe(
-    '`same` in `f0.mjs` has the same name as `same` in `f1.mjs`, `same` in `f2.mjs`, `same` in `f3.mjs`, `same` in `f4.mjs`, `same` in `f5.mjs` and others: all of them are refused.',
+    '`same` in `f0.mjs` has the same name as `same` in `f1.mjs`, `same` in `f2.mjs`, `same` in `f3.mjs`, `same` in `f4.mjs`, `same` in `f5.mjs` and others: all are refused.',
   );
   expect(found[3]?.finding.message).not.toContain('`f3.mjs`, ');
   expect(findFileTwins(tools.map((_, index) => (index % 2 === 0 ? 'Tool.mjs' : 'tool.mjs')))).toHaveLength(5000);
 });
 
-test('property: a name has a finding exactly when another one is like it', () => {
+test('property: a name has a finding exactly if another one is similar', () => {
   const name = fc.array(fc.constantFrom('a', 'b', '_', '-', 'l', '1'), { minLength: 1, maxLength: 3 });
   const fold = (text: string): string => text.replace(/[_-]/g, '');
   fc.assert(

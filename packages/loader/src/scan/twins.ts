@@ -1,24 +1,24 @@
 import type { ToolReading } from '../language/types.ts';
 import type { Finding } from '../text/diagnostic.ts';
 
-/** A finding about one of several things that are too much alike. */
+/** A finding about one of several similar names. */
 export interface TwinFinding {
   readonly index: number;
   readonly finding: Finding;
 }
 
-const hint = 'Rename one of them, or remove the one that is not needed.';
+const hint = 'Rename one of them, or remove one.';
 
-/** File names that some file systems, or some readers, cannot tell apart: by case, or by the spelling of an accent. */
+/** Finds file names that some file systems or readers cannot tell apart, by case or accent encoding. */
 export function findFileTwins(files: readonly string[]): readonly TwinFinding[] {
   const show = (index: number): string => `\`${files[index] ?? ''}\``;
   return compare(files, (file) => file.normalize('NFKC').toLowerCase()).map(({ index, at }) => ({
     index,
-    finding: { code: 'tool.file.twin', message: `The file name is hard to tell from ${list(at, show)}.`, hint },
+    finding: { code: 'tool.file.twin', message: `The file name is hard to distinguish from ${list(at, show)}.`, hint },
   }));
 }
 
-/** Tool names of several files that are the same, differ in separators only, or (a warning) look the same. */
+/** Finds tool names of several files that are equal, differ only in separators, or (a warning) look alike. */
 export function findNameTwins(
   tools: readonly { readonly file: string; readonly name: string }[],
 ): readonly TwinFinding[] {
@@ -37,28 +37,28 @@ export function findNameTwins(
     };
   };
   return [
-    ...same.map(describe('duplicate', 'has the same name as …: all of them are refused')),
+    ...same.map(describe('duplicate', 'has the same name as …: all are refused')),
     ...separated
       .filter(({ index }) => isSame?.has(index) !== true)
-      .map(describe('twin', 'is hard to tell from …: all of them are refused')),
+      .map(describe('twin', 'is hard to distinguish from …: all are refused')),
     ...alike
       .filter(({ index }) => isSeparated?.has(index) !== true)
       .map(describe('lookalike', 'looks like …', 'warning')),
   ];
 }
 
-/** The same for tool names of which no two may be in force. */
+/** Tool names with the same key cannot be active together. */
 export function toTwinKey(name: string): string {
   return name.replace(/[_-]/g, '');
 }
 
 interface Twin {
   readonly index: number;
-  /** Some of the others, or all. */
+  /** Some or all of the others. */
   readonly at: readonly number[];
 }
 
-// Of thousands of twins, each names a few: naming them all would fill the memory.
+// Each finding names only a few: thousands of twins would otherwise fill memory.
 const maxNamed = 5;
 
 function compare(texts: readonly string[], fold: (text: string) => string): readonly Twin[] {
@@ -77,16 +77,16 @@ function list(at: readonly number[], show: (index: number) => string): string {
   return at.length > maxNamed ? `${named} and others` : named;
 }
 
-/** The files of a folder that are no tool files because they belong to one. */
+/** Files that are not tool files because they belong to one. */
 export interface BelongingFiles {
   readonly files: ReadonlySet<string>;
-  /** Tools that are none any more, by the command that names them. */
+  /** Tools that do not count because a command names their file. */
   readonly findings: readonly { readonly file: string; readonly finding: Finding }[];
 }
 
 /**
- * Whatever a good command names belongs to it, and so does what says nothing of a tool itself and is named or imported by any file: a bad
- * file costs no good one. A good tool that only belongs to a command is told; `strict` has no such command.
+ * A file that a valid command names belongs to it, and so does a file without any metadata that another file names or imports: a bad file
+ * does not affect valid ones. A valid tool that belongs to a command is reported; under `strict`, it refuses the command.
  */
 export function findBelonging(found: ReadonlyMap<string, ToolReading>, strict: boolean): BelongingFiles {
   const files = new Set([...found].flatMap(([file, { isNoTool }]) => (isNoTool === true ? [file] : [])));
@@ -101,13 +101,13 @@ export function findBelonging(found: ReadonlyMap<string, ToolReading>, strict: b
   return { files, findings };
 }
 
-/** Whether it says nothing of a tool at all. */
+/** True if it contains no metadata. */
 function isPlain(found: ToolReading | undefined): boolean {
   return found?.reading.diagnostics.some(({ code }) => code === 'tool.metadata.missing') === true;
 }
 
 function toFinding(part: string, strict: boolean): Finding {
-  const message = `\`${part}\` is a tool itself, and as a file of this command it is none.`;
-  const hint = 'Take its METADATA away, or do not name it here.';
+  const message = `\`${part}\` is a tool itself, but does not count as one because this command names its file.`;
+  const hint = 'Remove its METADATA, or do not name it here.';
   return { severity: strict ? 'error' : 'warning', code: 'tool.command.hides', message, hint };
 }

@@ -19,7 +19,7 @@ test('a diagnostic prints as place, severity, code and message, with the hint be
   expect(formatDiagnostic(diagnostic)).toMatch(/^x\.mjs:3:15 error /);
 });
 
-test('nothing invisible reaches a terminal', () => {
+test('no invisible character reaches a terminal', () => {
   const evil = '\u001b[2J\u202e\u200b\u{e0041}\ud800';
   const made = toDiagnostic({ code: 'c', message: `a ${evil}\nb`, hint: evil }, { file: `${evil}.mjs` });
   const text = formatDiagnostic(made);
@@ -45,7 +45,7 @@ test.each([
   });
 });
 
-test('property: lines end where an editor ends them', () => {
+test('property: lines end as in an editor', () => {
   const source = fc
     .array(fc.constantFrom('a', '\n', '\r', '\r\n', '\u2028'), { maxLength: 12 })
     .map((parts) => parts.join(''));

@@ -1,6 +1,6 @@
 import { makeVisible } from './hidden-text.ts';
 
-/** Something to know about a tool file. An error keeps the file's tool out; a warning does not. */
+/** A finding about a tool file. An error refuses the file's tool; a warning does not. */
 export interface Diagnostic {
   readonly severity: 'error' | 'warning';
   readonly code: string;
@@ -16,8 +16,8 @@ export interface Diagnostic {
 }
 
 /**
- * One diagnostic as plain text: `plugins/x.mjs:3:15 error tool.schema.vague  message`, and the hint on a line of its own.
- * `folder` goes before the file, so that a terminal can open the place.
+ * Formats a diagnostic as plain text: `plugins/x.mjs:3:15 error tool.schema.vague  message`, and the hint on its own
+ * line. `folder` is prefixed to the file, so that a terminal can open it.
  */
 export function formatDiagnostic(diagnostic: Diagnostic, { folder = '' }: { readonly folder?: string } = {}): string {
   const { severity, code, line, column, message, hint } = diagnostic;
@@ -25,13 +25,13 @@ export function formatDiagnostic(diagnostic: Diagnostic, { folder = '' }: { read
   return `${makeVisible(file)}:${line}:${column} ${severity} ${code}  ${message}\n  hint: ${hint}`;
 }
 
-/** Puts diagnostics in the order of files, and of places in them. */
+/** Sorts diagnostics by file and position. */
 export function compareDiagnostics(left: Diagnostic, right: Diagnostic): number {
   if (left.file !== right.file) return left.file < right.file ? -1 : 1;
   return left.line - right.line || left.column - right.column;
 }
 
-/** What a check found, before it is known where the place lies in lines. */
+/** A finding without line and column. */
 export interface Finding {
   readonly severity?: 'error' | 'warning';
   readonly code: string;
@@ -41,7 +41,7 @@ export interface Finding {
 
 const maxMessageLength = 500;
 
-/** Turns a finding at an offset of `source` into a diagnostic that is safe to print. */
+/** Converts a finding at an offset of `source` to a diagnostic that is safe to print. */
 export function toDiagnostic(
   finding: Finding,
   place: { readonly file: string; readonly source?: string; readonly offset?: number },
@@ -52,7 +52,7 @@ export function toDiagnostic(
 }
 
 function clean(text: string): string {
-  // What is made visible only grows.
+  // Making characters visible only lengthens the text.
   const visible = makeVisible(text.slice(0, maxMessageLength + 1));
   return visible.length <= maxMessageLength ? visible : `${visible.slice(0, maxMessageLength - 1)}…`;
 }
@@ -62,7 +62,7 @@ function lineAndColumn(source: string, offset: number): { readonly line: number;
   let start = 0;
   for (let index = 0; index < offset && index < source.length; index += 1) {
     const unit = source.charCodeAt(index);
-    // A carriage return ends a line unless the line feed after it does.
+    // A carriage return ends a line unless a line feed follows.
     const isEnd = unit === 10 || (unit === 13 && (index + 1 >= offset || source.charCodeAt(index + 1) !== 10));
     if (!isEnd) continue;
     line += 1;

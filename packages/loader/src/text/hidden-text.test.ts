@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { findHiddenCharacter, makeVisible } from './hidden-text.ts';
 
-// One of every kind that a person does not see and a model does.
+// One of every kind that people cannot see and models read.
 test.each([
   ['a control', 0x7f],
   ['a soft hyphen', 0xad],
@@ -35,4 +35,4 @@ test.each([
   '\ue000',
   '\u{1f600}',
   'a\tb\nc',
-])('%j is what people write', (text) => expect(findHiddenCharacter(text)).toBeUndefined());
+])('%j is ordinary text', (text) => expect(findHiddenCharacter(text)).toBeUndefined());

@@ -4,13 +4,13 @@ import { makeVisible } from './hidden-text.ts';
 const maxLength = 500;
 const maxErrorLength = 1000;
 
-/** A message on one line without host paths: those of `folder` become relative, others keep their last part. */
+/** A message on one line without host paths: those in `folder` become relative, others keep their last part. */
 export function hidePaths(message: string, folder: string): string {
   const text = hide(message.slice(0, 4 * maxLength), folder);
   return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
 }
 
-/** What a program has said of an error, as `hidePaths` shows it, in lines; of what is too long, the start or the end. */
+/** The error text of a program with paths hidden as by `hidePaths`, in lines, truncated to its start or end. */
 export function toErrorText(said: string, folder: string, kept: 'start' | 'end'): string {
   const long = 4 * maxErrorLength;
   const text = (kept === 'start' ? said.slice(0, long) : said.slice(-long))

@@ -13,7 +13,7 @@ async function readTool({ root, plugins }: TestProject, name = 'a'): Promise<Cur
   return tool;
 }
 
-test('a copy is there from the first need to the last', async () => {
+test('a copy exists from its first use to its last', async () => {
   await using project = await createProject({ 'plugins/a.mjs': toolFile('a') });
   const current = await readTool(project);
   const copies = await createWatchCopies(project.root);
@@ -25,7 +25,7 @@ test('a copy is there from the first need to the last', async () => {
   expect(existsSync(entry)).toBe(false);
   await runnable.prepare();
   expect(existsSync(entry)).toBe(true);
-  // Released during a call, which goes on with it.
+  // Released during a call, which continues.
   const during = Promise.withResolvers<void>();
   const call = around(async () => {
     await during.promise;
@@ -35,7 +35,7 @@ test('a copy is there from the first need to the last', async () => {
   release();
   during.resolve();
   expect(await call).toBe(true);
-  // Called later, by somebody who still has it: the copy is there for that time.
+  // A later call by a holder of the tool: the copy exists during the call.
   expect(await around(isThere)).toBe(true);
   await copies.close();
   expect(existsSync(entry)).toBe(false);
@@ -43,7 +43,7 @@ test('a copy is there from the first need to the last', async () => {
   await expect(runnable.prepare()).rejects.toMatchObject({ code: 'tool.process.closed' });
 });
 
-test('a version that comes back at once keeps its copy', async () => {
+test('a version that returns at once keeps its copy', async () => {
   await using project = await createProject({ 'plugins/a.mjs': toolFile('a'), 'plugins/b.mjs': toolFile('b') });
   const current = await readTool(project);
   const copies = await createWatchCopies(project.root);
@@ -52,7 +52,7 @@ test('a version that comes back at once keeps its copy', async () => {
   await prepare();
   first.release();
   const second = copies.hold(current);
-  // In its turn, after whatever the release has brought about.
+  // Queued after the effects of the release.
   await copies.hold(await readTool(project, 'b')).runnable.prepare();
   expect(existsSync(tool.entry)).toBe(true);
   second.release();
@@ -61,7 +61,7 @@ test('a version that comes back at once keeps its copy', async () => {
   await copies.close();
 });
 
-test('a copy that somebody has taken away is written again from what was read, whatever the file is now', async () => {
+test('a removed copy is written again from the bytes that were read, whatever the file contains now', async () => {
   await using project = await createProject({ 'plugins/a.mjs': toolFile('a') });
   const current = await readTool(project);
   const copies = await createWatchCopies(project.root);

@@ -8,30 +8,29 @@ import type { RunnableTool } from '../load/tool-host.ts';
 import { createPinnedCopies, toCopiedTool } from '../pins/copies.ts';
 import type { CurrentTool } from '../pins/folder.ts';
 
-/** A tool that runs from a copy of what was read, for as long as somebody needs it. */
+/** A tool that runs from a copy as long as it is needed. */
 export interface CopiedTool {
   readonly runnable: RunnableTool;
-  /** Ends the need. Whoever calls the tool later all the same has the copy for that time. */
+  /** Ends the need. A later call still gets the copy while it runs. */
   release(): void;
 }
 
 /**
- * The copies of a watch: `.holdfast/watch-…` in the root of the project, which nobody else uses. A copy is written before its tool
- * first runs.
+ * The copies of a watch, in its own folder `.holdfast/watch-…` in the root of the project. A copy is written before its tool first runs.
  */
 export interface WatchCopies {
-  /** Why none can be made, in a word; empty where they can. */
+  /** Why copies cannot be made; empty if they can. */
   readonly problem: string;
   hold(tool: CurrentTool): CopiedTool;
-  /** Takes them away. Later calls fail with HoldfastError `tool.process.closed`. */
+  /** Removes the copies. Later calls fail with HoldfastError `tool.process.closed`. */
   close(): Promise<void>;
 }
 
-// A process of another machine, or container, that shares the folder may well be alive.
+// A process of another machine or container that shares the folder may still be alive.
 const machine = hash('sha256', hostname()).slice(0, 8);
 
 /**
- * Takes away what watches have left behind whose process is gone.
+ * Removes the leftovers of watches whose process has ended.
  *
  * @param root - absolute, without symlinks.
  */
@@ -41,13 +40,13 @@ export async function createWatchCopies(root: string): Promise<WatchCopies> {
   if (problem === '') await removeLeftovers(home);
   const name = `watch-${machine}-${process.pid}-${randomUUID().slice(0, 8)}`;
   const copies = createPinnedCopies(root, { name });
-  /** How many need each digest: versions in force, and calls. */
+  /** Number of users per digest: active versions and calls. */
   const needs = new Map<string, number>();
   const written = new Set<string>();
   let closed = false;
   let last: Promise<unknown> = Promise.resolve();
 
-  // One after the other: a copy must not go while it is found to be there.
+  // Sequential: a copy must not be removed right after it was found to exist.
   function inTurn(work: () => Promise<void>): Promise<void> {
     const done = last.then(work);
     last = done.catch(() => undefined);
@@ -92,7 +91,7 @@ export async function createWatchCopies(root: string): Promise<WatchCopies> {
           async around(call) {
             need(digest);
             try {
-              // What it imports only now has to be there, too.
+              // Later imports need it too.
               if (released) await prepare();
               return await call();
             } finally {
@@ -109,7 +108,7 @@ export async function createWatchCopies(root: string): Promise<WatchCopies> {
     },
     async close() {
       closed = true;
-      // What cannot be removed now is removed by a later watch.
+      // A later watch removes what cannot be removed now.
       await inTurn(() => rm(join(home, name), { recursive: true, force: true })).catch(() => undefined);
     },
   };
@@ -130,7 +129,7 @@ async function findProblem(root: string, home: string): Promise<string> {
   }
 }
 
-/** It only saves room: what cannot be removed stays. */
+/** Best effort, because it only saves space. */
 async function removeLeftovers(home: string): Promise<void> {
   const names = await readdir(home).catch(() => []);
   for (const name of names) {
@@ -145,7 +144,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (thrown) {
-    // There is one, of somebody else.
+    // It exists, but belongs to another user.
     return codeOf(thrown) === 'EPERM';
   }
 }

@@ -12,7 +12,7 @@ const importing = toolFile('say', { code: "import { word } from '../src/word.mjs
 interface Act {
   readonly name: string;
   readonly act: (project: TestProject) => Promise<void>;
-  /** What the tool says in the end; `undefined`: it is not there. */
+  /** The tool's final result; `undefined`: it does not exist. */
   readonly says: string | undefined;
 }
 
@@ -103,7 +103,7 @@ function writeWord(number: number): Act['act'] {
   return ({ write }) => write('src/word.mjs', `export const word = "word ${number}";`);
 }
 
-/** Watches for real; `settled` resolves when the tool says so, which is asked after each reload. */
+/** Watches real files; `settled` resolves once the tool returns the expected result. */
 async function startReal(
   project: TestProject,
   options: { readonly lock?: string; readonly subfolders?: true } = {},
@@ -133,7 +133,7 @@ async function startReal(
   };
 }
 
-test('every way in which files change is seen', async () => {
+test('every kind of file change is noticed', async () => {
   await using project = await createProject();
   const { watched, settled } = await startReal(project);
   for (const { name, act, says } of inFolder) {
@@ -144,7 +144,7 @@ test('every way in which files change is seen', async () => {
   await watched.close();
 });
 
-test('a lock that is written counts', async () => {
+test('a written lock is noticed', async () => {
   await using project = await createProject({ 'plugins/say.mjs': saying('one') });
   await project.accept();
   const { watched, settled } = await startReal(project, { lock: project.lock });
@@ -159,7 +159,7 @@ test('a lock that is written counts', async () => {
   await watched.close();
 });
 
-test('folders in the folder, new ones too', async () => {
+test('subfolders, including new ones', async () => {
   await using project = await createProject();
   const { watched, settled } = await startReal(project, { subfolders: true });
   await project.write('plugins/deep/er/say.mjs', saying('one'));
@@ -172,7 +172,7 @@ test('folders in the folder, new ones too', async () => {
   await watched.close();
 });
 
-test('a folder behind a link, and a link that leads elsewhere', async () => {
+test('a folder behind a link, and a retargeted link', async () => {
   await using project = await createProject({ 'one/say.mjs': saying('one'), 'two/say.mjs': saying('two') });
   await rm(project.plugins, { recursive: true });
   await symlink('one', project.plugins);
@@ -206,7 +206,7 @@ test('a thousand files at once', async () => {
   await watched.close();
 });
 
-test('two watches of one folder both see it replaced', async () => {
+test('two watches of one folder both notice its replacement', async () => {
   await using project = await createProject({ 'plugins/say.mjs': saying('one') });
   const [first, second] = [await startReal(project), await startReal(project)];
   await swapFolder(project);
@@ -226,11 +226,11 @@ const names = [
   ['count.sh', true],
   ['.say.mjs.swp', false],
   ['node_modules', false],
-  // Where the system does not say which one it was, it may have been one of ours.
+  // If the system does not name the file, it may be one of ours.
   [null, true],
 ] as const;
 
-test('names that are no news, and files that nobody has reported before they were followed', async () => {
+test('irrelevant names, and files that changed before they were followed', async () => {
   await using project = await createProject({ 'src/word.mjs': '' });
   const listeners = new Map<string, (event: string, name: string | null) => void>();
   let isFull = true;
@@ -256,7 +256,7 @@ test('names that are no news, and files that nobody has reported before they wer
   const word = join(project.root, 'src/word.mjs');
   expect(await countChanges([word])).toBeGreaterThan(0);
   expect(await countChanges([word])).toBe(0);
-  // Of a folder that is watched already.
+  // In an already watched folder.
   expect(await countChanges([word, join(project.root, 'src/other.mjs')])).toBe(1);
   for (const [name, isOurs] of names) {
     const before = changes;
@@ -269,7 +269,7 @@ test('names that are no news, and files that nobody has reported before they wer
   expect(listeners.size).toBe(0);
 });
 
-test('nothing holds the process after the end', async () => {
+test('nothing keeps the process alive after closing', async () => {
   const count = (): number => process.getActiveResourcesInfo().filter((kind) => kind.startsWith('FSEvent')).length;
   await using project = await createProject({ 'plugins/say.mjs': saying('one') });
   const before = count();

@@ -5,32 +5,31 @@ import { isToolFolderName } from '../scan/tool-files.ts';
 
 export interface FileWatcher {
   /**
-   * From now on these files are watched beside the folder, wherever they lie and whether they exist or not. Absolute paths. What
-   * has become of folders meanwhile is found, too. `changed` is told when something may have happened before that. Resolves with the
-   * reasons why folders cannot be watched.
+   * Watches these files in addition to the folder, in any location, existing or not. Absolute paths. Also updates the watched folders.
+   * `changed` is called if something may have changed before. Resolves with the reasons why folders cannot be watched.
    */
   follow(paths: Iterable<string>): Promise<readonly unknown[]>;
   close(): void;
 }
 
 export interface WatchedPlace {
-  /** The folder, which may come and go. */
+  /** The folder, which may be removed and recreated. */
   readonly directory: string;
-  /** Also the folders in it, however deep. */
+  /** Also watches subfolders of any depth. */
   readonly subfolders: boolean;
-  /** What is followed from the beginning. */
+  /** Files followed from the start. */
   readonly files: readonly string[];
 }
 
 /**
- * Starts to watch a folder; resolves when no change can be missed any more. `changed` is told when something may be different. Which
- * file it was does not matter: all are read again.
+ * Watches a folder; resolves once no later change can be missed. `changed` is called when something may have changed,
+ * without the file name: everything is read again.
  */
 export type WatchFiles = (place: WatchedPlace, changed: () => void) => Promise<FileWatcher>;
 
 export const watchFiles: WatchFiles = (place, changed) => watchFilesWith(undefined, place, changed);
 
-/** As `watchFiles`, for tests. */
+/** Like `watchFiles`, for tests. */
 export async function watchFilesWith(
   watchFolder: WatchFolder | undefined,
   { directory, subfolders, files }: WatchedPlace,
@@ -45,7 +44,7 @@ export async function watchFilesWith(
   const watch = watchFolders({
     async folders() {
       const inside = subfolders ? await listFolders(folder) : [folder];
-      // With the folder around it: the folder may be put in the place of another one.
+      // Includes the parent folder: the folder may be replaced.
       return [dirname(folder), ...inside, ...[...followed].map((path) => dirname(path))];
     },
     changed(path) {
@@ -59,7 +58,7 @@ export async function watchFilesWith(
       const before = followed;
       followed = new Set([...paths].filter((path) => !isOfFolder(path)));
       const failures = await watch.update();
-      // Nobody has reported what happened to a file before it was followed.
+      // Changes to a file before it was followed were not reported.
       if ([...followed].some((path) => !before.has(path))) changed();
       return failures;
     },
@@ -67,7 +66,7 @@ export async function watchFilesWith(
   };
 }
 
-/** The names that lead from a folder to what is in it; `undefined`: it is elsewhere. */
+/** The path segments from a folder to a path in it; `undefined` if outside. */
 function partsInside(folder: string, path: string): readonly string[] | undefined {
   const inside = relative(folder, path);
   if (inside === '') return [];
@@ -75,17 +74,17 @@ function partsInside(folder: string, path: string): readonly string[] | undefine
   return parts[0] === '..' || resolve(inside) === inside ? undefined : parts;
 }
 
-/** Names that mean nothing to anybody are no news. A tool may import what begins with `_`. */
+/** Ignores irrelevant names. A tool may import files that start with `_`. */
 function isName(name: string): boolean {
   return !name.startsWith('.') && name !== 'node_modules';
 }
 
-/** A folder and those in it in which tools are looked for. */
+/** A folder and its subfolders with tools. */
 async function listFolders(folder: string): Promise<readonly string[]> {
   const found = [folder];
   // Grows during the loop.
   for (const path of found) {
-    // The scan reports what cannot be read.
+    // The scan reports unreadable folders.
     const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
     for (const entry of entries)
       if (entry.isDirectory() && isToolFolderName(entry.name)) found.push(join(path, entry.name));

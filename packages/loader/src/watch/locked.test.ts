@@ -21,7 +21,7 @@ const step = fc.oneof(
 );
 
 async function acceptTool(project: TestProject, name: string): Promise<void> {
-  // A lock that the test has damaged compares with nothing.
+  // A lock damaged by the test cannot be compared.
   const compared = await project.compare().catch(() => undefined);
   if (compared?.tools.some((tool) => tool.name === name) === true) await compared.accept([name]);
 }
@@ -35,7 +35,7 @@ function readSoundLock(path: string): LockReading | undefined {
   }
 }
 
-test('whatever is edited, accepted and withdrawn: nothing is in force that the lock does not have', async () => {
+test('property: after any edits and locks, only locked tools are active', async () => {
   let kept = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(step, fc.boolean()), { minLength: 1, maxLength: 16 }), async (steps) => {
@@ -77,7 +77,7 @@ test('whatever is edited, accepted and withdrawn: nothing is in force that the l
         }
         const inForce = new Map(watched.tools.map((tool) => [tool.name, tool.origin?.digest]));
         for (const [name, digest] of inForce) expect(lock.tools.get(name)?.digest, name).toBe(digest);
-        // All that a load lets through, and beyond that only what is kept.
+        // All tools that a load accepts, and in addition only kept versions.
         const loaded = await loadTools(project.plugins, { lock: project.lock, isolation: 'in-process' });
         const names = loaded.tools.map(({ name }) => name);
         expect([...inForce.keys()]).toEqual(expect.arrayContaining(names));
@@ -90,6 +90,6 @@ test('whatever is edited, accepted and withdrawn: nothing is in force that the l
     }),
     { numRuns: 15 },
   );
-  // Otherwise the rule would hardly have been met.
+  // Otherwise the property would hardly be tested.
   expect(kept).toBeGreaterThan(0);
 });

@@ -15,7 +15,7 @@ const content: fc.Arbitrary<Content> = fc.oneof(
     weight: 5,
     arbitrary: fc.record({
       type: fc.constant('tool' as const),
-      // Two of them are hard to tell apart.
+      // Two of them are hard to distinguish.
       name: fc.constantFrom('one', 'two', 'three', 't_wo'),
       answer: fc.nat({ max: 2 }),
       imports: fc.boolean(),
@@ -39,12 +39,12 @@ function toText(one: Content): string | null {
 interface InForce {
   readonly name: string;
   readonly answer: unknown;
-  /** Whether it can outlive a change of its file. */
+  /** True if it can survive a change of its file. */
   readonly isCopied: boolean;
 }
 const toKey = (name: string): string => name.replace('_', '');
 
-/** What has to be in force: what a load finds, but for the rule of the last good version. */
+/** The expected tools: those of a load, plus last valid versions. */
 function expectAfter(
   former: ReadonlyMap<string, InForce>,
   now: { readonly contents: ReadonlyMap<string, Content>; readonly helper: number | 'broken' | 'gone' },
@@ -76,7 +76,7 @@ function expectAfter(
   return next;
 }
 
-test('after any edits the tools are those of a load, but for files that were better before', async () => {
+test('property: after any edits the tools are those of a load, plus last valid versions', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 8 }), async (edits) => {
       await using watch = await startWatch({});
@@ -103,7 +103,7 @@ test('after any edits the tools are those of a load, but for files that were bet
         const expected = expectAfter(inForce, { contents, helper: helperNow }, good);
         const inOrder = [...expected].sort(([left], [right]) => (left < right ? -1 : 1));
         expect(Object.entries(await watch.answers())).toEqual(inOrder.map(([, { name, answer }]) => [name, answer]));
-        // Every error of a load is told, too.
+        // Every error of a load is reported too.
         for (const { code, file } of loaded.diagnostics) expect(watch.codes().join()).toContain(`${file} ${code}`);
         if (JSON.stringify([...inForce].sort()) !== JSON.stringify(inOrder))
           expect(watch.watched.tools).not.toBe(before);

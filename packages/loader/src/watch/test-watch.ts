@@ -9,32 +9,32 @@ import {
   watchToolsWith,
 } from './tools.ts';
 
-/** A project whose tools folder is watched, by events that the test makes. Closed and removed at the end of the block. */
+/** A project whose tools folder is watched with simulated events. Closed and removed at the end of the block. */
 export interface TestWatch extends AsyncDisposable {
   readonly project: TestProject;
   readonly watched: WatchedTools;
-  /** What `onReload` was told. */
+  /** The arguments of all `onReload` calls. */
   readonly reloads: readonly ToolReload[];
-  /** The files that were to be watched last, relative to the project. */
+  /** The last followed files, relative to the project. */
   readonly followed: readonly string[];
-  /** How many watchers are open. */
+  /** The number of open watchers. */
   readonly open: number;
-  /** Tells that something may have changed. */
+  /** Signals that something may have changed. */
   changed(): void;
   /** Writes files, removes those with `null`, and reloads. */
   edit(files: Readonly<Record<string, string | null>>): Promise<void>;
-  /** What each tool answers, or the code of what it throws. */
+  /** The result of each tool, or the code of its error. */
   answers(): Promise<Readonly<Record<string, unknown>>>;
-  /** Codes with their files, and severities where they are warnings. */
+  /** Codes with their files, and severities of warnings. */
   codes(): readonly string[];
 }
 
 export interface TestWatchOptions extends Omit<WatchToolsOptions, 'lock'> {
-  /** Locks everything as it is at first. Default false. */
+  /** Locks the initial state. Default false. */
   readonly locked?: boolean;
   readonly clock?: Clock;
   readonly seams?: Omit<WatchSeams, 'watchFiles' | 'clock'>;
-  /** What cannot be watched. */
+  /** Simulated reasons why folders cannot be watched. */
   readonly failures?: readonly unknown[];
 }
 
@@ -72,7 +72,7 @@ export async function startWatch(
       ...seams,
     },
   );
-  if (changed === undefined) throw new Error('Nobody has watched.');
+  if (changed === undefined) throw new Error('No watcher was created.');
   return {
     project,
     watched,

@@ -68,45 +68,45 @@ const steps: readonly Step[] = [
     reload: { added: ['c'], changed: [], removed: ['a'], kept: [] },
   },
   {
-    name: 'two files that exchange their tools',
+    name: 'two files that swap their tools',
     edit: { 'plugins/a.mjs': answering('b', 20), 'plugins/b.mjs': answering('a', 10) },
     answers: { a: 10, b: 20 },
     reload: { added: [], changed: ['b', 'a'], removed: [], kept: [] },
   },
   {
-    name: 'a twin costs the first one nothing, and is refused',
+    name: 'a twin is refused and does not affect the first file',
     edit: { 'plugins/c.mjs': answering('a', 3) },
     answers: { a: 1, b: 2 },
     codes: ['a.mjs tool.name.duplicate', 'a.mjs tool.watch.kept (warning)', 'c.mjs tool.name.duplicate'],
   },
   {
-    name: 'a good file takes the name of one that is broken now',
+    name: 'a valid file takes the name of a broken one',
     edit: { 'plugins/a.mjs': broken, 'plugins/c.mjs': answering('a', 3) },
     answers: { a: 3, b: 2 },
     codes: ['a.mjs tool.file.syntax'],
     reload: { added: [], changed: ['a'], removed: [], kept: [] },
   },
   {
-    name: 'so does one whose name is hard to tell from it',
+    name: 'a valid file takes a name that is hard to distinguish',
     files: { 'plugins/a.mjs': answering('do_it', 1) },
     edit: { 'plugins/a.mjs': broken, 'plugins/c.mjs': answering('do-it', 3) },
     answers: { 'do-it': 3 },
     codes: ['a.mjs tool.file.syntax'],
   },
   {
-    name: 'a file that is renamed to one that does not count',
+    name: 'a file renamed to an ignored name',
     edit: { 'plugins/a.mjs': null, 'plugins/_a.mjs': answering('a', 1) },
     answers: { b: 2 },
   },
   {
-    name: 'what a tool imports is a part of it',
+    name: 'a tool includes its imports',
     files: word,
     edit: { 'plugins/_word.mjs': 'export const word = 2;' },
     answers: { helped: 2 },
     reload: { added: [], changed: ['helped'], removed: [], kept: [] },
   },
   {
-    name: 'an import that breaks keeps what it was',
+    name: 'a broken import keeps the last version',
     files: word,
     edit: { 'plugins/_word.mjs': 'export const word = ;' },
     answers: { helped: 1 },
@@ -114,20 +114,20 @@ const steps: readonly Step[] = [
     reload: { added: [], changed: [], removed: [], kept: ['helped'] },
   },
   {
-    name: 'an import that is gone keeps what it was',
+    name: 'a missing import keeps the last version',
     files: word,
     edit: { 'plugins/_word.mjs': null },
     answers: { helped: 1 },
     codes: ['helped.mjs tool.import.missing', 'helped.mjs tool.watch.kept (warning)'],
   },
   {
-    name: 'a new tool whose import is not there yet is offered, as by a load',
+    name: 'a new tool with a missing import is offered, as on load',
     edit: { 'plugins/helped.mjs': helped },
     answers: { a: 1, b: 2, helped: 'threw tool.file.import_failed' },
     codes: ['helped.mjs tool.watch.unkept (warning)'],
   },
   {
-    name: 'a broken import does not hold a name that another file has taken',
+    name: 'a broken import does not reserve a name that another file has taken',
     files: word,
     edit: {
       'plugins/_word.mjs': null,
@@ -138,26 +138,26 @@ const steps: readonly Step[] = [
     codes: ['helped.mjs tool.watch.unkept (warning)'],
   },
   {
-    name: 'a new tool whose import is not there does not take the name of one that is kept',
+    name: 'a new tool with a missing import does not take the name of a kept one',
     edit: { 'plugins/a.mjs': broken, 'plugins/helped.mjs': toolFile('a', { code: "import './_word.mjs';" }) },
     answers: { a: 1, b: 2 },
     codes: ['a.mjs tool.file.syntax', 'a.mjs tool.watch.kept (warning)', 'helped.mjs tool.import.missing'],
   },
   {
-    name: 'what no copy can hold runs where it lies, as by a load',
+    name: 'a tool that cannot run from a copy runs in place, as on load',
     edit: { 'plugins/a.mjs': toolFile('a', { body: 'return typeof import.meta.url;' }) },
     answers: { a: 'string', b: 2 },
     codes: ['a.mjs tool.watch.unkept (warning)'],
   },
   {
-    name: 'and is not kept when it breaks',
+    name: 'and does not keep its last version',
     files: { 'plugins/a.mjs': toolFile('a', { body: 'return typeof import.meta.url;' }) },
     edit: { 'plugins/a.mjs': broken },
     answers: {},
     codes: ['a.mjs tool.file.syntax'],
   },
   {
-    name: 'locked: an edited file is refused and stays as it is locked',
+    name: 'locked: an edited file is refused and keeps its locked version',
     locked: true,
     edit: { 'plugins/a.mjs': answering('a', 10) },
     answers: { a: 1, b: 2 },
@@ -180,14 +180,14 @@ const steps: readonly Step[] = [
     codes: ['c.mjs tool.lock.unpinned'],
   },
   {
-    name: 'locked: a file that is gone',
+    name: 'locked: a removed file',
     locked: true,
     edit: { 'plugins/a.mjs': null },
     answers: { b: 2 },
     codes: ['a.mjs tool.lock.gone (warning)'],
   },
   {
-    name: 'locked: a lock that is gone changes no tool',
+    name: 'locked: a removed lock changes no tool',
     locked: true,
     edit: { 'holdfast.lock': null, 'plugins/a.mjs': null },
     answers: { a: 1, b: 2 },
@@ -195,14 +195,14 @@ const steps: readonly Step[] = [
     reload: { added: [], changed: [], removed: [], kept: [] },
   },
   {
-    name: 'locked: a lock that is damaged changes no tool',
+    name: 'locked: a damaged lock changes no tool',
     locked: true,
     edit: { 'holdfast.lock': '{' },
     answers: { a: 1, b: 2 },
     codes: ['. tools.lock.invalid'],
   },
   {
-    name: 'locked: what the lock does not name any more goes, though its file is as it was',
+    name: 'locked: a tool removed from the lock is removed, although its file is unchanged',
     locked: true,
     edit: { 'holdfast.lock': '{ "version": 1, "tools": {} }' },
     answers: {},
@@ -219,7 +219,7 @@ test.each(steps)('$name', async ({ files = two, edit, answers, codes = [], reloa
   if (reload !== undefined) expect(watch.reloads).toEqual([reload]);
 });
 
-test('a file that is repaired has its new tool, or the one that it had', async () => {
+test('a repaired file gives its new tool, or the previous one', async () => {
   await using watch = await startWatch(two);
   const [first] = watch.watched.tools;
   await watch.edit({ 'plugins/a.mjs': broken });
@@ -230,7 +230,7 @@ test('a file that is repaired has its new tool, or the one that it had', async (
   expect(await watch.answers()).toEqual({ a: 3, b: 2 });
 });
 
-test('a lock that is written anew counts at once', async () => {
+test('a new lock applies at once', async () => {
   await using watch = await startWatch(two, { locked: true });
   await watch.edit({ 'plugins/a.mjs': answering('a', 10) });
   await watch.project.accept();
@@ -238,7 +238,7 @@ test('a lock that is written anew counts at once', async () => {
   expect({ answers: await watch.answers(), codes: watch.codes() }).toEqual({ answers: { a: 10, b: 2 }, codes: [] });
 });
 
-test('what was locked before is of no use once the lock has another version', async () => {
+test('a previously locked version is not used once the lock has another', async () => {
   await using watch = await startWatch(two, { locked: true });
   await watch.project.write('plugins/a.mjs', answering('a', 10));
   await watch.project.accept();
@@ -249,7 +249,7 @@ test('what was locked before is of no use once the lock has another version', as
   });
 });
 
-test('what has not changed stays the same object, and nobody is told', async () => {
+test('unchanged tools stay the same objects, without a notification', async () => {
   await using watch = await startWatch(two);
   const { tools, files } = watch.watched;
   expect(Object.isFrozen(tools)).toBe(true);
@@ -264,7 +264,7 @@ test('what has not changed stays the same object, and nobody is told', async () 
   expect(watch.reloads).toHaveLength(1);
 });
 
-test('a folder that is gone changes no tool, and its files count again when it is back', async () => {
+test('a removed folder changes no tool, and its files apply again when it returns', async () => {
   await using watch = await startWatch(two);
   await rename(watch.project.plugins, join(watch.project.root, 'away'));
   await watch.watched.reload();
@@ -275,7 +275,7 @@ test('a folder that is gone changes no tool, and its files count again when it i
   expect(watch.codes()).toEqual(['. tool.watch.retained (warning)']);
 });
 
-test('a file that changes while it is read keeps what it was, and is read again', async () => {
+test('a file that changes while it is read keeps its version, and is read again', async () => {
   let disturb = async (): Promise<void> => undefined;
   await using watch = await startWatch(two, { seams: { onScanned: () => disturb() } });
   disturb = async () => {
@@ -290,7 +290,7 @@ test('a file that changes while it is read keeps what it was, and is read again'
   expect(watch.codes()).toEqual(['. tool.watch.retained (warning)']);
 });
 
-test('links count as by a load, and one that leaves the folder keeps what was there', async () => {
+test('links are treated as on load, and one that leaves the folder keeps the last version', async () => {
   await using watch = await startWatch({ ...two, 'src/evil.mjs': answering('a', 666) });
   await watch.project.link('plugins/a.mjs', '../src/evil.mjs');
   await watch.watched.reload();
@@ -306,7 +306,7 @@ const waiting = (answer: number): string =>
   });
 
 test.each(['in-process', 'worker', 'subprocess'] as const)(
-  'a call in flight ends with the version that it began with, %s',
+  'a running call finishes with its version, %s',
   async (isolation) => {
     await using watch = await startWatch(
       { 'plugins/a.mjs': waiting(1), 'plugins/_late.mjs': 'export const late = 1;' },
@@ -320,12 +320,12 @@ test.each(['in-process', 'worker', 'subprocess'] as const)(
     await watch.edit({ 'plugins/a.mjs': waiting(3), 'plugins/_late.mjs': 'export const late = 3;', go: '' });
     expect(await call).toEqual([1, 1]);
     expect(await watch.watched.tools[0]?.execute?.({ text }, testContext())).toEqual([3, 3]);
-    // Whoever still has the first one still has what it was.
+    // The first tool object still runs its own version.
     expect(await first?.execute?.({ text }, testContext())).toEqual([1, 1]);
   },
 );
 
-test('a tool of the past that this process has imported finds what it imports only now', async () => {
+test('an outdated tool imported by this process can still import its files late', async () => {
   const body = "return input.text === 'late' ? (await import('./_late.mjs')).late : 0;";
   const late = 'export const late = 1;';
   await using watch = await startWatch({ 'plugins/a.mjs': toolFile('a', { body }), 'plugins/_late.mjs': late });
@@ -335,20 +335,20 @@ test('a tool of the past that this process has imported finds what it imports on
   expect(await callTool(first, testContext(), { text: 'late' })).toBe(1);
 });
 
-/** What `.holdfast` holds of watches, with the copies in it. */
+/** The folders of watches in `.holdfast`, with their copies. */
 async function listCopies({ project }: TestWatch): Promise<readonly string[]> {
   const home = join(project.root, '.holdfast');
   const names = (await readdir(home).catch(() => [])).filter((name) => name.startsWith('watch-'));
   return (await Promise.all(names.map((name) => readdir(join(home, name))))).flat();
 }
 
-test('copies are there from the first call until the next version, and none is left at the end', async () => {
+test('copies exist from the first call until the next version, and none remains at the end', async () => {
   await using watch = await startWatch(two);
   expect(await listCopies(watch)).toEqual([]);
   await watch.answers();
   const first = await listCopies(watch);
   expect(first).toHaveLength(2);
-  // Read again, and no more needed than before.
+  // Read again without changes.
   await watch.watched.reload();
   await watch.edit({ 'plugins/a.mjs': answering('a', 3) });
   await watch.answers();
@@ -359,7 +359,7 @@ test('copies are there from the first call until the next version, and none is l
   expect(await readdir(join(watch.project.root, '.holdfast'))).toEqual(['.gitignore']);
 });
 
-test('a copy that was tampered with is made anew', async () => {
+test('a damaged copy is recreated', async () => {
   await using watch = await startWatch(two, { isolation: 'subprocess' });
   expect(await watch.answers()).toEqual({ a: 1, b: 2 });
   await watch.edit({ 'plugins/a.mjs': answering('a', 3) });
@@ -370,13 +370,13 @@ test('a copy that was tampered with is made anew', async () => {
   expect(await watch.answers()).toEqual({ a: 3, b: 2 });
 });
 
-test('what watches of processes that are gone have left is taken away, and nothing else', async () => {
+test('leftovers of watches whose process ended are removed, and nothing else', async () => {
   await using project = await createProject(two);
   const first = await watchTools(project.plugins, { isolation: 'in-process' });
   await callTool(first.tools[0]);
   const home = join(project.root, '.holdfast');
   const [own = ''] = (await readdir(home)).filter((name) => name.startsWith('watch-'));
-  // No process has such a number.
+  // A process number that does not exist.
   const left = own.replace(/^(watch-\w{8})-\d+/, '$1-4294967');
   const others = [own.replace(/^watch-\w{8}/, 'watch-00000000'), 'watch-mine', 'tools'];
   for (const name of [left, ...others]) await project.write(`.holdfast/${name}/x`, '');
@@ -387,7 +387,7 @@ test('what watches of processes that are gone have left is taken away, and nothi
   await second.close();
 });
 
-test('where no copy can be written tools run where they lie', async () => {
+test('without a writable folder, tools run in place', async () => {
   await using project = await createProject(two);
   await project.write('elsewhere/x', '');
   await symlink('elsewhere', join(project.root, '.holdfast'));
@@ -401,7 +401,7 @@ test('where no copy can be written tools run where they lie', async () => {
   await watched.close();
 });
 
-test('a thousand events are one reload, and one that comes during a reload is another', async () => {
+test('a thousand events cause one reload, and one during a reload causes another', async () => {
   const time = testClock();
   let timers = 0;
   const clock: Clock = {
@@ -426,7 +426,7 @@ test('a thousand events are one reload, and one that comes during a reload is an
   };
   expect({ scans, timers }).toEqual({ scans: 1, timers: 1 });
   time.advance(1000);
-  // Whoever asks now has the reload that has begun.
+  // Requests now share the started reload.
   await watch.watched.reload();
   expect({ scans, timers, answers: await watch.answers() }).toEqual({ scans: 2, timers: 2, answers: { a: 3, b: 2 } });
   await watch.project.write('plugins/a.mjs', answering('a', 4));
@@ -435,7 +435,7 @@ test('a thousand events are one reload, and one that comes during a reload is an
   expect({ scans, answers: await watch.answers() }).toEqual({ scans: 3, answers: { a: 4, b: 2 } });
 });
 
-test('reloads at once are as many as it takes', async () => {
+test('concurrent requests share reloads', async () => {
   let scans = 0;
   const onScanned = (): void => {
     scans += 1;
@@ -453,32 +453,35 @@ test('reloads at once are as many as it takes', async () => {
 test.each([
   [Object.assign(new Error('System limit'), { code: 'ENOSPC' }), 'ENOSPC', 'fs.inotify'],
   [Object.assign(new Error('Too many'), { code: 'EMFILE' }), 'EMFILE', 'fs.inotify'],
-  [new Error('no more'), 'no more', 'by hand'],
-  [null, 'null', 'by hand'],
-])('what cannot be watched, for %s, is told of until it can, and tools stay', async (thrown, message, hint) => {
-  const failures: unknown[] = [thrown];
-  await using watch = await startWatch(two, { failures });
-  const told = {
-    severity: 'warning',
-    code: 'tool.watch.failed',
-    file: '.',
-    message: expect.stringContaining(message),
-    hint: expect.stringContaining(hint),
-  };
-  expect(watch.watched.diagnostics).toMatchObject([told]);
-  await watch.edit({ 'plugins/a.mjs': answering('a', 3) });
-  expect(watch.watched.diagnostics).toMatchObject([told]);
-  failures.pop();
-  await watch.watched.reload();
-  expect(watch.watched.diagnostics).toEqual([]);
-  expect(watch.reloads).toEqual([
-    { added: [], changed: ['a'], removed: [], kept: [] },
-    { added: [], changed: [], removed: [], kept: [] },
-  ]);
-  expect(await watch.answers()).toEqual({ a: 3, b: 2 });
-});
+  [new Error('no more'), 'no more', 'manually'],
+  [null, 'null', 'manually'],
+])(
+  'folders that cannot be watched, for %s, are reported until they can, and tools stay',
+  async (thrown, message, hint) => {
+    const failures: unknown[] = [thrown];
+    await using watch = await startWatch(two, { failures });
+    const told = {
+      severity: 'warning',
+      code: 'tool.watch.failed',
+      file: '.',
+      message: expect.stringContaining(message),
+      hint: expect.stringContaining(hint),
+    };
+    expect(watch.watched.diagnostics).toMatchObject([told]);
+    await watch.edit({ 'plugins/a.mjs': answering('a', 3) });
+    expect(watch.watched.diagnostics).toMatchObject([told]);
+    failures.pop();
+    await watch.watched.reload();
+    expect(watch.watched.diagnostics).toEqual([]);
+    expect(watch.reloads).toEqual([
+      { added: [], changed: ['a'], removed: [], kept: [] },
+      { added: [], changed: [], removed: [], kept: [] },
+    ]);
+    expect(await watch.answers()).toEqual({ a: 3, b: 2 });
+  },
+);
 
-test('an observer that throws is of no consequence', async () => {
+test('an error of a listener is ignored', async () => {
   await using watch = await startWatch(two, {
     onReload: () => {
       throw new Error('no');
@@ -488,7 +491,7 @@ test('an observer that throws is of no consequence', async () => {
   expect(await watch.answers()).toEqual({ a: 3, b: 2 });
 });
 
-test('what this process has imported and is of the past is told of', async () => {
+test('outdated modules in this process are reported', async () => {
   await using watch = await startWatch(two);
   await watch.edit({ 'plugins/a.mjs': answering('a', 3) });
   // It was never called.
@@ -496,36 +499,36 @@ test('what this process has imported and is of the past is told of', async () =>
   await watch.answers();
   await watch.edit({ 'plugins/a.mjs': answering('a', 4) });
   expect(watch.codes()).toEqual(['. tool.watch.retained (warning)']);
-  expect(watch.watched.diagnostics[0]?.message).toContain('1 former version ');
+  expect(watch.watched.diagnostics[0]?.message).toContain('1 old version ');
   await watch.answers();
   await watch.edit({ 'plugins/a.mjs': null, 'plugins/b.mjs': null });
-  expect(watch.watched.diagnostics[0]?.message).toContain('3 former versions ');
+  expect(watch.watched.diagnostics[0]?.message).toContain('3 old versions ');
   // The same module again.
   await watch.edit({ 'plugins/b.mjs': answering('b', 2) });
-  expect(watch.watched.diagnostics[0]?.message).toContain('2 former versions ');
+  expect(watch.watched.diagnostics[0]?.message).toContain('2 old versions ');
 });
 
-test.each(['worker', 'subprocess'] as const)('a %s leaves nothing of the past', async (isolation) => {
+test.each(['worker', 'subprocess'] as const)('a %s keeps no outdated modules', async (isolation) => {
   await using watch = await startWatch(two, { isolation });
   await watch.answers();
   await watch.edit({ 'plugins/a.mjs': answering('a', 3) });
   expect({ answers: await watch.answers(), codes: watch.codes() }).toEqual({ answers: { a: 3, b: 2 }, codes: [] });
 });
 
-test('what is followed: the files of tools wherever they lie, those that are missing, and the lock', async () => {
+test('follows the files of tools in any location, missing ones, and the lock', async () => {
   const code = "import { word } from '../src/word.mjs';";
   const files = { 'plugins/a.mjs': toolFile('a', { code }), 'src/word.mjs': 'export const word = 1;' };
   await using watch = await startWatch(files, { locked: true });
   const all = ['holdfast.lock', 'plugins/a.mjs', 'src/word.mjs'];
   expect(watch.followed).toEqual(all);
   await watch.watched.reload();
-  // Nothing was read: all was as it is registered.
+  // Nothing was read: everything matched the registry.
   expect(watch.followed).toEqual(all);
   await watch.edit({ 'plugins/a.mjs': toolFile('a', { code: "import { word } from '../src/none.mjs';" }) });
   expect(watch.followed).toEqual([...all, 'src/none.mjs'].sort());
 });
 
-test('after the end calls are refused, and nothing is read any more', async () => {
+test('after closing, calls are rejected and nothing is read', async () => {
   const clock = testClock();
   const watch = await startWatch(two, { clock });
   const { watched, project } = watch;
@@ -542,7 +545,7 @@ test('after the end calls are refused, and nothing is read any more', async () =
   await watch[Symbol.asyncDispose]();
 });
 
-test('an end during a reload waits for it', async () => {
+test('closing waits for a running reload', async () => {
   const watch = await startWatch(two);
   await watch.project.write('plugins/a.mjs', answering('a', 3));
   const reload = watch.watched.reload();
@@ -554,7 +557,7 @@ test('an end during a reload waits for it', async () => {
   await watch[Symbol.asyncDispose]();
 });
 
-test('an end ends calls under way in processes', async () => {
+test('closing ends running calls in processes', async () => {
   const watch = await startWatch({ 'plugins/a.mjs': waiting(1), 'plugins/_late.mjs': '' }, { isolation: 'subprocess' });
   const call = callTool(watch.watched.tools[0], testContext(), { text: join(watch.project.root, 'never') });
   await watch.watched.close();
@@ -567,7 +570,7 @@ test.each([
   ['file', {}, 'tools.folder.not_directory'],
   ['plugins', { lock: 'holdfast.lock' }, 'tools.lock.missing'],
   ['plugins', { lock: 'deep/holdfast.lock' }, 'tools.lock.outside'],
-])('a watch of `%s` with %j does not begin: %s', async (folder, { lock }: { readonly lock?: string }, code) => {
+])('a watch of `%s` with %j does not start: %s', async (folder, { lock }: { readonly lock?: string }, code) => {
   await using project = await createProject({ file: '', 'deep/x': '' });
   let open = 0;
   const close = (): void => {

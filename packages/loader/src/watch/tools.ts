@@ -19,52 +19,52 @@ import {
   type VersionReading,
 } from './versions.ts';
 
-/** What a reload has changed, by tool names in file order. */
+/** The changes of a reload, as tool names in file order. */
 export interface ToolReload {
   readonly added: readonly string[];
   readonly changed: readonly string[];
   readonly removed: readonly string[];
-  /** Tools that stay as they were when they were last good, as their files are no good now. */
+  /** Tools that keep their last valid version because their files are now invalid. */
   readonly kept: readonly string[];
 }
 
 export interface WatchToolsOptions extends LoadToolsOptions {
-  /** Told after a reload by which the tools, or the diagnostics, have become others. What it throws is of no consequence. */
+  /** Called after a reload that changed the tools or the diagnostics. Errors are ignored. */
   readonly onReload?: (reload: ToolReload) => void;
 }
 
-/** The tools of a folder as it is now. The properties are replaced together; what they hold never changes. */
+/** The current tools of a folder. The properties are replaced together; their values never change. */
 export interface WatchedTools extends LoadedTools {
-  /** In file order. The same array, of the same tools, as long as none of them has changed. */
+  /** In file order. The same array as long as no tool has changed. */
   readonly tools: readonly Tool[];
-  /** Reads the folder again, changed or not; resolves when what it holds now is in force. Never rejects. */
+  /** Reads the folder again; resolves when its current content is active. Never rejects. */
   reload(): Promise<void>;
-  /** Ends the watching, the processes in which tools run, and the calls in them. */
+  /** Stops watching, and ends all running calls and their processes. */
   close(): Promise<void>;
 }
 
-/** For tests, which bring their own events and change files in between. */
+/** For tests, which simulate events and change files in between. */
 export interface WatchSeams extends PinHooks {
   readonly watchFiles?: WatchFiles;
   readonly clock?: Clock;
 }
 
 /**
- * Loads the tools of a folder as `loadTools` does, and again whenever a file of theirs changes: the folder's own, those that they import
- * by path, and the lock. A call goes on with the version that it began with. A file that is refused now keeps the tool that it last
- * had, with a lock as long as that is the one which is locked; a file that is gone keeps none. A reload that fails as a whole, such as
- * one of a folder that is gone, changes no tool. Keeps the process alive until it is closed.
+ * Loads the tools of a folder like `loadTools`, and reloads them when a file changes: in the folder, one that they
+ * import by path, or the lock. A running call finishes with its version. A file that is now refused keeps its last
+ * valid tool, with a lock only while that version is locked; a removed file keeps none. A reload that fails as a whole,
+ * e.g. because the folder is gone, changes no tool. Keeps the process alive until closed.
  *
- * Without a lock, too, a tool and what it imports by path run from copies, in `.holdfast` beside the folder; one that cannot run from a
- * copy runs where it lies, with the warning `tool.watch.unkept`.
+ * Even without a lock, a tool and its path imports run from copies, in `.holdfast` beside the folder; a tool that
+ * cannot run from a copy runs in place, with the warning `tool.watch.unkept`.
  *
- * @throws HoldfastError as `loadTools`, for the folder as it is at first.
+ * @throws HoldfastError as `loadTools`, for the initial state of the folder.
  */
 export function watchTools(directory: string, options: WatchToolsOptions = {}): Promise<WatchedTools> {
   return watchToolsWith(directory, options, {});
 }
 
-/** As `watchTools`, for tests. */
+/** Like `watchTools`, for tests. */
 export async function watchToolsWith(
   directory: string,
   {
@@ -105,7 +105,7 @@ interface WatchParts {
   readonly copies: WatchCopies | undefined;
   readonly onReload: (reload: ToolReload) => void;
   readonly clock: Clock;
-  /** Absolute paths of files that count beside those of the tools. */
+  /** Absolute paths of relevant files other than those of the tools. */
   readonly beside: readonly string[];
 }
 
@@ -119,12 +119,12 @@ class ToolWatch implements WatchedTools {
   #tools: readonly ExecutableTool[] = Object.freeze([]);
   #files: readonly ScannedFile[] = [];
   #diagnostics: readonly Diagnostic[] = [];
-  /** Those of them that the folder has brought about. */
+  /** The diagnostics of the folder itself. */
   #ofFolder: readonly Diagnostic[] = [];
   readonly #made = new WeakMap<ToolVersion, ExecutableTool>();
-  /** What this process has imported and is of the past. */
+  /** Outdated modules that this process has imported. */
   readonly #retained = new Set<string>();
-  /** What cannot be watched. */
+  /** The reason why changes may be missed. */
   #blindness: Diagnostic | undefined;
   #cancelTimer: (() => void) | undefined;
   #last: Promise<void> = Promise.resolve();
@@ -149,7 +149,7 @@ class ToolWatch implements WatchedTools {
 
   async start(watch: () => Promise<FileWatcher>): Promise<void> {
     const begun = this.#begin(watch);
-    // What changes meanwhile is read afterwards.
+    // Changes during a reload are read by the next one.
     this.#last = begun.catch(() => undefined);
     try {
       await begun;
@@ -160,7 +160,7 @@ class ToolWatch implements WatchedTools {
   }
 
   changed(): void {
-    // Not put off by what comes later: changes that never end must not go unseen.
+    // Later changes do not postpone it: endless changes must not delay a reload forever.
     if (this.#cancelTimer !== undefined || this.#closing !== undefined) return;
     this.#cancelTimer = this.#parts.clock.after(settleMs, () => {
       this.#cancelTimer = undefined;
@@ -169,7 +169,7 @@ class ToolWatch implements WatchedTools {
   }
 
   reload(): Promise<void> {
-    // Whoever asks while one has not begun has that one.
+    // Shared by all requests until it starts.
     this.#next ??= this.#last.then(() => {
       this.#next = undefined;
       return this.#closing === undefined ? this.#reload() : undefined;
@@ -184,7 +184,7 @@ class ToolWatch implements WatchedTools {
   }
 
   async #begin(watch: () => Promise<FileWatcher>): Promise<void> {
-    // Before anything is read: what changes from now on is told.
+    // Before reading, so that later changes are reported.
     this.#watcher = await watch();
     const reading = await this.#read();
     this.#put(mergeVersions([], reading), reading);
@@ -217,7 +217,7 @@ class ToolWatch implements WatchedTools {
     try {
       onReload(compareVersions(before.versions, this.#versions, kept));
     } catch {
-      // An observer cannot be of harm to the tools.
+      // An error of the listener must not affect the tools.
     }
   }
 
@@ -255,7 +255,7 @@ class ToolWatch implements WatchedTools {
     return made;
   }
 
-  /** Also what is true of the watch itself. */
+  /** Adds the diagnostics of the watch itself. */
   #tell(diagnostics: readonly Diagnostic[]): void {
     this.#ofFolder = diagnostics;
     const inForce = new Set(this.#versions.map(({ version }) => version));

@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createClosureReader } from '../imports/closure.ts';
 import type { RunnableTool } from '../load/tool-host.ts';
-import { toLyingTool } from '../load/tools.ts';
+import { toInPlaceTool } from '../load/tools.ts';
 import { digestPin, findChanges, hashJson } from '../pins/changes.ts';
 import { type CurrentReading, type CurrentTool, type PinHooks, readCurrent, type ToolFile } from '../pins/folder.ts';
 import { loadLocked } from '../pins/load-locked.ts';
@@ -13,37 +13,37 @@ import { toTwinKey } from '../scan/twins.ts';
 import { compareDiagnostics, type Diagnostic, toDiagnostic } from '../text/diagnostic.ts';
 import type { WatchCopies } from './copies.ts';
 
-/** A tool as it was at one time. */
+/** A version of a tool. */
 export interface ToolVersion {
   readonly runnable: RunnableTool;
   /** Differs between versions of one file. */
   readonly version: string;
-  /** Absolute paths of the files that it is made of, as far as they are known. */
+  /** Absolute paths of its files, as far as known. */
   readonly paths: readonly string[];
-  /** What of it is pinned; `undefined`: it runs where it lies, and cannot outlive a change. */
+  /** Its pin; `undefined`: it runs in place, and cannot survive a change. */
   readonly pin: LockedTool | undefined;
-  /** To be called when it is not needed any more. */
+  /** Called when it is no longer needed. */
   release(): void;
 }
 
-/** A good tool of a folder. */
+/** A valid tool of a folder. */
 export interface FoundVersion {
   readonly version: ToolVersion;
   /** Why it cannot be kept. */
   readonly unkept?: string;
-  /** What is wrong with what it imports: a version before, where there is one, is worth more. */
+  /** A problem with its imports: an earlier version, if any, takes precedence. */
   readonly broken?: Diagnostic;
 }
 
-/** What a folder has at one time. */
+/** A snapshot of a folder. */
 export interface VersionReading {
   /** In file order. */
   readonly found: readonly FoundVersion[];
   readonly files: readonly ScannedFile[];
   readonly diagnostics: readonly Diagnostic[];
-  /** Absolute paths of every file that was read, or would have been. */
+  /** Absolute paths of all files that were read, or would have been. */
   readonly paths: ReadonlySet<string>;
-  /** Whether a version of a file that is refused may stay in use. */
+  /** True if a version may stay active after its file is refused. */
   mayStay(former: ToolVersion): boolean;
 }
 
@@ -53,9 +53,9 @@ export interface ReadVersionsOptions {
 }
 
 /**
- * Reads a folder without a lock. What can be pinned runs from copies, the rest where it lies.
+ * Reads a folder without a lock. Tools that can be pinned run from copies, the others in place.
  *
- * @param root - what tools import by path lies in it. Absolute, without symlinks.
+ * @param root - contains all path imports of tools. Absolute, without symlinks.
  * @throws HoldfastError `tools.folder.*`.
  */
 export async function readVersions(
@@ -78,7 +78,7 @@ export async function readVersions(
   for (const scanned of files) {
     if (scanned.type === 'tool') readings.push([scanned, await readCurrent(scanned, reader)]);
   }
-  // At once: whatever is held is also returned.
+  // Synchronous, so that every held copy is also returned.
   const found = readings.map(([scanned, reading]) => toFound(scanned, reading, { root, copies }));
   return {
     found,
@@ -90,7 +90,7 @@ export async function readVersions(
 }
 
 /**
- * Reads a folder by its lock. A version stays in use only as long as the lock has it.
+ * Reads a folder by its lock. A version stays active only while it is locked.
  *
  * @throws HoldfastError `tools.folder.*`, `tools.lock.*`.
  */
@@ -133,17 +133,17 @@ function toFound(
   if (reading.type === 'refused') {
     const { diagnostic } = reading;
     const broken = brokenCodes.has(diagnostic.code) ? { broken: diagnostic } : {};
-    return { version: lyingThere(scanned), unkept: diagnostic.message, ...broken };
+    return { version: toInPlaceVersion(scanned), unkept: diagnostic.message, ...broken };
   }
   const { current } = reading;
   const unkept = findUncopiable(current, copies);
-  if (unkept !== undefined) return { version: lyingThere(scanned), unkept };
+  if (unkept !== undefined) return { version: toInPlaceVersion(scanned), unkept };
   const { runnable, release } = copies.hold(current);
   const paths = current.closure.files.map(({ path }) => join(root, path));
   return { version: { runnable, version: digestPin(current.tool), paths, pin: current.tool, release } };
 }
 
-/** What of a tool's imports is worse now than it may have been. Everything else is how the tool is written. */
+/** Import problems that may be temporary. Others are caused by the tool's own code. */
 const brokenCodes: ReadonlySet<string> = new Set([
   'tool.import.missing',
   'tool.import.unreadable',
@@ -156,14 +156,14 @@ const brokenCodes: ReadonlySet<string> = new Set([
 
 function findUncopiable({ warnings }: CurrentTool, { problem }: WatchCopies): string | undefined {
   if (warnings.some(({ code }) => code === 'tool.import.meta'))
-    return 'It asks where it lies, and a copy lies elsewhere.';
-  return problem === '' ? undefined : `Copies cannot be written to \`.holdfast\` (${problem}).`;
+    return 'It uses its own location, which differs in a copy.';
+  return problem === '' ? undefined : `Cannot write copies to \`.holdfast\` (${problem}).`;
 }
 
-function lyingThere(scanned: ToolFile): ToolVersion {
+function toInPlaceVersion(scanned: ToolFile): ToolVersion {
   const { path, digest, commandFiles = new Map<string, string>() } = scanned;
   return {
-    runnable: toLyingTool(scanned),
+    runnable: toInPlaceTool(scanned),
     version: hashJson([digest, ...commandFiles]),
     paths: [path, ...commandFiles.keys()],
     pin: undefined,
@@ -171,25 +171,25 @@ function lyingThere(scanned: ToolFile): ToolVersion {
   };
 }
 
-/** A file that is not there is not refused, unless nobody can say whether it is there. */
+/** A missing file is not refused, unless its existence is unknown. */
 function isRefused(file: string, { files, diagnostics }: FolderScan): boolean {
   if (files.some((one) => one.file === file)) return files.some((one) => one.file === file && one.type === 'refused');
   return diagnostics.some((one) => one.code === 'tool.folder.unreadable' && file.startsWith(`${one.file}/`));
 }
 
-/** What is in force after a folder was read. */
+/** The active versions after a folder was read. */
 export interface MergedVersions {
-  /** In file order. No two have names that are hard to tell apart. */
+  /** In file order. No two have names that are hard to distinguish. */
   readonly versions: readonly ToolVersion[];
-  /** Those of them that stay though their file, as it is now, has no good tool. */
+  /** Versions that stay although their file no longer has a valid tool. */
   readonly kept: readonly ToolVersion[];
   /** In file order. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Puts what was found in the place of what was in force. A version whose file is refused now, or whose imports are broken, stays unless
- * another file has a good tool of its name. A version that has not changed stays the same object.
+ * Replaces the active versions by those found. A version whose file is now refused, or whose imports are broken, stays
+ * unless another file has a valid tool of its name. An unchanged version stays the same object.
  */
 export function mergeVersions(former: readonly ToolVersion[], reading: VersionReading): MergedVersions {
   const before = new Map(former.map((one) => [fileOf(one), one]));
@@ -221,7 +221,7 @@ export function mergeVersions(former: readonly ToolVersion[], reading: VersionRe
     if (now?.broken !== undefined) diagnostics.push(now.broken);
     diagnostics.push(describeKept(one));
   }
-  // Offered all the same, as by a load, unless something better has the name.
+  // Used anyway, as on load, unless a valid tool has the name.
   for (const one of doubtful.values()) {
     if (!taken.has(keyOf(one.version))) put(one);
     else if (one.broken !== undefined) diagnostics.push(one.broken);
@@ -243,13 +243,13 @@ function keyOf({ runnable }: ToolVersion): string {
 }
 
 function describeKept({ runnable: { tool } }: ToolVersion): Diagnostic {
-  const message = `\`${tool.metadata.name}\` stays in use as it was when it was last good.`;
-  const hint = 'Correct what is wrong, or remove the file: then the tool goes, too.';
+  const message = `\`${tool.metadata.name}\` keeps its last valid version.`;
+  const hint = 'Fix the problem, or remove the file: the tool is then removed too.';
   return toDiagnostic({ severity: 'warning', code: 'tool.watch.kept', message, hint }, { file: tool.file });
 }
 
 function describeUnkept({ runnable: { tool } }: ToolVersion, reason: string): Diagnostic {
-  const message = `\`${tool.metadata.name}\` runs where it lies, and no version of it is kept. ${reason}`;
-  const hint = 'While its file is wrong, the tool is not there; what it imports is not watched.';
+  const message = `\`${tool.metadata.name}\` runs in place, and its versions are not kept. ${reason}`;
+  const hint = 'While its file is invalid, the tool is unavailable; changes of its imports are not watched.';
   return toDiagnostic({ severity: 'warning', code: 'tool.watch.unkept', message, hint }, { file: tool.file });
 }

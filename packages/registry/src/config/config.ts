@@ -1,78 +1,81 @@
 import type { Json, JsonObject, Pack, Plugin, Policy } from '@holdfast/core';
 import { allowTools, denyTools } from '@holdfast/policy';
 
-/** In which kind of process tools of a folder run, weakest first. */
+/** The process in which tools of a folder run, weakest isolation first. */
 export type ConfigIsolation = 'in-process' | 'worker' | 'subprocess' | 'sandbox';
 
-/** How far a run may go. Whole numbers of at least 1. */
+/** The limits of a run. Integers of at least 1. */
 export interface ConfigLimits {
   /** Messages of the model. Default 32. */
   readonly maxRounds?: number;
-  /** Calls that are run, nested ones included. */
+  /** Executed calls, including nested ones. */
   readonly maxCalls?: number;
-  /** Read and written, as the model reports them. */
+  /** Input and output tokens, as reported by the model. */
   readonly maxTokens?: number;
-  /** Of the whole run. */
+  /** For the whole run. */
   readonly timeoutMs?: number;
-  /** How long a question waits for a person. Default 24 hours. */
+  /** How long an approval waits for a person. Default 24 hours. */
   readonly approvalTimeoutMs?: number;
 }
 
-/** A plugin, and how it is used. */
+/** A plugin and its settings. */
 export interface PluginEntry {
-  /** A plugin; or the name of an installed package, or a path from the configuration's folder that begins with `./`, each with `#export` where it exports several. */
+  /**
+   * A plugin, the name of an installed package, or a path from the configuration's folder that starts with `./`; names
+   * and paths take `#export` if the module exports several plugins.
+   */
   readonly plugin: string | Plugin;
-  /** Stands before the names of its tools: `git` makes `git_push` of `push`. */
+  /** Prefix of its tool names: `git` turns `push` into `git_push`. */
   readonly prefix?: string;
   /** The plugin's options. */
   readonly config?: JsonObject;
 }
 
-/** A pack, and how it is used. */
+/** A pack and its settings. */
 export interface PackEntry {
-  /** As `PluginEntry.plugin`; or `plugin/pack`, a pack that a plugin of this configuration offers. */
+  /** Like `PluginEntry.plugin`, or `plugin/pack` for a pack offered by a plugin of this configuration. */
   readonly pack: string | Pack;
-  /** Stands before the ids of its policies. Default: the pack's name. Needed where one pack is used twice. */
+  /** Prefix of its policies' ids. Default: the pack's name. Required to use one pack twice. */
   readonly id?: string;
   /** Default `recommended`. */
   readonly preset?: string;
-  /** Each option takes the place of the preset's. */
+  /** Each option replaces that of the preset. */
   readonly config?: JsonObject;
-  /** Whether its policies are only tried out. Default: as the preset says. */
+  /** Record the decisions of its policies without enforcing them. Default: set by the preset. */
   readonly observe?: boolean;
 }
 
-/** What `holdfast.config.ts` says. Everything may be left out. */
+/** The content of `holdfast.config.ts`. Everything is optional. */
 export interface HoldfastConfig {
   readonly plugins?: readonly (string | Plugin | PluginEntry)[];
-  /** Guards that are in force. */
+  /** Guards to apply. */
   readonly packs?: readonly (string | Pack | PackEntry)[];
-  /** Who keeps a name that several plugins have: a tool or command as it would be seen, and the name of a plugin. */
+  /** Resolves name conflicts between plugins: from a tool or command name, with its prefix, to the name of a plugin. */
   readonly winners?: Readonly<Record<string, string>>;
-  /** Folder of tool files, from the configuration's folder. Default `./plugins`, when there is one. */
+  /** Folder of tool files, relative to the configuration. Default `./plugins`, if it exists. */
   readonly tools?: string;
-  /** Whether folders in the tools folder are read, too. Default false. */
+  /** Also load tools from subfolders. Default false. */
   readonly subfolders?: boolean;
-  /** Whether there has to be a lock. Default false: it is kept to where there is one. */
+  /** Require a lock. Default false: a lock is enforced only if it exists. */
   readonly locked?: boolean;
-  /** The weakest isolation of tool files. Default `subprocess`. */
+  /** The weakest allowed isolation of tool files. Default `subprocess`. */
   readonly isolation?: ConfigIsolation;
   /** `offline`, `script:<file>`, `<provider>:<model>` or `<plugin>/<model>`. Default `offline`. */
   readonly model?: string;
-  /** No other tool may run. Names as a model sees them; an empty list lets none run. */
+  /** Only these tools may run. Names as the model sees them; an empty list allows none. */
   readonly allowTools?: readonly string[];
-  /** These never run. Names as a model sees them. */
+  /** These tools never run. Names as the model sees them. */
   readonly denyTools?: readonly string[];
   readonly limits?: ConfigLimits;
 }
 
-/** A pack that a workspace adds beside those of the host. */
+/** A pack that a workspace adds to those of the host. */
 export interface WorkspacePackEntry extends Omit<PackEntry, 'pack' | 'id'> {
-  /** One that the host uses or that a plugin of it offers: its name, `plugin/pack`, or as the host's configuration writes it. */
+  /** A pack that the host uses or that one of its plugins offers: its name, `plugin/pack`, or the entry in the host's configuration. */
   readonly pack: string;
 }
 
-/** What `holdfast.policy.json` of a workspace says. It is data, and can only make things tighter. */
+/** The content of a workspace's `holdfast.policy.json`. Plain data; it can only restrict. */
 export interface WorkspaceConfig {
   readonly packs?: readonly (string | WorkspacePackEntry)[];
   readonly locked?: boolean;
@@ -82,51 +85,51 @@ export interface WorkspaceConfig {
   readonly limits?: ConfigLimits;
 }
 
-/** Who has a say, in the order of their word; `workspace` may tighten only. */
+/** The sources of configuration, in ascending precedence; `workspace` may only restrict. */
 export type ConfigLayerName = 'default' | 'host' | 'workspace' | 'command line';
 
-/** Where a value comes from. */
+/** The origin of a value. */
 export interface ConfigOrigin {
   readonly layer: ConfigLayerName;
-  /** As people write it; absent where it comes from no file. */
+  /** For display; absent if the value does not come from a file. */
   readonly file?: string;
 }
 
-/** What one of them says. Its config has been checked: by `defineConfig`, or by whoever read it. */
+/** The configuration of one source, already checked by `defineConfig` or by the code that read it. */
 export type ConfigLayer = { readonly file?: string } & (
   | { readonly layer: 'host' | 'command line'; readonly config: HoldfastConfig }
   | { readonly layer: 'workspace'; readonly config: WorkspaceConfig }
 );
 
-/** A value, and whose it is. */
+/** A value with its origin. */
 export interface EffectiveValue<Value> {
   readonly value: Value;
   readonly origin: ConfigOrigin;
 }
 
-/** A list that several layers may have narrowed: each of them has every name that is left. */
+/** A list that several layers may have narrowed: every layer here contains all remaining names. */
 export interface EffectiveList {
   readonly value: readonly string[];
   readonly origins: readonly ConfigOrigin[];
 }
 
-/** What a layer asked for and did not get. */
+/** A setting that was not applied. */
 export interface PassedOver {
-  /** `limits.maxCalls`, say. */
+  /** E.g. `limits.maxCalls`. */
   readonly key: string;
   readonly value: Json;
   readonly origin: ConfigOrigin;
-  /** `looser`: than what the host has, where the layer may only tighten; `replaced`: by the command line. */
+  /** `looser`: less strict than the host, from a layer that may only restrict; `replaced`: by the command line. */
   readonly reason: 'looser' | 'replaced';
 }
 
-/** What is in force, with the origin of each value. */
+/** The effective configuration with the origin of each value. */
 export interface EffectiveConfig {
   readonly plugins: readonly EffectiveValue<PluginEntry>[];
-  /** In a value of the origin `workspace`, `pack` is as `WorkspacePackEntry` has it. */
+  /** With origin `workspace`, `pack` has the form of `WorkspacePackEntry`. */
   readonly packs: readonly EffectiveValue<PackEntry>[];
   readonly winners: ReadonlyMap<string, EffectiveValue<string>>;
-  /** `undefined`: `./plugins`, when there is one. */
+  /** `undefined`: `./plugins`, if it exists. */
   readonly tools: EffectiveValue<string> | undefined;
   readonly subfolders: EffectiveValue<boolean>;
   readonly locked: EffectiveValue<boolean>;
@@ -135,20 +138,20 @@ export interface EffectiveConfig {
   /** `undefined`: all tools. */
   readonly allowTools: EffectiveList | undefined;
   readonly denyTools: readonly EffectiveValue<string>[];
-  /** What is absent has no limit. */
+  /** An absent key means no limit. */
   readonly limits: { readonly [Key in keyof ConfigLimits]?: EffectiveValue<number> };
   readonly passedOver: readonly PassedOver[];
 }
 
-/** A value for people, and whose it is. */
+/** A value for display, with its origin. */
 export interface ConfigRow {
-  /** `limits.maxCalls`, say; lists have a row for each of what is in them. */
+  /** E.g. `limits.maxCalls`; lists have one row per item. */
   readonly key: string;
   readonly value: Json;
   readonly origins: readonly ConfigOrigin[];
 }
 
-/** Everything that is in force, to be printed. Of the options of plugins, where secrets may be, it has the names alone. */
+/** Lists the effective configuration for display. Plugin options may contain secrets, so only their names are included. */
 export function listConfigValues(config: EffectiveConfig): readonly ConfigRow[] {
   const { plugins, packs, winners, allowTools, denyTools, limits } = config;
   const one = (key: string, found: EffectiveValue<Json> | undefined): readonly ConfigRow[] =>
@@ -168,7 +171,7 @@ function within(key: string, entries: Iterable<readonly [string, EffectiveValue<
   return [...entries].map(([name, { value, origin }]) => ({ key: `${key}.${name}`, value, origins: [origin] }));
 }
 
-/** As a configuration names it; what was handed over as a value, by its name and version. */
+/** Formats an entry as in a configuration; plugins and packs passed as values by name and version. */
 export function showEntry(entry: PluginEntry['plugin'] | PackEntry['pack']): string {
   return typeof entry === 'string' ? entry : `${entry.name}@${entry.version}`;
 }
@@ -185,7 +188,7 @@ function showPack({ pack, ...use }: PackEntry): JsonObject {
   return { pack: showEntry(pack), ...use };
 }
 
-/** A name in a list of tools that no tool has. */
+/** A name in a list of tools that does not match any tool. */
 export interface UnknownToolName {
   readonly key: 'allowTools' | 'denyTools';
   readonly name: string;
@@ -193,13 +196,13 @@ export interface UnknownToolName {
 }
 
 export interface ConfigPolicies {
-  /** By the ids `config-allow-tools`, `config-host-deny-tools` and so on, so that a denial says whose it is. */
+  /** With ids such as `config-allow-tools` and `config-host-deny-tools`, so that a denial names its source. */
   readonly policies: readonly Policy[];
-  /** A misspelt name in `denyTools` denies nothing: a host wants to hear of these. */
+  /** Report these to the host: a misspelled name in `denyTools` denies nothing. */
   readonly unknown: readonly UnknownToolName[];
 }
 
-/** The lists of tools as policies. `toolNames` are those of the run: what else is listed has nothing to apply to. */
+/** Converts the tool lists to policies. `toolNames` are the tools of the run; other listed names are returned as `unknown`. */
 export function configPolicies(
   { allowTools: allowed, denyTools: denied }: Pick<EffectiveConfig, 'allowTools' | 'denyTools'>,
   toolNames: Iterable<string>,

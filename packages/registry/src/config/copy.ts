@@ -1,6 +1,6 @@
 import { describeThrown, isPack, isPlainObject, isPlugin } from '@holdfast/core';
 
-/** What came of copying: plain data, in which plugins, packs and what is no data are as they were; or why there is none. */
+/** The copied configuration, with plugins, packs and other non-data values unchanged; or the reason why it cannot be copied. */
 export type CopiedConfig =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly path: string; readonly problem: string };
@@ -8,7 +8,7 @@ export type CopiedConfig =
 const maxDepth = 80;
 const maxValues = 100_000;
 
-/** Copies a configuration that code has made, so that each property is read once and nothing changes later. */
+/** Copies a configuration object: each property is read once, and later changes have no effect. */
 export function copyConfig(value: unknown): CopiedConfig {
   const copying: Copying = { valuesLeft: maxValues, path: [], problem: undefined };
   try {
@@ -22,15 +22,15 @@ export function copyConfig(value: unknown): CopiedConfig {
 
 interface Copying {
   valuesLeft: number;
-  /** Where it is, or where it has stopped. */
+  /** The current path; after an error, the path of the error. */
   readonly path: (string | number)[];
   problem: string | undefined;
 }
 
 function copy(value: unknown, copying: Copying): unknown {
   copying.valuesLeft -= 1;
-  if (copying.valuesLeft < 0) copying.problem = `is where it becomes too large: ${maxValues} values are the limit`;
-  else if (copying.path.length > maxDepth) copying.problem = 'is nested too deeply, or holds itself';
+  if (copying.valuesLeft < 0) copying.problem = `exceeds the limit of ${maxValues} values in total`;
+  else if (copying.path.length > maxDepth) copying.problem = 'is nested too deeply, or circular';
   if (copying.problem !== undefined) return undefined;
   if (Array.isArray(value)) return copyArray(value, copying);
   return isPlainObject(value) && !isPlugin(value) && !isPack(value) ? copyObject(value, copying) : value;
@@ -49,7 +49,7 @@ function copyArray(list: readonly unknown[], copying: Copying): readonly unknown
 }
 
 function copyObject(object: Readonly<Record<string, unknown>>, copying: Copying): unknown {
-  // Without a prototype, so that whoever asks for a key finds its own only.
+  // No prototype: lookups find own keys only.
   const copied: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
   for (const key of Object.keys(object)) {
     copying.path.push(key);
@@ -61,7 +61,7 @@ function copyObject(object: Readonly<Record<string, unknown>>, copying: Copying)
   return copied;
 }
 
-/** `plugins[0].config`; empty for the whole. */
+/** E.g. `plugins[0].config`; empty for the whole value. */
 export function showPath(path: readonly unknown[]): string {
   let text = '';
   for (const part of path) {

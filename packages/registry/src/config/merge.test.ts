@@ -28,7 +28,7 @@ const shellGuard = definePack({
   policies: () => [],
 });
 
-test('where nobody says anything, it is as the runtime has it', () => {
+test('defaults are those of the runtime', () => {
   expect(mergeConfig([])).toEqual({
     plugins: [],
     packs: [],
@@ -57,7 +57,7 @@ interface Row {
   readonly line?: unknown;
   readonly value: unknown;
   readonly layer: ConfigLayerName;
-  /** The layer whose word is not taken, and why. */
+  /** The layer whose value is not applied, and the reason. */
   readonly lost?: readonly [ConfigLayerName, 'looser' | 'replaced'];
 }
 
@@ -126,7 +126,7 @@ test.each(rows)('$key: host $host, workspace $workspace, command line $line: $va
 });
 
 test.each(['tools', 'model', 'subfolders'] as const)(
-  '%s: the last of the hosts has its word, a workspace has none',
+  '%s: the last host layer wins, a workspace cannot set it',
   (key) => {
     const [low, high] = key === 'subfolders' ? [true, false] : ['./low', './high'];
     const from = (value: unknown): HoldfastConfig => ({ [key]: value }) as HoldfastConfig;
@@ -181,7 +181,7 @@ test.each<{
   },
 );
 
-test('what is denied is denied by whoever says so, and named after the first of them', () => {
+test('denied tools of all layers add up, named after the first layer', () => {
   const merged = mergeConfig([
     host({ denyTools: ['push', 'push'] }),
     workspace({ denyTools: ['push', 'deploy'] }),
@@ -194,7 +194,7 @@ test('what is denied is denied by whoever says so, and named after the first of 
   ]);
 });
 
-test('plugins, packs and winners: the command line adds; of a workspace packs are added, never taken away', () => {
+test('plugins, packs and winners: the command line adds; a workspace adds packs and cannot remove any', () => {
   const foreign: unknown = {
     plugins: ['evil'],
     winners: { push: 'evil' },
@@ -221,7 +221,7 @@ test('plugins, packs and winners: the command line adds; of a workspace packs ar
   ]);
 });
 
-test('everything in force can be printed with its origin, but for the options of plugins', () => {
+test('the effective configuration can be printed with origins, except plugin options', () => {
   const merged = mergeConfig([
     host({
       plugins: [{ plugin: git, prefix: 'g', config: { token: 'secret' } }],
@@ -277,7 +277,7 @@ function allowedBy({ allowTools, denyTools }: EffectiveConfig): readonly string[
   return ['a', 'b', 'c', 'd', 'e'].filter((name) => !denied.has(name) && (allowTools?.value.includes(name) ?? true));
 }
 
-test('whatever a workspace says, no more is let through than without it', () => {
+test('property: a workspace never allows more than the host', () => {
   fc.assert(
     fc.property(layers, fc.boolean(), ({ hosts, lines, workspaces }, turned) => {
       const own = [...(hosts === undefined ? [] : [host(hosts)]), ...(lines === undefined ? [] : [line(lines)])];
@@ -296,7 +296,7 @@ test('whatever a workspace says, no more is let through than without it', () => 
   );
 });
 
-test('the origin of a value is a layer that holds it', () => {
+test('the origin of a value is a layer that contains it', () => {
   fc.assert(
     fc.property(layers, ({ hosts, lines, workspaces }) => {
       const all = [
@@ -319,7 +319,7 @@ test('the origin of a value is a layer that holds it', () => {
   );
 });
 
-test('what a workspace asks for is in force, or told to be passed over', () => {
+test('settings of a workspace are either applied or reported', () => {
   fc.assert(
     fc.property(layers, ({ hosts = {}, workspaces: [asked = {}] }) => {
       const merged = mergeConfig([host(hosts), workspace(asked)]);

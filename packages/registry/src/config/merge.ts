@@ -12,9 +12,8 @@ import type {
 } from './config.ts';
 
 /**
- * What is in force where several have a say: host, workspace and command line, whatever their order in the list. Of a workspace only what
- * is tighter is taken. The command line has the host's rights: its values, and its `allowTools`, take the place of others; what it
- * denies, and its plugins and packs, are added.
+ * Merges the layers of host, workspace and command line, in any order. A workspace can only restrict. The command line
+ * has the host's rights: its values and its `allowTools` replace others; its `denyTools`, plugins and packs are added.
  */
 export function mergeConfig(layers: readonly ConfigLayer[]): EffectiveConfig {
   const all = ranks.flatMap((rank) => layers.filter(({ layer }) => layer === rank).map(toSaying));
@@ -62,7 +61,7 @@ export function mergeConfig(layers: readonly ConfigLayer[]): EffectiveConfig {
 
 const ranks = ['host', 'workspace', 'command line'] as const;
 const tiers: readonly ConfigIsolation[] = ['in-process', 'worker', 'subprocess', 'sandbox'];
-/** As the runtime has them, so that a workspace cannot go beyond them; a test compares the two. */
+/** The runtime's defaults, so that a workspace cannot exceed them; a test compares the two. */
 const limitDefaults: ConfigLimits = { maxRounds: 32, approvalTimeoutMs: 86_400_000 };
 const limitKeys = ['maxRounds', 'maxCalls', 'maxTokens', 'timeoutMs', 'approvalTimeoutMs'] as const;
 
@@ -79,7 +78,7 @@ function unset<Value>(value: Value): EffectiveValue<Value> {
   return { value, origin: { layer: 'default' } };
 }
 
-/** What each of them says, if it says something. */
+/** The values of the layers that set the key. */
 function valuesOf<Value>(
   sayings: readonly Saying[],
   read: (config: HoldfastConfig) => Value | undefined,
@@ -95,7 +94,7 @@ interface Tightening<Value> {
   readonly passedOver: PassedOver[];
 }
 
-/** The last word, where a workspace has only one that is tighter. */
+/** The last value wins; a workspace's value counts only if it is stricter. */
 function tighten<Value extends Json>(
   key: string,
   [first, ...others]: readonly [EffectiveValue<Value>, ...EffectiveValue<Value>[]],
@@ -105,7 +104,7 @@ function tighten<Value extends Json>(
   for (const next of others) {
     const isHost = next.origin.layer !== 'workspace';
     const lost = isHost || isTighter(next.value, chosen.value) ? chosen : next;
-    // What a host takes the place of is its own business, unless a workspace wanted it tighter.
+    // A host may replace its own values; replacing a stricter one of a workspace is reported.
     if (lost.origin.layer === 'workspace' && next.value !== chosen.value)
       passedOver.push({ key, ...lost, reason: isHost ? 'replaced' : 'looser' });
     if (lost === chosen) chosen = next;

@@ -3,20 +3,20 @@ import { expect, test } from 'vitest';
 import { configPolicies } from './config.ts';
 import { mergeConfig } from './merge.ts';
 
-/** The ids of policies that deny a call of the tool `name`. */
+/** The ids of the policies that deny a call of the tool `name`. */
 async function deniers(policies: readonly Policy[], name: string): Promise<readonly string[]> {
   const tool = defineTool({ name, description: 'Does it.', execute: () => name });
   const call = { callId: 'c1', tool, input: {}, arguments: {} };
   const denying: string[] = [];
   for (const { id, check } of policies) {
-    // These policies look at the tool alone.
+    // These policies use only the tool.
     const decision = await check(call as never, {} as never);
     if (decision.type === 'deny') denying.push(id);
   }
   return denying;
 }
 
-test('the lists are policies that say whose they are', async () => {
+test('the lists become policies named after their layer', async () => {
   const config = mergeConfig([
     { layer: 'host', config: { denyTools: ['push'], allowTools: ['push', 'pull', 'rm', 'status'] } },
     { layer: 'workspace', config: { denyTools: ['push', 'rm'], allowTools: ['pull', 'rm', 'push', 'status'] } },
@@ -31,7 +31,7 @@ test('the lists are policies that say whose they are', async () => {
   expect(await deniers(policies, 'clone')).toEqual(['config-allow-tools']);
 });
 
-test('names that no tool has are told, and mentioned by no policy', async () => {
+test('unknown tool names are reported and not mentioned by a policy', async () => {
   const config = mergeConfig([
     { layer: 'host', config: { denyTools: ['pusj'], allowTools: ['gone'] } },
     { layer: 'workspace', config: { denyTools: ['deploy'] } },
@@ -46,7 +46,7 @@ test('names that no tool has are told, and mentioned by no policy', async () => 
   expect(await deniers(policies, 'push')).toEqual(['config-allow-tools']);
 });
 
-test('an empty list lets nothing run, and no list everything', async () => {
+test('an empty list allows nothing, a missing list everything', async () => {
   const none = configPolicies(mergeConfig([{ layer: 'host', config: { allowTools: [] } }]), ['push']);
   expect(await deniers(none.policies, 'push')).toEqual(['config-allow-tools']);
   expect(configPolicies(mergeConfig([]), ['push'])).toEqual({ policies: [], unknown: [] });

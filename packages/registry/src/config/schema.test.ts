@@ -35,10 +35,10 @@ const full: Required<HoldfastConfig> = {
   limits: { maxRounds: 1, maxCalls: 2, maxTokens: 3, timeoutMs: 4, approvalTimeoutMs: 5 },
 };
 
-/** What `defineConfig` says is wrong. */
+/** The problems that `defineConfig` reports. */
 function problemsOf(config: unknown): readonly string[] {
   try {
-    // Configurations are also written without types.
+    // Configurations may be untyped.
     defineConfig(config as HoldfastConfig);
     return [];
   } catch (thrown) {
@@ -48,7 +48,7 @@ function problemsOf(config: unknown): readonly string[] {
   }
 }
 
-test('everything that the type has is taken, as a frozen copy', () => {
+test('accepts every key of the type and returns a frozen copy', () => {
   const taken = defineConfig(full);
   expect(taken).toEqual(full);
   expect(taken).not.toBe(full);
@@ -57,19 +57,19 @@ test('everything that the type has is taken, as a frozen copy', () => {
   expect(() => Object.assign(taken.limits ?? {}, { maxCalls: 1_000 })).toThrow(TypeError);
 });
 
-test('nothing has to be there, and what is undefined is not', () => {
+test('everything is optional, and `undefined` counts as absent', () => {
   expect(defineConfig({})).toEqual({});
   const config: unknown = { tools: undefined, limits: { maxCalls: undefined }, winners: { push: undefined } };
   expect(Object.keys(defineConfig(config as HoldfastConfig))).toEqual(['limits', 'winners']);
 });
 
-test('an unknown key is told with all that there are, and these are those of the type', () => {
+test('an unknown key is reported with the known keys, which match the type', () => {
   const [problem = ''] = problemsOf({ somethingElseAltogether: 1 });
-  const keys = problem.replace(/^.*there are /, '').split(', ');
+  const keys = problem.replace(/^.*known keys: /, '').split(', ');
   expect(keys.sort()).toEqual(Object.keys(full).sort());
 });
 
-test('config.invalid: everything that is wrong is told at once, with its place and the nearest name', () => {
+test('config.invalid: all problems are reported at once, with path and nearest name', () => {
   const config = {
     toolz: './plugins',
     denytools: ['push'],
@@ -79,14 +79,14 @@ test('config.invalid: everything that is wrong is told at once, with its place a
   };
   expect(new Set(problemsOf(config))).toEqual(
     new Set([
-      'denytools: is no key here: did you mean `denyTools`?',
-      'limits.maxCals: is no key here: did you mean `maxCalls`?',
-      'limits.maxCalls: must be a whole number of at least 1, and is 0',
-      'locked: must be true or false, and is "yes"',
-      'plugins[0].plugin: must be a plugin, the name of a package or a path that begins with `./`, with `#export` where there are several, and is "Bad Name"',
-      'plugins[0].prefx: is no key here: did you mean `prefix`?',
+      'denytools: unknown key; did you mean `denyTools`?',
+      'limits.maxCals: unknown key; did you mean `maxCalls`?',
+      'limits.maxCalls: must be an integer of at least 1, got 0',
+      'locked: must be true or false, got "yes"',
+      'plugins[0].plugin: must be a plugin, a package name or a path that starts with `./`, with `#export` if the module exports several, got "Bad Name"',
+      'plugins[0].prefx: unknown key; did you mean `prefix`?',
       'plugins[1].plugin: is missing',
-      'toolz: is no key here: did you mean `tools`?',
+      'toolz: unknown key; did you mean `tools`?',
     ]),
   );
 });
@@ -117,7 +117,7 @@ const cases = Object.keys(full).flatMap((key) =>
   wrong.filter((value) => right[key]?.(value) !== true).map((value) => ({ key, value })),
 );
 
-test.each(cases)('config.invalid: `$key` that is $value', ({ key, value }) => {
+test.each(cases)('config.invalid: `$key` set to $value', ({ key, value }) => {
   expect(problemsOf({ [key]: value }).every((problem) => problem.startsWith(key))).toBe(true);
   expect(problemsOf({ [key]: value })).not.toEqual([]);
 });
@@ -163,7 +163,7 @@ test.each([
   expect(problemsOf(config)).toHaveLength(1);
 });
 
-test('hostile values end as `config.invalid`, in a moment', () => {
+test('hostile values end quickly as `config.invalid`', () => {
   const cyclic: Record<string, unknown> = {};
   cyclic['limits'] = cyclic;
   const long: unknown[] = Array.from({ length: 200_000 }, () => 'push');
@@ -175,16 +175,16 @@ test('hostile values end as `config.invalid`, in a moment', () => {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();
   const trapped = new Proxy({}, { ownKeys: () => [Symbol.iterator, 'x'] });
-  expect(problemsOf(cyclic)).toEqual([expect.stringContaining('is nested too deeply, or holds itself')]);
-  expect(problemsOf({ denyTools: long })).toEqual([expect.stringContaining('too large')]);
-  expect(problemsOf({ denyTools: new Array(2 ** 32 - 1) })).toEqual([expect.stringContaining('too large')]);
+  expect(problemsOf(cyclic)).toEqual([expect.stringContaining('is nested too deeply, or circular')]);
+  expect(problemsOf({ denyTools: long })).toEqual([expect.stringContaining('exceeds the limit')]);
+  expect(problemsOf({ denyTools: new Array(2 ** 32 - 1) })).toEqual([expect.stringContaining('exceeds the limit')]);
   expect(problemsOf(throwing)).toEqual(['limits: cannot be read: caught you']);
   expect(problemsOf(proxy)).toHaveLength(1);
   expect(problemsOf({ plugins: [proxy] })).toHaveLength(1);
   expect(problemsOf(trapped)).toEqual([]);
 });
 
-test('a property is read once: it cannot be another one afterwards', () => {
+test('each property is read once, so it cannot change', () => {
   let reads = 0;
   const config = {
     get isolation(): unknown {
@@ -195,12 +195,12 @@ test('a property is read once: it cannot be another one afterwards', () => {
   expect(defineConfig(config as HoldfastConfig)).toEqual({ isolation: 'sandbox' });
 });
 
-test('a thousand problems are told in a short message', () => {
+test('a thousand problems give a short message', () => {
   const config = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`key-${index}`, index]));
   expect(() => defineConfig(config as HoldfastConfig)).toThrow(/; and 980 more\.$/);
 });
 
-test('whatever is given, it is taken or refused with `config.invalid`', () => {
+test('property: any value is accepted or rejected with `config.invalid`', () => {
   const value = fc.oneof(fc.anything(), fc.record({ plugins: fc.anything(), limits: fc.object() }), fc.object());
   fc.assert(
     fc.property(value, (config) => {

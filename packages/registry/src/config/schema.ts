@@ -14,15 +14,15 @@ import type { HoldfastConfig, WorkspaceConfig } from './config.ts';
 import { copyConfig, showPath } from './copy.ts';
 
 /**
- * Declares the configuration that `holdfast.config.ts` exports as its default. The answer is a frozen copy.
+ * Defines the configuration, the default export of `holdfast.config.ts`. Returns a frozen copy.
  *
- * @throws HoldfastError `config.invalid` with everything that is wrong, also in `data.problems`.
+ * @throws HoldfastError `config.invalid` with all problems, also in `data.problems`.
  */
 export function defineConfig(config: HoldfastConfig): HoldfastConfig {
   return takeConfig(config, 'The configuration');
 }
 
-/** As `defineConfig`; `what` is what the error is about. */
+/** Like `defineConfig`; `what` names the configuration in the error. */
 export function takeConfig(value: unknown, what: string): HoldfastConfig {
   const checked = checkHostConfig(value);
   if (checked.ok) return checked.config;
@@ -39,23 +39,23 @@ export function invalidConfig(
   const more = problems.length > shownProblems ? `; and ${problems.length - shownProblems} more` : '';
   return new HoldfastError(
     code,
-    `${what} is not right, and nothing is run with it: ${describeIssues(problems.slice(0, shownProblems))}${more}.`,
+    `${what} is invalid and was not used: ${describeIssues(problems.slice(0, shownProblems))}${more}.`,
     { data: { problems: problems.slice(0, shownProblems).map(({ path, message }) => ({ path, message })) } },
   );
 }
 
-/** A copy that can be used; or everything that is wrong. */
+/** A usable copy, or all problems. */
 export type CheckedConfig<Config> =
   | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly problems: readonly SchemaIssue[] };
 
-/** Checks what a host wrote, or the command line says. */
+/** Checks the configuration of a host or command line. */
 export function checkHostConfig(value: unknown): CheckedConfig<HoldfastConfig> {
-  // The schema is what the type says; a test holds the two together.
+  // A test keeps the schema in sync with the type.
   return check(value, hostSchema) as CheckedConfig<HoldfastConfig>;
 }
 
-/** Checks what a workspace says. */
+/** Checks the configuration of a workspace. */
 export function checkWorkspaceConfig(value: unknown): CheckedConfig<WorkspaceConfig> {
   return check(value, workspaceSchema) as CheckedConfig<WorkspaceConfig>;
 }
@@ -69,7 +69,7 @@ function check(value: unknown, schema: v.GenericSchema): CheckedConfig<unknown> 
   return { ok: false, problems };
 }
 
-/** Frozen, but for plugins and packs, which are their authors'. What is given as `undefined` is not given. */
+/** Frozen, except plugins and packs, which belong to their authors. Keys with the value `undefined` are dropped. */
 function toGiven(value: unknown): unknown {
   if (Array.isArray(value)) return Object.freeze(value.map(toGiven));
   if (!isPlainObject(value) || isPlugin(value) || isPack(value)) return value;
@@ -78,14 +78,14 @@ function toGiven(value: unknown): unknown {
 }
 
 function mustBe(what: string): (issue: { readonly received: string }) => string {
-  return ({ received }) => `must be ${what}, and is ${received.slice(0, 100)}`;
+  return ({ received }) => `must be ${what}, got ${received.slice(0, 100)}`;
 }
 
 function text(what: string, isRight: (value: string) => boolean): v.GenericSchema {
   return v.custom<string>((value) => typeof value === 'string' && isRight(value), mustBe(what));
 }
 
-/** An object of these keys and no others. Where it has others, it is told of everything else, too. */
+/** An object with only these keys. Reports unknown keys together with all other problems. */
 function closed(entries: v.ObjectEntries, what: string): v.GenericSchema {
   const keys = Object.keys(entries);
   const known = v.object(entries, 'is missing');
@@ -98,8 +98,8 @@ function closed(entries: v.ObjectEntries, what: string): v.GenericSchema {
         addIssue({ message, ...(path === undefined ? {} : { path }) });
       for (const key of Object.keys(object).filter((one) => !keys.includes(one))) {
         const [nearest] = nearestNames(key, keys);
-        const hint = nearest === undefined ? `there are ${keys.join(', ')}` : `did you mean \`${nearest}\`?`;
-        addIssue({ message: `is no key here: ${hint}`, path: [toPathItem(object, key)] });
+        const hint = nearest === undefined ? `known keys: ${keys.join(', ')}` : `did you mean \`${nearest}\`?`;
+        addIssue({ message: `unknown key; ${hint}`, path: [toPathItem(object, key)] });
       }
     }),
   );
@@ -113,7 +113,7 @@ function listOf(item: v.GenericSchema, what: string): v.GenericSchema {
   return v.optional(v.array(item, mustBe(what)));
 }
 
-/** A thing that was made, its name, or an object with one of them and how it is used. */
+/** A plugin or pack, its name, or an object with either and its settings. */
 function useOf(thing: v.GenericSchema, use: v.GenericSchema): v.GenericSchema {
   return v.lazy((value) => (typeof value === 'string' || isPlugin(value) || isPack(value) ? thing : use));
 }
@@ -121,17 +121,14 @@ function useOf(thing: v.GenericSchema, use: v.GenericSchema): v.GenericSchema {
 const shortName = /^[a-z0-9][a-z0-9-]{0,31}$/;
 
 const toolName = text(
-  'the name of a tool: 1 to 64 of a-z, 0-9, _ and -, and no reserved word',
+  'a tool name: 1 to 64 characters of a-z, 0-9, _ and -, and not a reserved word',
   (name) => findToolNameProblem(name) === undefined,
 );
-const toolNames = listOf(toolName, 'a list of names of tools');
+const toolNames = listOf(toolName, 'a list of tool names');
 const yesOrNo = v.optional(v.boolean(mustBe('true or false')));
-const filled = v.optional(text('a text that is not empty', (value) => value.trim() !== ''));
+const filled = v.optional(text('a non-empty string', (value) => value.trim() !== ''));
 const count = v.optional(
-  v.custom<number>(
-    (value) => Number.isSafeInteger(value) && Number(value) >= 1,
-    mustBe('a whole number of at least 1'),
-  ),
+  v.custom<number>((value) => Number.isSafeInteger(value) && Number(value) >= 1, mustBe('an integer of at least 1')),
 );
 const isolation = v.optional(
   v.picklist(
@@ -146,26 +143,26 @@ const limits = v.optional(
   ),
 );
 const options = v.optional(
-  v.custom<object>((value) => isPlainObject(value) && copyJson(value).ok, mustBe('an object of JSON')),
+  v.custom<object>((value) => isPlainObject(value) && copyJson(value).ok, mustBe('a JSON object')),
 );
 
 const pluginName = text(
-  'a plugin, the name of a package or a path that begins with `./`, with `#export` where there are several',
+  'a plugin, a package name or a path that starts with `./`, with `#export` if the module exports several',
   (name) => ['package', 'path'].includes(readEntryName(name)?.type ?? ''),
 );
 const plugin = v.lazy((value) => (isPlugin(value) ? v.any() : pluginName));
 const pluginUse = closed(
   {
     plugin,
-    // The registry says what a prefix may be.
+    // The registry checks the prefix.
     prefix: filled,
     config: options,
   },
-  'a plugin, its name, or an object that has one of them as `plugin`',
+  'a plugin, its name, or an object with either as `plugin`',
 );
 
 const packName = text(
-  'a pack, the name of a package, a path that begins with `./`, or `plugin/pack` for one that a plugin offers',
+  'a pack, a package name, a path that starts with `./`, or `plugin/pack` for a pack that a plugin offers',
   (name) => readEntryName(name) !== undefined,
 );
 const pack = v.lazy((value) => (isPack(value) ? v.any() : packName));
@@ -173,26 +170,23 @@ const packOptions = { preset: filled, config: options, observe: yesOrNo };
 const packUse = closed(
   {
     pack,
-    id: v.optional(text('lower case words joined by -, 32 characters at most', (id) => shortName.test(id))),
+    id: v.optional(text('lower-case words joined by -, at most 32 characters', (id) => shortName.test(id))),
     ...packOptions,
   },
-  'a pack, its name, or an object that has one of them as `pack`',
+  'a pack, its name, or an object with either as `pack`',
 );
-const hostPackName = text('the name of a pack that the host has', (name) => name.trim() !== '' && name.length <= 1_000);
+const hostPackName = text('the name of a pack of the host', (name) => name.trim() !== '' && name.length <= 1_000);
 const workspacePackUse = closed({ pack: hostPackName, ...packOptions }, 'the name of a pack or an object');
 
 const winners = v.pipe(
-  v.custom<Readonly<Record<string, unknown>>>(
-    isPlainObject,
-    mustBe('an object of names of tools, each with the name of a plugin'),
-  ),
+  v.custom<Readonly<Record<string, unknown>>>(isPlainObject, mustBe('an object from tool names to plugin names')),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
     const object = dataset.value;
     for (const [name, owner] of Object.entries(object)) {
       if (owner === undefined) continue;
       const path: [v.ObjectPathItem] = [toPathItem(object, name)];
-      if (findToolNameProblem(name) !== undefined) addIssue({ message: 'is no name that a tool can have', path });
+      if (findToolNameProblem(name) !== undefined) addIssue({ message: 'is not a valid tool name', path });
       else if (typeof owner !== 'string' || !shortName.test(owner))
         addIssue({ message: 'must be the name of a plugin', path });
     }

@@ -30,13 +30,13 @@ test.each([
   const message = (text: string) =>
     expect.objectContaining({ code: 'registry.name.conflict', message: expect.stringContaining(text) });
   const act = () => git.use(pluginNamed('hg', { tools: pluginOf('hg', other).tools ?? [] }, '2.0.0'));
-  // Both owners, and both ways out.
+  // Both owners and both solutions.
   for (const text of ['The plugin `git` 1.0.0 and the plugin `hg` 2.0.0', `\`${other}\``, '`prefix`', 'winners'])
     expect(act).toThrow(message(text));
   expect(namesOf(git.use(pluginOf('hg', other), { prefix: 'hg' }))).toEqual([one, `hg_${other}`]);
 });
 
-test('a tool of a section has an owner like any other', () => {
+test('a tool of a section claims its name like any other', () => {
   const git = createRegistry().use(
     pluginNamed('git', {
       sections: [sectionOf('git', { children: [sectionOf('deep', { tools: pluginOf('x', 'push').tools ?? [] })] })],
@@ -45,7 +45,7 @@ test('a tool of a section has an owner like any other', () => {
   expect(() => git.use(pluginOf('hg', 'push'))).toThrow(expect.objectContaining({ code: 'registry.name.conflict' }));
 });
 
-test('a prefix may run into the name of somebody else', () => {
+test('a prefixed name may conflict with another plugin', () => {
   const registry = createRegistry().use(pluginOf('git', 'hg_push'));
   expect(() => registry.use(pluginOf('hg', 'push'), { prefix: 'hg' })).toThrow(
     expect.objectContaining({ code: 'registry.name.conflict' }),
@@ -81,14 +81,14 @@ test.each<[string, Plugin, Plugin]>([
   );
 });
 
-test('a slice and a resource that two plugins share are no two', () => {
+test('plugins may share a slice or a resource', () => {
   const shared = { slices: [slice('state')], resources: [resource('client')] };
   const registry = createRegistry().use(pluginNamed('git', shared)).use(pluginNamed('hg', shared));
   expect(registry.slices).toEqual(shared.slices);
   expect([...registry.resources.values()]).toEqual(shared.resources);
 });
 
-test('the state of a policy of a plugin is not that of a pack', () => {
+test('policies of a plugin and of a pack have separate states', () => {
   const registry = createRegistry().use(pluginNamed('team', { policies: [denying('budget-call-budget')] }));
   expect(() => registry.use(budget, { id: 'team-budget' })).toThrow(
     expect.objectContaining({
@@ -112,7 +112,7 @@ test.each([
   }
 });
 
-test('registry.plugin.duplicate: the first is left out', () => {
+test('registry.plugin.duplicate: even if the first is left out', () => {
   const registry = createRegistry().use({ ...pluginOf('git'), holdfast: '^999.0.0' });
   expect(() => registry.use(pluginOf('git'))).toThrow(expect.objectContaining({ code: 'registry.plugin.duplicate' }));
 });
@@ -135,12 +135,12 @@ test.each<[string, Pack, { readonly id?: string }, string]>([
   ['an id in capitals', pack('other'), { id: 'Other' }, 'options.invalid'],
   ['no id', pack('other'), { id: '' }, 'options.invalid'],
   ['a list for an id', pack('other'), { id: ['other'] as never }, 'options.invalid'],
-])('%s is refused', (_, second, options, code) => {
+])('%s is rejected', (_, second, options, code) => {
   const registry = createRegistry().use(pack('git-safety'));
   expect(() => registry.use(second, options)).toThrow(expect.objectContaining({ code }));
 });
 
-test('one pack may be in force twice under two ids', () => {
+test('one pack may be used twice with two ids', () => {
   const registry = createRegistry().use(budget).use(budget, { id: 'second', preset: 'strict' });
   expect(registry.policies.map(({ id }) => id)).toEqual(['budget-call-budget', 'second-call-budget']);
   expect(registry.packsInForce).toMatchObject([
@@ -149,7 +149,7 @@ test('one pack may be in force twice under two ids', () => {
   ]);
 });
 
-test('what is wrong with a pack is thrown: nothing runs without a guard that was asked for', () => {
+test('an error in a pack is thrown: nothing runs without a requested guard', () => {
   const registry = createRegistry();
   expect(() => registry.use(budget, { preset: 'off' })).toThrow(
     expect.objectContaining({ code: 'pack.preset.unknown' }),
@@ -166,14 +166,14 @@ test('what is wrong with a pack is thrown: nothing runs without a guard that was
   expect(() => registry.use(failing)).toThrow('no policies today');
 });
 
-test('the preset `observe`, and what is only tried out, says so', () => {
+test('the preset `observe` is marked as not enforced', () => {
   const tried = createRegistry()
     .use(budget, { preset: 'observe' })
     .use(budget, { id: 'on', preset: 'observe', observe: false });
   expect(tried.packsInForce.map(({ observe }) => observe)).toEqual([true, false]);
 });
 
-test('winners: a name is theirs, whoever else has it and whatever it is looked up by', () => {
+test('winners: the chosen plugin has the name, in every spelling and lookup', () => {
   const winners = { push: 'git' };
   const git = pluginNamed('git', { tools: pluginOf('git', 'push').tools ?? [], commands: [commandNamed('push')] });
   const hg = pluginNamed('hg', {
@@ -194,16 +194,16 @@ test('winners: a name is theirs, whoever else has it and whatever it is looked u
 });
 
 test.each<[string, readonly Plugin[], readonly string[], string]>([
-  ['nobody else has it', [pluginOf('git', 'push')], ['push'], 'nobody else has'],
-  ['nobody has it', [pluginOf('git', 'tag')], ['tag'], 'no plugin has'],
-  ['its owner is not there', [pluginOf('hg', 'push', 'pull')], ['pull'], "nobody's"],
+  ['no other plugin has it', [pluginOf('git', 'push')], ['push'], 'no other plugin has'],
+  ['no plugin has it', [pluginOf('git', 'tag')], ['tag'], 'no plugin has'],
+  ['its owner is missing', [pluginOf('hg', 'push', 'pull')], ['pull'], 'so nothing gets it'],
   [
     'its owner is left out',
     [pluginOf('hg', 'push'), { ...pluginOf('git', 'push'), holdfast: '^999.0.0' }],
     [],
-    "nobody's",
+    'so nothing gets it',
   ],
-  ['its owner has no such tool', [pluginOf('hg', 'push'), pluginOf('git', 'tag')], ['tag'], "nobody's"],
+  ['its owner has no such tool', [pluginOf('hg', 'push'), pluginOf('git', 'tag')], ['tag'], 'so nothing gets it'],
 ])('registry.winner.unused: %s', (_, plugins, names, says) => {
   const registry = plugins.reduce((used, plugin) => used.use(plugin), createRegistry({ winners: { push: 'git' } }));
   expect(namesOf(registry)).toEqual(names);
@@ -214,7 +214,7 @@ test.each<[string, readonly Plugin[], readonly string[], string]>([
   });
 });
 
-test('names that mean something to objects are names like others', () => {
+test('names of object members are ordinary names', () => {
   const winners: Record<string, string> = JSON.parse('{"__proto__": "git", "constructor": "git"}');
   const registry = createRegistry({ winners }).use(pluginOf('git', 'push'));
   expect(registry.problems).toHaveLength(2);

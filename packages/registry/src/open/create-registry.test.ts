@@ -21,7 +21,7 @@ function slice(id: string) {
   return defineSlice({ id, kind: 'value', initial: 0, reducers: {} });
 }
 
-test('`use` answers a new registry; those before it stay as they are, also when two are made of one', () => {
+test('`use` returns a new registry; earlier ones are unchanged, even with two successors', () => {
   const empty = createRegistry();
   const git = empty.use(pluginOf('git', 'push'));
   const both = git.use(pluginOf('hg', 'pull'));
@@ -29,18 +29,18 @@ test('`use` answers a new registry; those before it stay as they are, also when 
   expect([empty, git, both, other].map(namesOf)).toEqual([[], ['push'], ['push', 'pull'], ['push', 'pull']]);
   expect(other.resolve('svn/pull')).toBeDefined();
   expect(other.resolve('hg/pull')).toBeUndefined();
-  // Each knows the names of its own line.
+  // Each knows the names of its own chain.
   expect(() => both.use(pluginOf('cvs', 'pull'))).toThrow(expect.objectContaining({ code: 'registry.name.conflict' }));
   expect(namesOf(git.use(pluginOf('cvs', 'pull')))).toEqual(['push', 'pull']);
 });
 
-test('a registry whose `use` threw is as it was', () => {
+test('a `use` that throws leaves the registry unchanged', () => {
   const git = createRegistry().use(pluginOf('git', 'push'));
   expect(() => git.use(pluginOf('hg', 'pull', 'push'))).toThrow('have the tool `push`');
   expect(namesOf(git.use(pluginOf('svn', 'pull')))).toEqual(['push', 'pull']);
 });
 
-test('everything that a plugin contributes is there, from its own lists and from `setup`', () => {
+test('all contributions are included, from lists and from `setup`', () => {
   const files = defineResource({ name: 'files', lifetime: 'session', create: () => 1 });
   const state = slice('git/state');
   const plugin: Plugin = {
@@ -69,7 +69,7 @@ test('everything that a plugin contributes is there, from its own lists and from
   expect(registry.looseTools).toMatchObject([
     { plugin: 'git', description: 'About git.', tools: [{ name: 'push' }, { name: 'tag' }] },
   ]);
-  // Those that a prompt is made of are those that are listed.
+  // Sections contain the listed tools.
   expect(registry.sections[0]?.children[0]?.tools[0]).toBe(registry.tools[3]);
   expect(registry.slices).toEqual([state]);
   expect(registry.resources.get('files')).toBe(files);
@@ -80,7 +80,7 @@ test('everything that a plugin contributes is there, from its own lists and from
   expect(registry.plugins).toMatchObject([{ name: 'git', state: 'in-force', prefix: undefined, problem: undefined }]);
 });
 
-test("a plugin's policies are asked about its own tools, and hear of every success", async () => {
+test("a plugin's policies apply to its own tools and see every success", async () => {
   const seen: string[] = [];
   const registry = createRegistry()
     .use(pluginNamed('git', { tools: [toolNamed('push')], policies: [denying('order', seen)] }))
@@ -92,7 +92,7 @@ test("a plugin's policies are asked about its own tools, and hear of every succe
   expect(seen).toEqual(['push', 'pull!']);
 });
 
-test("a plugin's policies fail no call of anybody else", async () => {
+test("a plugin's policies cannot fail foreign calls", async () => {
   const success = { value: null, message: '', touched: new Map() };
   const policyWith = (onResult: () => never) => {
     const plugin = pluginNamed('git', { tools: [toolNamed('push')], policies: [{ ...denying('order'), onResult }] });
@@ -103,13 +103,13 @@ test("a plugin's policies fail no call of anybody else", async () => {
   });
   expect(() => failing?.onResult?.(callOf('push'), success, noContext)).toThrow('not with me');
   expect(failing?.onResult?.(callOf('pull'), success, noContext)).toBeUndefined();
-  // The cast stands for an author who writes without types.
+  // The cast stands for an untyped author.
   const late = policyWith((() => Promise.reject(new Error('too late'))) as never);
   await expect(late?.onResult?.(callOf('push'), success, noContext)).rejects.toThrow('too late');
   expect(late?.onResult?.(callOf('pull'), success, noContext)).toBeUndefined();
 });
 
-test('a section keeps what is in force of it', () => {
+test('a section keeps its active contributions', () => {
   const steps = (...tools: readonly string[]) => ({
     objective: 'Ship.',
     outcome: 'Shipped.',
@@ -134,7 +134,7 @@ test('a section keeps what is in force of it', () => {
   expect(prefixed?.children[0]).toMatchObject({ key: 'more', tools: [{ name: 'my_log' }] });
 });
 
-test('options meet the schema of the plugin, and `setup` gets what that makes of them', () => {
+test("options are validated by the plugin's schema, and `setup` gets the result", () => {
   const schema = { type: 'object', properties: { tool: { type: 'string', default: 'push' } } } as const;
   const plugin: Plugin = {
     ...pluginNamed('git'),
@@ -160,13 +160,13 @@ test('options meet the schema of the plugin, and `setup` gets what that makes of
   expect(() => createRegistry().use(pluginOf('git'), { config: { tool: 'tag' } })).toThrow(
     expect.objectContaining({
       code: 'plugin.config.invalid',
-      message: expect.stringContaining('it has none, and got `tool`'),
+      message: expect.stringContaining('it takes none, got `tool`'),
     }),
   );
   expect(createRegistry().use(pluginOf('git'), { config: {} }).problems).toEqual([]);
 });
 
-test('a prefix stands before tools, sections and commands, and nothing else', () => {
+test('a prefix applies to tools, sections and commands only', () => {
   const registry = createRegistry().use(
     pluginNamed('git', {
       tools: [toolNamed('push')],
@@ -200,25 +200,25 @@ test.each<[string, Plugin]>([
   ['a tool', pluginOf('git', 'p'.repeat(60))],
   ['a section', pluginNamed('git', { sections: [sectionOf('s'.repeat(60))] })],
   ['a command', pluginNamed('git', { commands: [commandNamed('c'.repeat(30))] })],
-])('registry.prefix.invalid: %s whose name is too long with it', (_, plugin) => {
+])('registry.prefix.invalid: %s whose prefixed name is too long', (_, plugin) => {
   expect(createRegistry().use(plugin).problems).toEqual([]);
   expect(() => createRegistry().use(plugin, { prefix: 'prefix' })).toThrow(
     expect.objectContaining({
       code: 'registry.prefix.invalid',
-      message: expect.stringContaining('choose a shorter one'),
+      message: expect.stringContaining('choose a shorter prefix'),
     }),
   );
 });
 
 test.each<[string, (registry: Registry) => unknown]>([
   ['a misspelt option of the registry', () => createRegistry({ winner: {} } as never)],
-  ['winners that are no object', () => createRegistry({ winners: ['git'] } as never)],
-  ['a winner that is no name', () => createRegistry({ winners: { push: 1 } } as never)],
+  ['winners that are not an object', () => createRegistry({ winners: ['git'] } as never)],
+  ['a winner that is not a name', () => createRegistry({ winners: { push: 1 } } as never)],
   ['one name twice among the winners', () => createRegistry({ winners: { push_it: 'git', 'push-it': 'hg' } })],
   ['a misspelt option of a plugin', (registry) => registry.use(pluginOf('git'), { prefixes: 'git' } as never)],
-  ['options that are none', (registry) => registry.use(pluginOf('git'), 'git' as never)],
+  ['options that are invalid', (registry) => registry.use(pluginOf('git'), 'git' as never)],
   ['a misspelt source', (registry) => registry.use(pluginOf('git'), { source: { name: 'git' } } as never)],
-  ['a source that is no text', (registry) => registry.use(pluginOf('git'), { source: { package: 1 } } as never)],
+  ['a source that is not a text', (registry) => registry.use(pluginOf('git'), { source: { package: 1 } } as never)],
   ['a misspelt option of a pack', (registry) => registry.use(budget, { presets: 'strict' } as never)],
   ['an option of plugins for a pack', (registry) => registry.use(budget, { prefix: 'git' } as never)],
   ['neither plugin nor pack', (registry) => registry.use({ name: 'git' } as never)],
@@ -238,8 +238,8 @@ function revoked(): object {
 
 test.each<[string, Partial<Plugin>, string]>([
   ['another Holdfast', { holdfast: '^999.0.0' }, 'plugin.version.mismatch'],
-  ['a range that is none', { holdfast: 'the latest' }, 'plugin.version.invalid'],
-  ['folders that nobody loaded', { toolFolders: [new URL('file:///tools/')] }, 'plugin.folders.unloaded'],
+  ['a range that is invalid', { holdfast: 'the latest' }, 'plugin.version.invalid'],
+  ['folders that were not loaded', { toolFolders: [new URL('file:///tools/')] }, 'plugin.folders.unloaded'],
   ['folders of `setup`', { setup: () => ({ toolFolders: [new URL('file:///tools/')] }) }, 'plugin.folders.unloaded'],
 ])('a plugin with %s is left out', (_, wrong, code) => {
   const registry = createRegistry()
@@ -250,17 +250,17 @@ test.each<[string, Partial<Plugin>, string]>([
   expect(registry.plugins).toMatchObject([{ state: 'left-out', problem: { code } }, { state: 'in-force' }]);
 });
 
-test('a plugin that does not fit is told so before a line of its `setup` runs', () => {
+test('an unsupported plugin is left out before its `setup` runs', () => {
   const setup = (): never => {
     throw new Error('must not run');
   };
   const registry = createRegistry().use({ ...pluginOf('git'), holdfast: '^999.0.0', setup });
   expect(registry.problems[0]?.message).toBe(
-    `The plugin \`git\` 1.0.0 works with Holdfast ^999.0.0, and this is ${holdfastVersion}: install a version of it that works with ${holdfastVersion}, or another Holdfast.`,
+    `The plugin \`git\` 1.0.0 requires Holdfast ^999.0.0, and this is ${holdfastVersion}: install a version of it that supports ${holdfastVersion}, or another Holdfast.`,
   );
 });
 
-test('tools of a package have it as their origin, so that an approval holds for its code alone', () => {
+test('tools of a package have it as origin, so an approval applies only to its code', () => {
   const own = defineTool({ name: 'tag', description: 'Tag.', origin: { kind: 'mcp', source: 'server' } });
   const options: UsePluginOptions = {
     source: { package: '@acme/git', version: '1.0.0', file: 'node_modules/x.js', digest: 'ab' },
@@ -272,12 +272,12 @@ test('tools of a package have it as their origin, so that an approval holds for 
   expect(createRegistry().use(plugin).tools[0]?.origin).toBeUndefined();
 });
 
-test('thousands of plugins and of tools are used', () => {
+test('thousands of plugins and tools are supported', () => {
   let registry = createRegistry().use(
     pluginOf('large', ...Array.from({ length: 5_000 }, (_, index) => `large${index}x`)),
   );
   for (let index = 2; index < 2_000; index += 1) {
-    // Numbers without what looks like letters.
+    // Digits replaced by letters that do not look alike.
     const name = `p${String(index).replaceAll('0', 'a').replaceAll('1', 'b')}`;
     registry = registry.use(pluginOf(name, `${name}_tool`));
   }

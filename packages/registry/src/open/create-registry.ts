@@ -8,7 +8,7 @@ import { takePack, takePlugin } from '../resolve/take-plugin.ts';
 import type { Explanation, Registry, RegistryOptions, UsePackOptions, UsePluginOptions } from '../resolve/types.ts';
 
 /**
- * A registry without plugins and packs: `createRegistry().use(plugin).use(pack, { preset: 'strict' })`.
+ * Creates an empty registry: `createRegistry().use(plugin).use(pack, { preset: 'strict' })`.
  *
  * @throws HoldfastError `registry.options.invalid`.
  */
@@ -17,7 +17,7 @@ export function createRegistry(options?: RegistryOptions): Registry {
   return new LinkedRegistry({ winners: readWinners(winners), claims: new Claims(), last: undefined });
 }
 
-/** What was used last, and before it. */
+/** The last plugin or pack used, and the previous ones. */
 interface Link {
   readonly used: Used;
   readonly before: Link | undefined;
@@ -49,7 +49,7 @@ class LinkedRegistry implements Registry {
     return new LinkedRegistry({ winners, claims, last: { used, before: last } });
   }
 
-  /** Another registry has been made of this one before, and has gone on with the claims. */
+  /** This registry already has a successor that uses the shared claims. */
   #claimAgain(): Claims {
     const claims = new Claims();
     for (const { claims: own } of this.#used()) claims.add(own);
@@ -162,17 +162,17 @@ class LinkedRegistry implements Registry {
 }
 
 function take(given: Plugin | Pack, options: UsePluginOptions | UsePackOptions | undefined, winners: Winners): Used {
-  // `use` declares which options go with which, and both read theirs strictly.
+  // The overloads of `use` tie options to things, and both readers check theirs strictly.
   if (isOf(given, isPack)) return takePack(given, options as UsePackOptions | undefined);
   if (isOf(given, isPlugin)) return takePlugin(given, options as UsePluginOptions | undefined, winners);
-  throw invalid('`use` takes what `definePlugin` or `definePack` has made.');
+  throw invalid('`use` requires a value made by `definePlugin` or `definePack`.');
 }
 
 function isOf<Kind>(given: unknown, isKind: (value: unknown) => value is Kind): given is Kind {
   try {
     return isKind(given);
   } catch (thrown) {
-    throw invalid(`\`use\` got what cannot be read: ${describeThrown(thrown)}`, thrown);
+    throw invalid(`Cannot read the argument of \`use\`: ${describeThrown(thrown)}`, thrown);
   }
 }
 
@@ -181,7 +181,7 @@ function indexByName(explanations: readonly Explanation[]): ReadonlyMap<string, 
   for (const explanation of explanations) {
     const { kind, name, qualifiedName } = explanation;
     const keys = [name, qualifiedName, qualifiedName.slice(qualifiedName.indexOf('/') + 1)];
-    // As the decisions in a log name it.
+    // The form used by decisions in a log.
     if (kind === 'policy') keys.push(`host/${name}`);
     for (const key of new Set(keys)) {
       const known = byName.get(key);

@@ -8,7 +8,7 @@ import { createFolder } from './test-folder.ts';
 
 const module = new URL('./import-module.ts', import.meta.url).href;
 
-/** In a process of its own: here, Vite would import. */
+/** In its own process: here, Vite would do the import. */
 async function describeImportOf(path: string, directory: string): Promise<string> {
   const code = `import { describeFailedImport } from ${JSON.stringify(module)};
     await import(${JSON.stringify(pathToFileURL(path).href)}).catch((thrown) =>
@@ -30,12 +30,12 @@ test.each<readonly [string, Readonly<Record<string, string>>, string]>([
   [
     'a module in a package of CommonJS',
     { 'package.json': '{ "type": "commonjs" }', 'a.ts': 'import "node:fs";' },
-    ', at `a.ts:1`: Cannot use import statement outside a module. It is taken for CommonJS: let its name end in `.mts`',
+    ', at `a.ts:1`: Cannot use import statement outside a module. It is loaded as CommonJS: use the extension `.mts` o',
   ],
   [
     'an export in a package of CommonJS',
     { 'package.json': '{ "type": "commonjs" }', 'a.ts': 'export default {};' },
-    ", at `a.ts:1`: Unexpected token 'export'. It is taken for CommonJS: let its name end in `.mts`",
+    ", at `a.ts:1`: Unexpected token 'export'. It is loaded as CommonJS: use the extension `.mts` o",
   ],
   ['a throw', { 'a.ts': '\nthrow new Error("no luck");' }, ', at `a.ts:2`: no luck'],
   ['a throw further down', { 'a.ts': 'import "./b/c.mjs";', 'b/c.mjs': '\n\nnothing();' }, ', at `b/c.mjs:3`: nothing'],
@@ -72,6 +72,6 @@ test.each<readonly [string, () => unknown]>([
   ['no such URL', () => Object.assign(new Error('bad'), { stack: 'Error: bad\n    at file:///%2f:1:1' })],
   ['a long line', () => Object.assign(new Error('bad'), { stack: `    at ${'/ ('.repeat(6_000)}:1` })],
   ['a proxy', () => new Proxy(new Error('bad'), {})],
-])('a stack that is %s is passed over', (_, make) => {
+])('a stack that is %s is ignored', (_, make) => {
   expect(describeFailedImport(make(), '/app')).toBe(': bad');
 });

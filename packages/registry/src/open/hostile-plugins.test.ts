@@ -22,7 +22,7 @@ import {
 } from '../resolve/test-plugins.ts';
 import { createRegistry } from './create-registry.ts';
 
-/** The casts stand for authors who write without types. */
+/** The casts stand for untyped authors. */
 function wrong(contributions: Readonly<Record<string, unknown>>): Plugin {
   return pluginNamed('bad', contributions as PluginContributions);
 }
@@ -60,9 +60,9 @@ test.each<[string, Plugin, string]>([
     { ...pluginNamed('bad'), setup: () => Promise.reject.call(undefined as never) as never },
     'left out',
   ],
-  ['a `setup` that answers later', making(Promise.resolve({})), 'promise'],
-  ['a `setup` that fails later', makingBy(() => Promise.reject(new Error('too late'))), 'promise'],
-  ['a `setup` that answers a thenable', making({ [later]: () => undefined }), 'promise'],
+  ['an asynchronous `setup`', making(Promise.resolve({})), 'promise'],
+  ['a `setup` that rejects', makingBy(() => Promise.reject(new Error('too late'))), 'promise'],
+  ['a `setup` that returns a thenable', making({ [later]: () => undefined }), 'promise'],
   [
     'a `setup` whose `then` throws',
     makingBy(() => ({
@@ -72,11 +72,11 @@ test.each<[string, Plugin, string]>([
     })),
     'no then',
   ],
-  ['a `setup` that makes nothing', making(undefined), 'no object of contributions'],
-  ['a `setup` that makes a list', making([toolNamed('push')]), 'no object of contributions'],
+  ['a `setup` that returns nothing', making(undefined), 'must return an object of contributions'],
+  ['a `setup` that returns a list', making([toolNamed('push')]), 'must return an object of contributions'],
   ['a `setup` with odd keys', making({ tool: [] }), 'unknown key `tool`'],
-  ['a `setup` that names the plugin anew', making({ name: 'git' }), '`name`, which is no contribution'],
-  ['a `setup` with a `setup`', making({ setup: () => ({}) }), '`setup`, which is no contribution'],
+  ['a `setup` that renames the plugin', making({ name: 'git' }), '`name`, which is not a contribution'],
+  ['a `setup` with a `setup`', making({ setup: () => ({}) }), '`setup`, which is not a contribution'],
   [
     'a `setup` whose lists cannot be read',
     making({
@@ -98,16 +98,16 @@ test.each<[string, Plugin, string]>([
   ],
   ['a proxy that lies', new Proxy(pluginNamed('bad'), { ownKeys: () => throwing('no keys') }), 'no keys'],
   ['unknown keys', { ...pluginNamed('bad'), hooks: [] } as never, 'unknown key `hooks`'],
-  ['lists that are none', { ...pluginNamed('bad'), tools: {} } as never, 'no list'],
+  ['lists that are invalid', { ...pluginNamed('bad'), tools: {} } as never, '`tools`'],
   ['a schema that cannot be compiled', { ...pluginNamed('bad'), configSchema: {} as never }, 'left out'],
-  ['a schema that answers later', { ...pluginNamed('bad'), configSchema: laterSchema() }, 'left out'],
-  ['nothing for a tool', wrong({ tools: [undefined] }), '`tools` at 1 is none'],
-  ['a function for a tool', wrong({ tools: [toolNamed('push'), () => 1] }), '`tools` at 2 is none'],
+  ['an asynchronous schema', { ...pluginNamed('bad'), configSchema: laterSchema() }, 'left out'],
+  ['nothing for a tool', wrong({ tools: [undefined] }), 'item 1 of its `tools` is invalid'],
+  ['a function for a tool', wrong({ tools: [toolNamed('push'), () => 1] }), 'item 2 of its `tools` is invalid'],
   ['half a tool', wrong({ tools: [{ name: 'push', description: 'Push.' }] }), '`defineTool`'],
   ['a tool with a bad name', wrong({ tools: [{ ...toolNamed('push'), name: 'git/push' }] }), '`git/push`'],
   ['a tool with a reserved name', wrong({ tools: [{ ...toolNamed('push'), name: '__proto__' }] }), '`__proto__`'],
   ['a tool with odd effects', wrong({ tools: [{ ...toolNamed('push'), effects: 'some' }] }), '`effects`'],
-  ['a tool whose `execute` is none', wrong({ tools: [{ ...toolNamed('push'), execute: 'rm' }] }), '`defineTool`'],
+  ['a tool with invalid `execute`', wrong({ tools: [{ ...toolNamed('push'), execute: 'rm' }] }), '`defineTool`'],
   ...[
     5,
     'file',
@@ -118,26 +118,34 @@ test.each<[string, Plugin, string]>([
   ].map((origin, index): [string, Plugin, string] => [
     `a tool from nowhere (${index})`,
     wrong({ tools: [{ ...toolNamed('push'), origin }] }),
-    'has an `origin` that is none',
+    'has an invalid `origin`',
   ]),
   [
-    'a tool that takes no object',
+    'a tool without an object as input',
     wrong({ tools: [defineTool({ name: 'push', description: 'Push.', inputSchema: jsonSchema({ type: 'string' }) })] }),
     'must describe an object',
   ],
-  ['a tool whose schema is none', wrong({ tools: [{ ...toolNamed('push'), inputSchema: {} }] }), 'left out'],
+  ['a tool with invalid schema', wrong({ tools: [{ ...toolNamed('push'), inputSchema: {} }] }), 'left out'],
   [
-    'a tool whose examples do not fit',
+    'a tool with invalid examples',
     wrong({ tools: [{ ...toolNamed('push'), examples: [{ description: 'x', input: { a: 1 }, output: 1 }] }] }),
     '`push`',
   ],
-  ['a tool with a name of prompts', wrong({ tools: [toolNamed('open_sections')] }), 'prompts bring themselves'],
-  ['a tool that looks like one of prompts', wrong({ tools: [toolNamed('read-sectlon')] }), 'prompts bring themselves'],
-  ['one tool twice', wrong({ tools: [toolNamed('push'), toolNamed('push')] }), '`push`'],
+  [
+    'a tool with a built-in name',
+    wrong({ tools: [toolNamed('open_sections')] }),
+    'looks like a built-in tool of prompts',
+  ],
+  [
+    'a tool that looks like a built-in one',
+    wrong({ tools: [toolNamed('read-sectlon')] }),
+    'looks like a built-in tool of prompts',
+  ],
+  ['the same tool twice', wrong({ tools: [toolNamed('push'), toolNamed('push')] }), '`push`'],
   [
     'two tools that look alike',
     wrong({ tools: [toolNamed('list'), toolNamed('1ist')] }),
-    'easily mixed up: `list` and `1ist`',
+    'look alike: `list` and `1ist`',
   ],
   [
     'a tool in a section, too',
@@ -146,8 +154,8 @@ test.each<[string, Plugin, string]>([
   ],
   ['something for a policy', wrong({ policies: [{ name: 'guard' }] }), '`definePolicy`'],
   ['a policy with a slash', wrong({ policies: [{ ...denying('a'), id: 'host/a' }] }), '`definePolicy`'],
-  ['a policy whose `tools` are none', wrong({ policies: [{ ...denying('a'), tools: [1] }] }), '`definePolicy`'],
-  ['a policy whose `reserve` is none', wrong({ policies: [{ ...denying('a'), reserve: {} }] }), '`definePolicy`'],
+  ['a policy with invalid `tools`', wrong({ policies: [{ ...denying('a'), tools: [1] }] }), '`definePolicy`'],
+  ['a policy with invalid `reserve`', wrong({ policies: [{ ...denying('a'), reserve: {} }] }), '`definePolicy`'],
   ...[
     5,
     {},
@@ -157,10 +165,10 @@ test.each<[string, Plugin, string]>([
   ].map((state, index): [string, Plugin, string] => [
     `a policy with a state that cannot be kept (${index})`,
     wrong({ policies: [{ ...denying('a'), state }] }),
-    'has a state that cannot be kept, `a`',
+    'has an unsupported state, `a`',
   ]),
   [
-    'a policy whose state has a schema that is none',
+    'a policy whose state has a schema that is invalid',
     wrong({ policies: [{ ...denying('a'), state: { kind: 'value', initial: 1, schema: {} } }] }),
     'left out',
   ],
@@ -179,55 +187,59 @@ test.each<[string, Plugin, string]>([
     wrong({ sections: [sectionOf('a', { children: [sectionOf('b', { tools: [{}] as never })] })] }),
     '`defineTool`',
   ],
-  ['a section without children', wrong({ sections: [{ ...sectionOf('a'), children: {} }] }), 'no list'],
-  ['sections in a circle', wrong({ sections: [cyclic] }), 'levels deep'],
-  ['sections without end', wrong({ sections: [manyLevels] }), 'levels deep'],
+  ['a section without children', wrong({ sections: [{ ...sectionOf('a'), children: {} }] }), 'must be a list'],
+  ['circular sections', wrong({ sections: [cyclic] }), 'levels deep'],
+  ['endless sections', wrong({ sections: [manyLevels] }), 'levels deep'],
   [
-    'a task example that is none',
+    'a task example that is invalid',
     wrong({ sections: [sectionOf('a', { taskExamples: [{ steps: 'x' }] as never })] }),
     '`taskExamples`',
   ],
   ['something for a slice', wrong({ slices: [{ id: 'a' }] }), '`defineSlice`'],
-  ['a slice of no kind', wrong({ slices: [{ ...sliceNamed('a'), kind: 'some' }] }), '`defineSlice`'],
-  ['a slice that is kept nowhere', wrong({ slices: [{ ...sliceNamed('a'), retention: 'some' }] }), '`defineSlice`'],
-  ['a slice with a bad id', wrong({ slices: [{ ...sliceNamed('a'), id: 'A b' }] }), '`A b`'],
-  ['a slice that is no JSON', wrong({ slices: [{ ...sliceNamed('a'), initial: new Map() }] }), 'not JSON'],
+  ['a slice with an unknown kind', wrong({ slices: [{ ...sliceNamed('a'), kind: 'some' }] }), '`defineSlice`'],
   [
-    'a slice whose reducers are none',
+    'a slice with an unknown retention',
+    wrong({ slices: [{ ...sliceNamed('a'), retention: 'some' }] }),
+    '`defineSlice`',
+  ],
+  ['a slice with a bad id', wrong({ slices: [{ ...sliceNamed('a'), id: 'A b' }] }), '`A b`'],
+  ['a slice that is not JSON', wrong({ slices: [{ ...sliceNamed('a'), initial: new Map() }] }), 'not JSON'],
+  [
+    'a slice with invalid reducers',
     wrong({ slices: [{ ...sliceNamed('a'), reducers: new Map([['done', 1]]) }] }),
     '`defineSlice`',
   ],
-  ['a slice whose schema is none', wrong({ slices: [{ ...sliceNamed('a'), schema: {} }] }), 'left out'],
-  ['a slice for grants', wrong({ slices: [sliceNamed('holdfast/grants')] }), "Holdfast's own"],
+  ['a slice with invalid schema', wrong({ slices: [{ ...sliceNamed('a'), schema: {} }] }), 'left out'],
+  ['a slice for grants', wrong({ slices: [sliceNamed('holdfast/grants')] }), 'reserved for Holdfast'],
   [
     "a slice for a policy's state",
     wrong({ sections: [sectionOf('a', { slices: [sliceNamed('policy:host/budget-call-budget')] })] }),
-    "Holdfast's own",
+    'reserved for Holdfast',
   ],
   ['something for a model', wrong({ models: [{ name: 'Large', description: 'x', create: () => 1 }] }), 'needs a name'],
   [
-    'a model without words',
+    'a model with an invalid description',
     wrong({ models: [{ name: 'large', description: 'a\nb', create: () => 1 }] }),
     '`description`',
   ],
-  ['a model that cannot be made', wrong({ models: [{ name: 'large', description: 'x' }] }), '`create`'],
+  ['a model without `create`', wrong({ models: [{ name: 'large', description: 'x' }] }), '`create`'],
   ['something for a resource', wrong({ resources: [{ type: 'resource', create: 1 }] }), '`undefined`'],
   ['nothing for a resource', wrong({ resources: [undefined] }), '`defineResource`'],
   [
-    'a resource that lives for ever',
+    'a resource with an unknown lifetime',
     wrong({ resources: [{ type: 'resource', name: 'x', lifetime: 'ever', create: () => 1 }] }),
     '`lifetime`',
   ],
   ['a command that is an option', wrong({ commands: [{ ...commandNamed('x'), name: '--help' }] }), 'needs a name'],
   ['a command that does nothing', wrong({ commands: [{ name: 'x', description: 'x' }] }), '`run`'],
-  ['a folder that is none', wrong({ toolFolders: ['./tools'] }), 'is no URL'],
+  ['a folder that is invalid', wrong({ toolFolders: ['./tools'] }), 'must be a URL'],
 ])('plugin.failed: %s', (_, plugin, says) => {
   const registry = createRegistry().use(pluginOf('good', 'pull')).use(plugin).use(pluginOf('fine', 'tag'));
   expect(registry.problems).toMatchObject([
     { code: 'plugin.failed', plugin: 'bad', message: expect.stringContaining(says) },
   ]);
   expect(registry.problems[0]?.message).toMatch(/^The plugin `bad` 1\.0\.0 is left out: /);
-  // It costs itself, and whole.
+  // The whole plugin is left out, and no other.
   expect(namesOf(registry)).toEqual(['pull', 'tag']);
   expect(registry.policies).toEqual([]);
   expect(registry.plugins.map(({ state }) => state)).toEqual(['in-force', 'left-out', 'in-force']);
@@ -242,17 +254,17 @@ function laterSchema(): never {
   return { '~standard': standard } as never;
 }
 
-test('a message that never ends is cut', () => {
+test('an endless message is cut', () => {
   const registry = createRegistry().use({ ...pluginNamed('bad'), setup: () => throwing('x'.repeat(1_000_000)) });
   expect(registry.problems[0]?.message.length).toBeLessThan(3_000);
 });
 
-test('nothing that an author changes after `use` changes what is in force', async () => {
+test('later changes by the author have no effect', async () => {
   const tool = { ...toolNamed('push') };
   const policy = { ...denying('order') };
   const command = { ...commandNamed('sync') };
   const section = { ...sectionOf('guide', { tools: [tool] }), tools: [{ ...toolNamed('log') }] };
-  // Made by hand, to the shape of what `definePlugin` makes.
+  // Handwritten in the shape of `definePlugin`.
   const plugin = {
     type: 'plugin',
     name: 'git',
@@ -284,7 +296,7 @@ test('nothing that an author changes after `use` changes what is in force', asyn
   expect(registry.plugins[0]?.name).toBe('git');
 });
 
-test('what a registry shows cannot be changed', () => {
+test('the data of a registry cannot be changed', () => {
   const registry = createRegistry().use(
     pluginNamed('git', { tools: [toolNamed('push')], policies: [denying('order')] }),
   );
@@ -302,7 +314,7 @@ test('what a registry shows cannot be changed', () => {
   }
 });
 
-test('`setup` runs once for each use, after everything else was read', () => {
+test('`setup` runs once per use, after everything else was read', () => {
   let runs = 0;
   const plugin = definePlugin({
     name: 'git',

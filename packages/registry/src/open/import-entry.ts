@@ -19,14 +19,14 @@ export interface ImportedEntry<Thing> {
 export interface ImportOptions {
   /** The folder of the file that names it. */
   readonly from: string;
-  /** Where shown paths begin. */
+  /** Displayed paths are relative to this folder. */
   readonly directory: string;
-  /** Asked before any of its code runs. Throwing keeps it from being run. */
+  /** Called before any of its code runs. A throw prevents the import. */
   readonly beforeImport?: ((source: PackageSource) => void | Promise<void>) | undefined;
 }
 
 /**
- * Imports the plugin that a name stands for: its code runs, with all rights of this process.
+ * Imports the plugin with this name. Its code runs with all rights of this process.
  *
  * @throws HoldfastError `plugin.package.missing`, `plugin.package.invalid`, `plugin.package.failed`, `plugin.package.empty`,
  * `plugin.export.missing`, `plugin.export.unclear`, `plugin.version.invalid`, `plugin.version.mismatch`.
@@ -60,7 +60,7 @@ async function importEntry<Thing>(name: ImportName, importing: Importing<Thing>)
   return { thing, source: known };
 }
 
-/** Absolute paths at which an import of `name` would find something, whether it is there now or not: its file, or the folder of its package. */
+/** The absolute paths that an import of `name` reads, existing or not: its file, or the folder of its package. */
 export async function placesOf(name: ImportName, { from }: Pick<ImportOptions, 'from'>): Promise<readonly string[]> {
   if (name.type === 'path') return [resolve(from, name.path)];
   const folder = findPackage(name.name, from) ?? join(from, 'node_modules', name.name);
@@ -74,7 +74,7 @@ interface Named extends Pick<ImportOptions, 'directory'> {
 
 interface FoundFile extends Pick<PackageSource, 'package' | 'version'> {
   readonly file: string;
-  /** As the configuration names it. */
+  /** The entry in the configuration. */
   readonly shown: string;
 }
 
@@ -84,57 +84,56 @@ async function findInPackage(name: string, importing: Importing<unknown>): Promi
   const reading = await readManifest(folder);
   if (reading.type === 'missing') throw await missingPackage(name, importing);
   if (reading.type === 'refused')
-    throw failure('plugin.package.invalid', `The \`package.json\` of \`${name}\` cannot be used: ${reading.why}.`);
+    throw failure('plugin.package.invalid', `Cannot use the \`package.json\` of \`${name}\`: ${reading.why}.`);
   const { version, coreRange } = reading.manifest;
   if (coreRange !== undefined) {
     const problem = findVersionProblem(
       `The package \`${name}\`${version === undefined ? '' : ` ${version}`}`,
-      // What a workspace of pnpm writes while it is not published.
+      // The value in a pnpm workspace before publishing.
       coreRange.replace(/^(?:workspace:[~^]?|catalog:.*)$/, '*').replace(/^workspace:/, ''),
     );
     if (problem !== undefined) throw failure(problem.code, problem.message);
   }
   const file = findEntryFile(reading.manifest);
   if (file === undefined) {
-    const message = `The package \`${name}\` has nothing to import: its \`exports\` or \`main\` name no file of it.`;
+    const message = `The package \`${name}\` has no entry: its \`exports\` or \`main\` must name one of its files.`;
     throw failure('plugin.package.invalid', message);
   }
   return { file, shown: name, package: name, ...(version === undefined ? {} : { version }) };
 }
 
-/** A name that is nearly another one is more likely misspelt than not installed, and what it names may be anybody's. */
+/** A name close to an installed one is probably a typo, and the npm package of that name may be malicious. */
 async function missingPackage(name: string, { from, kind }: Importing<unknown>): Promise<HoldfastError> {
   const installed = (await findInstalledPlugins(from)).filter((one) => one.kind === kind).map((one) => one.name);
   const [nearest] = nearestNames(name, installed);
   const shown = installed.slice(0, 10).map((one) => `\`${one}\``);
-  const others = shown.length === 0 ? '' : ` Here are the ${kind}s ${shown.join(', ')}.`;
+  const others = shown.length === 0 ? '' : ` Installed ${kind}s: ${shown.join(', ')}.`;
   const hint =
     nearest === undefined
-      ? `if that is its name, \`npm install ${name}\` installs it.${others}`
-      : `did you mean \`${nearest}\`? If not, \`npm install ${name}\` installs it.`;
+      ? `if the name is correct, run \`npm install ${name}\`.${others}`
+      : `did you mean \`${nearest}\`? If not, run \`npm install ${name}\`.`;
   return failure('plugin.package.missing', `The package \`${name}\` is not installed: ${hint}`);
 }
 
 async function digestOf(file: string, shown: string): Promise<string> {
   const reading = await readSmallFile(file, { maxBytes: maxEntryBytes });
   if (reading.type === 'read') return createHash('sha256').update(reading.bytes).digest('hex');
-  if (reading.type === 'missing')
-    throw failure('plugin.package.missing', `\`${shown}\` names a file that is not there.`);
-  throw failure('plugin.package.invalid', `The file of \`${shown}\` cannot be used: ${reading.why}.`);
+  if (reading.type === 'missing') throw failure('plugin.package.missing', `The file of \`${shown}\` does not exist.`);
+  throw failure('plugin.package.invalid', `Cannot use the file of \`${shown}\`: ${reading.why}.`);
 }
 
 const maxEntryBytes = 67_108_864;
 
 type Exports = Readonly<Record<string, unknown>>;
 
-// Longer than a program takes that only makes plugins, on the slowest machine.
+// More than enough for a module that only defines plugins, even on a slow machine.
 const maxImportMs = 30_000;
 
 async function importFile(file: string, { shown, directory }: Named): Promise<Exports> {
-  // A module that waits for ever, at its top level, would otherwise keep everything else waiting, or end the process without a word.
+  // Without a timeout, a module with an endless top-level await would block everything or end the process silently.
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
-    late.reject(new Error(`its code was not through after ${maxImportMs / 1_000} s`));
+    late.reject(new Error(`its code did not finish within ${maxImportMs / 1_000} s`));
   }, maxImportMs);
   try {
     const imported: unknown = await Promise.race([importModule(file, directory), late.promise]);
@@ -142,7 +141,7 @@ async function importFile(file: string, { shown, directory }: Named): Promise<Ex
   } catch (cause) {
     throw failure(
       'plugin.package.failed',
-      `\`${shown}\` cannot be imported${describeFailedImport(cause, directory)}`,
+      `Cannot import \`${shown}\`${describeFailedImport(cause, directory)}`,
       cause,
     );
   } finally {
@@ -150,7 +149,7 @@ async function importFile(file: string, { shown, directory }: Named): Promise<Ex
   }
 }
 
-/** What a compiler has made CommonJS of stands in its `default`, with a `default` of its own. */
+/** Unwraps ES modules compiled to CommonJS, whose exports, with their own `default`, are in `default`. */
 function toExports(exports: Exports): Exports {
   const { default: whole } = exports;
   const isCompiled = typeof whole === 'object' && whole !== null && Object.hasOwn(whole, '__esModule');
@@ -165,7 +164,7 @@ interface Picking<Thing> extends Importing<Thing> {
 function pickExport<Thing>(exports: Exports, { shown, exportName, kind, isKind }: Picking<Thing>): Thing {
   const found = new Map<string, Thing>();
   for (const key of Object.keys(exports)) {
-    // What CommonJS exports as a whole is its `default`, too.
+    // `module.exports` as a whole is also in `default`.
     const value = key === 'module.exports' ? undefined : exports[key];
     if (isOf(isKind, value)) found.set(key, value);
   }
@@ -173,30 +172,30 @@ function pickExport<Thing>(exports: Exports, { shown, exportName, kind, isKind }
   if (exportName !== undefined) {
     const named = found.get(exportName);
     if (named !== undefined) return named;
-    const there = names === '' ? `it exports no ${kind}` : `there is ${names}`;
-    throw failure('plugin.export.missing', `\`${shown}\` exports no ${kind} \`${exportName}\`: ${there}.`);
+    const there = names === '' ? `it exports no ${kind}s` : `exports: ${names}`;
+    throw failure('plugin.export.missing', `\`${shown}\` has no ${kind} \`${exportName}\`; ${there}.`);
   }
-  // One thing may have several names.
+  // One value may be exported under several names.
   const different = new Set(found.values());
   const [only] = different;
   const chosen = found.get('default') ?? (different.size === 1 ? only : undefined);
   if (chosen !== undefined) return chosen;
   if (different.size > 1) {
-    throw failure('plugin.export.unclear', `\`${shown}\` exports several of the kind ${kind}: name one of ${names}.`);
+    throw failure('plugin.export.unclear', `\`${shown}\` exports several ${kind}s: choose one of ${names}.`);
   }
   const other = kind === 'plugin' ? 'pack' : 'plugin';
   const isOther = (value: unknown): value is unknown => (kind === 'plugin' ? isPack(value) : isPlugin(value));
   const hint = Object.values(exports).some((value) => isOf(isOther, value))
-    ? `it exports a ${other}, which belongs under \`${other}s\``
-    : `a ${kind} is what \`define${kind === 'plugin' ? 'Plugin' : 'Pack'}\` makes`;
-  throw failure('plugin.package.empty', `\`${shown}\` exports no ${kind}: ${hint}.`);
+    ? `it exports a ${other}: list it under \`${other}s\``
+    : `create one with \`define${kind === 'plugin' ? 'Plugin' : 'Pack'}\``;
+  throw failure('plugin.package.empty', `\`${shown}\` does not export a ${kind}; ${hint}.`);
 }
 
 function isOf<Thing>(isKind: (value: unknown) => value is Thing, value: unknown): value is Thing {
   try {
     return isKind(value);
   } catch {
-    // What cannot even be asked is none.
+    // A hostile value that throws when inspected.
     return false;
   }
 }

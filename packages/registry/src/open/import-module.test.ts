@@ -29,7 +29,7 @@ async function createProject(files: Readonly<Record<string, string>>, hasTsx: bo
   return folder;
 }
 
-/** In a process of its own: here, Vite would import. */
+/** In its own process: here, Vite would do the import. */
 async function inProcess(code: string, folder: TestFolder): Promise<string> {
   const parameters = ['--conditions=holdfast-source', '--input-type=module', '--eval', code];
   const { stdout } = await promisify(execFile)(process.execPath, parameters, { cwd: folder.path });
@@ -45,7 +45,7 @@ async function read(folder: TestFolder): Promise<unknown> {
 }
 
 const loaded = { layers: [{ layer: 'host', file: 'holdfast.config.ts', config: { limits: { maxCalls: 3 } } }] };
-const hint = 'To load it all the same, install tsx: `npm install --save-dev tsx`';
+const hint = 'Install tsx to load it anyway: `npm install --save-dev tsx`';
 
 test.each<readonly [string, Readonly<Record<string, string>>]>([
   ['an enum and parameter properties', { 'holdfast.config.ts': beyondTypes }],
@@ -68,7 +68,7 @@ test.each<readonly [string, Readonly<Record<string, string>>]>([
       'lib/limits.ts': limits,
     },
   ],
-])('a configuration with %s is loaded by tsx where it is installed, else refused with that hint', async (_, files) => {
+])('a configuration with %s is loaded by an installed tsx, otherwise the error suggests it', async (_, files) => {
   await using withTsx = await createProject(files, true);
   expect(await read(withTsx)).toEqual(loaded);
   await using without = await createProject(files, false);
@@ -79,12 +79,12 @@ test.each<readonly [string, Readonly<Record<string, string>>]>([
   ['a package that is not installed', { 'holdfast.config.ts': "import 'not-there';", ...withPaths }],
   ['a file that is not there', { 'holdfast.config.ts': "import './gone.ts';", ...withPaths }],
   ['a throw', { 'holdfast.config.ts': 'throw new Error("no luck");' }],
-])('%s is nothing that tsx would mend', async (_, files) => {
+])('%s is an error that tsx would not fix', async (_, files) => {
   await using folder = await createProject(files, false);
   expect(await read(folder)).toEqual({ code: 'config.failed', message: expect.not.stringContaining('tsx') });
 });
 
-test('what Node.js can load is loaded without tsx', async () => {
+test('Node.js loads modules without tsx if it can', async () => {
   await using folder = await createProject(
     {
       'holdfast.config.ts': 'export default { limits: { maxCalls: 3 as number } };',
@@ -96,15 +96,15 @@ test('what Node.js can load is loaded without tsx', async () => {
   expect(await read(folder)).toEqual(loaded);
 });
 
-test('a mistake in what tsx loads is told as any other', async () => {
+test('an error in a module loaded by tsx is reported as usual', async () => {
   await using folder = await createProject({ 'holdfast.config.ts': 'enum A { b }\nthrow new Error("no luck");' }, true);
   expect(await read(folder)).toEqual({
     code: 'config.failed',
-    message: expect.stringMatching(/^`holdfast\.config\.ts` cannot be loaded.*: no luck$/),
+    message: expect.stringMatching(/^Cannot load `holdfast\.config\.ts`.*: no luck$/),
   });
 });
 
-test('tsx is asked as it wants to be', () => {
+test('tsx is called with its documented options', () => {
   expectTypeOf<typeof tsImport>().toBeCallableWith('file:///a.ts', { parentURL: 'file:///a.ts', tsconfig: false });
 });
 
@@ -113,7 +113,7 @@ enum Version { one = '1.0.0' }
 export const own = definePlugin({ name: 'own', version: Version.one, description: 'A plugin.', holdfast: '*' });
 `;
 
-test('a plugin file with an enum is loaded by tsx where it is installed, else refused with that hint', async () => {
+test('a plugin file with an enum is loaded by an installed tsx, otherwise the error suggests it', async () => {
   const files = { 'holdfast.config.ts': "export default { plugins: ['./own.ts'] };\n", 'own.ts': plugin };
   const code = `import { mergeConfig } from ${JSON.stringify(new URL('../index.ts', import.meta.url).href)};
     import { openRegistry, readConfig } from ${JSON.stringify(node)};

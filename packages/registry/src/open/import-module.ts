@@ -6,16 +6,16 @@ import { types } from 'node:util';
 import { describeThrown } from '@holdfast/core';
 import { showFile } from './small-file.ts';
 
-/** What `tsx/esm/api` of a project exports. */
+/** The exports of a project's `tsx/esm/api`. */
 interface Tsx {
   tsImport(url: string, options: { readonly parentURL: string; readonly tsconfig: string | false }): Promise<unknown>;
 }
 
 /**
- * Imports a file as Node.js does. Where its TypeScript is more than types, or it imports by the `paths` of the `tsconfig.json` in
- * `directory`, it is loaded by the tsx that is installed there, whose modules are apart from those that Node.js has loaded.
+ * Imports a file with Node.js. If its TypeScript cannot simply be stripped, or it imports through `paths` of the `tsconfig.json` in
+ * `directory`, the project's installed tsx loads it; modules loaded by tsx are separate from those of Node.js.
  *
- * @throws what the import throws; without tsx that of Node.js, for which `needsTsx` holds.
+ * @throws the error of the import; without tsx that of Node.js, for which `needsTsx` is true.
  */
 export async function importModule(path: string, directory: string): Promise<unknown> {
   const url = pathToFileURL(path).href;
@@ -24,14 +24,14 @@ export async function importModule(path: string, directory: string): Promise<unk
   } catch (thrown) {
     const tsx = needsTsx(thrown, directory) ? findTsx(directory) : undefined;
     if (tsx === undefined) throw thrown;
-    // Its exports are those of the package that the user has installed.
+    // The exports of the user's installed package.
     const { tsImport } = (await import(/* @vite-ignore */ pathToFileURL(tsx).href)) as Tsx;
     const tsconfig = findTsconfig(directory) ?? false;
     return await tsImport(url, { parentURL: url, tsconfig });
   }
 }
 
-/** Whether an import has failed at what Node.js cannot do and tsx can. */
+/** True if an import failed because of a feature that tsx supports and Node.js does not. */
 export function needsTsx(thrown: unknown, directory: string): boolean {
   if (!(thrown instanceof Error && 'code' in thrown)) return false;
   if (thrown.code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX') return true;
@@ -41,7 +41,7 @@ export function needsTsx(thrown: unknown, directory: string): boolean {
   return tsconfig !== undefined && listAliases(tsconfig).some((alias) => isAliased(name, alias));
 }
 
-// Such as `lib/part`, `@/part` and `#part`.
+// E.g. `lib/part`, `@/part` and `#part`.
 const unresolvedCodes: ReadonlySet<unknown> = new Set([
   'ERR_MODULE_NOT_FOUND',
   'ERR_INVALID_MODULE_SPECIFIER',
@@ -64,7 +64,7 @@ function findTsconfig(directory: string): string | undefined {
 
 const mostExtended = 10;
 
-/** The keys of `paths`, and what else is a list there: it only has to tell an alias from a package that is not installed. */
+/** The keys of `paths` and of other lists: enough to tell an alias from a missing package. */
 function listAliases(tsconfig: string): readonly string[] {
   const aliases: string[] = [];
   let path: string | undefined = tsconfig;
@@ -81,20 +81,20 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    // A file that it extends and nobody can read has no aliases; what the import threw is told.
+    // An unreadable base config has no aliases; the error of the import is reported.
     return '';
   }
 }
 
-/** Of `lib/part` Node.js names only `lib`. */
+/** For `lib/part`, Node.js names only `lib`. */
 function isAliased(name: string, alias: string): boolean {
   const [start = ''] = alias.split('*');
   return name !== '' && start !== '' && (name === alias || name.startsWith(start) || start.startsWith(`${name}/`));
 }
 
 /**
- * What an import threw, behind "cannot be imported": ", at `git.ts:3`: no luck". The place is left out where it is not known: Node.js
- * tells none of a syntax error in JavaScript.
+ * Describes an import error, as a suffix: ", at `git.ts:3`: no luck". The position is omitted if unknown: Node.js gives
+ * none for a syntax error in JavaScript.
  */
 export function describeFailedImport(thrown: unknown, directory: string): string {
   const place = findPlace(thrown, directory);
@@ -104,16 +104,16 @@ export function describeFailedImport(thrown: unknown, directory: string): string
 
 function findHint(thrown: unknown, what: string, directory: string): string {
   if (commonJsProblem.test(what))
-    return '. It is taken for CommonJS: let its name end in `.mts` or `.mjs`, or set `"type": "module"` in the package.json';
-  return needsTsx(thrown, directory) ? '. To load it all the same, install tsx: `npm install --save-dev tsx`' : '';
+    return '. It is loaded as CommonJS: use the extension `.mts` or `.mjs`, or set `"type": "module"` in the package.json';
+  return needsTsx(thrown, directory) ? '. Install tsx to load it anyway: `npm install --save-dev tsx`' : '';
 }
 
-// What Node.js says of a module that it takes for none.
+// The errors of Node.js for an ES module loaded as CommonJS.
 const commonJsProblem = /^(?:Cannot use import statement outside a module|Unexpected token 'export')$/;
 
 const frame = /^(?: {4}at (?:.* \()?)?(?<path>file:\/\/\/[^()]+?|(?:[A-Za-z]:)?[/\\][^()]*?):(?<line>\d+)(?::\d+)?\)?$/;
 
-/** The topmost place in a file of one's own; else in a package. What lies elsewhere, such as a hook of Node.js, is no place to mend it. */
+/** The topmost position in the user's own files, otherwise in a package. Positions elsewhere, such as in a Node.js hook, do not help. */
 function findPlace(thrown: unknown, directory: string): string | undefined {
   try {
     const { stack } = types.isNativeError(thrown) ? thrown : {};
@@ -126,7 +126,7 @@ function findPlace(thrown: unknown, directory: string): string | undefined {
     });
     return places.find((place) => !/(?:^|\/)node_modules\//.test(place)) ?? places[0];
   } catch {
-    // A stack that cannot be read, or whose paths are none, tells no place. What was thrown is told all the same.
+    // An unreadable stack gives no position; the error is still reported.
     return undefined;
   }
 }

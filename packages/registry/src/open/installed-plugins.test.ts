@@ -7,7 +7,7 @@ import { createFolder } from './test-folder.ts';
 const manifest = (fields: Readonly<Record<string, unknown>>): string => JSON.stringify(fields);
 const poison = 'globalThis.holdfastRanInstalled = true;';
 
-test('packages that say what they are, by name, without running them', async () => {
+test('finds packages that declare themselves, sorted by name, without running them', async () => {
   await using folder = await createFolder({
     'node_modules/zeta/package.json': manifest({
       name: 'zeta',
@@ -33,7 +33,7 @@ test('packages that say what they are, by name, without running them', async () 
   expect(globalThis).not.toHaveProperty('holdfastRanInstalled');
 });
 
-test('those of the folders above are found, too, and nearer ones hide them', async () => {
+test('packages of parent folders are found, and nearer ones shadow them', async () => {
   await using folder = await createFolder({
     'node_modules/far/package.json': manifest({ version: '1.0.0', holdfast: 'plugin' }),
     'node_modules/both/package.json': manifest({ version: '1.0.0', holdfast: 'plugin' }),
@@ -52,11 +52,11 @@ test.each([
   ['true', manifest({ holdfast: true })],
   ['a manifest that is a list', '[{ "holdfast": "plugin" }]'],
   ['a manifest that is null', 'null'],
-  ['a manifest that is no JSON', 'holdfast: plugin'],
+  ['a manifest that is not JSON', 'holdfast: plugin'],
   ['an empty manifest', ''],
   ['a manifest under `__proto__`', '{ "__proto__": { "holdfast": "plugin" } }'],
   ['a huge manifest', `${' '.repeat(2_000_000)}{ "holdfast": "plugin" }`],
-])('%s is passed over, and costs no other', async (_, text) => {
+])('%s is skipped', async (_, text) => {
   await using folder = await createFolder({
     'node_modules/odd/package.json': text,
     'node_modules/sound/package.json': manifest({ holdfast: 'pack', version: '1.0.0' }),
@@ -64,7 +64,7 @@ test.each([
   expect((await findInstalledPlugins(folder.path)).map(({ name }) => name)).toEqual(['sound']);
 });
 
-test('links in a circle, FIFOs, files and odd names cost nothing', async () => {
+test('circular links, FIFOs, files and odd names are skipped', async () => {
   await using folder = await createFolder({
     'node_modules/Bad Name/package.json': manifest({ holdfast: 'plugin' }),
     'node_modules/@scope/x y/package.json': manifest({ holdfast: 'plugin' }),
@@ -81,7 +81,7 @@ test('links in a circle, FIFOs, files and odd names cost nothing', async () => {
   ]);
 });
 
-test('where nothing is installed, there is nothing', async () => {
+test('without installed packages the list is empty', async () => {
   await using folder = await createFolder({ node_modules: 'a file' });
   expect(await findInstalledPlugins(join(folder.path, 'not', 'there'))).toEqual([]);
 });

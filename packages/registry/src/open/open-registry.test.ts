@@ -12,7 +12,7 @@ import { createFolder, makers, packageFiles, requiredMakers } from './test-folde
 interface Opening extends Partial<OpenRegistryOptions> {
   readonly config?: HoldfastConfig;
   readonly workspace?: WorkspaceConfig;
-  /** Of the host's configuration. */
+  /** From the host's configuration. */
   readonly file?: string;
 }
 
@@ -49,7 +49,7 @@ function makePack(name: string): Pack {
   });
 }
 
-test('plugins by value, by package and by path, with where each of them comes from', async () => {
+test('plugins by value, by package and by path, with their sources', async () => {
   await using folder = await createFolder({
     ...packageFiles('@acme/holdfast-git', 'export default plugin("git");'),
     'conf/mine.mjs': `${makers}export const mine = plugin("mine");`,
@@ -157,14 +157,14 @@ test.each<readonly [string, Readonly<Record<string, string>>]>([
     'odd fields of a manifest',
     packageFiles('git', entry, { version: 7, holdfast: ['plugin'], peerDependencies: 'none' }),
   ],
-])('a package with %s is imported', async (_, files) => {
+])('imports a package with %s', async (_, files) => {
   await using folder = await createFolder(files);
   const opened = await open(folder.path, { config: { plugins: ['git'] } });
   expect(opened.diagnostics).toEqual([]);
   expect(toolsOf(opened)).toEqual(['git_tool']);
 });
 
-test('a package that pnpm has linked, and one of a folder further up, are found', async () => {
+test('finds a package linked by pnpm, and one of a parent folder', async () => {
   await using folder = await createFolder({
     'app/x': '',
     '.pnpm/package.json': '{ "version": "9.0.0", "type": "module", "exports": "./entry.js" }',
@@ -193,64 +193,58 @@ const failing: readonly (readonly [string, Readonly<Record<string, string>>, str
     'plugin.package.missing',
     packageFiles('@acme/holdfast-git', 'export default plugin("git");', { holdfast: 'plugin' }),
     '@acme/holdfast-gti',
-    'did you mean `@acme/holdfast-git`? If not, `npm install @acme/holdfast-gti` installs it.',
+    'did you mean `@acme/holdfast-git`? If not, run `npm install @acme/holdfast-gti`.',
     'a misspelt name',
   ],
   [
     'plugin.package.missing',
     packageFiles('@acme/holdfast-git', 'export default plugin("git");', { holdfast: 'plugin' }),
     'g',
-    '`npm install g` installs it. Here are the plugins `@acme/holdfast-git`.',
+    'run `npm install g`. Installed plugins: `@acme/holdfast-git`.',
     "a plugin's own name",
   ],
   ['plugin.package.missing', {}, './git.mjs', '`./git.mjs`', 'a path'],
   ['plugin.package.missing', { 'node_modules/git/x': '' }, 'git', 'not installed', 'an empty folder'],
   ['plugin.package.missing', {}, 'fs', 'not installed', 'a part of Node.js'],
-  ['plugin.package.missing', packageFiles('git', '', { exports: './gone.js' }), 'git', 'not there', 'a lost file'],
-  [
-    'plugin.package.invalid',
-    packageFiles('git', '', { exports: './../../x.js' }),
-    'git',
-    'nothing to import',
-    'outside',
-  ],
+  ['plugin.package.missing', packageFiles('git', '', { exports: './gone.js' }), 'git', 'does not exist', 'a lost file'],
+  ['plugin.package.invalid', packageFiles('git', '', { exports: './../../x.js' }), 'git', 'has no entry', 'outside'],
   [
     'plugin.package.invalid',
     packageFiles('git', '', { exports: { './a': './entry.js' } }),
     'git',
-    'nothing to import',
+    'has no entry',
     'no root',
   ],
   [
     'plugin.package.invalid',
     packageFiles('git', '', { exports: { '.': null } }),
     'git',
-    'nothing to import',
+    'has no entry',
     'a closed root',
   ],
-  ['plugin.package.invalid', packageFiles('git', '', { exports: 7 }), 'git', 'nothing to import', 'exports of 7'],
+  ['plugin.package.invalid', packageFiles('git', '', { exports: 7 }), 'git', 'has no entry', 'exports of 7'],
   [
     'plugin.package.invalid',
     packageFiles('git', '', { exports: { require: './entry.js' } }),
     'git',
-    'nothing',
+    'has no entry',
     'for require',
   ],
-  ['plugin.package.invalid', { 'node_modules/git/package.json': '{' }, 'git', 'no JSON object', 'a broken manifest'],
-  ['plugin.package.invalid', { 'git.mjs/x': '' }, './git.mjs', 'no regular file', 'a folder'],
+  ['plugin.package.invalid', { 'node_modules/git/package.json': '{' }, 'git', 'not a JSON object', 'a broken manifest'],
+  ['plugin.package.invalid', { 'git.mjs/x': '' }, './git.mjs', 'not a regular file', 'a folder'],
   ['plugin.package.failed', packageFiles('git', 'throw new Error("no luck");'), 'git', 'no luck', 'throws'],
   ['plugin.package.failed', packageFiles('git', 'throw undefined;'), 'git', 'a thrown undefined', 'throws nothing'],
-  ['plugin.package.failed', packageFiles('git', 'export default {'), 'git', 'cannot be imported', 'does not parse'],
+  ['plugin.package.failed', packageFiles('git', 'export default {'), 'git', 'Cannot import', 'does not parse'],
   ['plugin.package.failed', packageFiles('git', 'plugin("Bad Name");'), 'git', 'Bad Name', 'defines what is none'],
-  ['plugin.package.empty', packageFiles('git', ''), 'git', '`definePlugin` makes', 'nothing'],
+  ['plugin.package.empty', packageFiles('git', ''), 'git', 'create one with `definePlugin`', 'nothing'],
   [
     'plugin.package.empty',
     packageFiles('git', 'export default { type: "plugin" };'),
     'git',
-    'exports no plugin',
+    'does not export a plugin',
     'half of one',
   ],
-  ['plugin.package.empty', packageFiles('git', 'export default pack("a");'), 'git', 'belongs under `packs`', 'a pack'],
+  ['plugin.package.empty', packageFiles('git', 'export default pack("a");'), 'git', 'list it under `packs`', 'a pack'],
   [
     'plugin.package.empty',
     packageFiles(
@@ -258,7 +252,7 @@ const failing: readonly (readonly [string, Readonly<Record<string, string>>, str
       'export const git = new Proxy({}, { get() { throw new Error(); }, getPrototypeOf() { throw 1; } });',
     ),
     'git',
-    'exports no plugin',
+    'does not export a plugin',
     'what cannot be asked',
   ],
   [
@@ -275,7 +269,7 @@ const failing: readonly (readonly [string, Readonly<Record<string, string>>, str
     'plugin.version.mismatch',
     packageFiles('git', 'throw new Error("must not run");', { peerDependencies: { '@holdfast/core': '^7.0.0' } }),
     'git',
-    'works with Holdfast ^7.0.0',
+    'requires Holdfast ^7.0.0',
     'for another Holdfast',
   ],
   [
@@ -287,7 +281,7 @@ const failing: readonly (readonly [string, Readonly<Record<string, string>>, str
   ],
 ];
 
-test.each(failing)('%s: a plugin costs itself alone (%#: $4)', async (code, files, name, part) => {
+test.each(failing)('%s: leaves out only the plugin (%#: $4)', async (code, files, name, part) => {
   await using folder = await createFolder(files);
   const opened = await open(folder.path, { config: { plugins: [name, makePlugin('sound')] } });
   expect(opened.diagnostics).toEqual([{ code, message: expect.stringContaining(part) as string, plugin: name }]);
@@ -309,12 +303,12 @@ test.each([
   ['config.pack.unknown', {}, 'git/git-safety'],
   ['pack.preset.unknown', packageFiles('guard', 'export default pack("a");'), { pack: 'guard', preset: 'none' }],
   ['pack.config.invalid', packageFiles('guard', 'export default pack("a");'), { pack: 'guard', config: { tools: 7 } }],
-])('%s: nothing runs without a pack that was asked for', async (code, files, pack) => {
+])('%s: nothing runs without a requested pack', async (code, files, pack) => {
   await using folder = await createFolder(files);
   await expect(open(folder.path, { config: { packs: [pack] } })).rejects.toMatchObject({ code });
 });
 
-test('config.pack.unknown: the pack of a plugin that is left out', async () => {
+test('config.pack.unknown: the pack of a plugin that was left out', async () => {
   const plugin = makePlugin('git', { packs: [makePack('git-safety')], holdfast: '^99.0.0' });
   await using folder = await createFolder();
   const config = { plugins: [plugin], packs: ['git/git-safety'] };
@@ -322,7 +316,7 @@ test('config.pack.unknown: the pack of a plugin that is left out', async () => {
     await expect(open(folder.path, { config: { ...config, plugins: [given] } })).rejects.toMatchObject({
       code: 'config.pack.unknown',
       message: expect.stringMatching(
-        /`git\/git-safety`.*none offers any\. The (?:plugin `git` 1\.0\.0|package `@acme\/gone`) /,
+        /`git\/git-safety`.*No packs are offered\. The (?:plugin `git` 1\.0\.0|package `@acme\/gone`) /,
       ) as string,
     });
   const fit = makePlugin('git', { packs: [makePack('git-safety')] });
@@ -330,7 +324,7 @@ test('config.pack.unknown: the pack of a plugin that is left out', async () => {
   expect(opened.used.packs).toMatchObject([{ entry: 'git/git-safety', id: 'git-safety' }]);
 });
 
-test('a pack that a plugin offers comes from where the plugin does', async () => {
+test("a pack offered by a plugin has the plugin's source", async () => {
   await using folder = await createFolder(
     packageFiles('git', 'export const git = plugin("git", { packs: [pack("git-safety", { version: "7.0.0" })] });'),
   );
@@ -346,7 +340,7 @@ test('a pack that a plugin offers comes from where the plugin does', async () =>
   expect(opened.used.plugins[0]?.source).toMatchObject({ package: 'git', version: '3.2.1' });
 });
 
-test('nothing is imported that is not named', async () => {
+test('imports only what the configuration names', async () => {
   await using folder = await createFolder({
     ...packageFiles('named', 'export default plugin("named");'),
     ...packageFiles('other', 'globalThis.holdfastRanUnnamed = true;', { holdfast: 'plugin' }),
@@ -355,7 +349,7 @@ test('nothing is imported that is not named', async () => {
   expect(globalThis).not.toHaveProperty('holdfastRanUnnamed');
 });
 
-test('what is built in comes first, and is not told as used by the configuration', async () => {
+test('built-in plugins come first, and are not listed as used', async () => {
   await using folder = await createFolder();
   const builtIn = [{ plugin: makePlugin('first'), options: { prefix: 'f' } }];
   const opened = await open(folder.path, { config: { plugins: [makePlugin('second')] }, builtIn });
@@ -363,7 +357,7 @@ test('what is built in comes first, and is not told as used by the configuration
   expect(opened.used.plugins.map(({ name }) => name)).toEqual(['second']);
 });
 
-test('winners of the configuration are those of the registry', async () => {
+test('winners of the configuration apply to the registry', async () => {
   const tool = defineTool({ name: 'push', description: 'Does it.', execute: () => 1 });
   await using folder = await createFolder();
   const plugins = [makePlugin('a', { tools: [tool] }), makePlugin('b', { tools: [tool] })];
@@ -374,7 +368,7 @@ test('winners of the configuration are those of the registry', async () => {
 
 const schema = jsonSchema<{ readonly token?: string }>({ type: 'object', properties: { token: { type: 'string' } } });
 
-test('a plugin is prepared before it is used, with its options and where it comes from', async () => {
+test('a plugin is prepared before use, with its options and source', async () => {
   await using folder = await createFolder();
   const given: unknown[] = [];
   const plugin = makePlugin('git', { configSchema: schema });
@@ -382,7 +376,7 @@ test('a plugin is prepared before it is used, with its options and where it come
     config: { plugins: [{ plugin, config: { token: 'secret' }, prefix: 'g' }] },
     preparePlugin: (one, more) => {
       given.push([one, more]);
-      // As a loader answers it: with more tools, and nothing to configure any more.
+      // Like a loader: more tools, and no options left.
       return makePlugin('git', { tools: [defineTool({ name: 'more', description: 'Does it.', execute: () => 1 })] });
     },
   });
@@ -392,7 +386,7 @@ test('a plugin is prepared before it is used, with its options and where it come
   expect(JSON.stringify(opened.used)).not.toContain('secret');
 });
 
-test('tools of plugins that a configuration names are dangerous when they say neither `dangerous` nor `effects`', async () => {
+test('tools of configured plugins are dangerous if they declare neither `dangerous` nor `effects`', async () => {
   await using folder = await createFolder();
   const define = (name: string, said: object) =>
     defineTool({ name, description: 'Does it.', execute: () => 1, ...said });
@@ -417,7 +411,7 @@ test('tools of plugins that a configuration names are dangerous when they say ne
   ]);
 });
 
-test('a plugin for another Holdfast is left out before anything of it is prepared', async () => {
+test('an unsupported plugin is left out before it is prepared', async () => {
   await using folder = await createFolder();
   const prepared: string[] = [];
   const opened = await open(folder.path, {
@@ -435,7 +429,7 @@ test('a plugin for another Holdfast is left out before anything of it is prepare
   expect(opened.used.plugins.map(({ name }) => name)).toEqual(['fit']);
 });
 
-test('what preparing throws costs a plugin itself, and of a pack everything', async () => {
+test('an error while preparing leaves out a plugin and is thrown for a pack', async () => {
   await using folder = await createFolder();
   const changed = new HoldfastError('plugin.lock.changed', 'It has changed.');
   const config = {
@@ -465,7 +459,7 @@ test('what preparing throws costs a plugin itself, and of a pack everything', as
   expect(seen).toEqual([['guard', { file: 'holdfast.config.ts' }]]);
 });
 
-test('what must not be imported does not run: it costs a plugin itself, and of a pack everything', async () => {
+test('a rejected import does not run: it leaves out a plugin and is thrown for a pack', async () => {
   const canary = (name: string) =>
     `globalThis.holdfastRan = [...(globalThis.holdfastRan ?? []), ${JSON.stringify(name)}];`;
   await using folder = await createFolder({
@@ -491,15 +485,15 @@ test('what must not be imported does not run: it costs a plugin itself, and of a
   const digest = expect.stringMatching(/^[0-9a-f]{64}$/) as string;
   expect(asked).toEqual([
     ['plugin', 'git', { package: 'git', version: '3.2.1', file: 'node_modules/git/entry.js', digest }],
-    // What was handed over as a value has run already.
+    // A value has already run.
     ['plugin', './own.mjs', opened.used.plugins[0]?.source],
     ['pack', 'guard', { package: 'guard', version: '3.2.1', file: 'node_modules/guard/entry.js', digest }],
   ]);
 });
 
-test('plugin.invalid: what only looks like a plugin costs itself alone', async () => {
+test('plugin.invalid: a value that only looks like a plugin is left out', async () => {
   await using folder = await createFolder();
-  // As somebody hands it over who writes without types.
+  // As passed by an untyped host.
   const odd = { ...makePlugin('odd'), name: 'Odd Name' } as Plugin;
   const opened = await open(folder.path, { config: { plugins: [odd, makePlugin('sound')] } });
   expect(opened.diagnostics).toEqual([
@@ -511,7 +505,7 @@ test('plugin.invalid: what only looks like a plugin costs itself alone', async (
 test.each([
   ['waits for ever', 'await new Promise(() => undefined); export default plugin("git");'],
   ['is never there', 'export function then() {} export default plugin("git");'],
-])('plugin.package.failed: code that %s costs itself alone', async (_, code) => {
+])('plugin.package.failed: code that %s leaves out only the plugin', async (_, code) => {
   await using folder = await createFolder({
     ...packageFiles('git', code),
     ...packageFiles('guard', code),
@@ -529,7 +523,7 @@ test.each([
         expect(result.reason).toMatchObject({ code: 'plugin.package.failed' });
       } else {
         expect(result.value.diagnostics).toMatchObject([
-          { code: 'plugin.package.failed', message: expect.stringContaining('not through after 30 s') as string },
+          { code: 'plugin.package.failed', message: expect.stringContaining('did not finish within 30 s') as string },
         ]);
         expect(toolsOf(result.value)).toEqual(['sound_tool']);
       }
@@ -540,7 +534,7 @@ test.each([
   }
 });
 
-test('plugin.config.invalid: options that do not fit are the mistake of the host', async () => {
+test("plugin.config.invalid: invalid options are the host's error", async () => {
   await using folder = await createFolder();
   const config = { plugins: [{ plugin: makePlugin('git', { configSchema: schema }), config: { token: 7 } }] };
   await expect(open(folder.path, { config })).rejects.toMatchObject({ code: 'plugin.config.invalid' });

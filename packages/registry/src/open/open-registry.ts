@@ -10,57 +10,57 @@ import { openPlugins } from './plugins.ts';
 import { folderOf } from './small-file.ts';
 
 export interface OpenRegistryOptions {
-  /** As that of `readConfig`: the files of origins are named from here. */
+  /** As for `readConfig`: the files of origins are relative to it. */
   readonly directory: string;
-  /** Used before those that the configuration names. */
+  /** Used before the plugins of the configuration. */
   readonly builtIn?: readonly { readonly plugin: Plugin; readonly options?: UsePluginOptions }[];
   /**
-   * Asked before the code of a package or path is run, with the digest of the file that is going to be imported: so that what is not as it
-   * is locked does not run at all. Throwing leaves a plugin out, and is thrown for a pack.
+   * Called before the code of a package or path runs, with the digest of the file to import, so that code that differs
+   * from the lock never runs. A throw leaves out a plugin and is rethrown for a pack.
    */
   prepareImport?(given: {
     readonly kind: 'plugin' | 'pack';
-    /** As the configuration names it. */
+    /** The entry in the configuration. */
     readonly entry: string;
     readonly source: PackageSource;
   }): void | Promise<void>;
   /**
-   * Asked for each plugin of the configuration that works with this Holdfast, before it is used. It may answer another one, with its tool
-   * folders loaded, say, which has taken `config` already. Throwing leaves the plugin out, but for `plugin.config.invalid`, which is the
-   * host's mistake.
+   * Called for each plugin of the configuration that supports this Holdfast version, before it is used. May return
+   * another plugin, e.g. with loaded tool folders, which has consumed `config`. A throw leaves out the plugin, except
+   * `plugin.config.invalid`, which is the host's error.
    */
   preparePlugin?(
     plugin: Plugin,
     given: { readonly source: PackageSource; readonly config: JsonObject | undefined },
   ): Plugin | Promise<Plugin>;
-  /** Asked for each pack, also those that plugins offer, before it is used. Throwing is thrown: nothing is to run without it. */
+  /** Called for each pack, including those that plugins offer, before it is used. Errors are rethrown: nothing may run without it. */
   preparePack?(pack: Pack, given: { readonly source: PackageSource }): void | Promise<void>;
 }
 
-/** A plugin that could not be used. Others that are left out are among the `problems` of the registry. */
+/** A plugin that could not be opened. The registry's `problems` list other plugins that were left out. */
 export interface RegistryDiagnostic {
   readonly code: string;
   readonly message: string;
-  /** As the configuration names it. */
+  /** The entry in the configuration. */
   readonly plugin: string;
 }
 
-/** A plugin that is in force, and how it was asked for. */
+/** An active plugin and its entry. */
 export interface UsedPlugin {
-  /** As the configuration names it: `@acme/holdfast-git`, `./git.ts#git`, or the plugin's own name where it was handed over as a value. */
+  /** The entry in the configuration, such as `@acme/holdfast-git` or `./git.ts#git`; for a plugin passed as a value, its name. */
   readonly entry: string;
   readonly name: string;
   readonly version: string;
   readonly prefix?: string;
-  /** Of its options, in which secrets may be. */
+  /** Digest of its options, which may contain secrets. */
   readonly configDigest?: string;
   readonly source: PackageSource;
   readonly origin: ConfigOrigin;
 }
 
-/** A pack that is in force, and how it was asked for. */
+/** An active pack and its entry. */
 export interface UsedPack {
-  /** As `UsedPlugin.entry`, or `plugin/pack`. */
+  /** Like `UsedPlugin.entry`, or `plugin/pack`. */
   readonly entry: string;
   readonly id: string;
   readonly name: string;
@@ -75,22 +75,21 @@ export interface UsedPack {
 export interface OpenedRegistry {
   readonly registry: Registry;
   readonly diagnostics: readonly RegistryDiagnostic[];
-  /** What is in force of the configuration. */
+  /** The active parts of the configuration. */
   readonly used: { readonly plugins: readonly UsedPlugin[]; readonly packs: readonly UsedPack[] };
   /**
-   * Absolute paths from which a configuration and what it names are imported: files, and the folders of packages. What a run could write
-   * there, the next one would run. What these files import by a path of their own is not among them.
+   * Absolute paths of the files and package folders imported for a configuration. A run that can write there controls
+   * the code of the next run. Files that these import themselves by path are not included.
    */
   readonly paths: readonly string[];
 }
 
 /**
- * Imports the plugins and packs that a configuration names, and nothing else, and puts them in force. A plugin that cannot be had costs
- * itself; a pack that cannot throws, because nothing is to run without a guard that was asked for. What this process has imported before
- * is as it was then, whatever its file has become.
+ * Imports the plugins and packs of a configuration, and only those, and uses them. A plugin that fails is left out; a pack that fails
+ * throws, because nothing may run without a requested guard. Modules that this process has already imported are not reloaded.
  *
- * @throws HoldfastError of a pack `plugin.package.*`, `plugin.export.*`, `plugin.version.*`, `config.pack.unknown`,
- * `config.policy.invalid` and what `preparePack` throws; of both what `Registry.use` throws.
+ * @throws HoldfastError for a pack `plugin.package.*`, `plugin.export.*`, `plugin.version.*`, `config.pack.unknown`,
+ * `config.policy.invalid` and the errors of `preparePack`; for both the errors of `Registry.use`.
  */
 export async function openRegistry(config: EffectiveConfig, options: OpenRegistryOptions): Promise<OpenedRegistry> {
   const { directory, builtIn = [] } = options;

@@ -28,14 +28,14 @@ test.each([
 });
 
 test.each(['a.js', '/etc/a.js', '../a.js', './../a.js', './lib/../../a.js', 'file:///a.js', '', '#a'])(
-  'the target `%s` is none',
+  'the target `%s` is invalid',
   (target) => {
     expect(entryOf(target)).toBeUndefined();
     expect(entryOf({ '.': { import: target } })).toBeUndefined();
   },
 );
 
-test('whatever a manifest says, the file is one of the package, or there is none', () => {
+test('property: the entry is a file of the package, or undefined', () => {
   const target = fc.oneof(
     fc.string(),
     fc.string({ unit: fc.constantFrom('.', '/', '\\', 'a', '%') }).map((text) => `./${text}`),
@@ -62,7 +62,7 @@ test('whatever a manifest says, the file is one of the package, or there is none
   );
 });
 
-test('exports that are nested without end are none', () => {
+test('endlessly nested exports are ignored', () => {
   const deep: unknown = JSON.parse(`${'{"import":'.repeat(100_000)}"./a.js"${'}'.repeat(100_000)}`);
   expect(entryOf(deep)).toBeUndefined();
   const wide: unknown = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);

@@ -6,25 +6,25 @@ import { isPlainObject } from '@holdfast/core';
 import { readEntryName } from '../resolve/names.ts';
 import { decodeText, readSmallFile } from './small-file.ts';
 
-/** What is asked of the `package.json` of an installed package. */
+/** The fields of an installed package's `package.json` that the registry uses. */
 export interface PackageManifest {
-  /** The folder of the package, as it was found: perhaps a link. */
+  /** The folder of the package as found; may be a link. */
   readonly folder: string;
-  /** `undefined` where it says none. */
+  /** `undefined` if missing. */
   readonly version: string | undefined;
   readonly description: string | undefined;
-  /** What it says to be, whatever that is. */
+  /** The raw value of its `holdfast` field. */
   readonly holdfast: unknown;
-  /** The versions of Holdfast that it says to work with. */
+  /** The supported Holdfast versions. */
   readonly coreRange: string | undefined;
-  /** The raw fields that say where it begins. */
+  /** The raw entry fields. */
   readonly exports: unknown;
 }
 
-/** The folder of a package, as an import from a file in `directory` finds it. `undefined`: it is not installed there. */
+/** The folder of a package as resolved from a file in `directory`; `undefined` if not installed there. */
 export function findPackage(name: string, directory: string): string | undefined {
   try {
-    // The base is a file in the folder; it does not have to exist.
+    // The base is a file in the folder; it need not exist.
     const path = findPackageJSON(name, pathToFileURL(join(directory, 'program.js')));
     return path === undefined ? undefined : dirname(path);
   } catch (thrown) {
@@ -33,16 +33,13 @@ export function findPackage(name: string, directory: string): string | undefined
   }
 }
 
-/**
- * What an import of the package in `folder` runs. `undefined` where there is no such package, its `package.json` cannot be read, or it
- * names nothing in the package.
- */
+/** The entry file of the package in `folder`; `undefined` if the package, a readable `package.json` or a valid entry is missing. */
 export async function findPackageEntry(folder: string | undefined): Promise<string | undefined> {
   const reading = folder === undefined ? undefined : await readManifest(folder);
   return reading?.type === 'read' ? findEntryFile(reading.manifest) : undefined;
 }
 
-/** What the `package.json` in `folder` gives as the version. */
+/** The version in the `package.json` of `folder`. */
 export async function readPackageVersion(folder: string | undefined): Promise<string | undefined> {
   const reading = folder === undefined ? undefined : await readManifest(folder);
   return reading?.type === 'read' ? reading.manifest.version : undefined;
@@ -53,13 +50,13 @@ export type ReadManifest =
   | { readonly type: 'missing' }
   | { readonly type: 'refused'; readonly why: string };
 
-/** Reads the `package.json` of `folder`, and runs nothing. */
+/** Reads the `package.json` of `folder` without running code. */
 export async function readManifest(folder: string): Promise<ReadManifest> {
   const reading = await readSmallFile(join(folder, 'package.json'));
   if (reading.type !== 'read') return reading;
   const text = decodeText(reading.bytes);
   const fields = text === undefined ? undefined : parseObject(text.replace(/^\u{feff}/u, ''));
-  if (fields === undefined) return { type: 'refused', why: 'it is no JSON object' };
+  if (fields === undefined) return { type: 'refused', why: 'it is not a JSON object' };
   const { version, description, holdfast, exports, peerDependencies } = fields;
   const coreRange = isPlainObject(peerDependencies) ? toText(peerDependencies['@holdfast/core']) : undefined;
   const manifest = { folder, version: toText(version), description: toText(description), holdfast, coreRange, exports };
@@ -71,17 +68,17 @@ function parseObject(text: string): Readonly<Record<string, unknown>> | undefine
     const value: unknown = JSON.parse(text);
     return isPlainObject(value) ? value : undefined;
   } catch {
-    // No JSON: the caller says so.
+    // Not JSON: the caller reports it.
     return undefined;
   }
 }
 
-/** One line of at most 200 characters, because people get to see it. */
+/** Text for display: one line of at most 200 characters. */
 function toText(value: unknown): string | undefined {
   return typeof value === 'string' && /^[^\p{Cc}\p{Cf}\u2028\u2029]{1,200}$/u.test(value) ? value : undefined;
 }
 
-/** The file that an import of the package gets; `undefined` where there is none, or it would lie outside of the package. */
+/** The file that an import of the package loads; `undefined` if missing or outside the package. */
 export function findEntryFile({ folder, exports }: PackageManifest): string | undefined {
   if (exports === undefined || exports === null) return findMain(folder);
   const target = pickTarget(toRootTarget(exports));
@@ -92,21 +89,21 @@ export function findEntryFile({ folder, exports }: PackageManifest): string | un
 
 function findMain(folder: string): string | undefined {
   try {
-    // As for `main`, with and without its ending, Node has one rule for `require` and `import`.
+    // For `main`, with or without extension, Node.js resolves `require` and `import` alike.
     return createRequire(join(folder, 'package.json')).resolve(folder);
   } catch {
-    // Nothing is there to be imported.
+    // No file to import.
     return undefined;
   }
 }
 
-// `require.resolve` would look for what CommonJS is given, and `import.meta.resolve` starts from this file.
+// `require.resolve` would use the CommonJS conditions, and `import.meta.resolve` is relative to this file.
 const conditions: ReadonlySet<string> = new Set([
   'node',
   'import',
   'module-sync',
   'default',
-  // Whoever runs Holdfast from its sources gets its other packages so, too.
+  // Holdfast running from its sources resolves its other packages to sources too.
   ...(import.meta.url.endsWith('.ts') ? ['holdfast-source'] : []),
 ]);
 
@@ -115,7 +112,7 @@ function toRootTarget(exports: unknown): unknown {
   return Object.keys(exports).some((key) => key.startsWith('.')) ? exports['.'] : exports;
 }
 
-/** The first target whose conditions an import meets, as far as anybody nests them. */
+/** The first target whose conditions match an import, to a bounded depth. */
 function pickTarget(target: unknown, depthLeft = 32): string | undefined {
   if (typeof target === 'string') return target;
   if (depthLeft === 0) return undefined;
@@ -126,27 +123,27 @@ function pickTarget(target: unknown, depthLeft = 32): string | undefined {
   return met.map(([, inner]) => pick(inner)).find((found) => found !== undefined);
 }
 
-/** A package that says it is one, in its `package.json`: `"holdfast": "plugin"` or `"holdfast": "pack"`. */
+/** An installed package that declares `"holdfast": "plugin"` or `"holdfast": "pack"` in its `package.json`. */
 export interface InstalledPlugin {
-  /** Of the package, as a configuration names it. */
+  /** Package name, as used in a configuration. */
   readonly name: string;
-  /** Empty where it gives none that can be shown. */
+  /** Empty if missing or not displayable. */
   readonly version: string;
   readonly kind: 'plugin' | 'pack';
-  /** One line; empty where it gives none that can be shown. */
+  /** One line; empty if missing or not displayable. */
   readonly description: string;
 }
 
 /**
- * The packages that a file in `folder` can import and that declare themselves, by name. Only their `package.json` is read: nothing of
- * them runs. What cannot be read, or says something else, is passed over.
+ * Finds the packages that a file in `folder` can import and that declare a plugin or pack, sorted by name. Reads only
+ * `package.json` files; skips unreadable and other packages.
  */
 export async function findInstalledPlugins(folder: string): Promise<readonly InstalledPlugin[]> {
   const found = new Map<string, InstalledPlugin | undefined>();
   for (let above = folder; ; above = dirname(above)) {
     const modules = join(above, 'node_modules');
     for (const name of await listPackages(modules)) {
-      // Nearer ones hide those further up.
+      // Nearer packages shadow those further up.
       if (!found.has(name)) found.set(name, await readInstalled(name, join(modules, name)));
     }
     if (dirname(above) === above) break;
@@ -169,7 +166,7 @@ async function listFolder(path: string): Promise<readonly string[]> {
   try {
     return await readdir(path);
   } catch {
-    // No folder, or none that can be read: nothing can be imported from it either.
+    // A missing or unreadable folder: nothing can be imported from it either.
     return [];
   }
 }

@@ -12,9 +12,9 @@ export interface OpenedPacks {
   readonly used: readonly UsedPack[];
 }
 
-/** A pack that a host has, whether it is in force or only offered by a plugin. */
+/** A pack of the host, active or only offered by a plugin. */
 interface KnownPack {
-  /** As the configuration names it, or `plugin/pack`. */
+  /** The entry in the configuration, or `plugin/pack`. */
   readonly entry: string;
   readonly pack: Pack;
   readonly source: PackageSource;
@@ -23,7 +23,7 @@ interface KnownPack {
 interface HostPacks {
   readonly own: KnownPack[];
   readonly offered: ReadonlyMap<string, KnownPack>;
-  /** What plugins that were left out have to say, each after a space. */
+  /** The problems of plugins that were left out, each after a space. */
   readonly leftOut: string;
 }
 
@@ -36,7 +36,7 @@ export async function openPacks(
   const host: HostPacks = {
     own: [],
     offered: listOffered(plugins),
-    // Why a pack is missing that a plugin would have offered.
+    // Explains why a plugin's pack is missing.
     leftOut: [...plugins.diagnostics, ...plugins.registry.problems].map(({ message }) => ` ${message}`).join(''),
   };
   const ids = new Set<string>();
@@ -62,7 +62,7 @@ export async function openPacks(
     host.own.push(known);
     await use(known, given);
   }
-  // Last of all: a workspace may name only what the host has.
+  // Last: a workspace may name only packs of the host.
   for (const given of entries) {
     if (given.origin.layer === 'workspace') await use(findForWorkspace(given, host), given);
   }
@@ -98,7 +98,7 @@ async function havePack(
   if (found !== undefined) return found;
   throw new HoldfastError(
     'config.pack.unknown',
-    `No plugin in force offers the pack \`${named}\`, and nothing is run without it: ${listNames(offered.keys(), 'none offers any')}.${leftOut}`,
+    `Unknown pack \`${named}\`: no active plugin offers it, and nothing runs without it. ${listNames(offered.keys(), 'No packs are offered')}.${leftOut}`,
     { data: { pack: named } },
   );
 }
@@ -115,21 +115,21 @@ function findForWorkspace(
     offered.get(name) ??
     (new Set(byName.map(({ pack }) => pack)).size === 1 ? only : undefined);
   if (found !== undefined) return found;
-  const several = byName.length > 1 ? ', or it is clear which one is meant' : '';
-  const names = listNames(new Set([...own.map(({ pack }) => pack.name), ...offered.keys()]), 'it has none');
+  const several = byName.length > 1 ? '; several packs have this name' : '';
+  const names = listNames(new Set([...own.map(({ pack }) => pack.name), ...offered.keys()]), 'It has none');
   throw new HoldfastError(
     'config.policy.invalid',
-    `\`${origin.file ?? 'The workspace'}\` asks for the pack \`${name.slice(0, 200)}\`, and nothing is run until the host has it${several}: ${names}.${leftOut}`,
+    `\`${origin.file ?? 'The workspace'}\` requires the pack \`${name.slice(0, 200)}\`, which the host must provide before anything runs${several}. ${names}.${leftOut}`,
     { data: { pack: name.slice(0, 200) } },
   );
 }
 
 function listNames(names: Iterable<string>, none: string): string {
   const list = [...names].map((name) => `\`${name}\``).join(', ');
-  return list === '' ? none : `there is ${list}`;
+  return list === '' ? none : `Available: ${list}`;
 }
 
-/** The same in every run, because what a policy knows is kept under it. */
+/** Stable across runs, because policy state is stored under it. */
 function toFreeId(name: string, taken: ReadonlySet<string>): string {
   const id = `workspace-${name}`.slice(0, 28).replace(/-+$/, '');
   let free = id;

@@ -10,12 +10,12 @@ import { folderOf } from './small-file.ts';
 export interface OpenedPlugins {
   readonly registry: Registry;
   readonly used: readonly UsedPlugin[];
-  /** By plugin, those that are built in too. */
+  /** By plugin, including built-in ones. */
   readonly sources: ReadonlyMap<string, PackageSource>;
   readonly diagnostics: readonly RegistryDiagnostic[];
 }
 
-/** @throws HoldfastError what `Registry.use` throws, and `plugin.config.invalid`. */
+/** @throws HoldfastError the errors of `Registry.use`, and `plugin.config.invalid`. */
 export async function openPlugins(
   entries: readonly EffectiveValue<PluginEntry>[],
   start: Registry,
@@ -38,7 +38,7 @@ export async function openPlugins(
       source,
       gateUndeclared: true,
       ...(prefix === undefined ? {} : { prefix }),
-      // What prepared it has taken them.
+      // `preparePlugin` consumed the options.
       ...(config === undefined || prepared !== plugin ? {} : { config }),
     });
     if (registry.plugins.at(-1)?.state !== 'in-force') continue;
@@ -58,7 +58,7 @@ export async function openPlugins(
 
 interface HadPlugin {
   readonly plugin: Plugin;
-  /** What is used of it. */
+  /** The plugin to use. */
   readonly prepared: Plugin;
   readonly source: PackageSource;
 }
@@ -76,9 +76,9 @@ async function havePlugin(
         })
       : { plugin: named, source: origin.file === undefined ? {} : { file: origin.file } };
   const { name, version, description, holdfast } = plugin;
-  // What was not made by `definePlugin` may have any: it would cost everything.
+  // A value not made by `definePlugin` may have an invalid head, which would fail everything.
   definePlugin({ name, version, description, holdfast });
-  // What does not work with this Holdfast is left out by the registry, and nothing of it is run before.
+  // The registry leaves out an unsupported plugin; none of its code runs before.
   const isFit = findVersionProblem(name, holdfast) === undefined;
   const prepared = isFit ? await preparePlugin?.(plugin, { source, config }) : undefined;
   return { plugin, prepared: prepared ?? plugin, source };
@@ -90,7 +90,7 @@ async function importNamed(
 ): Promise<{ readonly plugin: Plugin; readonly source: PackageSource }> {
   const name = readEntryName(text);
   if (name === undefined || name.type === 'offered') {
-    throw new HoldfastError('plugin.package.missing', `\`${text}\` is neither the name of a package nor a path.`);
+    throw new HoldfastError('plugin.package.missing', `\`${text}\` is neither a package name nor a path.`);
   }
   const { thing, source } = await importPlugin(name, options);
   return { plugin: thing, source };
@@ -100,7 +100,7 @@ type Attempt<Value> =
   | { readonly type: 'had'; readonly value: Value }
   | { readonly type: 'left-out'; readonly diagnostic: RegistryDiagnostic };
 
-/** What goes wrong with one plugin costs that plugin alone. */
+/** An error of one plugin leaves out only that plugin. */
 async function attempt<Value>(plugin: string, have: () => Promise<Value>): Promise<Attempt<Value>> {
   try {
     return { type: 'had', value: await have() };

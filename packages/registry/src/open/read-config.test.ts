@@ -6,7 +6,7 @@ import { readConfig } from './read-config.ts';
 import { createFolder } from './test-folder.ts';
 
 test.each(['holdfast.config.ts', 'holdfast.config.mts', 'holdfast.config.js', 'holdfast.config.mjs'])(
-  '%s in the current directory is the host',
+  "%s in the current directory is the host's configuration",
   async (file) => {
     await using folder = await createFolder({
       'package.json': '{ "type": "module" }',
@@ -18,7 +18,7 @@ test.each(['holdfast.config.ts', 'holdfast.config.mts', 'holdfast.config.js', 'h
   },
 );
 
-test('another file can be named, also one elsewhere; and none at all be read', async () => {
+test('another file can be named, in any folder, or none', async () => {
   const text =
     'globalThis.holdfastConfigsRead = (globalThis.holdfastConfigsRead ?? 0) + 1; export default { locked: true };';
   await using elsewhere = await createFolder({ 'far.mjs': 'export default { locked: true };' });
@@ -39,7 +39,7 @@ test('another file can be named, also one elsewhere; and none at all be read', a
   expect(globalThis).not.toHaveProperty('holdfastConfigsRead');
 });
 
-test('a configuration is looked for in the current directory alone: not above it, and not in the workspace', async () => {
+test('only the current directory is searched: no parent folder, not the workspace', async () => {
   const hostile = 'globalThis.holdfastRanForeign = true; export default {};';
   await using folder = await createFolder({
     'holdfast.config.mjs': hostile,
@@ -64,15 +64,15 @@ test.each(['gone.ts', '', '.', 'package.json', 'holdfast.config.ts/inner.ts'])(
 
 test.each([
   ['config.failed', 'throw new Error("no luck");', 'no luck'],
-  ['config.failed', 'export default {', '`holdfast.config.mjs` cannot be loaded'],
+  ['config.failed', 'export default {', 'Cannot load `holdfast.config.mjs`'],
   ['config.failed', 'import "not-there";', 'not-there'],
   ['config.failed', 'await Promise.reject(null);', 'a thrown null'],
   ['config.invalid', 'export const config = {};', 'export default defineConfig'],
   ['config.invalid', 'export const then = (give) => give(undefined);', 'export default defineConfig'],
   ['config.failed', 'export const then = (give, fail) => fail(new Error("no luck"));', 'no luck'],
-  ['config.invalid', 'export default undefined;', '`holdfast.config.mjs` is not right'],
-  ['config.invalid', 'export default { pluginz: [] };', '`pluginz`: is no key here: did you mean `plugins`?'],
-  ['config.invalid', 'export default Promise.resolve({});', 'must be an object, and is Promise'],
+  ['config.invalid', 'export default undefined;', '`holdfast.config.mjs` is invalid'],
+  ['config.invalid', 'export default { pluginz: [] };', '`pluginz`: unknown key; did you mean `plugins`?'],
+  ['config.invalid', 'export default Promise.resolve({});', 'must be an object, got Promise'],
 ])('%s: %s', async (code, text, part) => {
   await using folder = await createFolder({ 'holdfast.config.mjs': text });
   await expect(readConfig({ directory: folder.path })).rejects.toMatchObject({
@@ -81,19 +81,19 @@ test.each([
   });
 });
 
-test('config.invalid: what `defineConfig` throws is told with the file', async () => {
+test('config.invalid: an error of `defineConfig` names the file', async () => {
   const module = new URL('../config/schema.ts', import.meta.url).href;
   await using folder = await createFolder({
     'holdfast.config.mjs': `import { defineConfig } from ${JSON.stringify(module)};\nexport default defineConfig({ lockd: 1 });`,
   });
   await expect(readConfig({ directory: folder.path })).rejects.toMatchObject({
     code: 'config.invalid',
-    message: expect.stringContaining('`holdfast.config.mjs` is not right') as string,
-    data: { problems: [{ path: 'lockd', message: 'is no key here: did you mean `locked`?' }] },
+    message: expect.stringContaining('`holdfast.config.mjs` is invalid') as string,
+    data: { problems: [{ path: 'lockd', message: 'unknown key; did you mean `locked`?' }] },
   });
 });
 
-test('config.invalid: two configurations side by side', async () => {
+test('config.invalid: two configurations in one folder', async () => {
   await using folder = await createFolder({ 'holdfast.config.js': '', 'holdfast.config.ts': '' });
   await expect(readConfig({ directory: folder.path })).rejects.toMatchObject({
     code: 'config.invalid',
@@ -101,17 +101,17 @@ test('config.invalid: two configurations side by side', async () => {
   });
 });
 
-test.each(['json', 'cjs', 'yaml'])('config.invalid: `holdfast.config.%s` is not passed over', async (extension) => {
+test.each(['json', 'cjs', 'yaml'])('config.invalid: `holdfast.config.%s` is not ignored', async (extension) => {
   await using folder = await createFolder({ [`holdfast.config.${extension}`]: '{}' });
   const directory = folder.path;
   await expect(readConfig({ directory })).rejects.toMatchObject({
     code: 'config.invalid',
-    message: expect.stringContaining(`\`holdfast.config.${extension}\` is not read`) as string,
+    message: expect.stringContaining(`\`holdfast.config.${extension}\` is not supported`) as string,
   });
   expect(await readConfig({ directory, file: false })).toEqual({ layers: [] });
 });
 
-test('a folder or a dead link of the name is not passed over', async () => {
+test('a folder or a dead link of that name is not ignored', async () => {
   await using folder = await createFolder({ 'a/holdfast.config.mjs/x': '', 'b/x': '' });
   await folder.link('b/holdfast.config.mjs', join(folder.path, 'gone.mjs'));
   for (const name of ['a', 'b'])
@@ -124,34 +124,30 @@ const deep = `${'{"limits":'.repeat(100)}1${'}'.repeat(100)}`;
 test.each<readonly [string, string | Uint8Array, string]>([
   ['an empty file', '', 'it is empty'],
   ['nothing but spaces', ' \n\t', 'it is empty'],
-  ['an unknown key', '{ "denytools": ["push"] }', '`denytools`: is no key here: did you mean `denyTools`?'],
-  [
-    'a misspelt key of a pack',
-    '{ "packs": [{ "pack": "x", "presets": "off" }] }',
-    '`packs[0].presets`: is no key here',
-  ],
-  ['a key that only a host has', '{ "plugins": ["evil"], "model": "x" }', '`plugins`: is no key here'],
-  ['an id of a pack', '{ "packs": [{ "pack": "x", "id": "shell-guard" }] }', '`packs[0].id`: is no key here'],
-  ['a key twice', '{ "locked": true, "denyTools": [], "locked": false }', 'it has the key `locked` twice'],
-  ['a key twice, escaped', '{ "locked": true, "lock\\u0065d": false }', 'it has the key `locked` twice'],
-  ['a key twice within', '{ "limits": { "maxCalls": 1, "maxCalls": 9 } }', 'it has the key `maxCalls` twice'],
+  ['an unknown key', '{ "denytools": ["push"] }', '`denytools`: unknown key; did you mean `denyTools`?'],
+  ['a misspelt key of a pack', '{ "packs": [{ "pack": "x", "presets": "off" }] }', '`packs[0].presets`: unknown key'],
+  ['a key that only a host has', '{ "plugins": ["evil"], "model": "x" }', '`plugins`: unknown key'],
+  ['an id of a pack', '{ "packs": [{ "pack": "x", "id": "shell-guard" }] }', '`packs[0].id`: unknown key'],
+  ['a key twice', '{ "locked": true, "denyTools": [], "locked": false }', 'it has the duplicate key `locked`'],
+  ['a key twice, escaped', '{ "locked": true, "lock\\u0065d": false }', 'it has the duplicate key `locked`'],
+  ['a key twice within', '{ "limits": { "maxCalls": 1, "maxCalls": 9 } }', 'it has the duplicate key `maxCalls`'],
   ['`__proto__`', '{ "__proto__": { "locked": false } }', '`__proto__` is not accepted'],
-  ['`constructor`', '{ "constructor": {} }', '`constructor`: is no key here'],
+  ['`constructor`', '{ "constructor": {} }', '`constructor`: unknown key'],
   ['YAML', 'denyTools:\n  - push', 'it is not JSON'],
   ['a YAML bomb', bomb, 'it is not JSON'],
   ['comments', '{ "locked": true } // yes', 'it is not JSON'],
   ['a trailing comma', '{ "locked": true, }', 'it is not JSON'],
-  ['a byte order mark', '\u{feff}{}', 'it begins with a byte order mark'],
+  ['a byte order mark', '\u{feff}{}', 'it starts with a byte order mark'],
   ['UTF-16', new Uint8Array([0xff, 0xfe, 0x7b, 0, 0x7d, 0]), 'it is not UTF-8'],
   ['Latin-1', new Uint8Array([0x22, 0xe9, 0x22]), 'it is not UTF-8'],
-  ['a list', '[]', 'must be an object, and is Array'],
-  ['null', 'null', 'must be an object, and is null'],
+  ['a list', '[]', 'must be an object, got Array'],
+  ['null', 'null', 'must be an object, got null'],
   ['a text', '"{}"', 'must be an object'],
   ['two values', '{}{}', 'it is not JSON'],
   ['a wrong type', '{ "denyTools": "push" }', '`denyTools`: must be a list'],
-  ['a wrong name', '{ "denyTools": ["push", ["rm"]] }', '`denyTools[1]`: must be the name of a tool'],
+  ['a wrong name', '{ "denyTools": ["push", ["rm"]] }', '`denyTools[1]`: must be a tool name'],
   ['null for a value', '{ "allowTools": null }', '`allowTools`: must be a list'],
-  ['a limit of nothing', '{ "limits": { "maxCalls": 0 } }', '`limits.maxCalls`: must be a whole number'],
+  ['a limit of nothing', '{ "limits": { "maxCalls": 0 } }', '`limits.maxCalls`: must be an integer'],
   ['a limit beyond numbers', '{ "limits": { "maxCalls": 1e999 } }', 'too large'],
   ['an unknown isolation', '{ "isolation": "none" }', '`isolation`: must be'],
   ['deep nesting', deep, 'nested deeper'],
@@ -164,14 +160,14 @@ test.each<readonly [string, string | Uint8Array, string]>([
   });
 });
 
-test('config.policy.invalid: what is no regular file is not passed over, and not waited for', async () => {
+test('config.policy.invalid: a non-regular file is neither ignored nor waited for', async () => {
   await using folder = await createFolder({ 'folder/holdfast.policy.json/x': '', 'link/x': '', 'fifo/x': '' });
   await folder.write({ 'policy.json': '{}', 'far/x': '', 'lost/x': '' });
   await folder.link('link/holdfast.policy.json', '/dev/null');
   await folder.link('far/holdfast.policy.json', '../policy.json');
   await folder.link('lost/holdfast.policy.json', '../gone.json');
   execFileSync('mkfifo', [join(folder.path, 'fifo/holdfast.policy.json')]);
-  // A path that no system opens: nobody knows what is there.
+  // A path that no system opens: its content is unknown.
   for (const name of ['folder', 'link', 'far', 'lost', 'fifo', 'x'.repeat(5_000)]) {
     const workspace = join(folder.path, name);
     await expect(readConfig({ directory: folder.path, workspace })).rejects.toMatchObject({
@@ -180,7 +176,7 @@ test('config.policy.invalid: what is no regular file is not passed over, and not
   }
 });
 
-test('where the policy of a workspace is wrong, no code of a host is run', async () => {
+test('if the policy file of a workspace is invalid, no host code runs', async () => {
   await using folder = await createFolder({
     'holdfast.config.mjs': 'globalThis.holdfastRanTooEarly = true; export default {};',
     'holdfast.policy.json': '{',
@@ -192,7 +188,7 @@ test('where the policy of a workspace is wrong, no code of a host is run', async
   expect(globalThis).not.toHaveProperty('holdfastRanTooEarly');
 });
 
-test('a permissive policy file of a workspace changes nothing, and what it asked for is told', async () => {
+test('a permissive policy file of a workspace has no effect and is reported', async () => {
   await using folder = await createFolder({
     'holdfast.config.mjs':
       'export default { denyTools: ["push"], allowTools: ["read_file"], locked: true, isolation: "sandbox", limits: { maxCalls: 5 } };',

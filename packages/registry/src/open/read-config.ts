@@ -7,27 +7,27 @@ import { describeFailedImport, importModule } from './import-module.ts';
 import { decodeText, readSmallFile, showFile } from './small-file.ts';
 
 export interface ReadConfigOptions {
-  /** The current directory, absolute: here, and nowhere else, `holdfast.config.ts` is looked for. */
+  /** The current directory, absolute: the only place searched for `holdfast.config.ts`. */
   readonly directory: string;
-  /** A file to read instead, from `directory`; false: none is read. */
+  /** Another file to read, relative to `directory`; false: none. */
   readonly file?: string | false | undefined;
   /** The workspace, absolute. Its `holdfast.policy.json` is read as data. */
   readonly workspace?: string | undefined;
 }
 
-/** The layers that were found, for `mergeConfig`; the command line's own is the caller's. */
+/** The layers found, for `mergeConfig`; the caller adds the command line. */
 export interface LoadedConfig {
   readonly layers: readonly ConfigLayer[];
 }
 
 /**
- * Reads what a host and a workspace say. A configuration is a program: reading it runs its code, with all rights of this process. It is
- * found as `holdfast.config.ts`, `.mts`, `.js` or `.mjs` in `directory`, never in the workspace.
+ * Reads the configuration of host and workspace. A host's configuration is a program that runs with all rights of this
+ * process: `holdfast.config.ts`, `.mts`, `.js` or `.mjs` in `directory`, never in the workspace.
  *
  * @throws HoldfastError `config.missing`, `config.failed`, `config.invalid`, `config.policy.invalid`.
  */
 export async function readConfig({ directory, file, workspace }: ReadConfigOptions): Promise<LoadedConfig> {
-  // First of all what is only data: where that is wrong, no code is run.
+  // Data first: if it is invalid, no code runs.
   const policy = workspace === undefined ? undefined : await readWorkspaceConfig(workspace, directory);
   const host = file === false ? undefined : await readHostConfig(directory, file);
   return { layers: [host, policy].filter((layer) => layer !== undefined) };
@@ -36,7 +36,7 @@ export async function readConfig({ directory, file, workspace }: ReadConfigOptio
 const toNames = (extensions: readonly string[]): readonly string[] =>
   extensions.map((extension) => `holdfast.config.${extension}`);
 const configNames = toNames(['ts', 'mts', 'js', 'mjs']);
-// Passed over, what they deny would be allowed.
+// Ignoring these would allow what they deny.
 const otherNames = toNames(['json', 'jsonc', 'cjs', 'cts', 'yaml', 'yml']);
 
 async function readHostConfig(directory: string, named: string | undefined): Promise<ConfigLayer | undefined> {
@@ -48,7 +48,7 @@ async function readHostConfig(directory: string, named: string | undefined): Pro
 }
 
 /**
- * Absolute path of the configuration that `readConfig` would import: the named one, or the one found in `directory`.
+ * Absolute path of the configuration that `readConfig` would import: `named`, or the one in `directory`.
  *
  * @throws HoldfastError `config.missing`, `config.invalid`.
  */
@@ -58,7 +58,7 @@ export async function findConfig(directory: string, named?: string): Promise<str
     const isModule = /\.[cm]?[jt]s$/.test(path);
     if (isModule && (await exists(path))) return path;
     const why = isModule ? '' : ': a configuration is a module, such as `holdfast.config.ts`';
-    throw new HoldfastError('config.missing', `There is no configuration \`${named}\`${why}.`, {
+    throw new HoldfastError('config.missing', `Cannot find the configuration \`${named}\`${why}.`, {
       data: { file: named },
     });
   }
@@ -68,13 +68,13 @@ export async function findConfig(directory: string, named?: string): Promise<str
   if (second !== undefined) {
     throw new HoldfastError(
       'config.invalid',
-      `There are ${found.map((name) => `\`${name}\``).join(' and ')}: keep one of them, or name it with \`--config\`.`,
+      `Found ${found.map((name) => `\`${name}\``).join(' and ')}: keep one of them, or select one with \`--config\`.`,
     );
   }
   if (first !== undefined) return join(directory, first);
   for (const name of otherNames) {
     if (!(await exists(join(directory, name)))) continue;
-    throw new HoldfastError('config.invalid', `\`${name}\` is not read: write it as a module, \`holdfast.config.ts\`.`);
+    throw new HoldfastError('config.invalid', `\`${name}\` is not supported: write a module, \`holdfast.config.ts\`.`);
   }
   return undefined;
 }
@@ -84,12 +84,12 @@ async function exists(path: string): Promise<boolean> {
     await lstat(path);
     return true;
   } catch (thrown) {
-    // Anything else is there, and the import says why it cannot be had.
+    // It exists; the import reports why it cannot be read.
     return !(thrown instanceof Error && 'code' in thrown && (thrown.code === 'ENOENT' || thrown.code === 'ENOTDIR'));
   }
 }
 
-/** In an object, so that a promise stays one, which is no configuration. */
+/** Wrapped in an object, so that a promise is not awaited but rejected as a configuration. */
 async function importConfig(
   path: string,
   { file, directory }: { readonly file: string; readonly directory: string },
@@ -98,28 +98,28 @@ async function importConfig(
   try {
     module = await importModule(path, directory);
   } catch (cause) {
-    // `defineConfig` does not know in which file it is.
+    // `defineConfig` does not know the file.
     if (isHoldfastError(cause) && cause.code === 'config.invalid') {
       const message = cause.message.replace('The configuration', () => `\`${file}\``);
       throw new HoldfastError('config.invalid', message, { data: cause.data, cause });
     }
-    throw new HoldfastError('config.failed', `\`${file}\` cannot be loaded${describeFailedImport(cause, directory)}`, {
+    throw new HoldfastError('config.failed', `Cannot load \`${file}\`${describeFailedImport(cause, directory)}`, {
       cause,
     });
   }
-  // What exports a `then` may have given anything in place of itself.
+  // A module that exports `then` can replace itself with any value.
   if (typeof module === 'object' && module !== null && 'default' in module) return { exported: module.default };
   throw new HoldfastError(
     'config.invalid',
-    `\`${file}\` exports no configuration: write \`export default defineConfig({ … })\`.`,
+    `\`${file}\` does not export a configuration: write \`export default defineConfig({ … })\`.`,
   );
 }
 
 const fileName = 'holdfast.policy.json';
 
 /**
- * What the workspace itself says: JSON, of which nothing runs. `undefined` where it has no such file; one that is there and cannot be
- * read is an error, because it may deny what would then be allowed.
+ * Reads the workspace's own configuration, plain JSON. `undefined` if the file does not exist; an unreadable file is an
+ * error, because it may deny something.
  *
  * @throws HoldfastError `config.policy.invalid`.
  */
@@ -127,26 +127,26 @@ async function readWorkspaceConfig(workspace: string, directory: string): Promis
   const path = join(workspace, fileName);
   const file = showFile(path, directory);
   const refuse = (problem: string): never => {
-    const message = `\`${file}\` of the workspace cannot be used, and nothing is run without it: ${problem}.`;
+    const message = `Cannot use \`${file}\` of the workspace, and nothing runs without it: ${problem}.`;
     throw new HoldfastError('config.policy.invalid', message, { data: { file } });
   };
   const reading = await readSmallFile(path, { followLink: false });
   if (reading.type === 'missing') return undefined;
   if (reading.type === 'refused') return refuse(reading.why);
   const text = decodeText(reading.bytes) ?? refuse('it is not UTF-8');
-  if (text.trim() === '') return refuse('it is empty; `{}` says nothing');
-  if (text.startsWith('\u{feff}')) return refuse('it begins with a byte order mark; save it as UTF-8 without one');
+  if (text.trim() === '') return refuse('it is empty; write `{}` for no settings');
+  if (text.startsWith('\u{feff}')) return refuse('it starts with a byte order mark; save it as UTF-8 without one');
   const parsed = parseJson(text);
   if (!parsed.ok) {
     const key = parsed.reason === 'duplicate' ? findDuplicateKey(text) : undefined;
-    return refuse(key === undefined ? parsed.problem : `it has the key \`${key.slice(0, 100)}\` twice in one object`);
+    return refuse(key === undefined ? parsed.problem : `it has the duplicate key \`${key.slice(0, 100)}\``);
   }
   const checked = checkWorkspaceConfig(parsed.value);
   if (checked.ok) return { layer: 'workspace', file, config: checked.config };
   throw invalidConfig('config.policy.invalid', `\`${file}\` of the workspace`, checked.problems);
 }
 
-/** The first key that an object has twice, in text that is JSON. */
+/** The first duplicate key of an object, in valid JSON text. */
 function findDuplicateKey(text: string): string | undefined {
   const open: (Set<string> | undefined)[] = [];
   const tokens = /"(?:[^"\\]|\\.)*"(?<colon>\s*:)?|[{}[\]]/gsu;

@@ -52,12 +52,12 @@ const pack = (name, more = {}) => definePack({
 });
 `;
 
-/** The beginning of a module that makes plugins and packs, wherever it lies. */
+/** The start of a module that makes plugins and packs, for any location. */
 export const makers: string = `import { jsonSchema } from ${JSON.stringify(schemas)};import ${functions} from ${JSON.stringify(core)};${makerCode}`;
 /** The same for CommonJS. */
 export const requiredMakers: string = `const { jsonSchema } = require(${JSON.stringify(fileURLToPath(schemas))});const ${functions} = require(${JSON.stringify(fileURLToPath(core))});${makerCode}`;
 
-/** The files of an installed package, with an exports map. */
+/** The files of an installed package with an exports map. */
 export function packageFiles(
   name: string,
   code: string,

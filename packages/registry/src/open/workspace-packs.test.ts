@@ -8,7 +8,7 @@ import { mergeConfig } from '../config/merge.ts';
 import { type OpenedRegistry, openRegistry } from './open-registry.ts';
 import { createFolder, packageFiles } from './test-folder.ts';
 
-/** Denies the tools that its option names. */
+/** Denies the tools in its options. */
 function makeGuard(name: string): Pack {
   return definePack<{ readonly tools?: readonly string[] }>({
     name,
@@ -39,11 +39,11 @@ function open(config: HoldfastConfig, workspace: WorkspaceConfig, directory = '/
 
 const names = ['push', 'pull', 'rm', 'status'];
 
-/** The tools of which no policy denies a call. */
+/** The tools that no policy denies. */
 async function allowedBy(policies: readonly Policy[]): Promise<readonly string[]> {
   const allowed: string[] = [];
   for (const name of names) {
-    // These policies look at the tool's name alone.
+    // These policies use only the tool's name.
     const decisions = await Promise.all(
       policies.map(async ({ check }) => check({ tool: { name } } as never, {} as never)),
     );
@@ -58,12 +58,12 @@ test.each<readonly [string, WorkspaceConfig['packs'], readonly string[]]>([
   ['only observing', [{ pack: 'guard', observe: true }], ['pull', 'rm', 'status']],
   ['the preset `strict`', [{ pack: 'guard', preset: 'strict' }], ['rm', 'status']],
   ['options of its own', [{ pack: 'guard', config: { tools: ['rm'] } }, 'guard'], ['pull', 'status']],
-])('a workspace cannot turn a pack of the host off: %s', async (_, packs, allowed) => {
+])('a workspace cannot turn off a pack of the host: %s', async (_, packs, allowed) => {
   const opened = await open({ packs: [makeGuard('guard')] }, packs === undefined ? {} : { packs });
   expect(await allowedBy(opened.registry.policies)).toEqual(allowed);
 });
 
-test('whatever packs a workspace adds, no more is let through than without them', async () => {
+test('property: packs of a workspace never allow more', async () => {
   const use = fc.record(
     {
       pack: fc.constantFrom('guard', 'git/git-safety', 'git-safety'),
@@ -97,7 +97,7 @@ test('whatever packs a workspace adds, no more is let through than without them'
   );
 });
 
-test('a pack is named as it calls itself, as the host writes it, or as a plugin offers it', async () => {
+test("a pack is found by its own name, the host's entry, or a plugin's offer", async () => {
   await using folder = await createFolder(packageFiles('@acme/pack-shell', 'export default pack("shell-guard");'));
   const git = definePlugin({
     name: 'git',
@@ -144,7 +144,7 @@ test.each([
   expect(await readFile(`${folder.path}/evil.mjs`, 'utf8')).toBe(poison);
 });
 
-test('config.policy.invalid: two packs of one name that plugins offer are not guessed among', async () => {
+test('config.policy.invalid: an ambiguous pack name is rejected', async () => {
   const plugin = (name: string) =>
     definePlugin({ name, version: '1.0.0', description: 'One.', holdfast: '*', packs: [makeGuard('safety')] });
   const config = { plugins: [plugin('git'), plugin('svn')] };
@@ -152,7 +152,7 @@ test('config.policy.invalid: two packs of one name that plugins offer are not gu
   expect((await open(config, { packs: ['svn/safety'] })).used.packs).toHaveLength(1);
 });
 
-test('a host may use a pack twice, under two ids, and gives ids that a workspace has not taken', async () => {
+test('a host may use a pack twice with two ids, and its ids avoid those of a workspace', async () => {
   const guard = makeGuard('guard');
   const name = 'a-very-long-name-for-a-pack-1234';
   const packs = [guard, { pack: guard, id: 'workspace-guard', preset: 'strict' }, makeGuard(name)];

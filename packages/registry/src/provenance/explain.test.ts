@@ -24,7 +24,7 @@ function shown(registry: Registry, name: string): readonly string[] {
     );
 }
 
-test('a name is explained as it is met, as its plugin calls it, qualified, and as a log has it', () => {
+test("explains a name in force, a plugin's own name, a qualified name and a log name", () => {
   const registry = createRegistry().use(git, { prefix: 'my', source });
   const tool = 'tool my_push: prefixed with `my`';
   const command = 'command my-push: prefixed with `my`';
@@ -39,7 +39,7 @@ test('a name is explained as it is met, as its plugin calls it, qualified, and a
   expect(shown(registry, 'git/state')).toEqual(['slice git/state']);
   expect(shown(registry, 'git/small')).toEqual(['model git/small']);
   expect(shown(registry, 'git')).toEqual(['plugin git: prefixed with `my`']);
-  expect(shown(registry, 'budget')).toEqual(['pack budget (not in force): offered, and not used']);
+  expect(shown(registry, 'budget')).toEqual(['pack budget (not in force): offered, but not used']);
   expect(shown(registry, 'nothing')).toEqual([]);
   expect(registry.explain('my_push')[0]).toMatchObject({
     qualifiedName: 'git/push',
@@ -47,18 +47,18 @@ test('a name is explained as it is met, as its plugin calls it, qualified, and a
   });
 });
 
-test('who else has a name, and whose it is', () => {
+test('other owners of a name, and the chosen one', () => {
   const registry = createRegistry({ winners: { push: 'git' } })
     .use(git)
     .use(pluginOf('hg', 'push'));
   expect(shown(registry, 'push')).toEqual([
     'command push',
-    'tool push: `hg` has the name too',
+    'tool push: `hg` has the same name',
     'tool push (not in force): `winners` gives the name to `git`',
   ]);
 });
 
-test('packs in force: their preset, and who offered them', () => {
+test('active packs: preset and offering plugins', () => {
   const direct = createRegistry().use(budget, { preset: 'strict', source: { package: '@acme/budget' } });
   expect(shown(direct, 'budget')).toEqual(['pack budget: preset `strict`']);
   expect(shown(direct, 'budget/call-budget')).toEqual(['policy budget-call-budget']);
@@ -68,11 +68,11 @@ test('packs in force: their preset, and who offered them', () => {
     package: '@acme/budget',
   });
   const offered = createRegistry().use(budget, { preset: 'observe' }).use(git);
-  const says = 'preset `observe`; only tried out; offered by the plugin `git` 1.0.0';
+  const says = 'preset `observe`; not enforced; offered by the plugin `git` 1.0.0';
   expect(shown(offered, 'git/budget')).toEqual([`pack budget: ${says}`]);
 });
 
-test('a pack that several plugins offer is explained alike, whatever the order of use', () => {
+test('a pack offered by several plugins is explained the same in any order of use', () => {
   const plugins = ['hg', 'git', 'svn'].map((name) => pluginNamed(name, { packs: [budget] }));
   const one = plugins.reduce((registry, plugin) => registry.use(plugin), createRegistry().use(budget));
   const other = plugins
@@ -85,7 +85,7 @@ test('a pack that several plugins offer is explained alike, whatever the order o
   ]);
 });
 
-test('a package whose version is not that of its plugin', () => {
+test("a package version that differs from the plugin's", () => {
   const versioned = createRegistry().use(git, { source: { ...source, version: '1.0.1' } });
   expect(versioned.explain('git')[0]?.provenance).toEqual({
     plugin: 'git',
@@ -97,7 +97,7 @@ test('a package whose version is not that of its plugin', () => {
   });
 });
 
-test('a tool that was loaded from a file is from there', () => {
+test('a tool loaded from a file has that file as origin', () => {
   const origins: readonly ToolOrigin[] = [
     { kind: 'file', source: 'greet.mjs', digest: 'cd34' },
     { kind: 'plugin', source: 'files: tools/tag.mjs' },
@@ -112,7 +112,7 @@ test('a tool that was loaded from a file is from there', () => {
   const about = { plugin: 'files', version: '1.0.0', package: '@acme/git' };
   const provenanceOf = (name: string) => registry.explain(name)[0]?.provenance;
   expect(provenanceOf('greet')).toEqual({ ...about, file: 'greet.mjs', digest: 'cd34' });
-  // Not the digest of another file.
+  // Without the digest of another file.
   expect(provenanceOf('tag')).toEqual({ ...about, file: 'tools/tag.mjs' });
   expect(provenanceOf('remote')).toEqual({ ...about, file: source.file, digest: 'ab12' });
   expect(provenanceOf('plain')).toEqual({ ...about, file: source.file, digest: 'ab12' });
@@ -121,12 +121,12 @@ test('a tool that was loaded from a file is from there', () => {
 test('why a plugin is left out', () => {
   const registry = createRegistry().use({ ...git, holdfast: '^999.0.0' });
   expect(shown(registry, 'git')).toEqual([
-    expect.stringContaining('plugin git (not in force): The plugin `git` 1.0.0 works with'),
+    expect.stringContaining('plugin git (not in force): The plugin `git` 1.0.0 requires'),
   ]);
   expect(registry.explain('push')).toEqual([]);
 });
 
-test('as JSON it is the same, whatever the order of use', () => {
+test('the JSON is the same in any order of use', () => {
   const one = createRegistry({ winners: { push: 'git' } })
     .use(git)
     .use(pluginOf('hg', 'push'))
@@ -140,7 +140,7 @@ test('as JSON it is the same, whatever the order of use', () => {
   expect(plugins.map(({ name }: { readonly name: string }) => name)).toEqual(['git', 'hg']);
   expect(packs).toEqual([expect.objectContaining({ id: 'budget', preset: 'recommended' })]);
   expect(problems).toEqual([]);
-  // Whatever is listed can be asked for.
+  // Every listed name can be explained.
   for (const explanation of contributions as readonly Explanation[]) {
     expect(one.explain(explanation.name)).toContainEqual(explanation);
     expect(one.explain(explanation.qualifiedName)).toContainEqual(explanation);

@@ -6,7 +6,7 @@ import type { TakenPlugin } from '../resolve/take-plugin.ts';
 import type { Explanation, Provenance, RegisteredKind, RegisteredPack, RegisteredPlugin } from '../resolve/types.ts';
 import type { Used } from './view.ts';
 
-/** Everything that was used, and all that it brought along, by kind, name and owner. */
+/** Explains all plugins and packs and their contributions, by kind, name and owner. */
 export function explainAll(used: readonly Used[], winners: Winners): readonly Explanation[] {
   const owners = ownersByName(used);
   const packs = used.flatMap((one) => (one.type === 'pack' ? [one.registered] : []));
@@ -29,7 +29,7 @@ type LeftOut = Extract<TakenPlugin, { readonly type: 'left-out' }>;
 type InForce = Extract<TakenPlugin, { readonly type: 'plugin' }>;
 
 interface Surroundings {
-  /** Plugins that have a tool or command of a name, by its kind and what it looks like. */
+  /** Plugins with a tool or command of a name, by its kind and folded name. */
   readonly owners: ReadonlyMap<string, readonly string[]>;
   readonly winners: Winners;
   readonly packs: readonly RegisteredPack[];
@@ -95,24 +95,24 @@ function explainPlugin({ registered, contributions, placed }: InForce, around: S
           qualifiedName: `${plugin}/${name}`,
           inForce: false,
           provenance,
-          note: 'offered, and not used',
+          note: 'offered, but not used',
         }),
       ),
   ];
 }
 
-/** A tool that says which file it is from is from there, and not from the file of the plugin. */
+/** A tool with an origin comes from that file, not from the plugin's. */
 function fromFile(provenance: Provenance, origin: ToolOrigin | undefined): Provenance {
   const { plugin, package: packageName = plugin } = provenance;
   if (origin === undefined || origin.kind === 'mcp' || origin.source === packageName) return provenance;
   const { digest: _other, ...rest } = provenance;
   const { source, digest } = origin;
-  // The loader says whose folder it is, which is said here already.
+  // The loader prefixes the plugin's name, which is redundant here.
   const file = source.startsWith(`${plugin}: `) ? source.slice(plugin.length + 2) : source;
   return Object.freeze({ ...rest, file, ...(digest === undefined ? {} : { digest }) });
 }
 
-/** The section, its policies and slices, and the sections under it. A policy of one is met by the path of the section and its own id. */
+/** Explains a section, its policies, slices and subsections. Policies of a section are named by its path and their id. */
 function explainSection(
   { policies, slices, children }: Section,
   { path, own }: { readonly path: string; readonly own: string },
@@ -151,7 +151,7 @@ function noteOwners(
   return `${others
     .toSorted()
     .map((other) => `\`${other}\``)
-    .join(', ')} ${others.length === 1 ? 'has' : 'have'} the name too`;
+    .join(', ')} ${others.length === 1 ? 'has' : 'have'} the same name`;
 }
 
 function explainPack(
@@ -164,11 +164,11 @@ function explainPack(
   const names = offering.map(({ name, version }) => `\`${name}\` ${version}`).join(', ');
   const notes = [
     `preset \`${preset}\``,
-    observe ? 'only tried out' : '',
+    observe ? 'not enforced' : '',
     names === '' ? '' : `offered by the plugin${offering.length === 1 ? '' : 's'} ${names}`,
   ];
   const [owner, another] = offering;
-  // What several offer is the host's own choice.
+  // With several offers, the host chose the pack itself.
   const qualifiedName = owner === undefined || another !== undefined ? pack.name : `${owner.name}/${pack.name}`;
   return [
     toExplanation('pack', { name: id, qualifiedName, inForce: true, provenance, note: join(notes) }),
@@ -178,7 +178,7 @@ function explainPack(
         qualifiedName: `${id}/${policy.id.slice(id.length + 1)}`,
         inForce: true,
         provenance,
-        note: observe ? 'only tried out' : '',
+        note: observe ? 'not enforced' : '',
       }),
     ),
   ];

@@ -5,12 +5,12 @@ import { renamePolicy } from '../resolve/own-names.ts';
 import type { TakenPack, TakenPlugin } from '../resolve/take-plugin.ts';
 import type { RegisteredPack, Registry, RegistryProblem } from '../resolve/types.ts';
 
-/** What was used, in order. */
+/** Plugins and packs in order of use. */
 export type Used = TakenPlugin | TakenPack;
 
 type InForce = Extract<TakenPlugin, { readonly type: 'plugin' }>;
 
-/** What a registry shows. */
+/** The public data of a registry. */
 export interface RegistryView extends Omit<Registry, 'use' | 'resolve' | 'explain' | 'toJSON'> {
   readonly byQualifiedName: ReadonlyMap<string, Tool>;
 }
@@ -41,7 +41,7 @@ export function toView(used: readonly Used[], winners: Winners): RegistryView {
       ...inForce.flatMap(({ placed }) => valuesOf(placed.policies)),
     ]),
     sections: Object.freeze(inForce.flatMap(({ placed }) => valuesOf(placed.sections))),
-    // Several may bring one slice along.
+    // Several plugins may contribute the same slice.
     slices: Object.freeze([...new Set(inForce.flatMap(({ contributions }) => contributions.slices))]),
     models: new ReadOnlyMap(
       inForce.flatMap(({ registered: { name }, contributions }) =>
@@ -72,25 +72,25 @@ export function toView(used: readonly Used[], winners: Winners): RegistryView {
   };
 }
 
-/** A pack that a plugin offers knows the tools of the plugin by their own names, as its author wrote it. */
+/** A pack offered by a plugin refers to the plugin's tools by their own names. */
 function inNamesOfOwner(registered: RegisteredPack, plugins: readonly InForce[]): RegisteredPack {
   const [owner, another] = plugins.filter(({ contributions }) => contributions.packs.includes(registered.pack));
-  // What several offer was written for none of them.
+  // With several offers, the pack was not written for any one of them.
   if (owner === undefined || another !== undefined || owner.placed.names.same) return registered;
   const policies = registered.policies.map((policy) => renamePolicy(policy, owner.placed.names));
   return Object.freeze({ ...registered, policies: Object.freeze(policies) });
 }
 
-/** Tools that are asked about because their author says nothing of them. Of tool files the loader has told. */
+/** Tools that need approval because their author declares no effects. The loader reports tool files itself. */
 function findUndeclared({ registered: { name: plugin }, placed }: InForce): readonly RegistryProblem[] {
   return placed.tools.flatMap(({ value, origin }) => {
     if (value?.undeclared !== true || !value.dangerous || origin?.kind === 'file') return [];
-    const message = `\`${value.name}\` of the plugin \`${plugin}\` says neither \`dangerous\` nor \`effects\`: each call needs approval.`;
+    const message = `\`${value.name}\` of the plugin \`${plugin}\` declares neither \`dangerous\` nor \`effects\`: each call needs approval.`;
     return [Object.freeze({ code: 'plugin.tool.undeclared', message, plugin })];
   });
 }
 
-/** Winners that decide nothing: a misspelt name, perhaps, or that of a plugin which is not there. */
+/** Winners without effect, perhaps because of a misspelled name or a missing plugin. */
 function findUnusedWinners(used: readonly Used[], { entries }: Winners): readonly RegistryProblem[] {
   if (entries.length === 0) return [];
   const ownersByName = new Map<string, Set<string>>();
@@ -110,8 +110,8 @@ function findUnusedWinners(used: readonly Used[], { entries }: Winners): readonl
       owners === undefined
         ? 'but no plugin has a tool or command of that name'
         : owners.has(plugin)
-          ? 'but nobody else has a tool or command of that name'
-          : "which has no tool or command of that name, so that it is nobody's";
+          ? 'but no other plugin has a tool or command of that name'
+          : 'which has no tool or command of that name, so nothing gets it';
     const message = `\`winners\` gives \`${name.slice(0, 100)}\` to the plugin \`${plugin.slice(0, 100)}\`, ${why}.`;
     return [Object.freeze({ code: 'registry.winner.unused', message, plugin })];
   });

@@ -2,29 +2,31 @@ import { HoldfastError } from '@holdfast/core';
 import { foldName } from './names.ts';
 import type { RegisteredKind } from './types.ts';
 
-/** A name that something in force takes. */
+/** A name used by an active plugin or pack. */
 export interface Claim {
-  /** `pack-version`: that a pack is of one version, its `value`, however often it is used. */
+  /** `pack-version`: the version of a pack, its `value`; all uses of the pack share it. */
   readonly kind: RegisteredKind | 'pack-version';
   readonly name: string;
-  /** For people: "the plugin `git` 1.0.0". */
+  /** For display: "the plugin `git` 1.0.0". */
   readonly owner: string;
-  /** The same thing may be brought along by several. */
+  /** Several plugins may contribute the same value. */
   readonly value?: unknown;
 }
 
-/** Names by which nothing is looked up but what is exactly so called; others are read by models and people, who mix them up. */
+/** Kinds that are looked up by exact name only; models and people read the others, and may mix up similar names. */
 const exactKinds: ReadonlySet<Claim['kind']> = new Set(['policy', 'slice', 'model', 'resource']);
 
 /**
- * The names that are taken in a registry. Registries that follow one another share one: only the last of them, the `holder`, adds to it,
+ * The names taken in a registry. A chain of registries shares one instance that only the last, the `holder`, extends,
  * so that using a thousand plugins does not copy a thousand lists.
  */
 export class Claims {
   readonly #taken = new Map<string, Claim>();
   holder: object | undefined;
 
-  /** All of them, or none. @throws HoldfastError `registry.name.conflict`, `registry.plugin.duplicate`, `registry.pack.duplicate`. */
+  /**
+   * Adds all of them, or none. @throws HoldfastError `registry.name.conflict`, `registry.plugin.duplicate`, `registry.pack.duplicate`.
+   */
   add(claims: readonly Claim[]): void {
     const added = new Map<string, Claim>();
     for (const claim of claims) {
@@ -46,28 +48,28 @@ function toConflict(taken: Claim, { kind, name, owner }: Claim): HoldfastError {
   if (kind === 'plugin') {
     return new HoldfastError(
       'registry.plugin.duplicate',
-      `There is ${taken.owner} already, and ${owner} ${taken.name === name ? 'has the same name' : 'is easily taken for it'}: use one of them.`,
+      `${capital(taken.owner)} conflicts with ${owner}, which has ${taken.name === name ? 'the same name' : 'a name that looks alike'}: use one of them.`,
       { data },
     );
   }
   if (kind === 'pack-version') {
     return new HoldfastError(
       'registry.pack.duplicate',
-      `There is ${taken.owner} already, and ${owner} is another version, or easily taken for it: use one of them.`,
+      `${capital(taken.owner)} conflicts with ${owner}: another version, or a name that looks alike. Use one of them.`,
       { data },
     );
   }
   if (kind === 'pack') {
     return new HoldfastError(
       'registry.pack.duplicate',
-      `There is ${taken.owner} already as \`${taken.name}\`, and ${owner} as \`${name}\`: use one of them, or give one another \`id\`.`,
+      `${capital(taken.owner)} is already used as \`${taken.name}\`, and ${owner} would be used as \`${name}\`: use one of them, or give one another \`id\`.`,
       { data },
     );
   }
   const names =
     taken.name === name
       ? `the ${kind} \`${name}\``
-      : `the ${kind}s \`${taken.name}\` and \`${name}\`, which are easily mixed up`;
+      : `the ${kind}s \`${taken.name}\` and \`${name}\`, which look alike`;
   return new HoldfastError(
     'registry.name.conflict',
     `${capital(taken.owner)} and ${owner} have ${names}: ${wayOut(kind, name)}.`,
@@ -80,7 +82,7 @@ function wayOut(kind: Claim['kind'], name: string): string {
   switch (kind) {
     case 'tool':
     case 'command':
-      return `${prefix}, or say whose it is: \`winners: { '${name}': <plugin> }\``;
+      return `${prefix}, or choose an owner: \`winners: { '${name}': <plugin> }\``;
     case 'section':
       return prefix;
     case 'policy':

@@ -42,11 +42,11 @@ test.each([
   'a/b/c',
   'a'.repeat(215),
   `@acme/${'a'.repeat(300)}`,
-])('`%s` names nothing', (text) => {
+])('`%s` is not a valid name', (text) => {
   expect(readEntryName(text)).toBeUndefined();
 });
 
-test('any text is taken in a moment, and what is a name can be put together again', () => {
+test('property: any text is parsed quickly, and valid names round-trip', () => {
   const text = fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom('.', '/', '#', '@', 'a', '-', ' ') }));
   fc.assert(
     fc.property(text, (written) => {

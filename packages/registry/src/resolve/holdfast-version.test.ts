@@ -8,10 +8,10 @@ test.each([
   ['^1.2.0 || ^2.0.0', '2.0.1'],
   ['*', '7.0.0'],
   ['1.x', '1.9.9'],
-  // A version that is tried out before it is released.
+  // A prerelease.
   ['^1.2.0', '1.3.0-next.1'],
   ['>=1.2.0', '2.0.0-next.1'],
-])('%s: works with %s', (range, version) => {
+])('%s: supports %s', (range, version) => {
   expect(findVersionProblem('The plugin `git` 2.0.0', range, version)).toBeUndefined();
 });
 
@@ -23,7 +23,7 @@ test.each([
 ])('%s: plugin.version.mismatch with %s', (range, version) => {
   expect(findVersionProblem('The plugin `git` 2.0.0', range, version)).toMatchObject({
     code: 'plugin.version.mismatch',
-    message: expect.stringContaining(`The plugin \`git\` 2.0.0 works with Holdfast ${range}, and this is ${version}: `),
+    message: expect.stringContaining(`The plugin \`git\` 2.0.0 requires Holdfast ${range}, and this is ${version}: `),
   });
 });
 
@@ -36,7 +36,7 @@ test.each(['latest', 'one', '^1.2.0 and up', '>=', '__proto__', '1.2.3.4', 'x'.r
   },
 );
 
-test('it is the version of the package', () => {
+test('matches the version of the package', () => {
   const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   expect(manifest).toMatchObject({ version: holdfastVersion });
 });

@@ -1,7 +1,7 @@
 import { HoldfastError, isPlainObject } from '@holdfast/core';
 import { foldName } from './names.ts';
 
-/** The options that a host gave, each read once. @throws HoldfastError `registry.options.invalid`. */
+/** Copies the host's options, reading each property once. @throws HoldfastError `registry.options.invalid`. */
 export function readOptions<Options extends object>(
   what: string,
   options: Options | undefined,
@@ -12,7 +12,7 @@ export function readOptions<Options extends object>(
   const unknown = Object.keys(options).find((key) => !known.some((name) => name === key));
   if (unknown !== undefined) {
     const names = known.map((name) => `\`${name}\``).join(', ');
-    throw invalid(`${what} have the unknown key \`${unknown.slice(0, 100)}\`: there are ${names}.`);
+    throw invalid(`${what} have the unknown key \`${unknown.slice(0, 100)}\`. Known keys: ${names}.`);
   }
   return Object.freeze({ ...options });
 }
@@ -24,11 +24,11 @@ export function invalid(message: string, cause?: unknown): HoldfastError {
 /** @throws HoldfastError `registry.options.invalid`. */
 export function readTexts<Texts extends object>(what: string, texts: Texts): Texts {
   const wrong = Object.entries(texts).find(([, text]) => text !== undefined && typeof text !== 'string');
-  if (wrong !== undefined) throw invalid(`\`${wrong[0].slice(0, 100)}\` of ${what} must be a text.`);
+  if (wrong !== undefined) throw invalid(`\`${wrong[0].slice(0, 100)}\` of ${what} must be a string.`);
   return texts;
 }
 
-/** A host's mistake, told apart from the faults of a plugin among which it is found. */
+/** An error of the host, distinguished from the errors of a plugin. */
 export class HostMistake extends Error {
   readonly error: HoldfastError;
 
@@ -38,26 +38,26 @@ export class HostMistake extends Error {
   }
 }
 
-/** Whose a name is, as the host said it. */
+/** The host's choice of name owners. */
 export interface Winners {
-  /** The plugin to which a name belongs; `undefined`: to whoever has it. */
+  /** The plugin that owns a name; `undefined` if the host did not choose one. */
   ownerOf(name: string): string | undefined;
-  /** As they were given. */
+  /** As given. */
   readonly entries: readonly (readonly [name: string, plugin: string])[];
 }
 
 /** @throws HoldfastError `registry.options.invalid`. */
 export function readWinners(winners: Readonly<Record<string, string>> = {}): Winners {
-  if (!isPlainObject(winners)) throw invalid('`winners` must be an object of names of plugins by names of tools.');
+  if (!isPlainObject(winners)) throw invalid('`winners` must be an object from tool names to plugin names.');
   const owners = new Map<string, string>();
   const entries = Object.entries(winners);
   for (const [name, plugin] of entries) {
     const given: unknown = plugin;
     if (typeof given !== 'string')
-      throw invalid(`\`winners\` must give \`${name.slice(0, 100)}\` to the name of a plugin.`);
+      throw invalid(`\`winners\` must assign \`${name.slice(0, 100)}\` to the name of a plugin.`);
     const folded = foldName(name);
     if (owners.has(folded))
-      throw invalid(`\`winners\` has the name \`${name.slice(0, 100)}\` twice, once perhaps spelled otherwise.`);
+      throw invalid(`\`winners\` contains the name \`${name.slice(0, 100)}\` twice, perhaps in different spellings.`);
     owners.set(folded, plugin);
   }
   return { ownerOf: (name) => owners.get(foldName(name)), entries };

@@ -12,7 +12,7 @@ test.each([
   ['view', 'vievv'],
   ['push', 'ｐush'],
   ['a_b', '_a__b_'],
-])('%s and %s are mixed up', (a, b) => {
+])('%s and %s look alike', (a, b) => {
   expect(foldName(a)).toBe(foldName(b));
 });
 
@@ -23,6 +23,6 @@ test.each([
   ['commit', 'comment'],
   ['cart', 'card'],
   ['clock', 'dock'],
-])('%s and %s are not', (a, b) => {
+])('%s and %s do not', (a, b) => {
   expect(foldName(a)).not.toBe(foldName(b));
 });

@@ -1,4 +1,4 @@
-// What is easily taken for something else, in many typefaces. Those of two letters come first.
+// Characters that look alike in many typefaces. Pairs come first.
 const lookAlikes: readonly (readonly [RegExp, string])[] = [
   [/[^\p{Letter}\p{Number}]+/gu, ''],
   [/rn/g, 'm'],
@@ -8,14 +8,14 @@ const lookAlikes: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * What two names have in common that a model or person may mix up: it leaves out case, `_` and `-`, and what looks alike (`1`, `l` and
- * `i`; `0` and `o`; `rn` and `m`; `vv` and `w`).
+ * Folds names that a model or person may mix up to the same text: ignores case, `_` and `-`, and characters that look
+ * alike (`1`, `l` and `i`; `0` and `o`; `rn` and `m`; `vv` and `w`).
  */
 export function foldName(name: string): string {
   return lookAlikes.reduce((folded, [like, one]) => folded.replace(like, one), name.normalize('NFKC').toLowerCase());
 }
 
-/** What a configuration's name of a plugin or pack stands for. */
+/** The parsed name of a plugin or pack in a configuration. */
 export type EntryName =
   | { readonly type: 'package'; readonly name: string; readonly exportName: string | undefined }
   | { readonly type: 'path'; readonly path: string; readonly exportName: string | undefined }
@@ -26,7 +26,7 @@ const pattern = /^(?<name>[^#\s][^#]{0,1000}?)(?:#(?<exportName>[\p{ID_Start}$_]
 const packagePattern = /^(?=.{1,214}$)(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
 const offeredPattern = /^(?<plugin>[a-z0-9][a-z0-9-]{0,31})\/(?<pack>[a-z0-9][a-z0-9-]{0,31})$/;
 
-/** `undefined`: it is no such name. */
+/** `undefined` if not a valid name. */
 export function readEntryName(text: string): EntryName | undefined {
   const { name, exportName } = pattern.exec(text)?.groups ?? {};
   if (name === undefined) return undefined;

@@ -18,19 +18,17 @@ import {
 } from '@holdfast/core';
 import { compileSchema } from '@holdfast/schema';
 
-/** What tools that belong together are called where they are in force, and what they call each other. */
+/** Maps the own names of related tools to their names in force. */
 export interface OwnNames {
   /** By own name; `undefined` for a tool that is not in force. */
   readonly inForce: ReadonlyMap<string, string | undefined>;
-  /** The tools as they were, by the name in force. */
+  /** The original tools, by the name in force. */
   readonly tools: ReadonlyMap<string, Tool>;
-  /** Whether all are in force under their own names. */
+  /** True if all are in force under their own names. */
   readonly same: boolean;
 }
 
-/**
- * @throws HoldfastError `toolset.name.duplicate` when two of them have one own name, or would have one name.
- */
+/** @throws HoldfastError `toolset.name.duplicate` if two tools have the same own name or would have the same name in force. */
 export function toOwnNames(tools: readonly Tool[], nameOf: (tool: Tool) => string | undefined): OwnNames {
   const inForce = new Map<string, string | undefined>();
   const byName = new Map<string, Tool>();
@@ -40,7 +38,7 @@ export function toOwnNames(tools: readonly Tool[], nameOf: (tool: Tool) => strin
     if (twin !== undefined) {
       throw new HoldfastError(
         'toolset.name.duplicate',
-        `Both \`${twin}\` and \`${tool.name}\` would be called \`${name ?? tool.name}\`: give one another name.`,
+        `\`${twin}\` and \`${tool.name}\` would both be named \`${name ?? tool.name}\`: rename one of them.`,
         { data: { names: [twin, tool.name] } },
       );
     }
@@ -50,7 +48,7 @@ export function toOwnNames(tools: readonly Tool[], nameOf: (tool: Tool) => strin
   return { inForce, tools: byName, same: [...inForce].every(([own, name]) => own === name) };
 }
 
-/** `tools` as they are in force; those that are not are left out. */
+/** `tools` under their names in force, without those that are not. */
 export function renameAll(tools: readonly Tool[], names: OwnNames): readonly Tool[] {
   return tools.flatMap((tool) => {
     const name = names.inForce.get(tool.name);
@@ -58,21 +56,21 @@ export function renameAll(tools: readonly Tool[], names: OwnNames): readonly Too
   });
 }
 
-/** `tool` under another name. What it calls by the own name of another one is that one. */
+/** Renames `tool`. Its calls by own names still reach the tools beside it. */
 function renameTool(tool: Tool, name: string, names: OwnNames): Tool {
   if (tool.execute === undefined) return Object.freeze({ ...tool, name });
   const execute = (input: unknown, context: ToolContext): Executed<unknown> =>
-    // Asked for again at each call: the other functions are looked up on the tool, and find what they expect there.
+    // Read from the tool at each call: other functions may use `this`.
     tool.execute?.(input, renameCalls(context, names));
   return Object.freeze({ ...tool, name, execute });
 }
 
 function renameCalls(context: ToolContext, { inForce }: OwnNames): ToolContext {
   const call: ToolContext['call'] = (name, input) =>
-    // A tool that is not in force is not there: whoever has its name in force is somebody else.
+    // A tool that is not in force must not resolve to a stranger of the same name.
     context.call(inForce.has(name) ? (inForce.get(name) ?? `absent/${name}`) : name, input);
-  // Not a copy: what a context has are accessors with private parts, and more may be added to them. The target stays empty, as a
-  // frozen one would not let `call` be another.
+  // Not a copy: contexts have accessors with private fields, and may get more properties. The target is empty, because a
+  // proxy of a frozen object cannot replace `call`.
   return new Proxy<ToolContext>(Object.create(null), {
     get: (_, key) => (key === 'call' ? call : Reflect.get(context, key)),
     has: (_, key) => Reflect.has(context, key),
@@ -83,11 +81,13 @@ function renameCalls(context: ToolContext, { inForce }: OwnNames): ToolContext {
 
 interface RenamePolicyOptions {
   readonly id?: string;
-  /** It is asked about the tools of `names` only, and fails no other call; it sees all successes. */
+  /** Asked only about the tools of `names`, and cannot fail other calls; still sees all successes. */
   readonly ownOnly?: boolean;
 }
 
-/** `policy` where tools are called otherwise: it sees them under their own names, and what merely has one of these names under none. */
+/**
+ * Adapts `policy` to renamed tools: it sees its tools under their own names, and foreign tools with such a name under an unmatchable one.
+ */
 export function renamePolicy(
   policy: Policy,
   names: OwnNames,
@@ -117,21 +117,21 @@ export function renamePolicy(
   });
 }
 
-/** What a policy mentions, as others call it. A tool that is not in force is there, and needs no guard. */
+/** The name in force of a tool that a policy mentions. A tool that is not in force needs no guard. */
 function toMention(name: string, { inForce, tools }: OwnNames): string | readonly [] {
   if (inForce.has(name)) return inForce.get(name) ?? [];
-  // Of its own tools it sees own names only: what it says of this one would never hold, and has to be an error.
+  // The policy cannot see this name, so its rule would never match: it must become an error.
   return tools.has(name) ? elsewhere(name) : name;
 }
 
-/** No tool can be called so. */
+/** A name that no tool can have. */
 function elsewhere(name: string): string {
   return `elsewhere/${name}`;
 }
 
-/** A call as whoever knows only own names sees it. */
+/** A call under own names. */
 function viewOf({ inForce, tools }: OwnNames): (call: PreparedCall) => PreparedCall {
-  // Policies tell calls apart by identity.
+  // Policies identify calls by object identity.
   const seen = new WeakMap<PreparedCall, PreparedCall>();
   return (call) => {
     const { id, tool, input } = call;
@@ -139,7 +139,7 @@ function viewOf({ inForce, tools }: OwnNames): (call: PreparedCall) => PreparedC
     if (own === undefined ? !inForce.has(tool.name) : own.name === tool.name) return call;
     let view = seen.get(call);
     if (view === undefined) {
-      // It is another one than the one that the name stands for.
+      // A foreign tool with the same name.
       view = Object.freeze({ id, tool: own ?? Object.freeze({ ...tool, name: elsewhere(tool.name) }), input });
       seen.set(call, view);
     }
@@ -148,8 +148,8 @@ function viewOf({ inForce, tools }: OwnNames): (call: PreparedCall) => PreparedC
 }
 
 /**
- * `section` and everything under it where tools are called otherwise. Its policies are in force as in any prompt: what they throw about a
- * success, whoever's it is, refuses it. Task examples with a tool that is not in force are left out.
+ * Renames the tools of `section` and its subsections. Its policies apply as in any prompt: an error about any success
+ * rejects that call. Task examples with tools that are not in force are dropped.
  */
 export function renameSection(section: Section, names: OwnNames): Section {
   if (names.same) return section;
@@ -170,21 +170,18 @@ export function renameSection(section: Section, names: OwnNames): Section {
   });
 }
 
-/**
- * What a policy makes of a call that is not its business; nothing where that would fail the call: it throws, answers late, or with what
- * its state cannot hold.
- */
+/** The state change of a policy after a foreign call; none if it would fail the call: an error, a promise, or an invalid state. */
 function learnFromOthers({ state }: Policy, learn: () => unknown): unknown {
   try {
     const answer = learn();
     if (isThenable(answer)) {
-      // Nobody waits for it: what it comes to must not end the process.
+      // Nothing awaits it; a rejection must not end the process.
       void Promise.allSettled([Promise.resolve(answer)]);
       return undefined;
     }
     return state !== undefined && fits(state, answer) ? answer : undefined;
   } catch {
-    // How a policy refuses a call after all. Its own calls it still refuses so.
+    // A throw would reject the call. For its own tools' calls it still does.
     return undefined;
   }
 }
@@ -193,11 +190,11 @@ function isThenable(answer: unknown): boolean {
   return typeof answer === 'object' && answer !== null && 'then' in answer;
 }
 
-/** Whether the session would take it, as the runtime hands it on. */
+/** True if the session would accept the state. */
 function fits(state: PolicyStateDefinition, answer: unknown): boolean {
   if (isOperation(answer)) return fitsOperation(state, answer);
   const isList = Array.isArray(answer) && answer.every(isOperation) && (answer.length > 0 || state.kind !== 'value');
-  // What is no operation is the whole next state.
+  // A value that is not an operation is the whole next state.
   return isList ? answer.every((one) => fitsOperation(state, one)) : fitsWhole(state, answer);
 }
 
@@ -214,7 +211,7 @@ function fitsOperation(state: PolicyStateDefinition, operation: Operation): bool
     case 'replace':
       return fitsWhole(state, operation.value);
     default:
-      // Of a later version of Holdfast.
+      // From a later version of Holdfast.
       return false;
   }
 }

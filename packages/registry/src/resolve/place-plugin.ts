@@ -14,29 +14,29 @@ import { foldName } from './names.ts';
 import { type OwnNames, renameAll, renamePolicy, renameSection, toOwnNames } from './own-names.ts';
 import type { Contributions } from './read-contributions.ts';
 
-/** A thing under the name that it has, or would have, in force. */
+/** A value under its name in force, or the one it would have. */
 export interface Placed<Value> {
   readonly ownName: string;
   readonly name: string;
-  /** `undefined`: the host has given the name to another plugin. */
+  /** `undefined`: the host gave the name to another plugin. */
   readonly value: Value | undefined;
 }
 
-/** A tool under such a name, in force or not, with where it says that it is from. */
+/** A placed tool with its declared origin. */
 export interface PlacedTool extends Placed<Tool> {
   readonly origin: ToolOrigin | undefined;
 }
 
-/** What a plugin contributes under the names of its place. */
+/** A plugin's contributions under their final names. */
 export interface PlacedPlugin {
   readonly names: OwnNames;
   readonly tools: readonly PlacedTool[];
-  /** Those in force that no section carries. */
+  /** Active tools outside sections. */
   readonly looseTools: readonly Tool[];
   readonly sections: readonly Placed<Section>[];
   readonly policies: readonly Placed<Policy>[];
   readonly commands: readonly Placed<PluginCommand>[];
-  /** Names that it takes beside its own. */
+  /** Names that it takes in addition to its own. */
   readonly claims: readonly Claim[];
 }
 
@@ -46,13 +46,13 @@ interface Place {
   readonly prefix: string | undefined;
 }
 
-/** What prompts bring themselves. */
+/** Tools built into prompts. */
 const promptTools: ReadonlySet<string> = new Set(['open_sections', 'read_section'].map(foldName));
 
 /**
- * Gives what a plugin contributes its names.
+ * Assigns final names to the contributions of a plugin.
  *
- * @throws HostMistake `registry.prefix.invalid`. Whatever else it throws is the plugin's fault.
+ * @throws HostMistake `registry.prefix.invalid`. Other errors are the plugin's.
  */
 export function placePlugin(place: Place, contributions: Contributions, winners: Winners): PlacedPlugin {
   const isTheirs = (name: string): boolean => (winners.ownerOf(name) ?? place.name) === place.name;
@@ -87,7 +87,7 @@ export function placePlugin(place: Place, contributions: Contributions, winners:
 
 function toToolName(place: Place, own: string): string {
   const name = withPrefix(place, '_', own, 64);
-  if (promptTools.has(foldName(name))) throw new Error(`\`${name}\` is taken for a tool that prompts bring themselves`);
+  if (promptTools.has(foldName(name))) throw new Error(`\`${name}\` looks like a built-in tool of prompts`);
   return name;
 }
 
@@ -98,18 +98,18 @@ function withPrefix({ name, prefix }: Place, joint: '_' | '-', own: string, maxL
   throw new HostMistake(
     new HoldfastError(
       'registry.prefix.invalid',
-      `With the prefix \`${prefix}\`, \`${own}\` of the plugin \`${name}\` would be \`${prefixed}\`, and a name has ${maxLength} characters at most: choose a shorter one.`,
+      `The prefix \`${prefix}\` turns \`${own}\` of the plugin \`${name}\` into \`${prefixed}\`, which exceeds ${maxLength} characters: choose a shorter prefix.`,
       { data: { plugin: name, prefix, name: own } },
     ),
   );
 }
 
 function renameCommand(command: PluginCommand, name: string): PluginCommand {
-  // Called on the command, as its author wrote it.
+  // Bound to the original command, in case it uses `this`.
   return Object.freeze({ ...command, name, run: command.run.bind(command) });
 }
 
-/** Of the section and of those under it. */
+/** Of the section and its subsections. */
 function toolsOf({ tools, children }: Section): readonly Tool[] {
   return [...tools, ...children.flatMap(toolsOf)];
 }
@@ -136,14 +136,14 @@ function toClaims(
     ...resources.map((resource) => own('resource', resource.name, resource)),
     ...models.map(({ name }) => own('model', `${plugin}/${name}`)),
   ];
-  // An offered pack takes no name until it is used, but two must not be offered under one.
+  // An offered pack takes no name until used, but two must not be offered under one name.
   const offered = packs.map(({ name }) => own('pack', name));
   const seen = new Map<string, Claim>();
   for (const claim of [...claims, ...offered]) {
     const twin = seen.get(toKey(claim));
     if (twin !== undefined && (twin.value === undefined || twin.value !== claim.value))
       throw new Error(
-        `two of its ${plural(claim.kind)} have names that are easily mixed up: \`${twin.name}\` and \`${claim.name}\``,
+        `two of its ${plural(claim.kind)} have names that look alike: \`${twin.name}\` and \`${claim.name}\``,
       );
     seen.set(toKey(claim), claim);
   }

@@ -24,7 +24,7 @@ import {
 } from '@holdfast/core';
 import { checkToolExamples, compileSchema } from '@holdfast/schema';
 
-/** What a plugin contributes, checked. */
+/** The checked contributions of a plugin. */
 export interface Contributions {
   readonly tools: readonly Tool[];
   readonly policies: readonly Policy[];
@@ -42,7 +42,7 @@ export interface ContributionOptions {
   readonly gateUndeclared: boolean;
 }
 
-/** Deeper sections are a mistake in whatever makes them, a cycle for one. */
+/** Deeper nesting is an error, such as a cycle. */
 const maxDepth = 64;
 const packName = /^[a-z0-9][a-z0-9-]{0,31}$/;
 const policyId = /^[a-z0-9][a-z0-9-]{0,63}$/;
@@ -52,11 +52,11 @@ const sectionKey = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 const line = /^[^\p{Cc}\u2028\u2029]{1,200}$/u;
 
 /**
- * Checks what a plugin, or its `setup`, contributes, and copies it, so that nothing its author does later changes what is in force.
- * What tools ask for by identity, slices and resources, stays what it is. `origin` is that of tools that do not say theirs;
- * `gateUndeclared` makes tools dangerous that say neither `dangerous` nor `effects`.
+ * Checks and copies the contributions of a plugin or its `setup`, so that later changes by its author have no effect.
+ * Slices and resources keep their identity, which tools rely on. `origin` applies to tools without one;
+ * `gateUndeclared` marks tools as dangerous that declare neither `dangerous` nor `effects`.
  *
- * @throws whatever reading it does, and an Error that says what is wrong with it.
+ * @throws an Error that names the problem, or the error of a property access.
  */
 export function readContributions(given: PluginContributions, options: ContributionOptions): Contributions {
   const toTool = (tool: unknown): Tool | string => readTool(tool, options);
@@ -75,45 +75,45 @@ export function readContributions(given: PluginContributions, options: Contribut
 
 function readList<Item>(kind: string, list: unknown, read: (item: unknown) => Item | string): readonly Item[] {
   if (list === undefined) return [];
-  if (!Array.isArray(list)) throw new Error(`its \`${kind}\` are no list`);
+  if (!Array.isArray(list)) throw new Error(`its \`${kind}\` must be a list`);
   return Array.from(list, (item: unknown, index) => {
     const made = read(item);
-    if (typeof made === 'string') throw new Error(`what it has in \`${kind}\` at ${index + 1} ${made}`);
+    if (typeof made === 'string') throw new Error(`item ${index + 1} of its \`${kind}\` ${made}`);
     return made;
   });
 }
 
-/** A copy with the keys that are there, each read once; a message for what is no plain object. */
+/** A copy that reads each key once; a message if not a plain object. */
 function pick(value: unknown): Record<string, unknown> | string {
-  return isPlainObject(value) ? { ...value } : 'is none';
+  return isPlainObject(value) ? { ...value } : 'must be an object';
 }
 
 function readTool(value: unknown, { origin, gateUndeclared }: ContributionOptions): Tool | string {
   const tool = pick(value);
   if (typeof tool === 'string' || typeof tool['name'] !== 'string' || typeof tool['description'] !== 'string')
-    return 'is none: make it with `defineTool`';
+    return 'is invalid: use `defineTool`';
   const functions = ['execute', 'probe', 'renderResult', 'locks'].every((key) => isFunctionOrAbsent(tool[key]));
-  if (!functions || !Array.isArray(tool['examples'])) return 'is none: make it with `defineTool`';
+  if (!functions || !Array.isArray(tool['examples'])) return 'is invalid: use `defineTool`';
   const ownOrigin = readOrigin(tool['origin'] ?? undefined);
   if (typeof ownOrigin === 'string') return ownOrigin;
-  // Of the shape that `defineTool` takes, which checks the rest and copies what is not frozen.
+  // It has the shape that `defineTool` takes, which checks the rest and copies unfrozen parts.
   const made = defineTool({ ...tool, origin: ownOrigin ?? origin } as unknown as ToolDefinition<unknown, unknown>);
   checkSchemas(made);
   if (tool['undeclared'] !== true) return made;
   return Object.freeze({ ...made, undeclared: true, dangerous: made.dangerous || gateUndeclared });
 }
 
-/** It is shown, compared and bound to approvals, of all tools together. */
+/** Displayed, compared and bound to approvals, so it must be valid. */
 function readOrigin(value: unknown): ToolOrigin | string | undefined {
   if (value === undefined) return undefined;
   const { kind, source, digest } = isPlainObject(value) ? value : {};
   const made = kind === 'file' || kind === 'plugin' || kind === 'mcp';
   if (!made || typeof source !== 'string' || !(digest === undefined || typeof digest === 'string'))
-    return 'has an `origin` that is none: a `kind`, a `source` and perhaps a `digest`';
+    return 'has an invalid `origin`: a `kind`, a `source` and optionally a `digest` are expected';
   return Object.freeze({ kind, source, ...(digest === undefined ? {} : { digest }) });
 }
 
-/** What would keep every call and prompt from beginning that has the tool among others. */
+/** An invalid schema would fail every call and prompt that includes the tool. */
 function checkSchemas(tool: Tool): void {
   const input = tool.inputSchema === undefined ? undefined : compileSchema(tool.inputSchema).jsonSchema;
   if (input !== undefined && !describesObject(input))
@@ -129,7 +129,7 @@ function describesObject(schema: JsonObject): boolean {
 
 function readPolicy(value: unknown): Policy | string {
   const policy = pick(value);
-  if (typeof policy === 'string') return 'is none: make it with `definePolicy`';
+  if (typeof policy === 'string') return 'is invalid: use `definePolicy`';
   const { id, name, tools } = policy;
   const made =
     typeof name === 'string' &&
@@ -139,22 +139,22 @@ function readPolicy(value: unknown): Policy | string {
     tools.every((tool) => typeof tool === 'string') &&
     typeof policy['check'] === 'function' &&
     ['onResult', 'reserve'].every((key) => isFunctionOrAbsent(policy[key]));
-  if (!made) return 'is none: make it with `definePolicy`';
+  if (!made) return 'is invalid: use `definePolicy`';
   const state = readState(policy['state']);
-  if (typeof state === 'string') return `has a state that cannot be kept, \`${id}\`: ${state}`;
+  if (typeof state === 'string') return `has an unsupported state, \`${id}\`: ${state}`;
   return Object.freeze({ ...policy, tools: Object.freeze([...tools]), state }) as unknown as Policy;
 }
 
 const stateKinds: readonly unknown[] = ['value', 'list', 'keyed'];
 
-/** The states of all policies are read for every call, whoever's it is. */
+/** Every call reads the states of all policies. */
 function readState(value: unknown): PolicyStateDefinition | string | undefined {
   if (value === undefined) return undefined;
   const { kind, initial, schema } = isPlainObject(value) ? value : {};
-  if (!stateKinds.includes(kind)) return 'it is neither a value, nor a list, nor keyed';
+  if (!stateKinds.includes(kind)) return 'its kind must be value, list or keyed';
   const copied = copyJson(initial ?? null);
-  if (!copied.ok) return `its first value is not JSON: ${copied.problem}`;
-  // What cannot be compiled throws.
+  if (!copied.ok) return `its initial value is not JSON: ${copied.problem}`;
+  // Throws if it cannot be compiled.
   if (schema !== undefined) compileSchema(schema as Schema);
   return Object.freeze({
     ...value,
@@ -165,36 +165,36 @@ function readState(value: unknown): PolicyStateDefinition | string | undefined {
 function readPack(value: unknown): Pack | string {
   return isPack(value) && typeof value.name === 'string' && packName.test(value.name)
     ? value
-    : 'is none: make it with `definePack`';
+    : 'is invalid: use `definePack`';
 }
 
 function readSection(value: unknown, toTool: (tool: unknown) => Tool | string, depth: number): Section | string {
   if (depth === 0) return `is nested more than ${maxDepth} levels deep`;
   const section = pick(value);
-  if (typeof section === 'string') return 'is none: make it with `markdownSection`';
+  if (typeof section === 'string') return 'is invalid: use `markdownSection`';
   const { key, title, template } = section;
   if (typeof key !== 'string' || !sectionKey.test(key) || typeof title !== 'string' || typeof template !== 'string')
-    return 'is none: make it with `markdownSection`';
+    return 'is invalid: use `markdownSection`';
   const tools = readList('tools', section['tools'], toTool);
   const policies = readList('policies', section['policies'], readPolicy);
   const slices = readList('slices', section['slices'], readSlice);
   const taskExamples = readList('taskExamples', section['taskExamples'], readTaskExample);
   const children = readList('children', section['children'], (child) => readSection(child, toTool, depth - 1));
-  // The rest is for the prompt to check, which it does for every section.
+  // The prompt checks the rest, as for every section.
   return Object.freeze({ ...section, tools, policies, slices, taskExamples, children }) as unknown as Section;
 }
 
 function readTaskExample(value: unknown): TaskExample | string {
   const example = pick(value);
-  if (typeof example === 'string' || !Array.isArray(example['steps'])) return 'is none';
+  if (typeof example === 'string' || !Array.isArray(example['steps'])) return 'is invalid';
   const steps = readList('steps', example['steps'], (step) => pick(step));
   return Object.freeze({ ...example, steps }) as unknown as TaskExample;
 }
 
-// What the runtime keeps itself, grants and the states of policies among it.
+// Prefixes of the runtime's own slices, such as grants and policy states.
 const ownSlices: readonly string[] = ['holdfast/', 'policy:'];
 
-/** A map of functions. Not an `instanceof` check: a plugin may bring its own copy of core. */
+/** A map of functions. No `instanceof`: a plugin may bring its own copy of core. */
 function isReducers(value: unknown): boolean {
   try {
     const map = value as Slice['reducers'];
@@ -204,30 +204,30 @@ function isReducers(value: unknown): boolean {
       [...map].every(([event, reducer]) => typeof event === 'string' && typeof reducer === 'function')
     );
   } catch {
-    // What cannot be looked through is no map.
+    // A value that throws when inspected is not a map.
     return false;
   }
 }
 
 function readSlice(value: unknown): Slice | string {
-  if (!isPlainObject(value) || !isReducers(value['reducers'])) return 'is none: make it with `defineSlice`';
+  if (!isPlainObject(value) || !isReducers(value['reducers'])) return 'is invalid: use `defineSlice`';
   const { kind, retention } = value;
   const initial = copyJson(value['initial'] ?? null);
   const made = stateKinds.includes(kind) && (retention === 'state' || retention === 'log');
-  if (!made) return 'is none: make it with `defineSlice`';
-  if (!initial.ok) return `has a first value that is not JSON: ${initial.problem}`;
+  if (!made) return 'is invalid: use `defineSlice`';
+  if (!initial.ok) return `has an initial value that is not JSON: ${initial.problem}`;
   const { id, schema } = value as unknown as Slice;
-  // Checks the id. What a tool reads and dispatches to is the slice itself.
+  // Checks the id. Tools read and dispatch to the original slice.
   defineSlice({ id, kind: 'value', initial: initial.value, reducers: {} });
   if (schema !== undefined) compileSchema(schema);
   return ownSlices.some((start) => id.startsWith(start))
-    ? `has the id \`${id}\`, which is Holdfast's own`
+    ? `has the id \`${id}\`, which is reserved for Holdfast`
     : (value as unknown as Slice);
 }
 
 function readResource(value: unknown): ResourceDefinition | string {
-  if (!isResourceDefinition(value)) return 'is none: make it with `defineResource`';
-  // Checks it. What a tool asks for is the definition itself.
+  if (!isResourceDefinition(value)) return 'is invalid: use `defineResource`';
+  // Checks it. Tools refer to the original definition.
   defineResource(value);
   return value;
 }
@@ -236,9 +236,10 @@ function readModel(value: unknown): PluginModel | string {
   const model = pick(value);
   if (typeof model === 'string') return model;
   const { name, description, create } = model;
-  if (!isName(name, modelName, 64)) return 'needs a name: lower case words joined by `-` or `.`, 64 characters at most';
-  if (!isLine(description)) return `needs a \`description\` of one line, \`${name}\``;
-  if (typeof create !== 'function') return `needs a \`create\` function, \`${name}\``;
+  if (!isName(name, modelName, 64))
+    return 'needs a name of lower-case words joined by `-` or `.`, at most 64 characters';
+  if (!isLine(description)) return `(\`${name}\`) needs a \`description\` of one line`;
+  if (typeof create !== 'function') return `(\`${name}\`) needs a \`create\` function`;
   return Object.freeze(model) as unknown as PluginModel;
 }
 
@@ -246,14 +247,14 @@ function readCommand(value: unknown): PluginCommand | string {
   const command = pick(value);
   if (typeof command === 'string') return command;
   const { name, description, run } = command;
-  if (!isName(name, commandName, 32)) return 'needs a name: lower case words joined by `-`, 32 characters at most';
-  if (!isLine(description)) return `needs a \`description\` of one line, \`${name}\``;
-  if (typeof run !== 'function') return `needs a \`run\` function, \`${name}\``;
+  if (!isName(name, commandName, 32)) return 'needs a name of lower-case words joined by `-`, at most 32 characters';
+  if (!isLine(description)) return `(\`${name}\`) needs a \`description\` of one line`;
+  if (typeof run !== 'function') return `(\`${name}\`) needs a \`run\` function`;
   return Object.freeze(command) as unknown as PluginCommand;
 }
 
 function readFolder(value: unknown): URL | string {
-  return value instanceof URL ? value : 'is no URL';
+  return value instanceof URL ? value : 'must be a URL';
 }
 
 function isName(name: unknown, pattern: RegExp, maxLength: number): name is string {

@@ -26,7 +26,7 @@ import type {
   UsePluginOptions,
 } from './types.ts';
 
-/** A plugin that a host uses, with what it has in force, or why it is left out. */
+/** A plugin with its active contributions, or the reason why it is left out. */
 export type TakenPlugin =
   | {
       readonly type: 'plugin';
@@ -45,7 +45,7 @@ export type TakenPlugin =
 const prefixPattern = /^[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*$/;
 
 /**
- * Reads a plugin, once, and runs its `setup`. What goes wrong in it is its problem; what the host did wrong is thrown.
+ * Reads a plugin once and runs its `setup`. An error in the plugin becomes its problem; an error of the host is thrown.
  *
  * @throws HoldfastError `registry.options.invalid`, `registry.prefix.invalid`, `plugin.config.invalid`.
  */
@@ -58,7 +58,7 @@ export function takePlugin(plugin: Plugin, options: UsePluginOptions | undefined
   const about = { name, version, description, holdfast, prefix, provenance };
   const leaveOut = (code: string, message: string): TakenPlugin => {
     const problem = Object.freeze({ code, message, plugin: name });
-    // A plugin that is left out is there all the same, and a second one of its name would be a mistake.
+    // A plugin that was left out still takes its name: a second one would be an error.
     const claims = [pluginClaim(about)];
     return { type: 'left-out', claims, problem, registered: Object.freeze({ ...about, state: 'left-out', problem }) };
   };
@@ -70,7 +70,7 @@ export function takePlugin(plugin: Plugin, options: UsePluginOptions | undefined
     if (contributions.toolFolders.length > 0) {
       return leaveOut(
         'plugin.folders.unloaded',
-        `${what} is left out: it has folders of tool files that nobody has loaded. Use what \`loadPlugin\` of \`@holdfast/loader\` makes of it.`,
+        `${what} is left out: its tool folders are not loaded. Use the result of \`loadPlugin\` from \`@holdfast/loader\`.`,
       );
     }
     const placed = placePlugin(about, contributions, winners);
@@ -86,7 +86,7 @@ function pluginClaim({ name, version }: Pick<Plugin, 'name' | 'version'>): Claim
   return { kind: 'plugin', name, owner: `the plugin \`${name}\` ${version}` };
 }
 
-/** An approval of a tool whose code is known by its digest holds for no other code. */
+/** With a digest, an approval of the tool applies only to this code. */
 function toOrigin({ plugin, package: packageName, digest }: Provenance): ToolOrigin | undefined {
   if (packageName === undefined && digest === undefined) return undefined;
   return Object.freeze({ kind: 'plugin', source: packageName ?? plugin, ...(digest === undefined ? {} : { digest }) });
@@ -98,7 +98,7 @@ export function checkPrefix(prefix: unknown): void {
   if (typeof prefix === 'string' && prefix.length <= 32 && prefixPattern.test(prefix)) return;
   throw new HoldfastError(
     'registry.prefix.invalid',
-    `The prefix ${typeof prefix === 'string' ? `\`${prefix.slice(0, 100)}\`` : `of type ${typeof prefix}`} must be lower case words joined by \`_\` or \`-\`, 32 characters at most.`,
+    `The prefix ${typeof prefix === 'string' ? `\`${prefix.slice(0, 100)}\`` : `of type ${typeof prefix}`} must be lower-case words joined by \`_\` or \`-\`, at most 32 characters.`,
   );
 }
 
@@ -119,14 +119,14 @@ function toProvenance(
   });
 }
 
-/** What a problem of the plugin is told with. A plugin whose head cannot be read has no name that could be told. */
+/** The head identifies a plugin in its problems, so it must be readable. */
 function readHead(plugin: Plugin): Pick<Plugin, 'name' | 'version' | 'description' | 'holdfast'> {
   try {
     const { name, version, description, holdfast } = plugin;
-    // Made by hand perhaps, to the shape of what `definePlugin` makes.
+    // The plugin may be handwritten instead of made by `definePlugin`.
     return definePlugin({ name, version, description, holdfast });
   } catch (thrown) {
-    throw invalid(`\`use\` got what is no plugin: ${describeThrown(thrown)}`, thrown);
+    throw invalid(`The argument of \`use\` is not a plugin: ${describeThrown(thrown)}`, thrown);
   }
 }
 
@@ -135,7 +135,7 @@ function contributionsOf(
   config: JsonObject | undefined,
   contributing: ContributionOptions,
 ): Contributions {
-  // Each property once, as it was declared.
+  // Reads each property once.
   const { type: _type, configSchema, ...definition } = plugin;
   const read = definePlugin(configSchema === undefined ? definition : { ...definition, configSchema });
   const options = readConfig(read, config);
@@ -149,20 +149,16 @@ function contributionsOf(
 function readConfig({ name, version, configSchema }: Plugin, config: JsonObject | undefined): unknown {
   const refuse = (problem: string): never => {
     throw new HostMistake(
-      new HoldfastError(
-        'plugin.config.invalid',
-        `The options of the plugin \`${name}\` ${version} do not fit: ${problem}`,
-        {
-          data: { plugin: name },
-        },
-      ),
+      new HoldfastError('plugin.config.invalid', `Invalid options for the plugin \`${name}\` ${version}: ${problem}`, {
+        data: { plugin: name },
+      }),
     );
   };
   const copied = copyJson(config ?? {});
   if (!copied.ok) return refuse(`they are not JSON: ${copied.problem}.`);
   if (configSchema === undefined) {
     const keys = Object.keys(copied.value ?? {});
-    return keys.length === 0 ? copied.value : refuse(`it has none, and got \`${String(keys[0]).slice(0, 100)}\`.`);
+    return keys.length === 0 ? copied.value : refuse(`it takes none, got \`${String(keys[0]).slice(0, 100)}\`.`);
   }
   const validation = compileSchema(configSchema).validate(copied.value);
   return validation.ok ? validation.value : refuse(describeIssues(validation.issues));
@@ -170,17 +166,17 @@ function readConfig({ name, version, configSchema }: Plugin, config: JsonObject 
 
 function checkSetup(plugin: Plugin, made: unknown): PluginContributions {
   if (typeof made !== 'object' || made === null || Array.isArray(made))
-    throw new Error('its `setup` made no object of contributions');
+    throw new Error('its `setup` must return an object of contributions');
   if ('then' in made && typeof made.then === 'function') {
-    // Nobody waits for it: what it comes to must not end the process.
+    // Nothing awaits it; a rejection must not end the process.
     void Promise.allSettled([Promise.resolve(made)]);
-    throw new Error('its `setup` answered with a promise: it has to answer at once');
+    throw new Error('its `setup` returned a promise: it must be synchronous');
   }
-  // Checks the keys, as for what the plugin itself contributes; what a plugin is called is no contribution.
+  // Checks the keys like the plugin's own contributions; its head is not a contribution.
   const { name, version, description, holdfast } = plugin;
   const head = { name, version, description, holdfast };
   const odd = [...Object.keys(head), 'configSchema', 'setup'].find((key) => Object.hasOwn(made, key));
-  if (odd !== undefined) throw new Error(`its \`setup\` made \`${odd}\`, which is no contribution`);
+  if (odd !== undefined) throw new Error(`its \`setup\` returned \`${odd}\`, which is not a contribution`);
   return definePlugin({ ...made, ...head });
 }
 
@@ -205,7 +201,7 @@ export interface TakenPack {
   readonly claims: readonly Claim[];
 }
 
-/** @throws HoldfastError `registry.options.invalid`; as `packPolicies`. */
+/** @throws HoldfastError `registry.options.invalid`, and the errors of `packPolicies`. */
 export function takePack(pack: Pack, options?: UsePackOptions): TakenPack {
   const known = ['preset', 'config', 'observe', 'id', 'source'] as const;
   const { source, ...packOptions } = readOptions('The options of a pack', options, known);

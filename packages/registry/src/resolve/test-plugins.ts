@@ -17,7 +17,7 @@ import { callBudget } from '@holdfast/policy';
 import { jsonSchema } from '@holdfast/schema/json';
 import type { Registry } from './types.ts';
 
-/** What the tests of plugins are made of. */
+/** Building blocks for the plugin tests. */
 
 export function toolNamed(name: string): Tool {
   return defineTool({ name, description: `Says ${name}.`, effects: 'state', execute: () => name });
@@ -31,7 +31,7 @@ export function pluginNamed(name: string, contributions: PluginContributions = {
   return definePlugin({ name, version, description: `About ${name}.`, holdfast: '>=0.0.0', ...contributions });
 }
 
-/** A plugin with tools and nothing else. */
+/** A plugin that only has tools. */
 export function pluginOf(name: string, ...tools: readonly string[]): Plugin {
   return pluginNamed(name, { tools: tools.map(toolNamed) });
 }
@@ -70,7 +70,7 @@ export function callOf(tool: Tool | string): PreparedCall {
   return { id: 'c1', tool: typeof tool === 'string' ? toolNamed(tool) : tool, input: {} };
 }
 
-/** A policy that denies everything, and hands on every name that it sees. */
+/** A policy that denies everything and records every name it sees. */
 export function denying(id: string, seen: string[] = [], tools: readonly string[] = []): Policy {
   return {
     name: 'denying',
@@ -88,7 +88,7 @@ export function denying(id: string, seen: string[] = [], tools: readonly string[
   };
 }
 
-/** For policies that keep no state. */
+/** For policies without state. */
 export const noContext: PolicyContext = {
   state: undefined,
   session: {

@@ -31,7 +31,7 @@ async function answerOf(policy: Policy | undefined, call: PreparedCall): Promise
   return (await policy.check(call, noContext)).type;
 }
 
-/** A context as the executor makes it: accessors of a class, with private parts. */
+/** A context like the executor's: a class with accessors and private fields. */
 class TestContext {
   readonly #called: string[];
 
@@ -59,15 +59,15 @@ class TestContext {
   }
 }
 
-/** What `tool` calls, and hears of its context. */
+/** The names that `tool` calls, and its value. */
 function run(tool: Tool): { readonly called: readonly string[]; readonly value: unknown } {
   const called: string[] = [];
-  // The cast stands for the executor, whose contexts have more.
+  // The cast stands for the executor, whose contexts have more members.
   const value: unknown = tool.execute?.({}, new TestContext(called) as unknown as ToolContext);
   return { called, value };
 }
 
-/** A tool that calls others, in several ways. */
+/** A tool that calls others in several ways. */
 function calling(name: string, ...others: readonly string[]): Tool {
   return defineTool({
     name,
@@ -82,7 +82,7 @@ function calling(name: string, ...others: readonly string[]): Tool {
   });
 }
 
-test('a prefix stands before every name', () => {
+test('a prefix is added to every name', () => {
   expect(namesOf(prefixTools(git, 'git'))).toEqual(['git_push', 'git_tag', 'git_log']);
   expect(namesOf(prefixTools(prefixTools(git, 'git'), 'my'))).toEqual(['my_git_push', 'my_git_tag', 'my_git_log']);
   expect(() => prefixTools(git, 'Git')).toThrow(expect.objectContaining({ code: 'registry.prefix.invalid' }));
@@ -103,13 +103,13 @@ test.each([
   expect(() => renameTools(git, names)).toThrow(expect.objectContaining({ code }));
 });
 
-test('toolset.name.duplicate: tools that have one name before', () => {
+test('toolset.name.duplicate: tools that already share a name', () => {
   expect(() => prefixTools([toolNamed('push'), toolNamed('push')], 'git')).toThrow(
     expect.objectContaining({ code: 'toolset.name.duplicate' }),
   );
 });
 
-test('a tool stays what it is but for its name', () => {
+test('renaming changes only the name of a tool', () => {
   const tool = defineTool({
     name: 'push',
     description: 'Push.',
@@ -132,18 +132,18 @@ test('a tool stays what it is but for its name', () => {
   expect(Object.hasOwn(toolOf(prefixTools([declared], 'git'), 'git_push'), 'execute')).toBe(false);
 });
 
-test('tools that are called what they were are the same tools', () => {
+test('unchanged names return the same tools', () => {
   const toolset = { tools: git, policies: [denying('order')] };
   expect(renameTools(toolset, {})).toEqual(toolset);
   expect(renameTools(toolset, {}).tools[0]).toBe(git[0]);
   expect(filterTools(toolset, () => true).policies[0]).toBe(toolset.policies[0]);
 });
 
-test('what a tool calls by the own name of another one is that one, and its context is whole', () => {
+test('calls by own names reach the renamed tools, and the context is complete', () => {
   const tools = [calling('release', 'push', 'git_push', 'deploy', '__proto__'), toolNamed('push')];
   const { called, value } = run(toolOf(prefixTools(tools, 'git'), 'git_release'));
   expect(called).toEqual(['git_push', 'git_push', 'deploy', '__proto__', 'called']);
-  // Asked before anything was called.
+  // Checked before any call.
   expect(value).toEqual({ callId: 'id of 0', known: 0, has: true, missing: false });
   const twice = renameTools(prefixTools(tools, 'git'), { git_push: 'publish' });
   expect(run(toolOf(twice, 'git_release')).called).toEqual(['publish', 'publish', 'deploy', '__proto__', 'called']);
@@ -155,15 +155,15 @@ test('names can be swapped', () => {
   expect(run(toolOf(swapped, 'b')).called).toEqual(['b', 'a', 'called']);
 });
 
-test('a tool that is filtered out is not there for the others, whoever else has its name', () => {
+test('a removed tool cannot be called by the others, even if a foreign tool has its name', () => {
   const kept = filterTools([calling('release', 'push', 'tag'), ...git], ({ name }) => name !== 'push');
   expect(namesOf(kept)).toEqual(['release', 'tag', 'log']);
   expect(run(toolOf(kept, 'release')).called).toEqual(['absent/push', 'tag', 'called']);
-  // Anything but `true` is no.
+  // Only `true` keeps a tool.
   expect(namesOf(filterTools(git, () => 1 as never))).toEqual([]);
 });
 
-test('policies see their own tools under the names before, and nobody else under one of them', async () => {
+test('policies see their own tools under the old names, and no foreign tools', async () => {
   const seen: string[] = [];
   const toolset = renameTools(
     { tools: git, policies: [denying('order', seen, ['push', 'deploy'])] },
@@ -178,7 +178,7 @@ test('policies see their own tools under the names before, and nobody else under
   expect(seen).toEqual(['push', 'push!', 'elsewhere/push', 'elsewhere/push!', 'tag', 'tag!', 'deploy', 'deploy!']);
 });
 
-test('a policy is handed one call as one object, however often it is asked', async () => {
+test('a policy gets the same object for the same call', async () => {
   const calls: PreparedCall[] = [];
   const policy = definePolicy({
     name: 'order',
@@ -195,16 +195,16 @@ test('a policy is handed one call as one object, however often it is asked', asy
   expect(calls[0]).toBe(calls[1]);
   expect(calls[2]).not.toBe(calls[1]);
   expect(calls[0]).toMatchObject({ id: 'c1', tool: { name: 'push' } });
-  // The tool that its author wrote.
+  // The original tool.
   expect(calls[0]?.tool).toBe(git[0]);
 });
 
-test('what a policy mentions and is filtered out is mentioned no more', () => {
+test('mentions of a removed tool are dropped', () => {
   const policies = [sequentialDependency({ push: ['tag'] })];
   expect(filterTools({ tools: git, policies }, ({ name }) => name !== 'tag').policies[0]?.tools).toEqual(['push']);
 });
 
-test('what a policy reserves is about its own names, too', () => {
+test('reservations use own names too', () => {
   const policy = definePolicy<string>({
     name: 'budget',
     stateKind: 'keyed',
@@ -219,7 +219,7 @@ test('what a policy reserves is about its own names, too', () => {
   );
 });
 
-test('approval is asked for some tools, or for all', async () => {
+test('requires approval for some tools, or for all', async () => {
   const all = approveTools(git);
   expect(all.policies).toMatchObject([{ id: 'approve-push-tag-log', tools: ['push', 'tag', 'log'] }]);
   expect(await answerOf(all.policies[0], callOf('log'))).toBe('ask');
@@ -235,7 +235,7 @@ test('approval is asked for some tools, or for all', async () => {
   expect(() => approveTools(git, { tools: [] })).toThrow(expect.objectContaining({ code: 'options.invalid' }));
 });
 
-test('a limit holds for its own tools and counts no others', async () => {
+test('a limit counts only its own tools', async () => {
   const [limit] = limitTools(git, { tools: ['push', 'tag'], maxCalls: 2 }).policies;
   const contextAt = (state: number) => ({ ...noContext, state });
   expect(limit).toMatchObject({ id: 'limit-push-tag', tools: ['push', 'tag'] });

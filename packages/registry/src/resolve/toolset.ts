@@ -13,20 +13,19 @@ import { callBudget, rateLimit, requireApproval } from '@holdfast/policy';
 import { renameAll, renamePolicy, toOwnNames } from './own-names.ts';
 import { checkPrefix } from './take-plugin.ts';
 
-/** Tools with the policies that belong to them: `markdownSection({ title, template, ...toolset })`. */
+/** Tools with their policies: `markdownSection({ title, template, ...toolset })`. */
 export interface Toolset {
   readonly tools: readonly Tool[];
   readonly policies: readonly Policy[];
 }
 
-/** What the wrappers take: tools, with policies or without. */
+/** The input of the wrappers: tools, with or without policies. */
 export type ToolsetSource = Toolset | readonly Tool[];
 
 /**
- * The tools as `<prefix>_<name>`. Policies of the toolset go on seeing the names before, and what a tool calls by such a name is still
- * the tool beside it.
+ * Renames the tools to `<prefix>_<name>`. Policies of the toolset and calls between its tools keep using the old names.
  *
- * @throws HoldfastError `registry.prefix.invalid`; as `renameTools`.
+ * @throws HoldfastError `registry.prefix.invalid`, and the errors of `renameTools`.
  */
 export function prefixTools(source: ToolsetSource, prefix: string): Toolset {
   checkPrefix(prefix);
@@ -34,8 +33,8 @@ export function prefixTools(source: ToolsetSource, prefix: string): Toolset {
 }
 
 /**
- * The tools with other names: `renameTools(gitTools, { push: 'publish' })`. Policies of the toolset go on seeing the old names for their
- * own tools, and no foreign tool of such a name is taken for one of them; what a tool calls by an old name is still the tool beside it.
+ * Renames tools: `renameTools(gitTools, { push: 'publish' })`. Policies of the toolset and calls between its tools keep
+ * using the old names; foreign tools with such a name do not match.
  *
  * @throws HoldfastError `toolset.tool.unknown`, `toolset.name.duplicate`, `tool.name.invalid`, `tool.name.reserved`.
  */
@@ -46,27 +45,25 @@ export function renameTools(source: ToolsetSource, names: Readonly<Record<string
 }
 
 /**
- * The tools that `keep` answers `true` for. Policies stay; a tool that is left out is not there for the others either, whoever else
- * has its name.
+ * Keeps the tools for which `keep` returns `true`. Policies stay; other tools of the set cannot call a removed tool,
+ * even if a foreign tool has its name.
  */
 export function filterTools(source: ToolsetSource, keep: (tool: Tool) => boolean): Toolset {
   return rename(source, (tool) => (keep(tool) === true ? tool.name : undefined));
 }
 
 export interface ApproveToolsOptions {
-  /** Names of tools of the toolset. Default: all. */
+  /** Names of tools in the toolset. Default: all. */
   readonly tools?: readonly string[];
-  /** Which inputs need it; default all. Anything but `false` asks, throwing denies. */
+  /** The inputs that need approval; default all. Any result but `false` asks; a throw denies. */
   readonly when?: (input: Json) => boolean;
-  /** Shown to the person; default says which tool it is. */
+  /** Shown to the person; by default, names the tool. */
   readonly reason?: string;
-  /** Of the policy. Default: `approve` and the names of the tools; needed for two over the same tools. */
+  /** Id of the policy. Default: `approve` and the tool names; required for two over the same tools. */
   readonly id?: string;
 }
 
-/**
- * A person is asked before these tools run. @throws HoldfastError `toolset.tool.unknown`; as `requireApproval`.
- */
+/** Requires a person's approval for these tools. @throws HoldfastError `toolset.tool.unknown`, and the errors of `requireApproval`. */
 export function approveTools(source: ToolsetSource, options: ApproveToolsOptions = {}): Toolset {
   const { tools, ...rest } = options;
   return guard(source, { tools, id: options.id, verb: 'approve' }, ({ names, id }) =>
@@ -75,17 +72,20 @@ export function approveTools(source: ToolsetSource, options: ApproveToolsOptions
 }
 
 export interface LimitToolsOptions {
-  /** Names of tools of the toolset, which have the limit together. Default: all. */
+  /** Names of tools in the toolset, which share the limit. Default: all. */
   readonly tools?: readonly string[];
   /** Successful calls. Integer, at least 1. */
   readonly maxCalls: number;
-  /** In how many milliseconds. Default: in the whole session. */
+  /** The period in milliseconds. Default: the whole session. */
   readonly perMs?: number;
-  /** Of the policy, by which it keeps its count. Default: `limit` and the names of the tools; needed for two over the same tools. */
+  /** Id of the policy, under which its count is stored. Default: `limit` and the tool names; required for two over the same tools. */
   readonly id?: string;
 }
 
-/** So many successful calls of these tools, and no more. @throws HoldfastError `toolset.tool.unknown`; as `callBudget`, `rateLimit`. */
+/**
+ * Limits the successful calls of these tools. @throws HoldfastError `toolset.tool.unknown`, and the errors of
+ * `callBudget` and `rateLimit`.
+ */
 export function limitTools(source: ToolsetSource, { tools, maxCalls, perMs, id }: LimitToolsOptions): Toolset {
   return guard(source, { tools, id, verb: 'limit' }, (about) =>
     perMs === undefined
@@ -121,13 +121,13 @@ function guard(
   const { tools, policies } = toToolset(source);
   if (chosen !== undefined) checkKnown(source, chosen);
   const names = chosen ?? tools.map(({ name }) => name);
-  // Nothing to guard: `filterTools` may leave nothing over.
+  // Nothing to guard: `filterTools` may have removed all tools.
   if (tools.length === 0) return toFrozen(tools, policies);
   const ownId = [verb, ...names].join('-').replaceAll('_', '-').slice(0, 64);
   return toFrozen(tools, [...policies, make({ names, id: id ?? ownId })]);
 }
 
-/** `policy` for some tools: it is asked about no other and hears of no other. */
+/** Restricts `policy` to some tools: it sees no other calls or results. */
 function onlyFor(tools: readonly string[], policy: Policy): Policy {
   const names: ReadonlySet<string> = new Set(tools);
   return Object.freeze({
@@ -149,12 +149,12 @@ function checkKnown(source: ToolsetSource, names: readonly string[]): void {
   const list = [...known].map((name) => `\`${name}\``).join(', ');
   throw new HoldfastError(
     'toolset.tool.unknown',
-    `There is no tool \`${String(unknown).slice(0, 100)}\` among ${list.slice(0, 2_000) || 'no tools'}.`,
+    `Unknown tool \`${String(unknown).slice(0, 100)}\`. Known tools: ${list.slice(0, 2_000) || 'none'}.`,
   );
 }
 
 function toToolset(source: ToolsetSource): Toolset {
-  // `Array.isArray` does not tell a readonly array from anything else.
+  // `Array.isArray` does not narrow readonly arrays.
   return 'policies' in source ? source : { tools: source, policies: [] };
 }
 

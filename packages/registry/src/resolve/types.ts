@@ -14,17 +14,17 @@ import type { PackOptions } from '@holdfast/policy';
 
 export interface RegistryOptions {
   /**
-   * Whose a name is that several plugins have: the name of a tool or command, as a model or user meets it, to the name of a plugin.
-   * Nobody else's tool or command of that name, or of one that looks like it, is in force, whether the plugin is there or not.
+   * Resolves name conflicts: from the name of a tool or command, as models and users see it, to the name of a plugin.
+   * No other plugin's tool or command with that name, or a similar one, is active, even if the plugin is missing.
    */
   readonly winners?: Readonly<Record<string, string>>;
 }
 
-/** Where something was taken from, as far as whoever imported it knows. */
+/** The package or file that something was imported from, as far as the importer knows. */
 export interface PackageSource {
-  /** As npm knows it: `@acme/holdfast-git`. */
+  /** The npm name: `@acme/holdfast-git`. */
   readonly package?: string;
-  /** Of the package, which should be that of the plugin or pack. */
+  /** Version of the package, which should equal that of the plugin or pack. */
   readonly version?: string;
   readonly file?: string;
   /** SHA-256 of the file, in hex. */
@@ -33,14 +33,13 @@ export interface PackageSource {
 
 export interface UsePluginOptions {
   /**
-   * Stands before the names of its tools (`git_push`), sections and commands (`git-push`). Lower case words joined by `_` or `-`, 32
-   * characters at most.
+   * Prefix of its tools (`git_push`), sections and commands (`git-push`). Lower-case words joined by `_` or `-`, at most 32 characters.
    */
   readonly prefix?: string;
   /** The plugin's options. Default `{}`. */
   readonly config?: JsonObject;
   readonly source?: PackageSource;
-  /** Makes its tools dangerous that say neither `dangerous` nor `effects`, as `openRegistry` does. Default false. */
+  /** Marks its tools as dangerous if they declare neither `dangerous` nor `effects`, as `openRegistry` does. Default false. */
   readonly gateUndeclared?: boolean;
 }
 
@@ -48,30 +47,30 @@ export interface UsePackOptions extends PackOptions {
   readonly source?: PackageSource;
 }
 
-/** Who brought something along. */
+/** The origin of a contribution. */
 export interface Provenance {
-  /** The name of the plugin; of a pack, for what a host took from a pack. */
+  /** The name of the plugin, or of the pack if the host used one directly. */
   readonly plugin: string;
-  /** Of the plugin or pack. */
+  /** Version of the plugin or pack. */
   readonly version: string;
   readonly package?: string;
-  /** Of the package, where it is another than `version`. */
+  /** Version of the package, if it differs from `version`. */
   readonly packageVersion?: string;
-  /** As whoever imported it has it; for a tool that was loaded from a file of its own that file, relative to its folder. */
+  /** As given by the importer; for a tool loaded from a file, that file, relative to its folder. */
   readonly file?: string;
   /** SHA-256 of the file, in hex. */
   readonly digest?: string;
 }
 
-/** Something that stays out of force, or is asked about, and why. */
+/** A contribution that is inactive or needs approval, and the reason. */
 export interface RegistryProblem {
   /**
-   * `plugin.failed`, `plugin.version.mismatch`, `plugin.version.invalid`, `plugin.folders.unloaded`, `plugin.tool.undeclared` or
-   * `registry.winner.unused`.
+   * `plugin.failed`, `plugin.version.mismatch`, `plugin.version.invalid`, `plugin.folders.unloaded`,
+   * `plugin.tool.undeclared` or `registry.winner.unused`.
    */
   readonly code: string;
   readonly message: string;
-  /** The name of the plugin that it is about. */
+  /** The name of the plugin. */
   readonly plugin: string;
 }
 
@@ -80,37 +79,37 @@ export interface RegisteredPlugin {
   readonly name: string;
   readonly version: string;
   readonly description: string;
-  /** The versions of Holdfast that it works with. */
+  /** The supported Holdfast versions. */
   readonly holdfast: string;
   readonly prefix: string | undefined;
-  /** `left-out`: nothing of it is in force. */
+  /** `left-out`: the plugin is left out. */
   readonly state: 'in-force' | 'left-out';
-  /** Why it is left out. */
+  /** The reason if it is left out. */
   readonly problem: RegistryProblem | undefined;
   readonly provenance: Provenance;
 }
 
-/** A pack in force. */
+/** An active pack. */
 export interface RegisteredPack {
-  /** What its policies' ids begin with: its name, unless the host gave another. */
+  /** Prefix of its policies' ids: its name, unless the host chose another. */
   readonly id: string;
   readonly pack: Pack;
   readonly preset: string;
-  /** Whether its policies are only tried out. */
+  /** True if the decisions of its policies are recorded but not enforced. */
   readonly observe: boolean;
   readonly policies: readonly Policy[];
   readonly provenance: Provenance;
 }
 
-/** The tools of a plugin that are in none of its sections, so that a host can make one of them. */
+/** Tools of a plugin outside its sections, which a host can put into a section. */
 export interface LooseTools {
   readonly plugin: string;
-  /** Of the plugin. */
+  /** Description of the plugin. */
   readonly description: string;
   readonly tools: readonly Tool[];
 }
 
-/** The kinds of what can be in force. */
+/** The kinds of contributions. */
 export type RegisteredKind =
   | 'plugin'
   | 'tool'
@@ -122,67 +121,71 @@ export type RegisteredKind =
   | 'resource'
   | 'command';
 
-/** What there is to say about one thing that a registry knows. */
+/** The explanation of one contribution. */
 export interface Explanation {
   readonly kind: RegisteredKind;
   /**
-   * As it is met where it is in force: a prefix stands before it. A policy is met by its id, which one of a section has behind the path of
-   * the section, `files/read-before-write`; a section by its path.
+   * The name in force, with its prefix. Policies are named by id, those of a section by path and id,
+   * `files/read-before-write`; sections by path.
    */
   readonly name: string;
-  /** `<plugin>/<own name>`; a plugin's or pack's own name for itself. */
+  /** `<plugin>/<own name>`; for a plugin or pack, its own name. */
   readonly qualifiedName: string;
   readonly inForce: boolean;
   readonly provenance: Provenance;
-  /** Why it is not in force, what it is prefixed with, who else has the name, which preset of a pack it is. */
+  /** E.g. why it is inactive, its prefix, other owners of its name, or a pack's preset. */
   readonly note?: string;
 }
 
 /**
- * The plugins and packs in force. Immutable: `use` answers a new one. Lists are in the order of use; which things are in force, and
- * what the policies decide, does not depend on it.
+ * Active plugins and packs. Immutable: `use` returns a new registry. Lists are in order of use; neither the active
+ * contributions nor the policies' decisions depend on that order.
  */
 export interface Registry {
   /**
-   * What a plugin does wrong costs the plugin: it is left out whole, with a problem. What the host does wrong is thrown.
+   * Uses a plugin. An error in the plugin leaves out all of it and is listed in `problems`; an error of the host is thrown.
    *
    * @throws HoldfastError `registry.options.invalid`, `registry.prefix.invalid`, `plugin.config.invalid`, `registry.plugin.duplicate`,
    * `registry.name.conflict`.
    */
   use(plugin: Plugin, options?: UsePluginOptions): Registry;
   /**
-   * Nothing runs without a guard that the host asked for: whatever goes wrong with a pack is thrown.
+   * Uses a pack. Any error is thrown, because nothing may run without a requested guard.
    *
-   * @throws HoldfastError `registry.options.invalid`, `registry.pack.duplicate`, `registry.name.conflict`; as `packPolicies`.
+   * @throws HoldfastError `registry.options.invalid`, `registry.pack.duplicate`, `registry.name.conflict`, and the
+   * errors of `packPolicies`.
    */
   use(pack: Pack, options?: UsePackOptions): Registry;
-  /** Those that were used, also those that are left out. */
+  /** All plugins, including those left out. */
   readonly plugins: readonly RegisteredPlugin[];
   readonly problems: readonly RegistryProblem[];
-  /** Under the names that a model sees; those of sections are among them. */
+  /** All active tools, including those of sections, under the names that a model sees. */
   readonly tools: readonly Tool[];
   readonly looseTools: readonly LooseTools[];
   /**
-   * For the `policies` of a call or run: those of packs in force, and those of plugins, which are asked about their own tools only. Those
-   * of sections are not among them.
+   * For the `policies` of a call or run: those of packs, and those of plugins, which apply only to their own tools.
+   * Policies of sections are not included.
    */
   readonly policies: readonly Policy[];
   readonly sections: readonly Section[];
-  /** Those that plugins contribute beside their sections'. */
+  /** Slices outside sections. */
   readonly slices: readonly Slice[];
   /** By `<plugin>/<model>`. */
   readonly models: ReadonlyMap<string, PluginModel>;
   /** By name. */
   readonly resources: ReadonlyMap<string, ResourceDefinition>;
-  /** By the name in force. */
+  /** By name in force. */
   readonly commands: ReadonlyMap<string, PluginCommand>;
-  /** Those that plugins offer, by `<plugin>/<pack>`: they are in force once the host uses them. */
+  /** Packs offered by plugins, by `<plugin>/<pack>`; inactive until the host uses them. */
   readonly packs: ReadonlyMap<string, Pack>;
   readonly packsInForce: readonly RegisteredPack[];
-  /** The tool of a qualified name, `git/push`, as it is in force; `undefined` when it is not. */
+  /** The active tool with a qualified name such as `git/push`, or `undefined`. */
   resolve(qualifiedName: string): Tool | undefined;
-  /** Whatever has this name, of any kind: as it is met, as its plugin calls it, qualified, or as a log names a policy, `host/git-order`. */
+  /**
+   * Everything with this name, of any kind: the name in force, the plugin's own name, a qualified name, or a policy's
+   * name in a log, `host/git-order`.
+   */
   explain(name: string): readonly Explanation[];
-  /** Everything with where it comes from, in an order that does not depend on that of use. */
+  /** Everything with its origin, in an order independent of the order of use. */
   toJSON(): unknown;
 }

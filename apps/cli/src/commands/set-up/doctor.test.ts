@@ -146,7 +146,7 @@ test('an unusable lock is a problem', async () => {
   const { exitCode, text, json } = await run(folder);
   expect(exitCode).toBe(1);
   expect(json.tools).toMatchObject({ found: true, good: 1, lock: { path: 'holdfast.lock', tools: null } });
-  expect(json.problems).toEqual([expect.stringContaining('holdfast.lock` cannot be used')]);
+  expect(json.problems).toEqual([expect.stringContaining('Cannot use the lock')]);
   expect(text).toMatch(/^lock +holdfast\.lock: unusable$/m);
 });
 

@@ -92,7 +92,9 @@ test('a tool with broken imports is invalid, without affecting others', async ()
   const broken = `import { up } from './_gone.mjs';\n${good.replaceAll('shout', 'whisper')}`;
   const { exitCode, text } = await check({ 'tools/shout.mjs': good, 'tools/whisper.mjs': broken });
   expect(exitCode).toBe(1);
-  expect(text).toMatch(/tools\/whisper\.mjs:1:20 error tool\.import\.missing {2}There is no file `tools\/_gone\.mjs`/);
+  expect(text).toMatch(
+    /tools\/whisper\.mjs:1:20 error tool\.import\.missing {2}The file `tools\/_gone\.mjs` does not exist/,
+  );
   expect(text).toMatch(/\n1 valid tool, 1 error, 0 warnings\n$/);
 });
 

@@ -186,7 +186,7 @@ test('locked tools run, others are reported and left out; without the lock they 
   await folder.write('src/up.mjs', "export const up = () => 'evil';\n");
   const run = (): Promise<Ended> => runHere(jsonRun, { directory: folder.path });
   const locked = await run();
-  expect(locked.stderr).toContain('error tool.lock.changed  `shout` is not as it is locked: `src/up.mjs`');
+  expect(locked.stderr).toContain('error tool.lock.changed  `shout` differs from the lock: `src/up.mjs`');
   expect(locked.stdout).toContain('"kind":"unknown-tool"');
   expect(locked.stdout).not.toContain('evil');
   expect((await runHere(['list'], { directory: folder.path })).stdout).not.toContain('shout');
