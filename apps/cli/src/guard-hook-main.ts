@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 
-// A coding agent starts this for each of its calls. Whatever goes wrong ends with exit code 2 and a reason, since an agent lets a call
-// through when its hook ends in any other way.
+// A coding agent starts this for each call. Every failure ends with exit code 2 and a reason: an agent lets a call through when its
+// hook ends in any other way.
 const fail = (thrown: unknown): never => {
   const reason = thrown instanceof Error ? thrown.message : String(thrown);
   writeSync(2, `Holdfast's hook failed, so the call is denied: ${reason}\n`);

@@ -38,6 +38,7 @@ export const guideMenu: DefaultTheme.SidebarItem[] = [
     ['Policy packs', '/packs'],
     ['Our packs', '/our-packs'],
     ['What a call does', '/facts'],
+    ['Guard a coding agent', '/guard'],
     ['Plugins and the registry', '/plugins'],
     ['Configuration', '/configuration'],
   ]),

@@ -1,7 +1,7 @@
-export { toToolName } from './agent-tool.ts';
-export { decisions, type GuardDecision } from './decisions.ts';
-export { createGuard } from './guard.ts';
-export { agentSettings, type GuardSelfOptions, guardSelf } from './self.ts';
+export { toToolName } from './decide/agent-tool.ts';
+export { decisions, type GuardDecision } from './decide/decisions.ts';
+export { createGuard } from './decide/guard.ts';
+export { agentSettings, type GuardSelfOptions, guardSelf } from './decide/self.ts';
 export type {
   Guard,
   GuardedCall,
@@ -9,4 +9,4 @@ export type {
   GuardOptions,
   GuardReport,
   GuardVerdict,
-} from './types.ts';
+} from './decide/types.ts';

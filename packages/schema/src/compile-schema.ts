@@ -94,7 +94,7 @@ function compile(schema: Schema, unspoken: Compiling['unspoken']): CompiledSchem
   return { jsonSchema: deepFreeze(closeObjects(raw)), ...validation };
 }
 
-/** What is wrong with a plain JSON Schema that came without the code that checks values against it. */
+/** The error for a plain JSON Schema that lacks its compiler. */
 export function findMissingCompiler(schema: Schema | undefined): HoldfastError | undefined {
   const given = schema as Partial<JsonSchemaDefinition> | undefined;
   if (given?.type !== 'json-schema' || typeof given.compile === 'function') return undefined;

@@ -136,7 +136,7 @@ describe('fails closed', () => {
     expect(stderr).toMatch(/denied/);
   });
 
-  test('with a place for the log that is no folder', async () => {
+  test('with a file in place of the log folder', async () => {
     const { folder, start } = await world({ own: 'a file\n' });
     await using _ = folder;
     const { code, stdout, stderr } = await start('PreToolUse', 't1', bash('ls')).answer;

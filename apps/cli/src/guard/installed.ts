@@ -15,7 +15,7 @@ export interface Change {
   readonly others: readonly OtherHook[];
 }
 
-/** What an agent starts. From its sources the program needs a condition for its imports. */
+/** The command that an agent starts. Sources need an import condition. */
 function hookWords(): readonly string[] {
   const built = !import.meta.url.endsWith('.ts');
   const file = fileURLToPath(new URL(built ? './guard-hook-main.js' : '../guard-hook-main.ts', import.meta.url));

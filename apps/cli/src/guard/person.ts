@@ -6,15 +6,15 @@ import type { Host } from '../terminal/host.ts';
 const agentNames = /^(?:claude|codex|gemini|opencode|pi|cursor-agent|copilot)(?:\.exe)?$/;
 
 /**
- * What only a person may do: at a terminal, and not below an agent. It keeps honest agents out; one that runs code of its own as the
- * same user can pretend to be a person.
+ * Requires a person: a terminal, and no agent among the parent processes. An agent that runs its own code as the same user can still
+ * pretend to be a person.
  *
  * @throws HoldfastError `guard.person_required`.
  */
 export function requirePerson(what: string, { stdin, environment }: Pick<Host, 'stdin' | 'environment'>): void {
   const agent = environment['CLAUDECODE'] === undefined ? findAgent(process.ppid) : 'claude';
   if (agent === undefined && stdin.isTTY === true) return;
-  const why = agent === undefined ? 'this is no terminal' : `this runs below \`${agent}\``;
+  const why = agent === undefined ? 'stdin is not a terminal' : `this runs below \`${agent}\``;
   throw new HoldfastError('guard.person_required', `Only a person at a terminal can ${what}, and ${why}.`);
 }
 

@@ -1,14 +1,14 @@
 import { type Describer, HoldfastError, isPlainObject, type Json, type JsonObject, parseJson } from '@holdfast/core';
 import { fetchFacts, fileFacts, mcpFacts, noFacts, patchFacts, shellFacts } from '@holdfast/facts';
-import type { GuardedCall, GuardedCallName, GuardReport, GuardVerdict } from '../types.ts';
+import type { GuardedCall, GuardedCallName, GuardReport, GuardVerdict } from '../decide/types.ts';
 
-/** What an agent tells its hook. */
+/** An event that an agent reports to its hook. */
 export type HookEvent =
   | { readonly type: 'before'; readonly call: GuardedCall }
   | { readonly type: 'after'; readonly call: GuardedCallName; readonly report: GuardReport }
   | { readonly type: 'prompt'; readonly request: string }
   | { readonly type: 'end' }
-  /** Nothing that a guard acts on. */
+  /** An event that a guard ignores. */
   | { readonly type: 'other' };
 
 export interface HookInput {
@@ -17,7 +17,7 @@ export interface HookInput {
   readonly event: HookEvent;
 }
 
-/** What the process of a hook writes, and how it exits. */
+/** The output and exit code of a hook's process. */
 export interface HookAnswer {
   readonly stdout: string;
   readonly stderr: string;
@@ -29,13 +29,13 @@ export interface Agent {
   readonly name: string;
   /** @throws HoldfastError `guard.hook.invalid` for what this agent does not send. */
   readHook(text: string): HookInput;
-  /** What a verdict is for this agent. */
+  /** Translates a verdict for this agent. */
   answer(verdict: GuardVerdict, call: GuardedCall): HookAnswer;
   /** For its tools. */
   readonly describers: readonly Describer[];
 }
 
-/** Says nothing: the agent's own rules stay in force. */
+/** No output: the agent's own rules stay in force. */
 export const silent: HookAnswer = Object.freeze({ stdout: '', stderr: '', exitCode: 0 });
 
 /** The denial that every agent understands, also from a hook that has crashed. */
@@ -47,12 +47,12 @@ export function answerJson(answer: JsonObject): HookAnswer {
   return { stdout: JSON.stringify(answer), stderr: '', exitCode: 0 };
 }
 
-/** What a model reads about a call that waits: never how a person answers. */
+/** The text a model reads about a pending call: never how a person answers. */
 export function describeWaiting(reason: string): string {
   return `A person has to approve this in Holdfast first, then make the same call again. ${reason}`;
 }
 
-/** Content of a written file is part of a hook's input. */
+/** Large: the content of a written file is part of the input. */
 const limits = { maxLength: 32 * 1_048_576, maxDepth: 64, maxKeys: 100_000 };
 
 export function readFields(agent: string, text: string): JsonObject {
@@ -82,7 +82,7 @@ export function invalid(agent: string, problem: string): HoldfastError {
 
 const keptLength = 2048;
 
-/** The result that the log keeps: short ones whole, of others the beginning. */
+/** The part of a result that goes into the log: short ones whole, long ones up to 2 kB. */
 export function toKept(value: Json | undefined): Json {
   const text = typeof value === 'string' ? value : JSON.stringify(value ?? null);
   if (text.length <= keptLength) return value ?? null;

@@ -7,7 +7,7 @@ import { createGuard, type Guard } from '../index.ts';
 
 const agents = { 'claude-code': claudeCode, codex } as const;
 
-/** What Codex 0.169 sent, ids shortened; what Claude Code sends by its published typings (not run). */
+/** Captured from Codex 0.169, ids shortened; for Claude Code written from its published typings (not run). */
 const pre = {
   'claude-code': {
     session_id: 's1',
@@ -61,11 +61,11 @@ const waits = expect.stringContaining('A person has to approve this in Holdfast 
 describe.each(['claude-code', 'codex'] as const)('%s', (name) => {
   const agent = agents[name];
 
-  test('is told nothing of what is allowed, so that its own questions stay on', async () => {
+  test('gets no output for an allowed call, so its own prompts stay on', async () => {
     expect(await hookOf(agent).run({ ...pre[name], ...bash('ls') })).toEqual({ stdout: '', stderr: '', exitCode: 0 });
   });
 
-  test('is told of a denial in the fields that it reads, and no other', async () => {
+  test('gets a denial in exactly the fields it reads', async () => {
     const { stdout, stderr, exitCode } = await hookOf(agent).run(pre[name]);
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
     expect(JSON.parse(stdout)).toEqual(decision('deny', 'Denied: It reads a secret.'));
@@ -85,13 +85,13 @@ describe.each(['claude-code', 'codex'] as const)('%s', (name) => {
     ['an input that is a list', { ...pre[name], tool_input: ['cat', '.env'] }],
     ['no folder', { ...pre[name], cwd: undefined }],
     ['depth', `{"tool_input":${'['.repeat(1000)}${']'.repeat(1000)}}`],
-  ])('is told no by exit code 2 and a reason when its input is %s', async (_, event) => {
+  ])('gets exit code 2 and a reason when the input is %s', async (_, event) => {
     const answer = await hookOf(agent).run(event);
     expect(answer).toMatchObject({ stdout: '', exitCode: 2 });
     expect(answer.stderr).toMatch(/^Holdfast could not decide this call, so it is denied: .+\n$/s);
   });
 
-  test('is told no by exit code 2 when the guard cannot be opened', async () => {
+  test('gets exit code 2 when the guard cannot be opened', async () => {
     const answer = await runHook(agent, JSON.stringify(pre[name]), () =>
       Promise.reject(new Error('The disk is full.')),
     );
@@ -102,13 +102,13 @@ describe.each(['claude-code', 'codex'] as const)('%s', (name) => {
     });
   });
 
-  test('gets to see its result when the report cannot be taken', async () => {
+  test('still sees its result when the report cannot be recorded', async () => {
     const event = { ...pre[name], hook_event_name: 'PostToolUse', tool_response: 'text' };
     const answer = await runHook(agent, JSON.stringify(event), () => Promise.reject(new Error('The disk is full.')));
     expect(answer).toMatchObject({ stdout: '', exitCode: 0 });
   });
 
-  test('is not answered about events that a guard does not act on', async () => {
+  test('gets no answer to events that a guard ignores', async () => {
     expect(await hookOf(agent).run({ ...pre[name], hook_event_name: 'Stop' })).toEqual({
       stdout: '',
       stderr: '',

@@ -1,5 +1,5 @@
 import { isPlainObject, type JsonObject } from '@holdfast/core';
-import type { GuardedCall, GuardVerdict } from '../types.ts';
+import type { GuardedCall, GuardVerdict } from '../decide/types.ts';
 import {
   type Agent,
   answerJson,
@@ -17,7 +17,7 @@ import {
 
 const name = 'claude-code';
 
-/** Modes in which an `ask` reaches a person, or is a denial where there is none. In others Claude Code approves it by itself. */
+/** Modes in which an `ask` reaches a person or, headless, is denied. In other modes Claude Code may approve it on its own. */
 const asksPerson: ReadonlySet<string> = new Set(['default', 'acceptEdits', 'plan']);
 
 const idle =
@@ -25,7 +25,7 @@ const idle =
     ' ',
   );
 
-/** Claude Code, by its published hook protocol. Sub-agents' own calls pass its hooks; starting one is no effect of its own. */
+/** Claude Code, by its published hook protocol. Starting a sub-agent has no effect by itself: the sub-agent's calls pass the same hooks. */
 export const claudeCode: Agent = {
   name,
   describers: commonDescribers([...idle, 'Task', 'Agent', 'Skill']),

@@ -1,5 +1,5 @@
 import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
-import type { GuardedCall, GuardReport, GuardVerdict } from '../types.ts';
+import type { GuardedCall, GuardReport, GuardVerdict } from '../decide/types.ts';
 import {
   type Agent,
   answerJson,
@@ -22,7 +22,7 @@ const idle =
     ' ',
   );
 
-/** Codex, by what it was seen to do. It never asks a person for a hook: an ask is a denial. */
+/** Codex, as observed by running it. It never asks a person on behalf of a hook, so an ask becomes a denial. */
 export const codex: Agent = {
   name,
   describers: commonDescribers(idle),

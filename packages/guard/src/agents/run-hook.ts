@@ -1,5 +1,5 @@
 import { describeThrown } from '@holdfast/core';
-import type { Guard } from '../types.ts';
+import type { Guard } from '../decide/types.ts';
 import { type Agent, type HookAnswer, type HookInput, refuse, silent } from './agent.ts';
 
 /**

@@ -10,7 +10,7 @@ import type { Host } from '../../terminal/host.ts';
 import { printJson, printLines } from '../../terminal/print.ts';
 import { toPrintable } from '../../terminal/text.ts';
 
-/** What no hook of an agent sees, by what was seen of it and what its makers say. */
+/** Calls that no hook of an agent sees: observed, or documented by its makers. */
 const unseen: Readonly<Record<string, readonly string[]>> = {
   'claude-code': [
     'files that are named with @ in a prompt',

@@ -44,7 +44,7 @@ export function toReport({ ok, value = null, message }: GuardReport, changed: bo
   return ok ? { type: 'ok', value, ...said } : { type: 'failed', message: message ?? 'The tool failed.', value };
 }
 
-/** What cannot be decided is denied. */
+/** An error while deciding is a denial. */
 export function denial(thrown: unknown): GuardVerdict {
   const code = isHoldfastError(thrown) ? thrown.code : 'guard.failed';
   return { type: 'deny', code, reason: `The call could not be decided: ${describeThrown(thrown)}` };

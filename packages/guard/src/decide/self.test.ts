@@ -1,7 +1,7 @@
 import type { CallFacts } from '@holdfast/core';
 import { describeCommand, fileFacts, noFacts } from '@holdfast/facts';
 import { expect, test } from 'vitest';
-import { guardSelf } from './index.ts';
+import { guardSelf } from '../index.ts';
 
 const policy = guardSelf({
   paths: ['/home/u/.local/state/holdfast', '/home/u/.config/holdfast', '/home/u/.claude/settings.json'],

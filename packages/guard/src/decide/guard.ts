@@ -35,7 +35,7 @@ class SessionGuard implements Guard {
   readonly #options: GuardOptions;
   readonly #clock: Clock;
   readonly #tools = new Map<string, Tool>();
-  /** Tellings of calls that are being decided. */
+  /** Calls being decided, by the agent's id. */
   readonly #deciding = new Map<string, { readonly digest: string; readonly verdict: Promise<GuardVerdict> }>();
   #request: string | undefined;
 
@@ -53,7 +53,7 @@ class SessionGuard implements Guard {
       const key = this.#keyOf(call, digest);
       for (let other = this.#deciding.get(key); other !== undefined; other = this.#deciding.get(key)) {
         if (other.digest === digest) return await other.verdict;
-        // Another call under this id is decided after the first one.
+        // A different call under this id waits for the first one.
         await other.verdict;
       }
       const verdict = this.#decide(call, key, digest);
@@ -212,7 +212,7 @@ class SessionGuard implements Guard {
       );
   }
 
-  /** Ends a question that nobody needs any more. */
+  /** Drops a question that is no longer needed. */
   async #giveUp({ callId }: OpenCall, options: CallOptions): Promise<Outcome | undefined> {
     const ended = await resumeToolCall(callId, { ...options, signal: AbortSignal.abort() });
     return ended.kind === 'suspended' ? undefined : ended;

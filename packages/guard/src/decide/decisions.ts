@@ -13,17 +13,17 @@ import {
 import * as v from 'valibot';
 import type { GuardedCall } from './types.ts';
 
-/** Calls that are remembered, so that one told twice is decided once. */
+/** Decisions kept in memory and log, so that a call reported twice is decided once. */
 const kept = 1000;
 const dropped = 200;
 
-/** What was decided about a call of an agent. */
+/** The decision about a call of an agent. */
 export type GuardDecision = {
-  /** The call of the session that it became. */
+  /** Id of the call in our session. */
   readonly callId: string;
   /** Of tool, input and folder. */
   readonly digest: string;
-  /** Of tool and input, which is what a report can be compared with. */
+  /** Of tool and input: a report carries these. */
   readonly inputDigest: string;
   readonly verdict: 'allow' | 'deny' | 'ask';
   readonly reason?: string;
@@ -79,7 +79,7 @@ function oldest(state: KeyedState<GuardDecision>): readonly string[] {
     .map(([key]) => key);
 }
 
-/** Equal for two tellings of one call, and for a second call that asks for the same. */
+/** Equal for a repeated event and for a second call that asks for the same thing. */
 export function digestCall({ name, input, cwd }: GuardedCall): string {
   return sha256(toCanonicalJson({ name, input, cwd: cwd ?? null }));
 }

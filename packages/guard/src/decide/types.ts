@@ -5,7 +5,7 @@ export interface GuardOptions {
   /** One for each session of the agent; sub-agents share it. */
   readonly session: Session;
   readonly policies: readonly Policy[];
-  /** What calls would do; each call brings its own folder. Without it policies see names and inputs only. */
+  /** Describes the calls; each call brings its own folder. Without it, policies see only names and inputs. */
   readonly facts?: FactsSource;
   /** How long a question waits for an answer, in milliseconds. Default 24 hours. */
   readonly approvalTimeoutMs?: number;
@@ -47,7 +47,7 @@ export interface GuardReport {
   readonly input?: Json;
 }
 
-/** What a call is judged by beside its input. */
+/** The tool and place of a call. */
 export type Placed = Pick<GuardedCall, 'name' | 'cwd' | 'workspace'>;
 
 /** A call as it was told to `before`: its id, or for a call without one its name and input. */
@@ -55,12 +55,12 @@ export type GuardedCallName = Pick<GuardedCall, 'id' | 'subAgentId' | 'name' | '
 
 /** Decides and records calls whose body runs elsewhere. */
 export interface Guard {
-  /** Decides a call; told twice, it gets the same answer. Never rejects: what goes wrong is a denial, code `guard.failed`. */
+  /** Decides a call. The same call gets the same answer. Never rejects: an error becomes a denial, code `guard.failed`. */
   before(call: GuardedCall): Promise<GuardVerdict>;
-  /** Reports how an allowed call went. `undefined`: `before` was never told of it, or it has ended. */
+  /** Reports how an allowed call went. `undefined`: the call is unknown or has already ended. */
   after(call: GuardedCallName, report: GuardReport): Promise<Outcome | undefined>;
-  /** A person has written to the agent: calls that were not reported by now end in doubt, code `guard.unreported`. */
+  /** Call when the user sends a prompt: calls without a report end in doubt, code `guard.unreported`. */
   prompt(request: string): Promise<readonly Outcome[]>;
-  /** The agent's session ends: as `prompt`. */
+  /** Call when the agent's session ends; unreported calls end as for `prompt`. */
   end(): Promise<readonly Outcome[]>;
 }

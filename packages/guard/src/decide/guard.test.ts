@@ -5,7 +5,7 @@ import { budgets } from '@holdfast/pack-budgets';
 import { packPolicies, requireApproval, sequentialDependency } from '@holdfast/policy';
 import { createSession, type LogRecord, type MemoryStore, memoryStore, replay, type Session } from '@holdfast/session';
 import { describe, expect, test } from 'vitest';
-import { createGuard, decisions, type Guard, type GuardedCall, type GuardOptions } from './index.ts';
+import { createGuard, decisions, type Guard, type GuardedCall, type GuardOptions } from '../index.ts';
 
 interface Clock {
   now(): number;
@@ -216,7 +216,7 @@ describe('a question', () => {
     expect(records('tool-call-end')).toMatchObject([{ approval: { type: 'approve', by: 'agent' } }]);
   });
 
-  test('that nobody answered is given up when its call reports', async () => {
+  test('without an answer is dropped when its call reports', async () => {
     const { guard, session } = world([asking]);
     await guard.before(push);
     expect(await guard.after(push, { ok: true })).toMatchObject({ kind: 'cancelled' });
