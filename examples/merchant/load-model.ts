@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { describeThrown, type Model } from '@holdfast/core';
+import type { Model } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 
 /** What stands after `--model`. The program ends with 2 where anything else was given. */
 export function readModelOption(): string | undefined {

@@ -8,15 +8,14 @@ import {
   type Outcome,
   type Policy,
   type Prompt,
-  type RecordedOutcome,
   type RunEvent,
   type RunStatus,
-  readOutcome,
   type Slice,
   type Tool,
   type ToolCallEndEvent,
   type ToolContext,
 } from '@holdfast/core';
+import { type RecordedOutcome, readOutcome } from '@holdfast/core/internal';
 import { type CallOptions, executeToolCall, runAgent } from '@holdfast/executor';
 import { memoryFilesystem } from '@holdfast/filesystem';
 import { createSession, type LogEntry, type LogRecord, type Session } from '@holdfast/session';

@@ -1,4 +1,5 @@
-import { isPlainObject, type Json, type JsonObject, type Schema } from '@holdfast/core';
+import type { Json, JsonObject, Schema } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { jsonSchema } from '@holdfast/schema/json';
 import fc from 'fast-check';
 import * as v from 'valibot';

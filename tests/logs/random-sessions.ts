@@ -3,7 +3,6 @@ import {
   definePolicy,
   defineTool,
   deny,
-  isPlainObject,
   type Json,
   type JsonObject,
   type Policy,
@@ -12,6 +11,7 @@ import {
   toolError,
   upsert,
 } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import {
   answerApproval,
   executeToolCall,

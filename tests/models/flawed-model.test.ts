@@ -3,7 +3,6 @@ import {
   append,
   defineSlice,
   defineTool,
-  isPlainObject,
   type Model,
   type ModelEvent,
   type OutcomeKind,
@@ -11,6 +10,7 @@ import {
   toolError,
   toolOk,
 } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { runAgent } from '@holdfast/executor';
 import { memoryFilesystem } from '@holdfast/filesystem';
 import { tinyFormat } from '@holdfast/model-tiny';

@@ -1,4 +1,5 @@
-import { defineTool, isPlainObject, type Planner, type Tool } from '@holdfast/core';
+import { defineTool, type Planner, type Tool } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import {
   childRecords,
   childSessions,

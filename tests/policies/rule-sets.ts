@@ -1,13 +1,5 @@
-import {
-  allow,
-  ask,
-  definePolicy,
-  deny,
-  isPlainObject,
-  type Policy,
-  type PolicyDecision,
-  type PreparedCall,
-} from '@holdfast/core';
+import { allow, ask, definePolicy, deny, type Policy, type PolicyDecision, type PreparedCall } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { executeToolCall } from '@holdfast/executor';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import {

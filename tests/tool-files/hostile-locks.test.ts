@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { definePlugin, defineTool, isHoldfastError, type Json, toCanonicalJson } from '@holdfast/core';
+import { definePlugin, defineTool, isHoldfastError, type Json } from '@holdfast/core';
+import { toCanonicalJson } from '@holdfast/core/internal';
 import {
   compareDefinitions,
   compareLock,

@@ -36,26 +36,30 @@ export function readExports(path: string): readonly Declaration[] {
     }
   }
   const others = new Map<string, readonly Declaration[]>();
-  for (const { moduleRequest, exportName, isType } of module.staticExports.flatMap(({ entries }) => entries)) {
+  for (const { moduleRequest, importName, exportName, isType } of module.staticExports.flatMap(
+    ({ entries }) => entries,
+  )) {
     const name = exportName.name;
     if (moduleRequest === null || name === null) continue;
     const from = moduleRequest.value;
     const declarations = others.get(from) ?? readExports(toPath(from, path));
     others.set(from, declarations);
-    const other = declarations.find((one) => one.name === name);
+    // `export { one as other } from`.
+    const other = declarations.find((one) => one.name === (importName.name ?? name));
     if (other === undefined) throw new Error(`\`${from}\` does not export \`${name}\`.`);
     // A class that is exported as a type is one: nobody outside makes instances.
-    found.set(name, { ...other, isType: other.isType || isType });
+    const signature = other.signature.replaceAll(new RegExp(`\\b${other.name}\\b`, 'g'), name);
+    found.set(name, { ...other, name, signature, isType: other.isType || isType });
   }
   return [...found.values()];
 }
 
 /** Of a file beside, or of another package of this repository. */
 function toPath(specifier: string, path: string): string {
-  const folder = /^@holdfast\/([\w-]+)$/.exec(specifier)?.[1];
+  const [, folder, entry = 'index'] = /^@holdfast\/([\w-]+)(?:\/([\w-]+))?$/.exec(specifier) ?? [];
   return folder === undefined
     ? join(dirname(path), specifier)
-    : join(repository, 'packages', folder, 'src', 'index.ts');
+    : join(repository, 'packages', folder, 'src', `${entry}.ts`);
 }
 
 interface Source {

@@ -38,7 +38,6 @@ export const guideMenu: DefaultTheme.SidebarItem[] = [
     ['Policy packs', '/packs'],
     ['Our packs', '/our-packs'],
     ['What a call does', '/facts'],
-    ['Guard a coding agent', '/guard'],
     ['Plugins and the registry', '/plugins'],
     ['Configuration', '/configuration'],
   ]),
@@ -48,6 +47,7 @@ export const guideMenu: DefaultTheme.SidebarItem[] = [
     ['Turns with several calls', '/turns'],
     ['Limits', '/limits'],
     ['Approvals', '/approvals'],
+    ['Guard a coding agent', '/guard'],
   ]),
   group('Sessions', [
     ['Sessions', '/sessions'],

@@ -1,4 +1,5 @@
-import { defineTool, digestJson, type JsonObject } from '@holdfast/core';
+import { defineTool, type JsonObject } from '@holdfast/core';
+import { digestJson } from '@holdfast/core/internal';
 import { checkPlan } from '@holdfast/orchestrator';
 import { jsonSchema } from '@holdfast/schema/json';
 import { compare, type Extent, everything, limitRounds, type Subject } from '../compare.ts';

@@ -1,4 +1,5 @@
-import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { type LoweringTarget, type LoweringTargetName, loweringTargets } from './lowering-targets.ts';
 
 /** A keyword that was left out or changed for the provider. */

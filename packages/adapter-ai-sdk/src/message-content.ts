@@ -1,4 +1,5 @@
-import { decodeJson, type Json } from '@holdfast/core';
+import type { Json } from '@holdfast/core';
+import { decodeJson } from '@holdfast/core/internal';
 import type { ProviderMetadata, StreamPart } from './specification.ts';
 
 /** A part of an assistant message in an AI SDK prompt. */

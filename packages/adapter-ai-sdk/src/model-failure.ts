@@ -1,4 +1,5 @@
-import { type Clock, describeThrown, HoldfastError, isHoldfastError } from '@holdfast/core';
+import { type Clock, HoldfastError, isHoldfastError } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { readRetryAfterMs } from './retry-after.ts';
 
 /** A provider error, and whether the same request may be retried. */

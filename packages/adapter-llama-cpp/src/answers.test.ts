@@ -1,4 +1,5 @@
-import { describeThrown, type ToolDeclaration } from '@holdfast/core';
+import type { ToolDeclaration } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { tinyFormat } from '@holdfast/model-tiny';
 import { compileSchema } from '@holdfast/schema';
 import { jsonSchema } from '@holdfast/schema/json';

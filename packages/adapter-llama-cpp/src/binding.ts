@@ -1,4 +1,5 @@
-import { describeThrown, HoldfastError } from '@holdfast/core';
+import { HoldfastError } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import type * as NodeLlamaCpp from 'node-llama-cpp';
 
 /** The part of `node-llama-cpp` that the adapter uses. */

@@ -1,4 +1,5 @@
-import { type Message, parseJson } from '@holdfast/core';
+import type { Message } from '@holdfast/core';
+import { parseJson } from '@holdfast/core/internal';
 import type { ChatHistoryItem, ChatModelFunctionCall, ChatModelResponse } from 'node-llama-cpp';
 
 /**

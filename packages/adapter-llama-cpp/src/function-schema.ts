@@ -1,4 +1,5 @@
-import { isPlainObject, type JsonObject } from '@holdfast/core';
+import type { JsonObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import type { GbnfJsonSchema } from 'node-llama-cpp';
 import type { LoweredKeyword } from './grammar.ts';
 

@@ -1,4 +1,5 @@
-import { isPlainObject, type JsonObject } from '@holdfast/core';
+import type { JsonObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { basics, GrammarWriter } from './grammar-writer.ts';
 import { type QuotedValues, quotedValues } from './quoted-values.ts';
 import {

@@ -1,4 +1,4 @@
-import { isPlainObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import type { GrammarWriter } from './grammar-writer.ts';
 import { countOf, toLiteral } from './schema-parts.ts';
 

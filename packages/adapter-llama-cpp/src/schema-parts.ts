@@ -1,4 +1,4 @@
-import { isPlainObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 
 /** A JSON Schema object. */
 export type Schema = Readonly<Record<string, unknown>>;

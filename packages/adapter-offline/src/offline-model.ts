@@ -1,5 +1,5 @@
 import type { JsonObject, Message, Model, ModelEvent, ModelRequest } from '@holdfast/core';
-import { isPlainObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { askBack } from './answer/ask-back.ts';
 import { fitOutput } from './answer/fit-output.ts';
 import { composeAnswer, composeReport, shapeOf } from './answer/report.ts';

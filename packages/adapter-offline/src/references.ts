@@ -1,4 +1,5 @@
-import { isPlainObject, type Json, type JsonObject, type PlannerTool } from '@holdfast/core';
+import type { Json, JsonObject, PlannerTool } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { objectAt, type Parameter, resolve, typeOf } from './words/parameters.ts';
 import { stemsOf } from './words/words.ts';
 

@@ -1,30 +1,7 @@
-export { digestJson, sortKeys, toCanonicalJson } from './basics/canonical-json.ts';
-export { checkOptions, type OptionRules } from './basics/check-options.ts';
 export { type Clock, type Deadline, systemClock } from './basics/clock.ts';
-export { decodeJson } from './basics/decode-json.ts';
-export {
-  describeThrown,
-  HoldfastError,
-  type HoldfastErrorOptions,
-  isHoldfastError,
-  type Problem,
-} from './basics/errors.ts';
+export { HoldfastError, type HoldfastErrorOptions, isHoldfastError, type Problem } from './basics/errors.ts';
 export { foldKey, foldPath } from './basics/fold-path.ts';
-export {
-  type CopiedJson,
-  copyJson,
-  deepFreeze,
-  freezeOpen,
-  isPlainObject,
-  type Json,
-  type JsonLimits,
-  type JsonObject,
-} from './basics/json.ts';
-export { forModel } from './basics/model-text.ts';
-export { nearestNames } from './basics/nearest-names.ts';
-export { modelJsonLimits, type ParsedJson, parseJson, type TextLimits } from './basics/parse-json.ts';
-export { toPrintable, toPrintableBlock, unprintable } from './basics/printable.ts';
-export { ReadOnlyMap, ReadOnlySet } from './basics/read-only.ts';
+export type { Json, JsonObject } from './basics/json.ts';
 export type {
   CompiledSchema,
   JsonSchemaDefinition,
@@ -36,7 +13,6 @@ export type {
   Validation,
 } from './basics/schema.ts';
 export { runsByItself } from './basics/self-running.ts';
-export { sha256 } from './basics/sha256.ts';
 export type { Budget, BudgetLimits } from './call/budget.ts';
 export {
   type Allow,
@@ -50,7 +26,7 @@ export {
   deny,
   type PolicyDecision,
 } from './call/decision.ts';
-export { readExpansion, visibilityExpansionRequired } from './call/expansion.ts';
+export { visibilityExpansionRequired } from './call/expansion.ts';
 export type {
   CallFacts,
   Command,
@@ -104,22 +80,8 @@ export {
   type ReserveContext,
 } from './call/policy.ts';
 export type { Prompt, PromptView, RenderedPrompt, SectionOpening } from './call/prompt.ts';
-export {
-  cutMiddle,
-  isMaxResultChars,
-  isToolResult,
-  maxResultCharsOf,
-  minResultChars,
-  type RecordedOutcome,
-  readOutcome,
-  renderJson,
-  renderPlainly,
-  type ToolResult,
-  toOutcomeText,
-  toolError,
-  toolOk,
-} from './call/result.ts';
-export { findRetryProblem, retryDelayMs, type ToolRetry, toRetry } from './call/retry.ts';
+export { type ToolResult, toolError, toolOk } from './call/result.ts';
+export type { ToolRetry } from './call/retry.ts';
 export type {
   FeedbackEvent,
   OmittedArguments,
@@ -149,14 +111,6 @@ export {
   type ToolOrigin,
 } from './call/tool.ts';
 export type { ChildSession, ProbeContext, ToolContext, ToolSession } from './call/tool-context.ts';
-export {
-  type EnvironmentProblem,
-  type EnvironmentVariable,
-  findEnvironmentProblem,
-  findVariableProblem,
-  toEnvironmentVariables,
-} from './call/tool-environment.ts';
-export { checkToolName, findToolNameProblem } from './call/tool-name.ts';
 export type { ConversationFormat, PromptPart } from './model/conversation-format.ts';
 export type {
   CutReason,
@@ -169,12 +123,10 @@ export type {
   ToolCall,
   ToolDeclaration,
 } from './model/model.ts';
-export { toModelUsage } from './model/model-usage.ts';
 export type { OutputFormat, ParsedOutput } from './model/output-format.ts';
-export { definePack, isPack, type Pack, type PackDefinition, type PackPreset } from './plugin/pack.ts';
+export { definePack, type Pack, type PackDefinition, type PackPreset } from './plugin/pack.ts';
 export {
   definePlugin,
-  isPlugin,
   type Plugin,
   type PluginCommand,
   type PluginCommandContext,
@@ -183,11 +135,10 @@ export {
   type PluginModel,
 } from './plugin/plugin.ts';
 export type { FileEntry, FileStat, Filesystem, FilesystemReader } from './state/filesystem.ts';
-export { hasMask, type Redactor, type Vault } from './state/redactor.ts';
-export { isStagedResource, type ResourceTransaction, type StagedResource, type Touched } from './state/resource.ts';
+export type { Redactor, Vault } from './state/redactor.ts';
+export type { ResourceTransaction, StagedResource, Touched } from './state/resource.ts';
 export {
   defineResource,
-  isResourceDefinition,
   type ResourceBuild,
   type ResourceDefinition,
   type ResourceInstance,
@@ -198,7 +149,6 @@ export {
   append,
   clear,
   defineSlice,
-  isOperation,
   type KeyedState,
   type ListState,
   type Operation,

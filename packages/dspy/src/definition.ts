@@ -1,4 +1,5 @@
-import { isPlainObject, type Json, type JsonObject, type Tool } from '@holdfast/core';
+import type { Json, JsonObject, Tool } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import type {
   Demo,
   ModuleDefinition,

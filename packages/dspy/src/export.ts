@@ -1,4 +1,5 @@
-import { HoldfastError, isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import { HoldfastError, type Json, type JsonObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import type { Demo, ModuleDefinition, Signature, Tuning } from '@holdfast/modules';
 import { type DspyField, type DspyPredictorKind, inferDspyPrefix, listDspyFields, placeholder } from './fields.ts';
 import { joinPath } from './findings.ts';

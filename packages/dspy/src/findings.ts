@@ -1,4 +1,4 @@
-import { toPrintable } from '@holdfast/core';
+import { toPrintable } from '@holdfast/core/internal';
 
 /** A problem or a warning about a DSPy state. */
 export interface DspyProblem {

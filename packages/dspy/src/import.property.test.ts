@@ -1,4 +1,5 @@
-import { isPlainObject, type Json } from '@holdfast/core';
+import type { Json } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { loadModules, memoryModules, stringifyModule } from '@holdfast/modules';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

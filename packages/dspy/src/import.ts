@@ -1,4 +1,5 @@
-import { deepFreeze, HoldfastError, type Json, type Tool } from '@holdfast/core';
+import { HoldfastError, type Json, type Tool } from '@holdfast/core';
+import { deepFreeze } from '@holdfast/core/internal';
 import {
   findIdProblem,
   loadModules,

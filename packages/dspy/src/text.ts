@@ -1,4 +1,5 @@
-import { isPlainObject, type JsonObject, parseJson } from '@holdfast/core';
+import type { JsonObject } from '@holdfast/core';
+import { isPlainObject, parseJson } from '@holdfast/core/internal';
 import type { DspyProblem } from './findings.ts';
 
 /** The result of reading the text of a state file. */

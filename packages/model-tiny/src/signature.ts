@@ -1,4 +1,5 @@
-import { isPlainObject, type JsonObject, type ToolDeclaration } from '@holdfast/core';
+import type { JsonObject, ToolDeclaration } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 
 /** Formats a tool as in the training data: `get_weather(city:string,days?:integer,parts:string[]) Looks up the weather`. */
 export function toSignature({ name, description, inputSchema }: ToolDeclaration): string {

@@ -1,12 +1,5 @@
-import {
-  type ConversationFormat,
-  type Json,
-  type Message,
-  type PromptPart,
-  parseJson,
-  type ToolCall,
-  type ToolDeclaration,
-} from '@holdfast/core';
+import type { ConversationFormat, Json, Message, PromptPart, ToolCall, ToolDeclaration } from '@holdfast/core';
+import { parseJson } from '@holdfast/core/internal';
 import { rankTools } from './rank-tools.ts';
 import { firstSentence, toSignature } from './signature.ts';
 

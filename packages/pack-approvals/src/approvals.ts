@@ -1,11 +1,8 @@
 import {
   allow,
   ask,
-  checkToolName,
-  copyJson,
   definePack,
   definePolicy,
-  digestJson,
   type KeyedState,
   type Operation,
   type Pack,
@@ -15,6 +12,7 @@ import {
   type Tool,
   upsert,
 } from '@holdfast/core';
+import { checkToolName, copyJson, digestJson } from '@holdfast/core/internal';
 import { denyWithoutFacts, type FactMatcher, type FactRule, factRuleSchema, readFactRule } from '@holdfast/facts/rules';
 import * as v from 'valibot';
 import manifest from '../package.json' with { type: 'json' };

@@ -1,4 +1,4 @@
-import { isPlainObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { matchText } from './match-text.ts';
 
 export type Scalar = string | number | boolean | null;

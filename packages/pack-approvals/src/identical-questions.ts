@@ -1,4 +1,5 @@
-import { type ApprovalAnswer, type PendingApproval, toCanonicalJson } from '@holdfast/core';
+import type { ApprovalAnswer, PendingApproval } from '@holdfast/core';
+import { toCanonicalJson } from '@holdfast/core/internal';
 
 /** What of a question says what it is about. */
 export type Question = Pick<PendingApproval, 'name' | 'input' | 'asks'>;

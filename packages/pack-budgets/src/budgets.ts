@@ -1,4 +1,5 @@
-import { checkToolName, definePack, type Pack, type Policy } from '@holdfast/core';
+import { definePack, type Pack, type Policy } from '@holdfast/core';
+import { checkToolName } from '@holdfast/core/internal';
 import * as v from 'valibot';
 import manifest from '../package.json' with { type: 'json' };
 import { readAmount, readWhole, wholeAmount } from './amount.ts';

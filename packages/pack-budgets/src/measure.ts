@@ -1,4 +1,5 @@
-import { isPlainObject, type Json } from '@holdfast/core';
+import type { Json } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { type Amount, wholeAmount } from './amount.ts';
 
 /** Where it stands what a call takes. */

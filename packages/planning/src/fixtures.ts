@@ -1,4 +1,5 @@
-import { isToolResult, type StandardSchema, type Tool, type ToolContext, type ToolResult } from '@holdfast/core';
+import type { StandardSchema, Tool, ToolContext, ToolResult } from '@holdfast/core';
+import { isToolResult } from '@holdfast/core/internal';
 import { createSession, type Session, type SessionTransaction } from '@holdfast/session';
 import type { TodoPlan } from './plan.ts';
 import { planSlice } from './plan-slice.ts';

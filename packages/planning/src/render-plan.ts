@@ -1,4 +1,4 @@
-import { toPrintable } from '@holdfast/core';
+import { toPrintable } from '@holdfast/core/internal';
 import { countDone, type StepStatus, type TodoPlan } from './plan.ts';
 
 export interface RenderPlanOptions {

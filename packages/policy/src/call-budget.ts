@@ -1,4 +1,5 @@
-import { allow, checkOptions, definePolicy, deny, HoldfastError, type Policy, type PreparedCall } from '@holdfast/core';
+import { allow, definePolicy, deny, HoldfastError, type Policy, type PreparedCall } from '@holdfast/core';
+import { checkOptions } from '@holdfast/core/internal';
 import { describeOption } from './options.ts';
 
 export interface CallBudgetOptions {

@@ -3,7 +3,6 @@ import {
   defineTool,
   type FilesystemReader,
   HoldfastError,
-  isOperation,
   type Json,
   type KeyedState,
   type ListState,
@@ -15,6 +14,7 @@ import {
   replace,
   type Touched,
 } from '@holdfast/core';
+import { isOperation } from '@holdfast/core/internal';
 
 /** What the tests of this package stand on: a call, a folder, and the state of one policy. */
 

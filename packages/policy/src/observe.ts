@@ -1,4 +1,5 @@
-import { type Allow, type Ask, type Decision, type Deny, deny, describeThrown, type Policy } from '@holdfast/core';
+import { type Allow, type Ask, type Decision, type Deny, deny, type Policy } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { replacePolicy } from './replace-policy.ts';
 
 /**

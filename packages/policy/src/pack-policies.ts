@@ -1,4 +1,5 @@
-import { HoldfastError, isPlainObject, type JsonObject, type Pack, type Policy } from '@holdfast/core';
+import { HoldfastError, type JsonObject, type Pack, type Policy } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { compileSchema, describeIssues } from '@holdfast/schema';
 import { observe } from './observe.ts';
 import { describeOption } from './options.ts';

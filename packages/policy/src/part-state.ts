@@ -1,7 +1,5 @@
 import {
   HoldfastError,
-  isOperation,
-  isPlainObject,
   type Json,
   type KeyedState,
   type ListState,
@@ -11,6 +9,7 @@ import {
   replace,
   upsert,
 } from '@holdfast/core';
+import { isOperation, isPlainObject } from '@holdfast/core/internal';
 
 /*
  * The state of a combinator is one keyed collection that holds the states of its parts, told apart by their ids, which contain

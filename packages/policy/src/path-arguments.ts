@@ -1,4 +1,5 @@
-import { checkToolName, HoldfastError, isPlainObject, type Json } from '@holdfast/core';
+import { HoldfastError, type Json } from '@holdfast/core';
+import { checkToolName, isPlainObject } from '@holdfast/core/internal';
 
 /** By the name of a tool, its argument that holds a path. */
 export type PathArguments = Readonly<Record<string, string>>;

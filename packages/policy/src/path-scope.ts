@@ -1,6 +1,5 @@
 import {
   allow,
-  checkOptions,
   type Decision,
   definePolicy,
   deny,
@@ -10,6 +9,7 @@ import {
   type Policy,
   type PreparedCall,
 } from '@holdfast/core';
+import { checkOptions } from '@holdfast/core/internal';
 import { type PathArguments, pathsOf, readPathArguments } from './path-arguments.ts';
 
 export interface PathScopeOptions {

@@ -2,7 +2,6 @@ import {
   allow,
   append,
   type Clock,
-  checkOptions,
   definePolicy,
   deny,
   HoldfastError,
@@ -13,6 +12,7 @@ import {
   systemClock,
   type Tool,
 } from '@holdfast/core';
+import { checkOptions } from '@holdfast/core/internal';
 import { describeOption } from './options.ts';
 import { readToolNames } from './tool-lists.ts';
 

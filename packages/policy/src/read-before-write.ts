@@ -1,13 +1,11 @@
 import {
   allow,
-  checkOptions,
   type Decision,
   definePolicy,
   deny,
   type FilesystemReader,
   HoldfastError,
   isHoldfastError,
-  isPlainObject,
   type KeyedState,
   type Operation,
   type Policy,
@@ -17,6 +15,7 @@ import {
   type Touched,
   upsert,
 } from '@holdfast/core';
+import { checkOptions, isPlainObject } from '@holdfast/core/internal';
 import { readPathArguments } from './path-arguments.ts';
 
 export interface ReadBeforeWriteOptions {

@@ -1,4 +1,5 @@
-import { defineTool, isPlainObject, type Json } from '@holdfast/core';
+import { defineTool, type Json } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { jsonSchema } from '@holdfast/schema/json';
 import { expect, expectTypeOf, test } from 'vitest';
 import { callOf, runPolicy } from './fixtures.ts';

@@ -1,7 +1,6 @@
 import {
   allow,
   ask,
-  checkOptions,
   definePolicy,
   HoldfastError,
   type InputOfTool,
@@ -9,6 +8,7 @@ import {
   type PreparedCall,
   type Tool,
 } from '@holdfast/core';
+import { checkOptions } from '@holdfast/core/internal';
 import { checkReason } from './options.ts';
 import { readToolNames } from './tool-lists.ts';
 

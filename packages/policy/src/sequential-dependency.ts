@@ -1,15 +1,5 @@
-import {
-  allow,
-  checkOptions,
-  checkToolName,
-  definePolicy,
-  deny,
-  HoldfastError,
-  isPlainObject,
-  type KeyedState,
-  type Policy,
-  upsert,
-} from '@holdfast/core';
+import { allow, definePolicy, deny, HoldfastError, type KeyedState, type Policy, upsert } from '@holdfast/core';
+import { checkOptions, checkToolName, isPlainObject } from '@holdfast/core/internal';
 
 export interface SequentialDependencyOptions {
   /** Default `sequential-dependency`; needed when one place has two. */

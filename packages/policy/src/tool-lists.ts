@@ -1,13 +1,5 @@
-import {
-  allow,
-  checkOptions,
-  checkToolName,
-  definePolicy,
-  deny,
-  HoldfastError,
-  type Policy,
-  type Tool,
-} from '@holdfast/core';
+import { allow, definePolicy, deny, HoldfastError, type Policy, type Tool } from '@holdfast/core';
+import { checkOptions, checkToolName } from '@holdfast/core/internal';
 import { checkReason } from './options.ts';
 
 export interface ToolListOptions {

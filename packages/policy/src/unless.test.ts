@@ -1,4 +1,5 @@
-import { definePolicy, deny, isPlainObject, type PreparedCall } from '@holdfast/core';
+import { definePolicy, deny, type PreparedCall } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { expect, test } from 'vitest';
 import { callBudget } from './call-budget.ts';
 import { callOf, runPolicy } from './fixtures.ts';

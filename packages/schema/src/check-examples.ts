@@ -1,4 +1,5 @@
-import { copyJson, HoldfastError, isPlainObject, type Schema, type Tool } from '@holdfast/core';
+import { HoldfastError, type Schema, type Tool } from '@holdfast/core';
+import { copyJson, isPlainObject } from '@holdfast/core/internal';
 import { compileSchema } from './compile-schema.ts';
 import { describeIssues } from './compiled.ts';
 

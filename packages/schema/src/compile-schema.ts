@@ -1,7 +1,5 @@
 import {
-  deepFreeze,
   HoldfastError,
-  isPlainObject,
   type JsonObject,
   type JsonSchemaDefinition,
   type Schema,
@@ -9,6 +7,7 @@ import {
   type StandardResult,
   type StandardSchema,
 } from '@holdfast/core';
+import { deepFreeze, isPlainObject } from '@holdfast/core/internal';
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type { GenericSchema } from 'valibot';
 import { cutIssues, maxIssues } from './bounded-issues.ts';

@@ -1,4 +1,5 @@
-import { isPlainObject, type Json, type JsonObject, toCanonicalJson } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
+import { isPlainObject, toCanonicalJson } from '@holdfast/core/internal';
 
 // Pairwise comparison of a list this long takes a million steps; of the longest list a model can send, minutes.
 const longList = 1000;

@@ -1,12 +1,6 @@
 import type { Schema as CfworkerSchema, SchemaDraft } from '@cfworker/json-schema';
-import {
-  deepFreeze,
-  HoldfastError,
-  isPlainObject,
-  type Json,
-  type JsonObject,
-  type JsonSchemaDefinition,
-} from '@holdfast/core';
+import { HoldfastError, type Json, type JsonObject, type JsonSchemaDefinition } from '@holdfast/core';
+import { deepFreeze, isPlainObject } from '@holdfast/core/internal';
 import { createBoundedCheck } from './bounded-check.ts';
 import { cutIssues } from './bounded-issues.ts';
 import { closeObjects } from './close-objects.ts';

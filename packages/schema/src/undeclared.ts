@@ -1,4 +1,4 @@
-import { isPlainObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { maxIssues } from './bounded-issues.ts';
 import type { SchemaIssue } from './compiled.ts';
 

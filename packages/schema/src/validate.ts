@@ -1,4 +1,5 @@
-import { isPlainObject, type StandardResult } from '@holdfast/core';
+import type { StandardResult } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { type Config, type GenericIssue, type GenericSchema, getGlobalConfig } from 'valibot';
 import { maxIssues } from './bounded-issues.ts';
 import type { CompiledSchema, SchemaIssue } from './compiled.ts';

@@ -1,4 +1,5 @@
-import { isPlainObject, type Json, nearestNames } from '@holdfast/core';
+import type { Json } from '@holdfast/core';
+import { isPlainObject, nearestNames } from '@holdfast/core/internal';
 import type { LogRecord } from '@holdfast/session';
 
 /** The ids of all calls of a log, including child sessions, in the order of first mention. */

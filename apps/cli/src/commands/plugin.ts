@@ -1,4 +1,5 @@
-import { describeThrown, HoldfastError, type PluginCommand } from '@holdfast/core';
+import { HoldfastError, type PluginCommand } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { openEquipment, reportProblems } from '../settings/equipment.ts';
 import { findFolder, readSettings } from '../settings/settings.ts';
 import { reportFailure } from '../terminal/failure.ts';

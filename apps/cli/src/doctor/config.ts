@@ -1,4 +1,4 @@
-import { describeThrown } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { formatCount } from '@holdfast/orchestrator/text';
 import { describePack } from '../run/setup.ts';
 import { openEquipment } from '../settings/equipment.ts';

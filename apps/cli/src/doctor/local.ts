@@ -1,6 +1,6 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { describeThrown } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { findPackage } from '@holdfast/registry/node';
 import { adapterPackage, bindingPackage, weightsPackage } from '../models/local.ts';
 import { findVersion } from '../models/package.ts';

@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import { describeThrown } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { compareLock, isRegistryCurrent, type LockState } from '@holdfast/loader';
 import { formatCount } from '@holdfast/orchestrator/text';
 import { toPrintable } from '../terminal/text.ts';

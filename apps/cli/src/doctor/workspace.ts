@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, statfs } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { describeThrown } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { describeFound, type FoundModel, findModels } from '../models/found.ts';
 import type { OfferedProvider } from '../models/provider-keys.ts';
 import type { Host } from '../terminal/host.ts';

@@ -1,4 +1,5 @@
-import { type Json, toPrintable, toPrintableBlock } from '@holdfast/core';
+import type { Json } from '@holdfast/core';
+import { toPrintable, toPrintableBlock } from '@holdfast/core/internal';
 import { cut, formatCount, toBlock } from '@holdfast/orchestrator/text';
 
 /** Text that is already HTML. Only this file creates it from other text. */

@@ -1,4 +1,4 @@
-import { toPrintableBlock } from '@holdfast/core';
+import { toPrintableBlock } from '@holdfast/core/internal';
 import { type PlanTrace, reportTrace, type TraceReport } from '@holdfast/orchestrator';
 import { cut, describeDecision, formatCount, formatDuration, toBlock, toLine } from '@holdfast/orchestrator/text';
 import { formatTime } from './text.ts';

@@ -1,4 +1,4 @@
-import { findVariableProblem } from '@holdfast/core';
+import { findVariableProblem } from '@holdfast/core/internal';
 import { InvalidArgumentError } from 'commander';
 
 export function collect(value: string, earlier: readonly string[] = []): readonly string[] {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { HoldfastError, isPlainObject } from '@holdfast/core';
+import { HoldfastError } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { type GuardHost, homeFolder } from './place.ts';
 
 /** Where an agent's hooks stand, and for which of its events. */

@@ -77,7 +77,7 @@ async function openInTurn(
 const settings = '.claude/settings.json .claude/settings.local.json .codex/hooks.json .codex/config.toml'.split(' ');
 
 /** The preset `coding`: secrets, destructive commands, what runs by itself, and the guard itself. */
-export function codingPolicies(host: GuardHost): readonly Policy[] {
+function codingPolicies(host: GuardHost): readonly Policy[] {
   const home = homeFolder(host);
   const own = [guardFolder(host), userFolder(host), ...settings.map((path) => join(home, path))];
   const paths = [...new Set([...own, ...own.map(resolveLinks)])];

@@ -1,4 +1,5 @@
-import { HoldfastError, isHoldfastError, isPlainObject, type Slice } from '@holdfast/core';
+import { HoldfastError, isHoldfastError, type Slice } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { type LogRecord, replay, type Session } from '@holdfast/session';
 import { type OpenedJsonlLog, openJsonlLog, type SnapshotOptions } from '@holdfast/session/jsonl';
 import type { Host } from '../terminal/host.ts';

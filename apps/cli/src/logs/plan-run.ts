@@ -1,4 +1,4 @@
-import { describeThrown, isPlainObject } from '@holdfast/core';
+import { describeThrown, isPlainObject } from '@holdfast/core/internal';
 import { formatCount } from '@holdfast/orchestrator/text';
 import { planSlice, renderPlan } from '@holdfast/planning';
 import type { LogRecord } from '@holdfast/session';

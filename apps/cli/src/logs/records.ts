@@ -1,4 +1,5 @@
-import { isPlainObject, type PolicyDecision, type RecordedOutcome, readOutcome } from '@holdfast/core';
+import type { PolicyDecision } from '@holdfast/core';
+import { isPlainObject, type RecordedOutcome, readOutcome } from '@holdfast/core/internal';
 import type { LogRecord } from '@holdfast/session';
 import * as v from 'valibot';
 import type { EndedWrites } from '../calls/changes.ts';

@@ -1,4 +1,5 @@
-import { HoldfastError, isHoldfastError, isPlainObject, type Json, type Slice } from '@holdfast/core';
+import { HoldfastError, isHoldfastError, type Json, type Slice } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { planSlice } from '@holdfast/planning';
 import { visibilitySlice } from '@holdfast/prompt';
 import { type LogRecord, replay, type Session, type SessionExport } from '@holdfast/session';

@@ -1,14 +1,7 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { hostname } from 'node:os';
-import {
-  describeThrown,
-  isHoldfastError,
-  isPlainObject,
-  type Json,
-  type PendingApproval,
-  type PolicyDecision,
-  type Repeat,
-} from '@holdfast/core';
+import { isHoldfastError, type Json, type PendingApproval, type PolicyDecision, type Repeat } from '@holdfast/core';
+import { describeThrown, isPlainObject } from '@holdfast/core/internal';
 import { type Grant, listGrants } from '@holdfast/executor';
 import type { LogRecord, OpenCall, Session } from '@holdfast/session';
 import { type LogReading, readLog } from '@holdfast/session/jsonl';

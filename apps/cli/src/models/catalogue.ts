@@ -1,4 +1,4 @@
-import { nearestNames } from '@holdfast/core';
+import { nearestNames } from '@holdfast/core/internal';
 import { usageError } from '../terminal/failure.ts';
 import { isModelName } from './pulled.ts';
 

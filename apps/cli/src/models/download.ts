@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises';
-import { describeThrown, HoldfastError, isHoldfastError } from '@holdfast/core';
+import { HoldfastError, isHoldfastError } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { createLogUpdate } from 'log-update';
 import { describeTerminal, type Host, type Interruption } from '../terminal/host.ts';
 import { fitColumns, formatBytes } from '../terminal/text.ts';

@@ -1,7 +1,8 @@
 import { copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isHoldfastError, isPlainObject, type Model, type ModelEvent } from '@holdfast/core';
+import { isHoldfastError, type Model, type ModelEvent } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { fileTools } from '@holdfast/filesystem';
 import { expect, test, vi } from 'vitest';
 import { runProgram } from '../program.ts';

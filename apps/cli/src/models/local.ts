@@ -1,13 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import {
-  describeThrown,
-  HoldfastError,
-  isHoldfastError,
-  isPlainObject,
-  type Model,
-  type ModelRequest,
-} from '@holdfast/core';
+import { HoldfastError, isHoldfastError, type Model, type ModelRequest } from '@holdfast/core';
+import { describeThrown, isPlainObject } from '@holdfast/core/internal';
 import { findPackage } from '@holdfast/registry/node';
 import { usageError } from '../terminal/failure.ts';
 import type { Host } from '../terminal/host.ts';

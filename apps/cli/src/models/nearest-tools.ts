@@ -1,4 +1,5 @@
-import { isPlainObject, type Message, type ToolDeclaration } from '@holdfast/core';
+import type { Message, ToolDeclaration } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 
 /**
  * At most `most` of the tools, in their original order: those already called, then those whose name, description or parameters share

@@ -1,4 +1,4 @@
-import { isPlainObject, parseJson } from '@holdfast/core';
+import { isPlainObject, parseJson } from '@holdfast/core/internal';
 import type { Host } from '../terminal/host.ts';
 
 const addressVariable = 'OLLAMA_HOST';

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { describeThrown, HoldfastError, type Model, type PluginModel } from '@holdfast/core';
+import { HoldfastError, type Model, type PluginModel } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import type { ScriptedModel } from '@holdfast/testing';
 import { usageError } from '../terminal/failure.ts';
 import { openLocalModel } from './local.ts';

@@ -1,4 +1,5 @@
-import { isPlainObject, type Message, type Model, type ModelEvent, parseJson } from '@holdfast/core';
+import type { Message, Model, ModelEvent } from '@holdfast/core';
+import { isPlainObject, parseJson } from '@holdfast/core/internal';
 
 type ToolMessage = Extract<Message, { readonly role: 'tool' }>;
 

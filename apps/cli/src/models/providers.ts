@@ -1,5 +1,6 @@
 import { type AiSdkModel, aiSdkModel } from '@holdfast/adapter-ai-sdk';
-import { describeThrown, isHoldfastError, type Model } from '@holdfast/core';
+import { isHoldfastError, type Model } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { usageError } from '../terminal/failure.ts';
 import { findOllamaAddress } from './ollama.ts';
 import { findEntry } from './package.ts';

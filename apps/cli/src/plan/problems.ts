@@ -1,4 +1,5 @@
-import { HoldfastError, isHoldfastError, isPlainObject } from '@holdfast/core';
+import { HoldfastError, isHoldfastError } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import type { PlanViolation } from '@holdfast/orchestrator';
 import * as v from 'valibot';
 import type { Equipment } from '../settings/equipment.ts';

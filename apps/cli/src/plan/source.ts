@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
-import { describeThrown } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { usageError } from '../terminal/failure.ts';
 import type { Host } from '../terminal/host.ts';
 import { readText } from '../terminal/request.ts';

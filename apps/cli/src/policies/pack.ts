@@ -1,6 +1,7 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { describeThrown, HoldfastError, isPack, isPlainObject, type JsonObject, type Pack } from '@holdfast/core';
+import { HoldfastError, type JsonObject, type Pack } from '@holdfast/core';
+import { describeThrown, isPack, isPlainObject } from '@holdfast/core/internal';
 import { findPackage, findPackageEntry } from '@holdfast/registry/node';
 import type { PackCases } from '@holdfast/testing';
 import { usageError } from '../terminal/failure.ts';

@@ -1,12 +1,6 @@
 import { homedir } from 'node:os';
-import {
-  type DescribedCall,
-  type Describer,
-  type FactsSource,
-  isPlainObject,
-  type JsonObject,
-  type Place,
-} from '@holdfast/core';
+import type { DescribedCall, Describer, FactsSource, JsonObject, Place } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { createFacts, type FileUse, fetchFacts, fileFacts, patchFacts, shellFacts } from '@holdfast/facts';
 import { nodeDisk } from '@holdfast/facts/node';
 

@@ -1,6 +1,7 @@
 import { mkdir, open, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { findToolNameProblem, HoldfastError } from '@holdfast/core';
+import { HoldfastError } from '@holdfast/core';
+import { findToolNameProblem } from '@holdfast/core/internal';
 import { foldName } from '@holdfast/registry';
 import { type ExitCode, usageError } from '../terminal/failure.ts';
 import type { Host } from '../terminal/host.ts';

@@ -1,4 +1,5 @@
-import { digestJson, HoldfastError, type JsonObject } from '@holdfast/core';
+import { HoldfastError, type JsonObject } from '@holdfast/core';
+import { digestJson } from '@holdfast/core/internal';
 import type { PackageSource } from '@holdfast/registry';
 import * as v from 'valibot';
 import type { Equipment } from './equipment.ts';

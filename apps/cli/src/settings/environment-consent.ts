@@ -1,4 +1,5 @@
-import { type Tool, toEnvironmentVariables } from '@holdfast/core';
+import type { Tool } from '@holdfast/core';
+import { toEnvironmentVariables } from '@holdfast/core/internal';
 import type { EnvironmentRequest, GrantEnvironment } from '@holdfast/loader';
 import type { Session } from '@holdfast/session';
 import { findQuestionStream, type Host, type TakenStreams } from '../terminal/host.ts';

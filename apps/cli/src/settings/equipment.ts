@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { HoldfastError, nearestNames, type Policy, type Section, type Slice } from '@holdfast/core';
+import { HoldfastError, type Policy, type Section, type Slice } from '@holdfast/core';
+import { nearestNames } from '@holdfast/core/internal';
 import { formatDiagnostic, readDefinitionLock } from '@holdfast/loader';
 import { configPolicies, type Registry, type RegistryProblem, type UnknownToolName } from '@holdfast/registry';
 import { type OpenedRegistry, openRegistry, type RegistryDiagnostic } from '@holdfast/registry/node';

@@ -1,12 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import {
-  describeThrown,
-  HoldfastError,
-  isHoldfastError,
-  type JsonObject,
-  type Pack,
-  type Plugin,
-} from '@holdfast/core';
+import { HoldfastError, isHoldfastError, type JsonObject, type Pack, type Plugin } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import {
   type Diagnostic,
   definitionsOf,

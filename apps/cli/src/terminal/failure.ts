@@ -1,4 +1,5 @@
-import { describeThrown, HoldfastError, isHoldfastError, isPlainObject } from '@holdfast/core';
+import { HoldfastError, isHoldfastError } from '@holdfast/core';
+import { describeThrown, isPlainObject } from '@holdfast/core/internal';
 import { type Colors, createColors } from './colors.ts';
 import { describeTerminal, type Host, type Interruption } from './host.ts';
 import { toPrintable } from './text.ts';

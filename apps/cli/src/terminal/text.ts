@@ -1,4 +1,4 @@
-export { toPrintable, toPrintableBlock, unprintable } from '@holdfast/core';
+export { toPrintable, toPrintableBlock, unprintable } from '@holdfast/core/internal';
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 const emoji = /\p{Emoji_Presentation}|\u{FE0F}/u;

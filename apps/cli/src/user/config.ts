@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { findToolNameProblem, findVariableProblem, HoldfastError, isPlainObject } from '@holdfast/core';
+import { HoldfastError } from '@holdfast/core';
+import { findToolNameProblem, findVariableProblem, isPlainObject } from '@holdfast/core/internal';
 import * as v from 'valibot';
 import { type OfferedProvider, offeredProviders } from '../models/provider-keys.ts';
 import type { Host } from '../terminal/host.ts';

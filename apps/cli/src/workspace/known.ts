@@ -1,5 +1,6 @@
 import { isAbsolute, join } from 'node:path';
-import { HoldfastError, isHoldfastError, isPlainObject } from '@holdfast/core';
+import { HoldfastError, isHoldfastError } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import type { Host } from '../terminal/host.ts';
 import { toPrintable } from '../terminal/text.ts';
 import { quoteWord } from '../terminal/words.ts';

@@ -1,5 +1,6 @@
 import { pathToFileURL } from 'node:url';
-import { describeThrown, HoldfastError } from '@holdfast/core';
+import { HoldfastError } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { usageError } from '../terminal/failure.ts';
 
 export type Exports = Readonly<Record<string, unknown>>;

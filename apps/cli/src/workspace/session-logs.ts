@@ -1,6 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Clock, describeThrown, HoldfastError } from '@holdfast/core';
+import { type Clock, HoldfastError } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { usageError } from '../terminal/failure.ts';
 import { hasCode } from '../terminal/system.ts';
 import { isFolder } from './folder.ts';

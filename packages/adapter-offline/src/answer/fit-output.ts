@@ -1,4 +1,5 @@
-import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { choicesOf, objectAt, resolve, typesOf } from '../words/parameters.ts';
 import { stemsOf } from '../words/words.ts';
 import { shapeOf } from './report.ts';

@@ -1,4 +1,5 @@
-import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { readHead } from '../read/head.ts';
 import { type Clause, textOf } from '../words/clauses.ts';
 import { isQuantifier, splitName } from '../words/words.ts';

@@ -1,4 +1,5 @@
-import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { isPath, type PlacedValue, type ValueKind } from './values.ts';
 import { splitName, stemsOf } from './words.ts';
 

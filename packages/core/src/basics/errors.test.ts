@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { describeThrown, HoldfastError, isHoldfastError } from '../index.ts';
+import { HoldfastError, isHoldfastError } from '../index.ts';
+import { describeThrown } from '../internal.ts';
 
 test('an error carries code, data and cause', () => {
   const cause = new Error('inner');

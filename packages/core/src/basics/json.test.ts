@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { copyJson, deepFreeze } from '../index.ts';
+import { copyJson, deepFreeze } from '../internal.ts';
 
 test('property: JSON is copied whole, frozen all the way down, and shares nothing that can change', () => {
   fc.assert(

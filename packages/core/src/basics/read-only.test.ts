@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { freezeOpen, ReadOnlyMap, ReadOnlySet } from '../index.ts';
+import { freezeOpen, ReadOnlyMap, ReadOnlySet } from '../internal.ts';
 
 test('a read-only map reads like a map, and cannot be changed', () => {
   const source = new Map([

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { defineTool, findRetryProblem, isHoldfastError, type Repeat, retryDelayMs, type ToolRetry } from '../index.ts';
+import { defineTool, isHoldfastError, type Repeat, type ToolRetry } from '../index.ts';
+import { findRetryProblem, retryDelayMs } from '../internal.ts';
 
 test.each<{ readonly retry: unknown; readonly repeat?: Repeat; readonly code?: string; readonly says?: string }>([
   { retry: { attempts: 2 } },

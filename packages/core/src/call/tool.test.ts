@@ -6,7 +6,6 @@ import {
   type ExecutableTool,
   type InputOfTool,
   isHoldfastError,
-  isToolResult,
   type Json,
   type OutputOfTool,
   type Tool,
@@ -14,6 +13,7 @@ import {
   toolError,
   toolOk,
 } from '../index.ts';
+import { isToolResult } from '../internal.ts';
 
 const base: ToolDefinition<unknown, unknown> = { name: 'echo', description: 'Echoes.' };
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hasMask } from '../index.ts';
+import { hasMask } from '../internal.ts';
 
 test.each([
   ['[redacted:0123456789ab]', true],

@@ -1,11 +1,6 @@
 import { expect, expectTypeOf, test } from 'vitest';
-import {
-  defineResource,
-  isResourceDefinition,
-  type ResourceDefinition,
-  type StagedResource,
-  type ToolContext,
-} from '../index.ts';
+import { defineResource, type ResourceDefinition, type StagedResource, type ToolContext } from '../index.ts';
+import { isResourceDefinition } from '../internal.ts';
 
 interface Client {
   ask(): string;

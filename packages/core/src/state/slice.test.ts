@@ -1,16 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  allow,
-  append,
-  clear,
-  definePolicy,
-  defineSlice,
-  isHoldfastError,
-  isOperation,
-  remove,
-  replace,
-  upsert,
-} from '../index.ts';
+import { allow, append, clear, definePolicy, defineSlice, isHoldfastError, remove, replace, upsert } from '../index.ts';
+import { isOperation } from '../internal.ts';
 
 test('operations are recognised by their brand', () => {
   for (const operation of [replace(1), append(1, 2), upsert('k', 1), remove('k'), clear]) {

@@ -1,13 +1,12 @@
 import {
   type ApprovalAnswer,
   type Clock,
-  copyJson,
   type EffectCheck,
   HoldfastError,
-  isPlainObject,
   type PendingApproval,
   systemClock,
 } from '@holdfast/core';
+import { copyJson, isPlainObject } from '@holdfast/core/internal';
 import type { CallPlace, LogEntry, OpenApproval, OpenCall, Session } from '@holdfast/session';
 import { readAnswer } from './ask.ts';
 import { checkCallId, isClaimed } from './claims.ts';

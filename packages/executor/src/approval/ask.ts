@@ -1,11 +1,5 @@
-import {
-  type ApprovalAnswer,
-  describeThrown,
-  type Json,
-  type PendingApproval,
-  type PolicyDecision,
-  type PreparedCall,
-} from '@holdfast/core';
+import type { ApprovalAnswer, Json, PendingApproval, PolicyDecision, PreparedCall } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import type { LogEntry } from '@holdfast/session';
 import type { CallScope } from '../call/scope.ts';
 import type { Approve } from '../call/types.ts';

@@ -1,12 +1,5 @@
-import {
-  decodeJson,
-  digestJson,
-  type Json,
-  type PreparedCall,
-  type Redactor,
-  sha256,
-  toCanonicalJson,
-} from '@holdfast/core';
+import type { Json, PreparedCall, Redactor } from '@holdfast/core';
+import { decodeJson, digestJson, sha256, toCanonicalJson } from '@holdfast/core/internal';
 import type { Session } from '@holdfast/session';
 import { policiesFor } from '../call/authorize.ts';
 import type { CallScope } from '../call/scope.ts';

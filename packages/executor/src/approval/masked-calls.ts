@@ -1,4 +1,5 @@
-import { HoldfastError, hasMask, isPlainObject } from '@holdfast/core';
+import { HoldfastError } from '@holdfast/core';
+import { hasMask, isPlainObject } from '@holdfast/core/internal';
 import { openSealed, type Session, sealContent } from '@holdfast/session';
 import { failure } from '../call/ending.ts';
 import { identifyCall } from '../call/prepare.ts';

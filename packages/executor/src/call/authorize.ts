@@ -5,10 +5,7 @@ import {
   type Decision,
   type Deny,
   deny,
-  describeThrown,
   HoldfastError,
-  isOperation,
-  isPlainObject,
   type Operation,
   type Policy,
   type PolicyContext,
@@ -19,6 +16,7 @@ import {
   type Slice,
   type Tool,
 } from '@holdfast/core';
+import { describeThrown, isOperation, isPlainObject } from '@holdfast/core/internal';
 import type { CallScope } from './scope.ts';
 import type { PolicyInForce, PolicySurroundings, Verdict } from './types.ts';
 

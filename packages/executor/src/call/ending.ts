@@ -1,27 +1,29 @@
 import {
-  copyJson,
-  describeThrown,
-  forModel,
   isHoldfastError,
-  isPlainObject,
-  isToolResult,
   type Json,
-  nearestNames,
   type OmittedArguments,
   type Outcome,
   type OutcomeKind,
   type PolicyDecision,
   type Problem,
-  type RecordedOutcome,
   type Redactor,
-  renderPlainly,
-  sha256,
   type ThrownError,
   type Tool,
   type ToolCallEndEvent,
   type Touched,
-  toOutcomeText,
 } from '@holdfast/core';
+import {
+  copyJson,
+  describeThrown,
+  forModel,
+  isPlainObject,
+  isToolResult,
+  nearestNames,
+  type RecordedOutcome,
+  renderPlainly,
+  sha256,
+  toOutcomeText,
+} from '@holdfast/core/internal';
 import type { CompiledTool, Ended, Ending, EndOfLife, Invoked } from './types.ts';
 
 /** An ending that is no success. */

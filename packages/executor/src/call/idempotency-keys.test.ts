@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { defineTool, type Json, sha256, type Tool, type ToolContext } from '@holdfast/core';
+import { defineTool, type Json, type Tool, type ToolContext } from '@holdfast/core';
+import { sha256 } from '@holdfast/core/internal';
 import { jsonSchema } from '@holdfast/schema/json';
 import { createSession, type LogRecord, memoryStore, replay, type Session } from '@holdfast/session';
 import { createRedactor } from '@holdfast/session/redact';

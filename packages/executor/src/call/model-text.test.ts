@@ -1,4 +1,5 @@
-import { defineTool, forModel } from '@holdfast/core';
+import { defineTool } from '@holdfast/core';
+import { forModel } from '@holdfast/core/internal';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { testSession } from '../fixtures.ts';

@@ -1,38 +1,38 @@
 import {
   type CallFacts,
-  copyJson,
-  deepFreeze,
-  describeThrown,
   HoldfastError,
-  isPlainObject,
   type Json,
   type JsonObject,
-  modelJsonLimits,
-  type ParsedJson,
   type PlaceView,
   type PreparedCall,
   type Problem,
-  parseJson,
   type RecordedFacts,
   type Redactor,
   type Tool,
   type ToolCall,
 } from '@holdfast/core';
+import {
+  copyJson,
+  deepFreeze,
+  describeThrown,
+  isPlainObject,
+  modelJsonLimits,
+  type ParsedJson,
+  parseJson,
+} from '@holdfast/core/internal';
 import { checkToolExamples, compileSchema, describeIssues, findMissingCompiler } from '@holdfast/schema';
 import { failure, thrownCode, unknownTool } from './ending.ts';
 import type { CallRecord } from './running-call.ts';
 import type { CallScope } from './scope.ts';
 import type { CompiledTool, CompiledTools, Ended, IdentifiedCall, Prepared } from './types.ts';
 
-/** What calls would do, for policies and the record. Brought by the host's option `facts`. */
+/** Makes facts of calls for policies and the record. Brought by the host's option `facts`. */
 export interface ScopeFacts {
-  /** As describers and policies see it: it knows which files the session wrote. */
   readonly place: PlaceView;
-  /** The same call, whose facts are made when they are first looked at. */
+  /** Adds facts that are made on first access. */
   attach(call: PreparedCall): PreparedCall;
-  /** The facts of a call, as far as anybody has looked at them. */
   madeOf(call: PreparedCall): CallFacts | undefined;
-  /** Makes the facts of a call again. Whether they are others than before. */
+  /** Makes the facts of a call again; true if they differ. */
   renew(call: PreparedCall): boolean;
   /** A call begins: notes which files it writes, however it ends. */
   begin(call: PreparedCall): void;

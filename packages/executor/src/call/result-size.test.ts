@@ -1,13 +1,5 @@
-import {
-  defineTool,
-  type Model,
-  type Outcome,
-  type RecordedOutcome,
-  readOutcome,
-  type Tool,
-  toolError,
-  toolOk,
-} from '@holdfast/core';
+import { defineTool, type Model, type Outcome, type Tool, toolError, toolOk } from '@holdfast/core';
+import { type RecordedOutcome, readOutcome } from '@holdfast/core/internal';
 import { createSession, explainCall, type LogRecord, memoryStore, replay } from '@holdfast/session';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';

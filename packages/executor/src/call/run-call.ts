@@ -1,11 +1,5 @@
-import {
-  describeThrown,
-  type ExecutableTool,
-  type JsonObject,
-  type Outcome,
-  type Tool,
-  type ToolCallEndEvent,
-} from '@holdfast/core';
+import type { ExecutableTool, JsonObject, Outcome, Tool, ToolCallEndEvent } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { authorize } from './authorize.ts';
 import { CallContext } from './context.ts';
 import { endOfLife, failure, thrownCode } from './ending.ts';

@@ -5,10 +5,7 @@ import {
   type FactsSource,
   type FilesystemReader,
   HoldfastError,
-  isMaxResultChars,
-  isStagedResource,
   type Model,
-  minResultChars,
   type Policy,
   type Prompt,
   type RenderedPrompt,
@@ -18,6 +15,7 @@ import {
   systemClock,
   type Tool,
 } from '@holdfast/core';
+import { isMaxResultChars, isStagedResource, minResultChars } from '@holdfast/core/internal';
 import type { Session, SessionTransaction } from '@holdfast/session';
 import { bindHostPolicies, checkPolicies, observersOf, type PolicyBinding } from './authorize.ts';
 import { accountOf, type BudgetAccount, checkMilliseconds, type Lifetime, startLifetime } from './execute.ts';

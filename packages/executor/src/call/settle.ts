@@ -1,21 +1,23 @@
 import {
-  copyJson,
-  cutMiddle,
-  describeThrown,
   HoldfastError,
-  isToolResult,
   type Json,
-  maxResultCharsOf,
-  minResultChars,
   type Outcome,
-  ReadOnlyMap,
-  renderJson,
   type SessionEvent,
   type Tool,
   type ToolCallEndEvent,
   type Touched,
-  toOutcomeText,
 } from '@holdfast/core';
+import {
+  copyJson,
+  cutMiddle,
+  describeThrown,
+  isToolResult,
+  maxResultCharsOf,
+  minResultChars,
+  ReadOnlyMap,
+  renderJson,
+  toOutcomeText,
+} from '@holdfast/core/internal';
 import { describeIssues } from '@holdfast/schema';
 import type { LogEntry } from '@holdfast/session';
 import {
@@ -35,13 +37,11 @@ import { isThenable, waitForAnswer } from './execute.ts';
 import type { CallRecord, RunningCall } from './running-call.ts';
 import type { CompiledTool, Ending, Invoked } from './types.ts';
 
-/** What the resources of a call are ready to apply. */
+/** The changes that the resources of a call are ready to apply. `mark` identifies them for `recover`. */
 export interface PreparedResources {
   readonly touched: ReadonlyMap<string, Touched>;
-  /** By which `recover` is asked for it. */
   readonly mark: string | undefined;
 }
-
 const none: readonly never[] = Object.freeze([]);
 const nothingPrepared: PreparedResources = { touched: new ReadOnlyMap(), mark: undefined };
 

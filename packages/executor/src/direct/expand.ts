@@ -1,4 +1,5 @@
-import { describeThrown, type SectionOpening, type ToolCallEndEvent } from '@holdfast/core';
+import type { SectionOpening, ToolCallEndEvent } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { failure, thrownCode } from '../call/ending.ts';
 import type { RunningCall } from '../call/running-call.ts';
 import type { CallScope } from '../call/scope.ts';

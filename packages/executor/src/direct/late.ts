@@ -1,4 +1,5 @@
-import { copyJson, describeThrown, HoldfastError, isToolResult, type ToolCallLateEvent } from '@holdfast/core';
+import { HoldfastError, type ToolCallLateEvent } from '@holdfast/core';
+import { copyJson, describeThrown, isToolResult } from '@holdfast/core/internal';
 import type { LogEntry } from '@holdfast/session';
 import { learnReturned, thrownCode } from '../call/ending.ts';
 import { toAbortReason } from '../call/execute.ts';

@@ -1,4 +1,4 @@
-import { describeThrown, freezeOpen } from '@holdfast/core';
+import { describeThrown, freezeOpen } from '@holdfast/core/internal';
 import type { Session } from '@holdfast/session';
 import { isThenable, waitForAnswer } from '../call/execute.ts';
 

@@ -1,4 +1,5 @@
-import { checkOptions, HoldfastError, type OptionRules } from '@holdfast/core';
+import { HoldfastError } from '@holdfast/core';
+import { checkOptions, type OptionRules } from '@holdfast/core/internal';
 import { checkRedactor, type Session } from '@holdfast/session';
 import type { CallManner, CheckedManner } from '../call/types.ts';
 

@@ -1,4 +1,5 @@
-import { retryDelayMs, type ToolCallEndEvent, toRetry } from '@holdfast/core';
+import type { ToolCallEndEvent } from '@holdfast/core';
+import { retryDelayMs, toRetry } from '@holdfast/core/internal';
 import { learnReturned, saysFailed, thrownCode, withDoubt } from '../call/ending.ts';
 import { answerOf, concludeAttempt, execute } from '../call/run-call.ts';
 import type { RunningCall } from '../call/running-call.ts';

@@ -1,4 +1,5 @@
-import { describeThrown, type Outcome, type ToolCall } from '@holdfast/core';
+import type { Outcome, ToolCall } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { failure, thrownCode } from '../call/ending.ts';
 import { endUnentered, type Released } from '../call/run-call.ts';
 import type { RunningCall } from '../call/running-call.ts';

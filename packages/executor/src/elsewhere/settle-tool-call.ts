@@ -1,4 +1,5 @@
-import { copyJson, HoldfastError, isPlainObject, type Json, type Outcome, toolError, toolOk } from '@holdfast/core';
+import { HoldfastError, type Json, type Outcome, toolError, toolOk } from '@holdfast/core';
+import { copyJson, isPlainObject } from '@holdfast/core/internal';
 import { claimCall } from '../approval/claims.ts';
 import { dropCalls } from '../approval/masked-calls.ts';
 import { failure } from '../call/ending.ts';

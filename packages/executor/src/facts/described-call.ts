@@ -1,13 +1,5 @@
-import {
-  type CallFacts,
-  copyJson,
-  describeThrown,
-  type FactsSource,
-  type Json,
-  type PlaceView,
-  type PreparedCall,
-  type Tool,
-} from '@holdfast/core';
+import type { CallFacts, FactsSource, Json, PlaceView, PreparedCall, Tool } from '@holdfast/core';
+import { copyJson, describeThrown } from '@holdfast/core/internal';
 
 /** A call whose facts are made when somebody first looks at them, and kept. */
 export class DescribedCall implements PreparedCall {

@@ -1,4 +1,5 @@
-import { type CallFacts, isPlainObject, type Json, type RecordedFacts } from '@holdfast/core';
+import type { CallFacts, Json, RecordedFacts } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 
 const maxItems = 50;
 const maxText = 500;

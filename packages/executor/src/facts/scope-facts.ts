@@ -1,13 +1,5 @@
-import {
-  type CallFacts,
-  checkOptions,
-  type FactsSource,
-  type Json,
-  type PlaceView,
-  type PreparedCall,
-  type RecordedFacts,
-  toCanonicalJson,
-} from '@holdfast/core';
+import type { CallFacts, FactsSource, Json, PlaceView, PreparedCall, RecordedFacts } from '@holdfast/core';
+import { checkOptions, toCanonicalJson } from '@holdfast/core/internal';
 import type { Session } from '@holdfast/session';
 import type { ScopeFacts } from '../call/prepare.ts';
 import { type CallRecord, RunningCall } from '../call/running-call.ts';

@@ -1,14 +1,5 @@
-import {
-  type ChildSession,
-  describeThrown,
-  isStagedResource,
-  type Json,
-  type Outcome,
-  type ResourceTransaction,
-  type StagedResource,
-  type Tool,
-  type Touched,
-} from '@holdfast/core';
+import type { ChildSession, Json, Outcome, ResourceTransaction, StagedResource, Tool, Touched } from '@holdfast/core';
+import { describeThrown, isStagedResource } from '@holdfast/core/internal';
 import { failure, thrownCode } from '../call/ending.ts';
 import type { Lifetime } from '../call/execute.ts';
 import { identifyCall } from '../call/prepare.ts';

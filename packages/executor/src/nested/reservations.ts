@@ -1,7 +1,5 @@
 import {
-  describeThrown,
   isHoldfastError,
-  isOperation,
   type Json,
   type Operation,
   type OutcomeKind,
@@ -9,6 +7,7 @@ import {
   type Problem,
   type ToolCallEndEvent,
 } from '@holdfast/core';
+import { describeThrown, isOperation } from '@holdfast/core/internal';
 import type { OpenCall, SessionTransaction } from '@holdfast/session';
 import { isClaimed } from '../approval/claims.ts';
 import type { PolicyBinding } from '../call/authorize.ts';

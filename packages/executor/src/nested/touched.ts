@@ -1,4 +1,5 @@
-import { freezeOpen, ReadOnlyMap, type Touched } from '@holdfast/core';
+import type { Touched } from '@holdfast/core';
+import { freezeOpen, ReadOnlyMap } from '@holdfast/core/internal';
 
 type TouchedByResource = ReadonlyMap<string, Touched>;
 

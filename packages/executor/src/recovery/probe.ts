@@ -1,4 +1,5 @@
-import { describeThrown, type EffectCheck } from '@holdfast/core';
+import type { EffectCheck } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { readEffectCheck } from '../approval/answer.ts';
 import type { RunningCall } from '../call/running-call.ts';
 

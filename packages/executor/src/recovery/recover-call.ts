@@ -1,4 +1,5 @@
-import { type EffectCheck, isPlainObject, type Outcome, type ToolCallEndEvent, toolOk } from '@holdfast/core';
+import { type EffectCheck, type Outcome, type ToolCallEndEvent, toolOk } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import type { OpenCall, OpenStart } from '@holdfast/session';
 import { refuseMasked } from '../approval/masked-calls.ts';
 import { failure } from '../call/ending.ts';

@@ -2,13 +2,11 @@ import {
   type CutReason,
   type FinishReason,
   HoldfastError,
-  isPlainObject,
   type Message,
   type ModelUsage,
   type Outcome,
-  type RecordedOutcome,
-  readOutcome,
 } from '@holdfast/core';
+import { isPlainObject, type RecordedOutcome, readOutcome } from '@holdfast/core/internal';
 import type { LogRecord, OpenRun, Session } from '@holdfast/session';
 import { findOmitted } from '../call/ending.ts';
 import { identifyCall, isSameCall } from '../call/prepare.ts';

@@ -1,12 +1,11 @@
 import {
   type Clock,
-  describeThrown,
   HoldfastError,
-  isStagedResource,
   type ResourceDefinition,
   type ResourceTransaction,
   type StagedResource,
 } from '@holdfast/core';
+import { describeThrown, isStagedResource } from '@holdfast/core/internal';
 import type { Session } from '@holdfast/session';
 import type { RunningCall } from '../call/running-call.ts';
 import { type Kept, keptBeside } from '../call/scope.ts';

@@ -1,4 +1,5 @@
-import { describeThrown, HoldfastError, isHoldfastError, type ResourceDefinition } from '@holdfast/core';
+import { HoldfastError, isHoldfastError, type ResourceDefinition } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 
 // About how resources are declared, whichever of them was asked for: passed on as they are.
 const declarationCodes: ReadonlySet<string> = new Set([

@@ -1,4 +1,5 @@
-import { describeThrown, isStagedResource, type StagedResource } from '@holdfast/core';
+import type { StagedResource } from '@holdfast/core';
+import { describeThrown, isStagedResource } from '@holdfast/core/internal';
 import type { Session } from '@holdfast/session';
 import { type CallScope, type Kept, keptBeside } from '../call/scope.ts';
 

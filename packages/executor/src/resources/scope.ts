@@ -1,4 +1,5 @@
-import { isResourceDefinition, isStagedResource, type ResourceBuild, type ResourceDefinition } from '@holdfast/core';
+import type { ResourceBuild, ResourceDefinition } from '@holdfast/core';
+import { isResourceDefinition, isStagedResource } from '@holdfast/core/internal';
 import { type DisposalOptions, Disposals, type ResourceFailure } from './disposal.ts';
 import {
   buildClosedError,

@@ -1,13 +1,5 @@
-import {
-  describeThrown,
-  isResourceDefinition,
-  isStagedResource,
-  ReadOnlyMap,
-  type ResourceDefinition,
-  type ResourceTransaction,
-  type ToolCallEndEvent,
-  type Touched,
-} from '@holdfast/core';
+import type { ResourceDefinition, ResourceTransaction, ToolCallEndEvent, Touched } from '@holdfast/core';
+import { describeThrown, isResourceDefinition, isStagedResource, ReadOnlyMap } from '@holdfast/core/internal';
 import { failure, thrownCode, uncommitted, withDoubt } from '../call/ending.ts';
 import type { RunningCall } from '../call/running-call.ts';
 import type { CallScope } from '../call/scope.ts';

@@ -1,11 +1,5 @@
-import {
-  type CutReason,
-  copyJson,
-  type FinishReason,
-  isHoldfastError,
-  type Json,
-  type ThrownError,
-} from '@holdfast/core';
+import { type CutReason, type FinishReason, isHoldfastError, type Json, type ThrownError } from '@holdfast/core';
+import { copyJson } from '@holdfast/core/internal';
 import { toThrownError } from '../call/ending.ts';
 import type { Lifetime } from '../call/execute.ts';
 import type { EndOfLife } from '../call/types.ts';

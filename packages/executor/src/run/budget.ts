@@ -1,4 +1,5 @@
-import { type Budget, type BudgetLimits, type Clock, checkOptions, HoldfastError, systemClock } from '@holdfast/core';
+import { type Budget, type BudgetLimits, type Clock, HoldfastError, systemClock } from '@holdfast/core';
+import { checkOptions } from '@holdfast/core/internal';
 import { type BudgetAccount, registerBudget } from '../call/execute.ts';
 
 /**

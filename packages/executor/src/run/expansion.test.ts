@@ -7,12 +7,12 @@ import {
   HoldfastError,
   type KeyedState,
   type Prompt,
-  readExpansion,
   type Slice,
   type Tool,
   upsert,
   visibilityExpansionRequired,
 } from '@holdfast/core';
+import { readExpansion } from '@holdfast/core/internal';
 import { replay } from '@holdfast/session';
 import { expect, test } from 'vitest';
 import {

@@ -1,13 +1,5 @@
-import {
-  type BoundPolicy,
-  type Guide,
-  type Problem,
-  type Prompt,
-  ReadOnlyMap,
-  type RenderedPrompt,
-  type SessionReader,
-  type Slice,
-} from '@holdfast/core';
+import type { BoundPolicy, Guide, Problem, Prompt, RenderedPrompt, SessionReader, Slice } from '@holdfast/core';
+import { ReadOnlyMap } from '@holdfast/core/internal';
 import type { Session } from '@holdfast/session';
 import { observersOf, type PolicyBinding, toBinding } from '../call/authorize.ts';
 import { compileTools } from '../call/prepare.ts';

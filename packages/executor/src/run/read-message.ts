@@ -1,14 +1,5 @@
-import {
-  type FinishReason,
-  type Json,
-  type Model,
-  type ModelEvent,
-  type ModelRequest,
-  type ModelUsage,
-  parseJson,
-  type ToolCall,
-  toModelUsage,
-} from '@holdfast/core';
+import type { FinishReason, Json, Model, ModelEvent, ModelRequest, ModelUsage, ToolCall } from '@holdfast/core';
+import { parseJson, toModelUsage } from '@holdfast/core/internal';
 import { isThenable } from '../call/execute.ts';
 
 /** What came of reading one message of a model. `text` is what had come until then. */

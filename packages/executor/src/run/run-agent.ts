@@ -1,12 +1,5 @@
-import {
-  type BoundPolicy,
-  HoldfastError,
-  type Model,
-  type Prompt,
-  ReadOnlyMap,
-  type RunEvent,
-  type Tool,
-} from '@holdfast/core';
+import { type BoundPolicy, HoldfastError, type Model, type Prompt, type RunEvent, type Tool } from '@holdfast/core';
+import { ReadOnlyMap } from '@holdfast/core/internal';
 import { createSession, type Session } from '@holdfast/session';
 import { claimRun } from '../approval/claims.ts';
 import type { CallOptions, CallScope } from '../call/scope.ts';

@@ -1,13 +1,5 @@
-import {
-  type CallFacts,
-  checkOptions,
-  type Describer,
-  describeThrown,
-  type FactsSource,
-  isPlainObject,
-  type PlaceView,
-  type Tool,
-} from '@holdfast/core';
+import type { CallFacts, Describer, FactsSource, PlaceView, Tool } from '@holdfast/core';
+import { checkOptions, describeThrown, isPlainObject } from '@holdfast/core/internal';
 import { joinFacts, unclearFacts } from './union.ts';
 
 export interface FactsOptions {

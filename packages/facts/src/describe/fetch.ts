@@ -1,4 +1,5 @@
-import { type CallFacts, type Describer, isPlainObject, type Json } from '@holdfast/core';
+import type { CallFacts, Describer, Json } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { readAddress } from '../programs/address.ts';
 import { FactsBuilder } from '../script/facts-builder.ts';
 import { textsOf, toPath } from './files.ts';

@@ -1,4 +1,5 @@
-import { type Describer, isPlainObject, type Json, type PlaceView } from '@holdfast/core';
+import type { Describer, Json, PlaceView } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { joinPath } from '../places/path.ts';
 import { FactsBuilder, type Use } from '../script/facts-builder.ts';
 import { unclearFacts } from './union.ts';

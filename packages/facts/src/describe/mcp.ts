@@ -1,4 +1,5 @@
-import { type CallFacts, type DescribedCall, type Describer, isPlainObject, type PlaceView } from '@holdfast/core';
+import type { CallFacts, DescribedCall, Describer, PlaceView } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { fetchFacts } from './fetch.ts';
 import { fileFacts } from './files.ts';
 import { shellFacts } from './shell.ts';

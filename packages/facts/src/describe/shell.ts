@@ -1,4 +1,5 @@
-import { type CallFacts, type Describer, isPlainObject, type Json, type PlaceView } from '@holdfast/core';
+import type { CallFacts, Describer, Json, PlaceView } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { joinPath } from '../places/path.ts';
 import { readShell } from '../shell/reader.ts';
 import { unclearFacts } from './union.ts';

@@ -1,4 +1,5 @@
-import { allow, ask, type Decision, type Deny, deny, toPrintable } from '@holdfast/core';
+import { allow, ask, type Decision, type Deny, deny } from '@holdfast/core';
+import { toPrintable } from '@holdfast/core/internal';
 
 /** What speaks against a call. */
 export interface Finding {

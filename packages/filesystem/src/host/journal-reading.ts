@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { join } from 'node:path';
-import { isHoldfastError, isPlainObject } from '@holdfast/core';
+import { isHoldfastError } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { type ProcessIdentity, toProcessIdentity } from '@holdfast/session/lock';
 import { nameOf, parsePath } from '../paths/paths.ts';
 import { systemCode } from './errors.ts';

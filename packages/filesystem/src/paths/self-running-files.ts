@@ -6,12 +6,12 @@ import {
   type FilesystemReader,
   HoldfastError,
   isHoldfastError,
-  isPlainObject,
   type Json,
   type Policy,
   type PreparedCall,
   runsByItself,
 } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { parsePath, showPath } from './paths.ts';
 
 export interface SelfRunningFilesOptions {

@@ -7,7 +7,7 @@ import type {
   ToolContext,
   ToolResult,
 } from '@holdfast/core';
-import { isToolResult } from '@holdfast/core';
+import { isToolResult } from '@holdfast/core/internal';
 import { fileTools } from './file-tools.ts';
 
 /** The result of a test call, with the text for a model. */

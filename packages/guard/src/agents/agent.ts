@@ -1,4 +1,5 @@
-import { type Describer, HoldfastError, isPlainObject, type Json, type JsonObject, parseJson } from '@holdfast/core';
+import { type Describer, HoldfastError, type Json, type JsonObject } from '@holdfast/core';
+import { isPlainObject, parseJson } from '@holdfast/core/internal';
 import { fetchFacts, fileFacts, mcpFacts, noFacts, patchFacts, shellFacts } from '@holdfast/facts';
 import type { GuardedCall, GuardedCallName, GuardReport, GuardVerdict } from '../decide/types.ts';
 

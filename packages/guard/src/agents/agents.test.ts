@@ -210,7 +210,7 @@ describe('the tools of the agents are known', () => {
     ],
     [codex, 'view_image', { path: 'a.png' }, { reads: [{ path: '/w/a.png' }] }],
     [codex, 'spawn_agent', { message: 'x' }, { unclear: [] }],
-    [claudeCode, 'NewTool', {}, { unclear: [{ kind: 'program' }] }],
+    [claudeCode, 'NewTool', {}, { unclear: [{ kind: 'tool' }] }],
   ])('%#: $1', (agent, tool, input, facts) => {
     const source = createFacts({ describers: agent.describers, view });
     const call = { id: '1', tool: { name: tool }, input } as never;

@@ -1,4 +1,5 @@
-import { isPlainObject, type JsonObject } from '@holdfast/core';
+import type { JsonObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import type { GuardedCall, GuardVerdict } from '../decide/types.ts';
 import {
   type Agent,

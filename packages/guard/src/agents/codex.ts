@@ -1,4 +1,5 @@
-import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import type { GuardedCall, GuardReport, GuardVerdict } from '../decide/types.ts';
 import {
   type Agent,

@@ -1,4 +1,4 @@
-import { describeThrown } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import type { Guard } from '../decide/types.ts';
 import { type Agent, type HookAnswer, type HookInput, refuse, silent } from './agent.ts';
 

@@ -1,4 +1,5 @@
-import { defineTool, sha256, type Tool } from '@holdfast/core';
+import { defineTool, type Tool } from '@holdfast/core';
+import { sha256 } from '@holdfast/core/internal';
 import * as v from 'valibot';
 
 const plainName = /^[a-z0-9_-]{1,64}$/;

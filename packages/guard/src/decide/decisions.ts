@@ -6,10 +6,9 @@ import {
   remove,
   type Schema,
   type Slice,
-  sha256,
-  toCanonicalJson,
   upsert,
 } from '@holdfast/core';
+import { sha256, toCanonicalJson } from '@holdfast/core/internal';
 import * as v from 'valibot';
 import type { GuardedCall } from './types.ts';
 

@@ -2,6 +2,7 @@ import { allow, ask, definePolicy, deny, type Json, type Policy } from '@holdfas
 import { answerApproval, pendingApprovals } from '@holdfast/executor';
 import { createFacts, shellFacts } from '@holdfast/facts';
 import { budgets } from '@holdfast/pack-budgets';
+import { filesystemGuard } from '@holdfast/pack-filesystem';
 import { packPolicies, requireApproval, sequentialDependency } from '@holdfast/policy';
 import { createSession, type LogRecord, type MemoryStore, memoryStore, replay, type Session } from '@holdfast/session';
 import { describe, expect, test } from 'vitest';
@@ -77,6 +78,12 @@ test('what a call would do is judged in its own folder, under the name that the 
   });
   expect(await guard.before(bash('3', 'cat .env', { cwd: '/elsewhere' }))).toMatchObject({ type: 'deny' });
   expect(await guard.before({ id: '4', name: 'mcp__X.y__cat!', input: { path: '.env' } })).toEqual({ type: 'allow' });
+});
+
+test('a pack of policies is in force as it is', async () => {
+  const { guard } = world(packPolicies(filesystemGuard));
+  expect(await guard.before(bash('1', 'base64 < .env'))).toMatchObject({ type: 'deny' });
+  expect(await guard.before(bash('2', 'npm test'))).toEqual({ type: 'allow' });
 });
 
 describe('an order rule is paid', () => {

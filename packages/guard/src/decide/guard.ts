@@ -1,4 +1,5 @@
-import { type Clock, checkOptions, type KeyedState, type Outcome, systemClock, type Tool } from '@holdfast/core';
+import { type Clock, type KeyedState, type Outcome, systemClock, type Tool } from '@holdfast/core';
+import { checkOptions } from '@holdfast/core/internal';
 import {
   answerApproval,
   type CallOptions,

@@ -1,4 +1,5 @@
-import { describeThrown, type FactsSource, HoldfastError, isHoldfastError, type Outcome } from '@holdfast/core';
+import { type FactsSource, HoldfastError, isHoldfastError, type Outcome } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import type { Released, Report, Suspended } from '@holdfast/executor';
 import type { GuardDecision } from './decisions.ts';
 import type { GuardReport, GuardVerdict, Placed } from './types.ts';

@@ -1,5 +1,6 @@
 import { relative, sep } from 'node:path';
-import { isPlainObject, type JsonObject } from '@holdfast/core';
+import type { JsonObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import type { ToolCommand } from '@holdfast/loader';
 import {
   checkLiteral,

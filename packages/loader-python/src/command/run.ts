@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
-import { HoldfastError, type Json, parseJson } from '@holdfast/core';
+import { HoldfastError, type Json } from '@holdfast/core';
+import { parseJson } from '@holdfast/core/internal';
 import {
   findProgram,
   findProgramFolders,

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { isPlainObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { findProgram, toolEnvironment } from '@holdfast/loader/language';
 import { findVersionProblem, isolatedPython } from './reader.ts';
 

@@ -1,5 +1,5 @@
 import type { Json } from '@holdfast/core';
-import { parseJson } from '@holdfast/core';
+import { parseJson } from '@holdfast/core/internal';
 
 /** The parameters of a Python function. */
 export interface PythonSignature {

@@ -1,4 +1,5 @@
-import { isPlainObject, type JsonObject } from '@holdfast/core';
+import type { JsonObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import type { ArgumentPassing } from '@holdfast/loader';
 import type { Report } from '@holdfast/loader/language';
 import type { PythonSignature } from './outline.ts';

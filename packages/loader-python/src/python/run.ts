@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
-import { HoldfastError, isPlainObject, type Json, parseJson } from '@holdfast/core';
+import { HoldfastError, type Json } from '@holdfast/core';
+import { isPlainObject, parseJson } from '@holdfast/core/internal';
 import {
   type PinnedTool,
   type ProgramAnswer,

@@ -1,14 +1,5 @@
-import {
-  findEnvironmentProblem,
-  findRetryProblem,
-  isPlainObject,
-  type Json,
-  type JsonObject,
-  type Repeat,
-  type ToolExample,
-  type ToolRetry,
-  toRetry,
-} from '@holdfast/core';
+import type { Json, JsonObject, Repeat, ToolExample, ToolRetry } from '@holdfast/core';
+import { findEnvironmentProblem, findRetryProblem, isPlainObject, toRetry } from '@holdfast/core/internal';
 import { type CompiledSchema, compileJsonSchema, describeIssues, jsonSchema } from '@holdfast/schema/json';
 import { keyWords } from './keys.ts';
 import { showPath } from './report.ts';

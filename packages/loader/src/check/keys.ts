@@ -1,4 +1,5 @@
-import { type Effects, isPlainObject, type Json, type JsonObject, type Repeat, type ToolExample } from '@holdfast/core';
+import type { Effects, Json, JsonObject, Repeat, ToolExample } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import * as v from 'valibot';
 import { showPath } from './report.ts';
 import type { Isolation, Report } from './types.ts';

@@ -1,4 +1,5 @@
-import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import type { LiteralPath } from '../parse/literal.ts';
 import { type Diagnostic, toDiagnostic } from '../text/diagnostic.ts';
 import { checkMetadata } from './metadata.ts';

@@ -1,4 +1,5 @@
-import { findToolNameProblem, isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
+import { findToolNameProblem, isPlainObject } from '@holdfast/core/internal';
 import { findHiddenCharacter } from '../text/hidden-text.ts';
 import { checkEnvironment, checkExamples, checkResources, checkRetry } from './extended.ts';
 import { checkDescription, checkFunction } from './function.ts';

@@ -1,4 +1,5 @@
-import { describeThrown, isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
+import { describeThrown, isPlainObject } from '@holdfast/core/internal';
 import { compileJsonSchema, describeIssues, jsonSchema } from '@holdfast/schema/json';
 import type { ExportedFunction } from '../parse/exported-function.ts';
 import type { LiteralPath } from '../parse/literal.ts';

@@ -1,4 +1,5 @@
-import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import type { LiteralPath } from '../parse/literal.ts';
 import { findExpected, isKeyword, listSubschemas } from './keywords.ts';
 import { findPatternProblem } from './pattern.ts';

@@ -1,4 +1,5 @@
-import { isPlainObject, type JsonObject } from '@holdfast/core';
+import type { JsonObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import type { ExportedFunction } from '../parse/exported-function.ts';
 import type { Report } from './types.ts';
 

@@ -1,4 +1,5 @@
-import { copyJson, describeThrown, HoldfastError, isHoldfastError, type Json, type TraceEntry } from '@holdfast/core';
+import { HoldfastError, isHoldfastError, type Json, type TraceEntry } from '@holdfast/core';
+import { copyJson, describeThrown } from '@holdfast/core/internal';
 import type { ThrownMessage } from './child-messages.ts';
 import type { FrameLimits } from './frames.ts';
 

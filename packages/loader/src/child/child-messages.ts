@@ -1,4 +1,5 @@
-import { type Json, parseJson } from '@holdfast/core';
+import type { Json } from '@holdfast/core';
+import { parseJson } from '@holdfast/core/internal';
 import * as v from 'valibot';
 
 /** An error of the other side; `code` and `data` of a HoldfastError. */

@@ -1,7 +1,5 @@
 import {
-  copyJson,
   type Deadline,
-  deepFreeze,
   type FileEntry,
   type FileStat,
   type Filesystem,
@@ -10,6 +8,7 @@ import {
   type Outcome,
   type ToolContext,
 } from '@holdfast/core';
+import { copyJson, deepFreeze } from '@holdfast/core/internal';
 import { type HostMessage, maxTraceLength } from './call-messages.ts';
 import type { ChildMessage } from './child-messages.ts';
 import type { HostRequests, Reply } from './host-requests.ts';

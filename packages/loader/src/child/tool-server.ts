@@ -3,7 +3,8 @@ import { registerHooks } from 'node:module';
 // Not the global one, which a tool may replace.
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { copyJson, HoldfastError, isToolResult } from '@holdfast/core';
+import { HoldfastError } from '@holdfast/core';
+import { copyJson, isToolResult } from '@holdfast/core/internal';
 import { childLimits, type HostMessage, hostLimits, toThrownMessage } from './call-messages.ts';
 import type { ChildMessage, Ending } from './child-messages.ts';
 import { encodeFrame, FrameReader } from './frames.ts';

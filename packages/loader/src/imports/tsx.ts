@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { isPlainObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { readBounded } from '../files/read-bounded.ts';
 import { findRealPath } from '../files/real-path.ts';
 

@@ -1,4 +1,5 @@
-import { type EnvironmentVariable, type Problem, toEnvironmentVariables } from '@holdfast/core';
+import type { Problem } from '@holdfast/core';
+import { type EnvironmentVariable, toEnvironmentVariables } from '@holdfast/core/internal';
 import type { PinnedTool } from '../language/types.ts';
 
 /** A tool file that needs environment variables. */

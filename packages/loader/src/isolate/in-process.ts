@@ -1,4 +1,4 @@
-import { describeThrown } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { findToolFunction, type ToolFunction } from '../child/tool-function.ts';
 import type { PinnedTool } from '../language/types.ts';
 import { beginWith } from './begin-with.ts';

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { type Clock, describeThrown } from '@holdfast/core';
+import type { Clock } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { tagName } from '../child/tagged-programs.ts';
 import type { Command, ProgramExit } from '../language/types.ts';
 import { withoutInherited } from './inherited-descriptors.ts';

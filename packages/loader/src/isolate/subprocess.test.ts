@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { HoldfastError, isToolResult } from '@holdfast/core';
+import { HoldfastError } from '@holdfast/core';
+import { isToolResult } from '@holdfast/core/internal';
 import { expect, test } from 'vitest';
 import {
   closeLater,

@@ -1,16 +1,14 @@
 import {
-  deepFreeze,
   defineTool,
   type ExecutableTool,
   type Executed,
   HoldfastError,
-  isPlainObject,
-  isToolResult,
   type Json,
   type JsonObject,
   type JsonSchemaDefinition,
   type ToolContext,
 } from '@holdfast/core';
+import { deepFreeze, isPlainObject, isToolResult } from '@holdfast/core/internal';
 import { type CompiledSchema, compileJsonSchema } from '@holdfast/schema/json';
 import { inputReference } from '../check/extended.ts';
 import type { ToolMetadata } from '../check/types.ts';

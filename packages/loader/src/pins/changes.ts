@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { type Json, toCanonicalJson } from '@holdfast/core';
+import type { Json } from '@holdfast/core';
+import { toCanonicalJson } from '@holdfast/core/internal';
 import type { ToolMetadata } from '../check/types.ts';
 import type { Closure } from '../imports/closure.ts';
 import type { LockedTool } from './lock-file.ts';

@@ -1,4 +1,5 @@
-import { describeThrown, HoldfastError, isHoldfastError } from '@holdfast/core';
+import { HoldfastError, isHoldfastError } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { createClosureReader } from '../imports/closure.ts';
 import type { PinnedTool } from '../language/types.ts';
 import type { ScannedFile } from '../scan/folder.ts';

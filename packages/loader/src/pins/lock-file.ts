@@ -1,12 +1,5 @@
-import {
-  describeThrown,
-  findToolNameProblem,
-  HoldfastError,
-  isPlainObject,
-  type Json,
-  type JsonObject,
-  parseJson,
-} from '@holdfast/core';
+import { HoldfastError, type Json, type JsonObject } from '@holdfast/core';
+import { describeThrown, findToolNameProblem, isPlainObject, parseJson } from '@holdfast/core/internal';
 import { readBounded } from '../files/read-bounded.ts';
 import { type OnWrite, writeAtomically } from '../files/write-atomically.ts';
 import { digestClosure } from '../imports/closure.ts';

@@ -1,4 +1,5 @@
-import { isPlainObject, type JsonObject } from '@holdfast/core';
+import type { JsonObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { versionPattern } from '../imports/packages.ts';
 
 /** The lock entry of a plugin or pack: its origin and all its declarations. */

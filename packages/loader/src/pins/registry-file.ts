@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { mkdir, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { decodeJson, isPlainObject } from '@holdfast/core';
+import { decodeJson, isPlainObject } from '@holdfast/core/internal';
 import * as v from 'valibot';
 import { readBounded, type Stamp } from '../files/read-bounded.ts';
 import { findRealPath } from '../files/real-path.ts';

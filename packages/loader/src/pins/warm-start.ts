@@ -1,5 +1,5 @@
 import { sep } from 'node:path';
-import { decodeJson } from '@holdfast/core';
+import { decodeJson } from '@holdfast/core/internal';
 import type { ToolMetadata } from '../check/types.ts';
 import { isAsStamped, readStamp, type Stamp } from '../files/read-bounded.ts';
 import { findRealPath } from '../files/real-path.ts';

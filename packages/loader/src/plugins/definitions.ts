@@ -1,9 +1,5 @@
 import {
-  copyJson,
-  describeThrown,
-  findToolNameProblem,
   HoldfastError,
-  isPack,
   type Json,
   type JsonObject,
   type Pack,
@@ -13,6 +9,7 @@ import {
   type Section,
   type Tool,
 } from '@holdfast/core';
+import { copyJson, describeThrown, findToolNameProblem, isPack } from '@holdfast/core/internal';
 import { compileHostSchema, compileSchema } from '@holdfast/schema';
 import {
   isPluginId,

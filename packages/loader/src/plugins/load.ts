@@ -2,14 +2,13 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
   definePlugin,
-  describeThrown,
   HoldfastError,
-  isPlainObject,
   type JsonObject,
   type Plugin,
   type PluginContributions,
   type Tool,
 } from '@holdfast/core';
+import { describeThrown, isPlainObject } from '@holdfast/core/internal';
 import { type CompiledSchema, compileSchema, describeIssues } from '@holdfast/schema';
 import { type LoadedTools, type LoadToolsOptions, loadTools } from '../load/tools.ts';
 import type { Diagnostic } from '../text/diagnostic.ts';

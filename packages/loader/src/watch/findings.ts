@@ -1,4 +1,5 @@
-import { describeThrown, isHoldfastError } from '@holdfast/core';
+import { isHoldfastError } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { codeOf } from '../files/read-bounded.ts';
 import { type Diagnostic, toDiagnostic } from '../text/diagnostic.ts';
 

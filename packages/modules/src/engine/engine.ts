@@ -1,13 +1,5 @@
-import {
-  type Clock,
-  HoldfastError,
-  type JsonObject,
-  type Model,
-  nearestNames,
-  systemClock,
-  type Tool,
-  toPrintable,
-} from '@holdfast/core';
+import { type Clock, HoldfastError, type JsonObject, type Model, systemClock, type Tool } from '@holdfast/core';
+import { nearestNames, toPrintable } from '@holdfast/core/internal';
 import type { ModuleEvent } from '../files/event.ts';
 import { type LoadedModule, toSignatureMap } from '../files/load-module.ts';
 import { listDiagnostics, type ModuleShelf } from '../files/shelf.ts';

@@ -1,11 +1,5 @@
-import {
-  HoldfastError,
-  type JsonObject,
-  type Model,
-  type ModelEvent,
-  type ModelRequest,
-  toModelUsage,
-} from '@holdfast/core';
+import { HoldfastError, type JsonObject, type Model, type ModelEvent, type ModelRequest } from '@holdfast/core';
+import { toModelUsage } from '@holdfast/core/internal';
 import type { LoadedModule } from '../files/load-module.ts';
 import { toPredictor } from '../files/to-predictor.ts';
 import { type LoopCaller, openLoopCaller } from '../loop/caller.ts';

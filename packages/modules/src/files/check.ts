@@ -1,4 +1,5 @@
-import { isHoldfastError, isPlainObject, type JsonObject } from '@holdfast/core';
+import { isHoldfastError, type JsonObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { resolvePointer } from '@holdfast/schema';
 import { createTextPrograms } from '../react/step.ts';
 import { findDemoProblems } from '../signature/demos.ts';

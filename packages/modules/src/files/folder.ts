@@ -1,7 +1,8 @@
 import { lstat } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { dirname as posixDirname } from 'node:path/posix';
-import { describeThrown, HoldfastError } from '@holdfast/core';
+import { HoldfastError } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { type WatchFoldersOptions, watchFolders } from '@holdfast/session/watch';
 import { readContained } from './contained.ts';
 import { findPathProblem, pendingFolder } from './manifest.ts';

@@ -1,4 +1,5 @@
-import { describeThrown, HoldfastError, isHoldfastError } from '@holdfast/core';
+import { HoldfastError, isHoldfastError } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { type ModuleDiagnostic, type ModuleProblem, problemAt } from '../signature/problems.ts';
 import type { Program } from '../signature/program.ts';
 import type { Signature } from '../signature/signature.ts';

@@ -1,4 +1,5 @@
-import { deepFreeze, isPlainObject, type JsonObject, toPrintable } from '@holdfast/core';
+import type { JsonObject } from '@holdfast/core';
+import { deepFreeze, isPlainObject, toPrintable } from '@holdfast/core/internal';
 import { compileSchema } from '@holdfast/schema';
 import { jsonSchema } from '@holdfast/schema/json';
 import { type FileProblem, type ModuleProblem, problemAt } from '../signature/problems.ts';

@@ -1,4 +1,5 @@
-import { type Json, unprintable } from '@holdfast/core';
+import type { Json } from '@holdfast/core';
+import { unprintable } from '@holdfast/core/internal';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { playModel } from '../predict/fixtures.ts';

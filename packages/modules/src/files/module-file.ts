@@ -1,4 +1,5 @@
-import { deepFreeze, describeThrown, HoldfastError, isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import { HoldfastError, type Json, type JsonObject } from '@holdfast/core';
+import { deepFreeze, describeThrown, isPlainObject } from '@holdfast/core/internal';
 import { compileSchema } from '@holdfast/schema';
 import { jsonSchema } from '@holdfast/schema/json';
 import { cutProblems, type ModuleProblem, problemAt } from '../signature/problems.ts';

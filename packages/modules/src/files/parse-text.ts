@@ -1,4 +1,5 @@
-import { type Json, parseJson } from '@holdfast/core';
+import type { Json } from '@holdfast/core';
+import { parseJson } from '@holdfast/core/internal';
 import type { SchemaIssue } from '@holdfast/schema';
 import { type ModuleProblem, problemAt } from '../signature/problems.ts';
 

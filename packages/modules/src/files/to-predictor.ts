@@ -1,4 +1,5 @@
-import { isPlainObject, type Model, type Tool } from '@holdfast/core';
+import type { Model, Tool } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import type { ToolCatalog } from '../loop/tool-catalog.ts';
 import { createPredictor, type Predictor } from '../predict/predict.ts';
 import { type ReactPredictor, react } from '../react/react.ts';

@@ -1,4 +1,5 @@
-import { deepFreeze, HoldfastError, type Json, type JsonObject, type ToolCall } from '@holdfast/core';
+import { HoldfastError, type Json, type JsonObject, type ToolCall } from '@holdfast/core';
+import { deepFreeze } from '@holdfast/core/internal';
 import { askProgram } from '../predict/ask.ts';
 import type { Predictor } from '../predict/predict.ts';
 import type { Program } from '../signature/program.ts';

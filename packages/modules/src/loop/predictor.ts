@@ -1,13 +1,5 @@
-import {
-  copyJson,
-  type Deadline,
-  HoldfastError,
-  isPlainObject,
-  type Json,
-  type JsonObject,
-  type Model,
-  type ModelUsage,
-} from '@holdfast/core';
+import { type Deadline, HoldfastError, type Json, type JsonObject, type Model, type ModelUsage } from '@holdfast/core';
+import { copyJson, isPlainObject } from '@holdfast/core/internal';
 import { moduleError } from '../signature/problems.ts';
 import { type LoopProblem, toLoopProblem, toPredictorProblem } from './result.ts';
 

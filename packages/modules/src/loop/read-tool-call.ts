@@ -1,4 +1,5 @@
-import { copyJson, isPlainObject, type Json, type JsonObject, modelJsonLimits, parseJson } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
+import { copyJson, isPlainObject, modelJsonLimits, parseJson } from '@holdfast/core/internal';
 
 /** A call requested by a predictor. Its name may be any text; its arguments are left for the call path to check. */
 export interface AskedCall {

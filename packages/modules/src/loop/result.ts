@@ -1,5 +1,4 @@
 import {
-  describeThrown,
   type HoldfastError,
   isHoldfastError,
   type Json,
@@ -7,8 +6,8 @@ import {
   type ModelUsage,
   type Outcome,
   type PendingApproval,
-  toPrintable,
 } from '@holdfast/core';
+import { describeThrown, toPrintable } from '@holdfast/core/internal';
 import {
   isModuleError,
   type ModuleError,

@@ -1,12 +1,5 @@
-import {
-  copyJson,
-  HoldfastError,
-  isPlainObject,
-  type JsonObject,
-  type Outcome,
-  type RecordedOutcome,
-  readOutcome,
-} from '@holdfast/core';
+import { HoldfastError, type JsonObject, type Outcome } from '@holdfast/core';
+import { copyJson, isPlainObject, type RecordedOutcome, readOutcome } from '@holdfast/core/internal';
 import { compileSchema, describeIssues } from '@holdfast/schema';
 import { jsonSchema } from '@holdfast/schema/json';
 import type { LogRecord, Session } from '@holdfast/session';

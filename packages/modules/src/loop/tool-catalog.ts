@@ -1,5 +1,4 @@
 import {
-  checkToolName,
   HoldfastError,
   type Json,
   type JsonObject,
@@ -7,6 +6,7 @@ import {
   type PendingApproval,
   type Tool,
 } from '@holdfast/core';
+import { checkToolName } from '@holdfast/core/internal';
 import { type CallOptions, executeToolCall, openCaller } from '@holdfast/executor';
 import { compileSchema } from '@holdfast/schema';
 import { createSession, type Session } from '@holdfast/session';

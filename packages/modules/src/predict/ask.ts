@@ -1,10 +1,7 @@
 import {
-  copyJson,
   type Deadline,
-  describeThrown,
   HoldfastError,
   isHoldfastError,
-  isPlainObject,
   type Json,
   type JsonObject,
   type Message,
@@ -12,6 +9,7 @@ import {
   type ModelUsage,
   type ToolCall,
 } from '@holdfast/core';
+import { copyJson, describeThrown, isPlainObject } from '@holdfast/core/internal';
 import { type MessageReading, readOneMessage } from '@holdfast/executor';
 import { compileSchema, describeIssues } from '@holdfast/schema';
 import { type ModuleError, type ModuleErrorOptions, moduleError } from '../signature/problems.ts';

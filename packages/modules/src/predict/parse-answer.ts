@@ -1,4 +1,5 @@
-import { isPlainObject, type Json, type JsonObject, toPrintable } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
+import { isPlainObject, toPrintable } from '@holdfast/core/internal';
 import { extractJson } from '@holdfast/prompt/json';
 import { coerceValue, isListed } from '../signature/coerce.ts';
 import { readLiteral } from '../signature/literal.ts';

@@ -1,4 +1,5 @@
-import { copyJson, type Json, type JsonObject, type Message } from '@holdfast/core';
+import type { Json, JsonObject, Message } from '@holdfast/core';
+import { copyJson } from '@holdfast/core/internal';
 import { jsonSchema } from '@holdfast/schema/json';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

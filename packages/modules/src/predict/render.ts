@@ -1,4 +1,5 @@
-import { deepFreeze, isPlainObject, type Json, type JsonObject, type Message, toCanonicalJson } from '@holdfast/core';
+import type { Json, JsonObject, Message } from '@holdfast/core';
+import { deepFreeze, isPlainObject, toCanonicalJson } from '@holdfast/core/internal';
 import type { Demo, Program } from '../signature/program.ts';
 import type { SignatureField } from '../signature/signature.ts';
 

@@ -1,12 +1,5 @@
-import {
-  copyJson,
-  type Json,
-  type JsonObject,
-  modelJsonLimits,
-  type Outcome,
-  type ToolCall,
-  type ToolDeclaration,
-} from '@holdfast/core';
+import type { Json, JsonObject, Outcome, ToolCall, ToolDeclaration } from '@holdfast/core';
+import { copyJson, modelJsonLimits } from '@holdfast/core/internal';
 import { leaveCalls, type NamedCall, nameCalls, overLimit, runCalls } from '../loop/calls.ts';
 import type { LoopEnd, LoopTurn } from '../loop/course.ts';
 import type { AskedCall } from '../loop/read-tool-call.ts';

@@ -1,4 +1,5 @@
-import { deepFreeze, HoldfastError, type Json, type JsonObject } from '@holdfast/core';
+import { HoldfastError, type Json, type JsonObject } from '@holdfast/core';
+import { deepFreeze } from '@holdfast/core/internal';
 import { jsonSchema } from '@holdfast/schema/json';
 import type { ToolListing } from '../loop/tool-catalog.ts';
 import { parseAnswer } from '../predict/parse-answer.ts';

@@ -1,14 +1,5 @@
-import {
-  copyJson,
-  deepFreeze,
-  isPlainObject,
-  type Json,
-  type JsonObject,
-  type Message,
-  modelJsonLimits,
-  parseJson,
-  type ToolDeclaration,
-} from '@holdfast/core';
+import type { Json, JsonObject, Message, ToolDeclaration } from '@holdfast/core';
+import { copyJson, deepFreeze, isPlainObject, modelJsonLimits, parseJson } from '@holdfast/core/internal';
 import { compileSchema, describeIssues } from '@holdfast/schema';
 import { cutText } from '../loop/result.ts';
 import { createWriter, renderField } from '../predict/render.ts';

@@ -1,4 +1,5 @@
-import { isPlainObject, type Json, type JsonObject, modelJsonLimits, parseJson, toPrintable } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
+import { isPlainObject, modelJsonLimits, parseJson, toPrintable } from '@holdfast/core/internal';
 import { type CompiledSchema, compileSchema, describeIssues, resolvePointer } from '@holdfast/schema';
 import { jsonSchema } from '@holdfast/schema/json';
 import { readLiteral } from './literal.ts';

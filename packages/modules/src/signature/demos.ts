@@ -1,4 +1,5 @@
-import { describeThrown, HoldfastError, isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import { HoldfastError, type Json, type JsonObject } from '@holdfast/core';
+import { describeThrown, isPlainObject } from '@holdfast/core/internal';
 import { type CompiledSchema, compileSchema, describeIssues, type SchemaIssue } from '@holdfast/schema';
 import { jsonSchema } from '@holdfast/schema/json';
 import { type FileProblem, problemAt } from './problems.ts';

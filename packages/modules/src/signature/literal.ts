@@ -1,4 +1,4 @@
-import { type ParsedJson, parseJson } from '@holdfast/core';
+import { type ParsedJson, parseJson } from '@holdfast/core/internal';
 import { readLenientJson } from '@holdfast/prompt/json';
 
 /** Reads one value from `text`: JSON, or a list, an object or a quoted text with faults that `readLenientJson` repairs. */

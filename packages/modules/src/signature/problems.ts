@@ -1,4 +1,5 @@
-import { HoldfastError, isHoldfastError, type Json, type JsonObject, toPrintable } from '@holdfast/core';
+import { HoldfastError, isHoldfastError, type Json, type JsonObject } from '@holdfast/core';
+import { toPrintable } from '@holdfast/core/internal';
 
 /** A problem in a file. */
 export interface ModuleProblem {

@@ -1,4 +1,5 @@
-import { copyJson, deepFreeze, HoldfastError, isPlainObject, type JsonObject } from '@holdfast/core';
+import { HoldfastError, type JsonObject } from '@holdfast/core';
+import { copyJson, deepFreeze, isPlainObject } from '@holdfast/core/internal';
 import type { Signature, SignatureField } from './signature.ts';
 
 export type PredictorType = 'predict' | 'chain_of_thought' | 'react';

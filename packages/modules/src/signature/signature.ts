@@ -1,14 +1,12 @@
 import {
-  deepFreeze,
-  describeThrown,
   HoldfastError,
-  isPlainObject,
   type Json,
   type JsonObject,
   type JsonSchemaDefinition,
   type Schema,
   type StandardSchema,
 } from '@holdfast/core';
+import { deepFreeze, describeThrown, isPlainObject } from '@holdfast/core/internal';
 import { type CompiledSchema, compileSchema, type SchemaIssue } from '@holdfast/schema';
 import { jsonSchema } from '@holdfast/schema/json';
 import { type ModuleError, moduleError } from './problems.ts';

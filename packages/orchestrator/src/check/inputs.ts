@@ -1,4 +1,5 @@
-import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { brokenTree } from '../plan/input-tree.ts';
 import type { InputTree, Reference } from '../plan/types.ts';
 import { joinKey } from '../plan/value-path.ts';

@@ -1,4 +1,5 @@
-import { describeThrown, type Tool } from '@holdfast/core';
+import type { Tool } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import type { DraftNode, Reports } from '../plan/draft.ts';
 import { show } from '../plan/violations.ts';
 import type { PlanGraph } from './graph.ts';

@@ -1,4 +1,5 @@
-import { deepFreeze, digestJson, HoldfastError, type Json, type Tool } from '@holdfast/core';
+import { HoldfastError, type Json, type Tool } from '@holdfast/core';
+import { deepFreeze, digestJson } from '@holdfast/core/internal';
 import { type DraftNode, type DraftPlan, type Reports, readDraft } from '../plan/draft.ts';
 import { toPlan } from '../plan/read.ts';
 import type { InputTree, NodeId, Plan, PlanViolation } from '../plan/types.ts';

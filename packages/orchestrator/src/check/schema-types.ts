@@ -1,4 +1,5 @@
-import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { resolvePointer } from '@holdfast/schema';
 import type { ValuePath } from '../plan/value-path.ts';
 import { showList } from '../plan/violations.ts';

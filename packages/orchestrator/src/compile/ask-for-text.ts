@@ -1,11 +1,5 @@
-import {
-  type Deadline,
-  describeThrown,
-  type FinishReason,
-  type Message,
-  type Model,
-  type ModelUsage,
-} from '@holdfast/core';
+import type { Deadline, FinishReason, Message, Model, ModelUsage } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { readOneMessage } from '@holdfast/executor';
 
 export interface AskForTextOptions {

@@ -1,17 +1,14 @@
 import {
   type Clock,
-  copyJson,
-  describeThrown,
   HoldfastError,
   isHoldfastError,
-  isPlainObject,
   type Json,
   type Planner,
   type PlannerAnswer,
   type PlannerProblem,
   type PlannerRequest,
-  toModelUsage,
 } from '@holdfast/core';
+import { copyJson, describeThrown, isPlainObject, toModelUsage } from '@holdfast/core/internal';
 
 export interface AskPlannerOptions {
   readonly clock: Clock;

@@ -1,8 +1,5 @@
 import {
   type Clock,
-  copyJson,
-  deepFreeze,
-  describeThrown,
   HoldfastError,
   type Json,
   type ModelUsage,
@@ -14,6 +11,7 @@ import {
   systemClock,
   type Tool,
 } from '@holdfast/core';
+import { copyJson, deepFreeze, describeThrown } from '@holdfast/core/internal';
 import { type CheckedPlan, type CheckPlanOptions, checkPlan, markChecked, type PlanCheck } from '../check/plan.ts';
 import type { NodeAsk } from '../check/policies.ts';
 import { createToolTable } from '../check/tool-facts.ts';

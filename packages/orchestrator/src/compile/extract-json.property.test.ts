@@ -1,4 +1,5 @@
-import { decodeJson, type Json, type JsonObject } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
+import { decodeJson } from '@holdfast/core/internal';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readPlan } from '../plan/read.ts';

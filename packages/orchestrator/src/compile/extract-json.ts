@@ -1,4 +1,4 @@
-import { isPlainObject, parseJson } from '@holdfast/core';
+import { isPlainObject, parseJson } from '@holdfast/core/internal';
 import { findTextEnd, type Repair, readLenientJson, type StepBudget } from '@holdfast/prompt/json';
 import { jsonLimits } from '../plan/draft.ts';
 import { readPlan } from '../plan/read.ts';

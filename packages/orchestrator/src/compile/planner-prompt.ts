@@ -1,11 +1,5 @@
-import {
-  isPlainObject,
-  type Json,
-  type JsonObject,
-  type Message,
-  type PlannerRequest,
-  type PlannerTool,
-} from '@holdfast/core';
+import type { Json, JsonObject, Message, PlannerRequest, PlannerTool } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { shorten } from '../plan/text.ts';
 
 /**

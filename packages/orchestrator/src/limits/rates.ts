@@ -1,4 +1,5 @@
-import { type Clock, HoldfastError, isPlainObject } from '@holdfast/core';
+import { type Clock, HoldfastError } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { PositionQueue } from '../plan/positions.ts';
 
 /** Limits a tool to `calls` starts within any period of `perMs` milliseconds. */

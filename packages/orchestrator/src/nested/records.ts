@@ -1,4 +1,4 @@
-import { isPlainObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import type { LogRecord } from '@holdfast/session';
 
 /**

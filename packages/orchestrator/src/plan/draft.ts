@@ -1,4 +1,5 @@
-import { copyJson, isPlainObject, type Json, type JsonLimits, type JsonObject, parseJson } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
+import { copyJson, isPlainObject, type JsonLimits, parseJson } from '@holdfast/core/internal';
 import { type ParsedInputs, parseInputs } from './input-tree.ts';
 import { adviseOnNumber, isNodeId, type NodeId, nodeIdRule, type OnFail } from './types.ts';
 import { joinKey } from './value-path.ts';

@@ -1,4 +1,5 @@
-import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { formatTextReference, holdsReference, parseText } from './text-references.ts';
 import { adviseOnNumber, type InputTree, isNodeId, nodeIdRule, type Reference } from './types.ts';
 import { formatPath, joinKey, parsePath } from './value-path.ts';

@@ -1,4 +1,5 @@
-import { deepFreeze, type JsonObject } from '@holdfast/core';
+import type { JsonObject } from '@holdfast/core';
+import { deepFreeze } from '@holdfast/core/internal';
 import { type DraftPlan, readDraft } from './draft.ts';
 import { toJson } from './input-tree.ts';
 import type { NodeId, Plan, PlanNode, PlanViolation } from './types.ts';

@@ -1,4 +1,5 @@
-import { deepFreeze, type JsonObject } from '@holdfast/core';
+import type { JsonObject } from '@holdfast/core';
+import { deepFreeze } from '@holdfast/core/internal';
 
 const nodeId: JsonObject = {
   description: 'The id of a node: a whole number from 0, or a short name.',

@@ -1,4 +1,5 @@
-import { type Json, parseJson } from '@holdfast/core';
+import type { Json } from '@holdfast/core';
+import { parseJson } from '@holdfast/core/internal';
 import { readLenientJson } from '@holdfast/prompt/json';
 import { isNodeId, type Reference } from './types.ts';
 import { formatPath, readPath } from './value-path.ts';

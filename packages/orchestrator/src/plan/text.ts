@@ -1,4 +1,5 @@
-import { type Json, toPrintable } from '@holdfast/core';
+import type { Json } from '@holdfast/core';
+import { toPrintable } from '@holdfast/core/internal';
 import type { NodeId } from './types.ts';
 
 /** The first `length` characters of a text, without splitting a surrogate pair, and the number of characters left out. */

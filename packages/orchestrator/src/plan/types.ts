@@ -1,4 +1,5 @@
-import { findToolNameProblem, type Json, type JsonObject } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
+import { findToolNameProblem } from '@holdfast/core/internal';
 
 /** The id of a node in its plan: a whole number from 0, or a letter and up to 63 letters, digits, `_` and `-`. */
 export type NodeId = number | string;

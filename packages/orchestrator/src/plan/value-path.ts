@@ -1,4 +1,4 @@
-import { parseJson } from '@holdfast/core';
+import { parseJson } from '@holdfast/core/internal';
 import { findTextEnd } from '@holdfast/prompt/json';
 
 /** A parsed path into a value: keys and list indexes. */

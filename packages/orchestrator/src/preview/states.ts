@@ -1,4 +1,5 @@
-import { type Json, type KeyedState, type ListState, type Slice, type Tool, toCanonicalJson } from '@holdfast/core';
+import type { Json, KeyedState, ListState, Slice, Tool } from '@holdfast/core';
+import { toCanonicalJson } from '@holdfast/core/internal';
 import type { SessionTransaction } from '@holdfast/session';
 import { type PolicyQuestions, succeed } from './questions.ts';
 import type { NamedCall } from './watch.ts';

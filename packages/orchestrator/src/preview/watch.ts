@@ -1,14 +1,13 @@
-import {
-  type CallFacts,
-  type FilesystemReader,
-  isPlainObject,
-  type Json,
-  type PolicyContext,
-  type PolicyResult,
-  type PreparedCall,
-  ReadOnlyMap,
-  type Tool,
+import type {
+  CallFacts,
+  FilesystemReader,
+  Json,
+  PolicyContext,
+  PolicyResult,
+  PreparedCall,
+  Tool,
 } from '@holdfast/core';
+import { isPlainObject, ReadOnlyMap } from '@holdfast/core/internal';
 import type { Judges, PolicySurroundings } from '@holdfast/executor';
 
 /** A call that may be made later. */

@@ -1,4 +1,4 @@
-import { toPrintableBlock } from '@holdfast/core';
+import { toPrintableBlock } from '@holdfast/core/internal';
 import { cut, formatCount, formatDuration, toBlock, toLine } from '../plan/text.ts';
 import { describeDecision, type NodeReport, type TraceReport } from './report.ts';
 

@@ -1,4 +1,5 @@
-import { deepFreeze, isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
+import { deepFreeze, isPlainObject } from '@holdfast/core/internal';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { check, planOf } from '../check/test-plans.ts';

@@ -1,4 +1,5 @@
-import { deepFreeze, type Json, type JsonObject } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
+import { deepFreeze } from '@holdfast/core/internal';
 import { expect, test } from 'vitest';
 import { check, planOf } from '../check/test-plans.ts';
 import type { InputTree, NodeId } from '../index.ts';

@@ -1,4 +1,5 @@
-import { isPlainObject, type Json, type JsonObject, modelJsonLimits } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
+import { isPlainObject, modelJsonLimits } from '@holdfast/core/internal';
 import type { InputTree, NodeId, Reference } from '../plan/types.ts';
 import { formatPath } from '../plan/value-path.ts';
 import type { NodeKind } from '../trace/trace.ts';

@@ -1,4 +1,5 @@
-import { hasMask, type ToolCallEndEvent } from '@holdfast/core';
+import type { ToolCallEndEvent } from '@holdfast/core';
+import { hasMask } from '@holdfast/core/internal';
 import type { EndOfLife, Suspended } from '@holdfast/executor';
 import type { NodeId, PlanNode } from '../plan/types.ts';
 import { traceNode } from '../trace/build.ts';

@@ -1,13 +1,5 @@
-import {
-  deepFreeze,
-  hasMask,
-  type JsonObject,
-  retryDelayMs,
-  type Tool,
-  type ToolCallEndEvent,
-  type TraceEntry,
-  toRetry,
-} from '@holdfast/core';
+import type { JsonObject, Tool, ToolCallEndEvent, TraceEntry } from '@holdfast/core';
+import { deepFreeze, hasMask, retryDelayMs, toRetry } from '@holdfast/core/internal';
 import type { CallManner } from '@holdfast/executor';
 import { compileSchema } from '@holdfast/schema';
 import { lockNamesOf } from '../check/locks.ts';

@@ -1,4 +1,5 @@
-import { isHoldfastError, isPlainObject, type ToolCallEndEvent } from '@holdfast/core';
+import { isHoldfastError, type ToolCallEndEvent } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import type { LogRecord } from '@holdfast/session';
 import { toCallId } from '../trace/facts.ts';
 import { readPlanLog } from '../trace/log.ts';

@@ -1,4 +1,5 @@
-import { type Clock, HoldfastError, hasMask, type Json } from '@holdfast/core';
+import { type Clock, HoldfastError, type Json } from '@holdfast/core';
+import { hasMask } from '@holdfast/core/internal';
 import type { Caller } from '@holdfast/executor';
 import { type OpenPlan, openSealed, type Session } from '@holdfast/session';
 import type { CheckedPlan } from '../check/plan.ts';

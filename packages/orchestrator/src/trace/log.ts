@@ -1,10 +1,5 @@
-import {
-  HoldfastError,
-  isPlainObject,
-  type Outcome,
-  type PendingApproval,
-  type ToolCallEndEvent,
-} from '@holdfast/core';
+import { HoldfastError, type Outcome, type PendingApproval, type ToolCallEndEvent } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import type { LogRecord } from '@holdfast/session';
 import { indexNodes } from '../plan/positions.ts';
 import { readPlan } from '../plan/read.ts';

@@ -2,12 +2,12 @@ import {
   defineTool,
   type Executed,
   type HoldfastError,
-  isToolResult,
   type Json,
   type Tool,
   type ToolContext,
   type ToolResult,
 } from '@holdfast/core';
+import { isToolResult } from '@holdfast/core/internal';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import { policy, promptOf, tool } from '../prompt/fixtures.ts';

@@ -3,13 +3,13 @@ import {
   HoldfastError,
   isHoldfastError,
   type RenderedPrompt,
-  readExpansion,
   type SectionOpening,
   type SessionReader,
   type Tool,
   type ToolSession,
   toolOk,
 } from '@holdfast/core';
+import { readExpansion } from '@holdfast/core/internal';
 import * as v from 'valibot';
 import type { BoundSections, ShownSection } from '../render/bound.ts';
 import { fullText, openNodes } from '../render/render.ts';

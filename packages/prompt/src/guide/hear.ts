@@ -1,4 +1,5 @@
-import { describeThrown, type GuidanceContext, type GuidedRun } from '@holdfast/core';
+import type { GuidanceContext, GuidedRun } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 
 /** What feedback providers and completion checkers may look at. */
 export function toGuidanceContext({ surroundings, budget }: GuidedRun, calls: number): GuidanceContext {

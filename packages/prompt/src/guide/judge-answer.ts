@@ -1,15 +1,13 @@
-import {
-  type AnswerVerdict,
-  type Completion,
-  type CompletionChecker,
-  type FeedbackEvent,
-  forModel,
-  hasMask,
-  isPlainObject,
-  type ModelAnswer,
-  type OutputFormat,
-  type Speaker,
+import type {
+  AnswerVerdict,
+  Completion,
+  CompletionChecker,
+  FeedbackEvent,
+  ModelAnswer,
+  OutputFormat,
+  Speaker,
 } from '@holdfast/core';
+import { forModel, hasMask, isPlainObject } from '@holdfast/core/internal';
 import { hear, toGuidanceContext } from './hear.ts';
 import { countedCalls, noteFeedback } from './speak.ts';
 

@@ -1,7 +1,5 @@
 import {
-  deepFreeze,
   defineSlice,
-  describeThrown,
   type FeedbackEvent,
   type FeedbackProvider,
   type FeedbackTrigger,
@@ -14,6 +12,7 @@ import {
   type Speaker,
   upsert,
 } from '@holdfast/core';
+import { deepFreeze, describeThrown } from '@holdfast/core/internal';
 import { hear, toGuidanceContext } from './hear.ts';
 
 /** How far a prompt, or one of its providers, had come when it was noted last. */

@@ -1,4 +1,4 @@
-import { parseJson } from '@holdfast/core';
+import { parseJson } from '@holdfast/core/internal';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { extractJson } from './extract-json.ts';

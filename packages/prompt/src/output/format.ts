@@ -1,14 +1,12 @@
 import {
-  describeThrown,
   HoldfastError,
-  isPlainObject,
   type Json,
   type OutputFormat,
   type ParsedOutput,
-  parseJson,
   type RenderedPrompt,
   type Schema,
 } from '@holdfast/core';
+import { describeThrown, isPlainObject, parseJson } from '@holdfast/core/internal';
 import { type CompiledSchema, compileSchema, type SchemaIssue } from '@holdfast/schema';
 import { extractJson } from '../json/extract-json.ts';
 import { describesObject, toNativeList } from './schema.ts';

@@ -1,4 +1,5 @@
-import { deepFreeze, isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
+import { deepFreeze, isPlainObject } from '@holdfast/core/internal';
 import { resolvePointer } from '@holdfast/schema';
 
 /** Whether nothing but objects fits `schema`, as far as its own words say. `root` is what its references go into. */

@@ -1,13 +1,5 @@
-import {
-  deepFreeze,
-  defineTool,
-  describeThrown,
-  isPlainObject,
-  type Json,
-  type JsonObject,
-  type Schema,
-  type Tool,
-} from '@holdfast/core';
+import { defineTool, type Json, type JsonObject, type Schema, type Tool } from '@holdfast/core';
+import { deepFreeze, describeThrown, isPlainObject } from '@holdfast/core/internal';
 import { compileSchema, describeIssues } from '@holdfast/schema';
 import * as v from 'valibot';
 import type { SectionNode, SectionTool } from '../section/node.ts';

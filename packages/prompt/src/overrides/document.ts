@@ -1,4 +1,5 @@
-import { digestJson, HoldfastError, type Json } from '@holdfast/core';
+import { HoldfastError, type Json } from '@holdfast/core';
+import { digestJson } from '@holdfast/core/internal';
 import type { TaskExample, Visibility } from '../section/section.ts';
 import type { OverrideRef } from './store.ts';
 

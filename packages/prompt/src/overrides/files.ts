@@ -1,6 +1,7 @@
 import { constants, copyFile, link, mkdir, open, realpath, rename, unlink } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { describeThrown, HoldfastError } from '@holdfast/core';
+import { HoldfastError } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { maxDocumentBytes } from './document.ts';
 import { checkOverrideRef, type OverrideRef, type OverrideStore, type OverrideWriteOptions } from './store.ts';
 

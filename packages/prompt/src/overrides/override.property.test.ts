@@ -1,4 +1,5 @@
-import { isPlainObject, type Json, type Tool } from '@holdfast/core';
+import type { Json, Tool } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { jsonSchema } from '@holdfast/schema/json';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,4 +1,5 @@
-import { defineTool, type Json, ReadOnlyMap, type Tool } from '@holdfast/core';
+import { defineTool, type Json, type Tool } from '@holdfast/core';
+import { ReadOnlyMap } from '@holdfast/core/internal';
 import { jsonSchema } from '@holdfast/schema/json';
 import * as v from 'valibot';
 import { expect, expectTypeOf, test } from 'vitest';

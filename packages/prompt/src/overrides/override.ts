@@ -1,4 +1,5 @@
-import { copyJson, describeThrown, HoldfastError } from '@holdfast/core';
+import { HoldfastError } from '@holdfast/core';
+import { copyJson, describeThrown } from '@holdfast/core/internal';
 import { type BindablePrompt, partsOf } from '../render/types.ts';
 import { formatDocument, hashOverridden, invalidDocument, type OverrideDocument, toDocument } from './document.ts';
 import { parseOverrides, type ReadOverrides, readOverrides } from './read.ts';

@@ -1,4 +1,5 @@
-import { deepFreeze, isPlainObject, type Json, type JsonObject, parseJson } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
+import { deepFreeze, isPlainObject, parseJson } from '@holdfast/core/internal';
 import {
   type EntryKind,
   invalidDocument,

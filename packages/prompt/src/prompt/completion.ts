@@ -3,9 +3,9 @@ import {
   type CompletionChecker,
   type CompletionContext,
   type CompletionRule,
-  describeThrown,
   HoldfastError,
 } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { isGuidanceName } from './feedback.ts';
 
 const complete: Completion = Object.freeze({ complete: true });

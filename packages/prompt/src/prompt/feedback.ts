@@ -1,10 +1,5 @@
-import {
-  type FeedbackProvider,
-  type FeedbackTrigger,
-  freezeOpen,
-  type GuidanceContext,
-  HoldfastError,
-} from '@holdfast/core';
+import { type FeedbackProvider, type FeedbackTrigger, type GuidanceContext, HoldfastError } from '@holdfast/core';
+import { freezeOpen } from '@holdfast/core/internal';
 
 /** Every `count` calls of the prompt, whatever their outcome. @throws HoldfastError `feedback.invalid`. */
 export function everyCalls(count: number): FeedbackTrigger {

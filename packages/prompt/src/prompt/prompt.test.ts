@@ -1,4 +1,5 @@
-import { defineSlice, defineTool, HoldfastError, ReadOnlyMap, type SessionReader } from '@holdfast/core';
+import { defineSlice, defineTool, HoldfastError, type SessionReader } from '@holdfast/core';
+import { ReadOnlyMap } from '@holdfast/core/internal';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { markdownSection } from '../section/section.ts';

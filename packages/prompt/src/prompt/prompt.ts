@@ -1,14 +1,12 @@
 import {
   type CompletionChecker,
-  checkOptions,
   type FeedbackProvider,
   HoldfastError,
-  type OptionRules,
   type Policy,
   type PromptView,
-  ReadOnlySet,
   type Schema,
 } from '@holdfast/core';
+import { checkOptions, type OptionRules, ReadOnlySet } from '@holdfast/core/internal';
 import { createSectionTools } from '../disclosure/section-tools.ts';
 import { toOutputFormat } from '../output/format.ts';
 import { bindSections, type ShownSection } from '../render/bound.ts';

@@ -1,4 +1,5 @@
-import { describeThrown, HoldfastError, isHoldfastError, type KeyedState, type SessionReader } from '@holdfast/core';
+import { HoldfastError, isHoldfastError, type KeyedState, type SessionReader } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import type { SectionNode } from '../section/node.ts';
 import type { Visibility } from '../section/section.ts';
 import { fillTemplate, type Template, toParameterText } from '../section/template.ts';

@@ -1,4 +1,5 @@
-import { type BoundPolicy, ReadOnlyMap, type Tool } from '@holdfast/core';
+import type { BoundPolicy, Tool } from '@holdfast/core';
+import { ReadOnlyMap } from '@holdfast/core/internal';
 import { guide } from '../guide/guide.ts';
 import { renderOutputFormat } from '../output/format.ts';
 import type { SectionNode, SectionTool } from '../section/node.ts';

@@ -1,12 +1,12 @@
 import {
   type BoundPolicy,
   HoldfastError,
-  isPlainObject,
   type JsonObject,
   type Tool,
   type ToolDeclaration,
   type ToolExample,
 } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { compileHostSchema, compileSchema, describeIssues, type SchemaIssue } from '@holdfast/schema';
 import type { Section, TaskExample, Visibility, VisibilityRule } from './section.ts';
 import type { Template } from './template.ts';

@@ -1,8 +1,6 @@
 import {
-  checkOptions,
   HoldfastError,
   type JsonSchemaDefinition,
-  type OptionRules,
   type Policy,
   type Schema,
   type Section,
@@ -14,6 +12,7 @@ import {
   type Visibility,
   type VisibilityRule,
 } from '@holdfast/core';
+import { checkOptions, type OptionRules } from '@holdfast/core/internal';
 
 // Contracts, so that a plugin may contribute sections; users of this package find them here.
 export type { Section, TaskExample, TaskStep, Visibility, VisibilityRule } from '@holdfast/core';

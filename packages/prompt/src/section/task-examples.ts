@@ -1,4 +1,5 @@
-import { copyJson, HoldfastError, type Json, type Schema, type Tool } from '@holdfast/core';
+import { HoldfastError, type Json, type Schema, type Tool } from '@holdfast/core';
+import { copyJson } from '@holdfast/core/internal';
 import { compileSchema, describeIssues, findExampleProblem, type SchemaIssue } from '@holdfast/schema';
 import * as v from 'valibot';
 import type { RenderedTask } from './node.ts';

@@ -1,4 +1,5 @@
-import { copyJson, HoldfastError } from '@holdfast/core';
+import { HoldfastError } from '@holdfast/core';
+import { copyJson } from '@holdfast/core/internal';
 
 /** A template taken apart once: text, and names of placeholders between. */
 export interface Template {

@@ -1,13 +1,5 @@
-import {
-  describeThrown,
-  HoldfastError,
-  isPlainObject,
-  type Json,
-  type JsonObject,
-  ReadOnlyMap,
-  type Tool,
-  type ToolExample,
-} from '@holdfast/core';
+import { HoldfastError, type Json, type JsonObject, type Tool, type ToolExample } from '@holdfast/core';
+import { describeThrown, isPlainObject, ReadOnlyMap } from '@holdfast/core/internal';
 import { checkToolExamples, compileSchema } from '@holdfast/schema';
 
 /**

@@ -1,12 +1,5 @@
-import {
-  type BoundPolicy,
-  HoldfastError,
-  isPlainObject,
-  type Policy,
-  type Schema,
-  type Slice,
-  type Tool,
-} from '@holdfast/core';
+import { type BoundPolicy, HoldfastError, type Policy, type Schema, type Slice, type Tool } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { compileParams, type SectionNode, toSectionTool } from './node.ts';
 import type { Section } from './section.ts';
 import { toRenderedTask } from './task-examples.ts';

@@ -1,4 +1,4 @@
-import { describeThrown, isPack, isPlainObject, isPlugin } from '@holdfast/core';
+import { describeThrown, isPack, isPlainObject, isPlugin } from '@holdfast/core/internal';
 
 /** The copied configuration, with plugins, packs and other non-data values unchanged; or the reason why it cannot be copied. */
 export type CopiedConfig =

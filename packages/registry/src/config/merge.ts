@@ -1,4 +1,5 @@
-import { isPack, isPlugin, type Json } from '@holdfast/core';
+import type { Json } from '@holdfast/core';
+import { isPack, isPlugin } from '@holdfast/core/internal';
 import type {
   ConfigIsolation,
   ConfigLayer,

@@ -1,12 +1,5 @@
-import {
-  copyJson,
-  findToolNameProblem,
-  HoldfastError,
-  isPack,
-  isPlainObject,
-  isPlugin,
-  nearestNames,
-} from '@holdfast/core';
+import { HoldfastError } from '@holdfast/core';
+import { copyJson, findToolNameProblem, isPack, isPlainObject, isPlugin, nearestNames } from '@holdfast/core/internal';
 import { describeIssues, type SchemaIssue } from '@holdfast/schema';
 import * as v from 'valibot';
 import { readEntryName } from '../resolve/names.ts';

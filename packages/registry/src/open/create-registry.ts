@@ -1,4 +1,5 @@
-import { describeThrown, isPack, isPlugin, type Pack, type Plugin, type Tool } from '@holdfast/core';
+import type { Pack, Plugin, Tool } from '@holdfast/core';
+import { describeThrown, isPack, isPlugin } from '@holdfast/core/internal';
 import { explainAll } from '../provenance/explain.ts';
 import { type RegistryView, toView, type Used } from '../provenance/view.ts';
 import { Claims } from '../resolve/claims.ts';

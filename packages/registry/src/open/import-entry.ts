@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { HoldfastError, isPack, isPlugin, nearestNames, type Pack, type Plugin } from '@holdfast/core';
+import { HoldfastError, type Pack, type Plugin } from '@holdfast/core';
+import { isPack, isPlugin, nearestNames } from '@holdfast/core/internal';
 import { findVersionProblem } from '../resolve/holdfast-version.ts';
 import type { EntryName } from '../resolve/names.ts';
 import type { PackageSource } from '../resolve/types.ts';

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { types } from 'node:util';
-import { describeThrown } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { showFile } from './small-file.ts';
 
 /** The exports of a project's `tsx/esm/api`. */

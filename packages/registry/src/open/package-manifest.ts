@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { createRequire, findPackageJSON } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { isPlainObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { readEntryName } from '../resolve/names.ts';
 import { decodeText, readSmallFile } from './small-file.ts';
 

@@ -1,4 +1,5 @@
-import { definePlugin, describeThrown, digestJson, HoldfastError, isHoldfastError, type Plugin } from '@holdfast/core';
+import { definePlugin, HoldfastError, isHoldfastError, type Plugin } from '@holdfast/core';
+import { describeThrown, digestJson } from '@holdfast/core/internal';
 import { type EffectiveValue, type PluginEntry, showEntry } from '../config/config.ts';
 import { findVersionProblem } from '../resolve/holdfast-version.ts';
 import { readEntryName } from '../resolve/names.ts';

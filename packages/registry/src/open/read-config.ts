@@ -1,6 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { HoldfastError, isHoldfastError, parseJson } from '@holdfast/core';
+import { HoldfastError, isHoldfastError } from '@holdfast/core';
+import { parseJson } from '@holdfast/core/internal';
 import type { ConfigLayer } from '../config/config.ts';
 import { checkWorkspaceConfig, invalidConfig, takeConfig } from '../config/schema.ts';
 import { describeFailedImport, importModule } from './import-module.ts';

@@ -1,4 +1,5 @@
-import { ReadOnlyMap, type Tool } from '@holdfast/core';
+import type { Tool } from '@holdfast/core';
+import { ReadOnlyMap } from '@holdfast/core/internal';
 import type { Winners } from '../resolve/host-options.ts';
 import { foldName } from '../resolve/names.ts';
 import { renamePolicy } from '../resolve/own-names.ts';

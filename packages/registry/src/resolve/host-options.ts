@@ -1,4 +1,5 @@
-import { HoldfastError, isPlainObject } from '@holdfast/core';
+import { HoldfastError } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { foldName } from './names.ts';
 
 /** Copies the host's options, reading each property once. @throws HoldfastError `registry.options.invalid`. */

@@ -1,10 +1,7 @@
 import {
   allow,
-  copyJson,
   type Executed,
   HoldfastError,
-  isOperation,
-  isPlainObject,
   type Operation,
   type Policy,
   type PolicyContext,
@@ -16,6 +13,7 @@ import {
   type Tool,
   type ToolContext,
 } from '@holdfast/core';
+import { copyJson, isOperation, isPlainObject } from '@holdfast/core/internal';
 import { compileSchema } from '@holdfast/schema';
 
 /** Maps the own names of related tools to their names in force. */

@@ -1,5 +1,4 @@
 import {
-  findToolNameProblem,
   HoldfastError,
   type PluginCommand,
   type Policy,
@@ -8,6 +7,7 @@ import {
   type Tool,
   type ToolOrigin,
 } from '@holdfast/core';
+import { findToolNameProblem } from '@holdfast/core/internal';
 import { type Claim, toKey } from './claims.ts';
 import { HostMistake, type Winners } from './host-options.ts';
 import { foldName } from './names.ts';

@@ -1,11 +1,7 @@
 import {
-  copyJson,
   defineResource,
   defineSlice,
   defineTool,
-  isPack,
-  isPlainObject,
-  isResourceDefinition,
   type JsonObject,
   type Pack,
   type PluginCommand,
@@ -22,6 +18,7 @@ import {
   type ToolDefinition,
   type ToolOrigin,
 } from '@holdfast/core';
+import { copyJson, isPack, isPlainObject, isResourceDefinition } from '@holdfast/core/internal';
 import { checkToolExamples, compileSchema } from '@holdfast/schema';
 
 /** The checked contributions of a plugin. */

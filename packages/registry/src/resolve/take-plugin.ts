@@ -1,7 +1,5 @@
 import {
-  copyJson,
   definePlugin,
-  describeThrown,
   HoldfastError,
   type JsonObject,
   type Pack,
@@ -9,6 +7,7 @@ import {
   type PluginContributions,
   type ToolOrigin,
 } from '@holdfast/core';
+import { copyJson, describeThrown } from '@holdfast/core/internal';
 import { packPolicies } from '@holdfast/policy';
 import { compileSchema, describeIssues } from '@holdfast/schema';
 import type { Claim } from './claims.ts';

@@ -1,6 +1,5 @@
 import {
   allow,
-  checkToolName,
   HoldfastError,
   type Json,
   type Policy,
@@ -9,6 +8,7 @@ import {
   type PreparedCall,
   type Tool,
 } from '@holdfast/core';
+import { checkToolName } from '@holdfast/core/internal';
 import { callBudget, rateLimit, requireApproval } from '@holdfast/policy';
 import { renameAll, renamePolicy, toOwnNames } from './own-names.ts';
 import { checkPrefix } from './take-plugin.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { isPlainObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { hasCode, type LogFiles, nodeFiles, writeAll } from './files.ts';
 import { hostProcesses, type ProcessIdentity, toProcessIdentity } from './processes.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { isPlainObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { hasCode } from './files.ts';
 
 /** What a file that a process left tells of it. */

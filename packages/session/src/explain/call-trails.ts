@@ -1,12 +1,12 @@
-import {
-  type ApprovalAnswer,
-  type EffectCheck,
-  isPlainObject,
-  type Json,
-  type PolicyDecision,
-  type ToolCallEndEvent,
-  type ToolCallLateEvent,
+import type {
+  ApprovalAnswer,
+  EffectCheck,
+  Json,
+  PolicyDecision,
+  ToolCallEndEvent,
+  ToolCallLateEvent,
 } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import type { LogRecord } from '../log/log.ts';
 
 /** What the records of one call say. */

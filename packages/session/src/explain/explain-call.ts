@@ -1,12 +1,12 @@
-import {
-  type ApprovalAnswer,
-  type EffectCheck,
-  type Json,
-  type PolicyDecision,
-  readOutcome,
-  type ToolCallEndEvent,
-  type ToolCallLateEvent,
+import type {
+  ApprovalAnswer,
+  EffectCheck,
+  Json,
+  PolicyDecision,
+  ToolCallEndEvent,
+  ToolCallLateEvent,
 } from '@holdfast/core';
+import { readOutcome } from '@holdfast/core/internal';
 import type { LogRecord } from '../log/log.ts';
 import { type CallTrail, readTrails, type Trails } from './call-trails.ts';
 

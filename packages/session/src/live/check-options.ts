@@ -1,4 +1,5 @@
-import { checkOptions, HoldfastError, type OptionRules, type Redactor } from '@holdfast/core';
+import { HoldfastError, type Redactor } from '@holdfast/core';
+import { checkOptions, type OptionRules } from '@holdfast/core/internal';
 import type { SessionLogs, SessionStore } from '../log/log.ts';
 import type { SessionOptions } from './session.ts';
 

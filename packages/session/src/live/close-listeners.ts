@@ -1,4 +1,4 @@
-import { describeThrown } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 
 /** What has to be told before a session closes. */
 export class CloseListeners {

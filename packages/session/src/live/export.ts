@@ -1,4 +1,5 @@
-import { copyJson, HoldfastError, isPlainObject, type Json, type Slice } from '@holdfast/core';
+import { HoldfastError, type Json, type Slice } from '@holdfast/core';
+import { copyJson, isPlainObject } from '@holdfast/core/internal';
 import {
   parseDeclaration,
   type SliceDeclaration,

@@ -1,4 +1,5 @@
-import { type Clock, describeThrown, HoldfastError, type SessionEvent, type Slice, systemClock } from '@holdfast/core';
+import { type Clock, HoldfastError, type SessionEvent, type Slice, systemClock } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { RecordListeners } from '../log/listeners.ts';
 import {
   abandonStore,
@@ -48,7 +49,6 @@ function startSession(table: SliceTable, options: SessionOptions, forkedFrom?: F
   try {
     session.write({ type: 'session-start', sessionId: id, ...origin, slices: table.slices.map(toDeclaration) });
   } catch (error) {
-    // Nobody else may have it: it would stay open, and its log locked.
     abandonStore(store);
     throw error;
   }

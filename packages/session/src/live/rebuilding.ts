@@ -1,4 +1,5 @@
-import { HoldfastError, isPlainObject, type Json, type SessionEvent, type Slice } from '@holdfast/core';
+import { HoldfastError, type Json, type SessionEvent, type Slice } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import type { LogRecord } from '../log/log.ts';
 import {
   isSameShape,

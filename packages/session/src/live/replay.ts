@@ -1,15 +1,14 @@
 import {
   type Clock,
-  describeThrown,
   HoldfastError,
   isHoldfastError,
-  isPlainObject,
   type Json,
   type Redactor,
   type Slice,
   systemClock,
   type Vault,
 } from '@holdfast/core';
+import { describeThrown, isPlainObject } from '@holdfast/core/internal';
 import { type LogRecord, memoryStore, type SessionStore } from '../log/log.ts';
 import { OpenWorkLedger } from '../log/open-work.ts';
 import { LiveSession } from './live-session.ts';

@@ -1,4 +1,5 @@
-import { isPlainObject, type Json, type Redactor } from '@holdfast/core';
+import type { Json, Redactor } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import type { LogRecord } from '../log/log.ts';
 import type { Session } from './session.ts';
 

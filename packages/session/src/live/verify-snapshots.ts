@@ -1,4 +1,5 @@
-import { hasMask, isPlainObject, type Json, type Slice } from '@holdfast/core';
+import type { Json, Slice } from '@holdfast/core';
+import { hasMask, isPlainObject } from '@holdfast/core/internal';
 import type { LogRecord } from '../log/log.ts';
 import { parseDeclaration, type SliceDeclaration } from '../state/declaration.ts';
 import { toExportedSlice } from './export.ts';

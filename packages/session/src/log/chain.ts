@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { decodeJson, isPlainObject } from '@holdfast/core';
+import { decodeJson, isPlainObject } from '@holdfast/core/internal';
 import type { LogRecord } from './log.ts';
 
 /** The link of the first record, which follows none. */

@@ -1,4 +1,4 @@
-import { describeThrown } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import type { LogEntry, LogRecord } from './log.ts';
 
 /** Those who are told of every record. What they throw breaks nothing, and is noted. */

@@ -1,4 +1,5 @@
-import { freezeOpen, HoldfastError, type Json } from '@holdfast/core';
+import { HoldfastError, type Json } from '@holdfast/core';
+import { freezeOpen } from '@holdfast/core/internal';
 
 /** What is recorded: a type and its fields, JSON throughout. */
 export interface LogEntry {

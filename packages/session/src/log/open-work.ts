@@ -1,12 +1,5 @@
-import {
-  type ApprovalAnswer,
-  deepFreeze,
-  type EffectCheck,
-  isPlainObject,
-  type Json,
-  type PendingApproval,
-  type Repeat,
-} from '@holdfast/core';
+import type { ApprovalAnswer, EffectCheck, Json, PendingApproval, Repeat } from '@holdfast/core';
+import { deepFreeze, isPlainObject } from '@holdfast/core/internal';
 import type { LogEntry } from './log.ts';
 import type { CallPlace, OpenApproval, OpenCall, OpenStart } from './open-call.ts';
 import { changesReserved, isReserved, toReserved } from './reservation.ts';

@@ -1,4 +1,5 @@
-import { deepFreeze, isPlainObject, type Json } from '@holdfast/core';
+import type { Json } from '@holdfast/core';
+import { deepFreeze, isPlainObject } from '@holdfast/core/internal';
 import type { LogEntry } from './log.ts';
 
 /** Changes of policies' states that count unless what the call did is counted itself, or nothing came of it. */

@@ -1,4 +1,5 @@
-import { HoldfastError, isPlainObject, type Json, type Redactor } from '@holdfast/core';
+import { HoldfastError, type Json, type Redactor } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import type { LogEntry } from '../log/log.ts';
 import { isEntry, isList, type Own, ownFields } from './fields.ts';
 

@@ -1,4 +1,5 @@
-import { isPlainObject, type Json } from '@holdfast/core';
+import type { Json } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import type { LogEntry } from '../log/log.ts';
 
 /**

@@ -1,4 +1,5 @@
-import { decodeJson, isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
+import { decodeJson, isPlainObject } from '@holdfast/core/internal';
 import { namedValues } from './named-values.ts';
 
 type Node = Readonly<Record<string, unknown>>;

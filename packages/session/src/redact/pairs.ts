@@ -1,4 +1,5 @@
-import { decodeJson, type Json } from '@holdfast/core';
+import type { Json } from '@holdfast/core';
+import { decodeJson } from '@holdfast/core/internal';
 import type { Span } from './shapes.ts';
 
 /** A value that stands in a text under a secret name. */

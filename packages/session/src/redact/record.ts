@@ -1,14 +1,5 @@
-import {
-  append,
-  copyJson,
-  isPlainObject,
-  type Json,
-  type Operation,
-  remove,
-  replace,
-  type SessionEvent,
-  upsert,
-} from '@holdfast/core';
+import { append, type Json, type Operation, remove, replace, type SessionEvent, upsert } from '@holdfast/core';
+import { copyJson, isPlainObject } from '@holdfast/core/internal';
 import type { LogEntry } from '../log/log.ts';
 import { isEntry, isList, type Own, type OwnFields, ownFields } from './fields.ts';
 

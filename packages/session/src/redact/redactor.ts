@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { decodeJson, isPlainObject, type Json, type Redactor } from '@holdfast/core';
+import type { Json, Redactor } from '@holdfast/core';
+import { decodeJson, isPlainObject } from '@holdfast/core/internal';
 import { deriveKey } from './key.ts';
 import { KnownSecrets } from './known.ts';
 import { createNameTest, defaultSecretKeys } from './names.ts';

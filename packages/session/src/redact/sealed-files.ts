@@ -1,7 +1,8 @@
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describeThrown, HoldfastError, type Vault } from '@holdfast/core';
+import { HoldfastError, type Vault } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { deriveKey } from './key.ts';
 
 /**

@@ -1,4 +1,5 @@
-import { checkOptions, copyJson, isToolResult, type JsonObject, type Redactor } from '@holdfast/core';
+import type { JsonObject, Redactor } from '@holdfast/core';
+import { checkOptions, copyJson, isToolResult } from '@holdfast/core/internal';
 import { marksSecrets, secretsIn } from './marked.ts';
 import { maskEvent, maskExport, maskOperation, maskRecord } from './record.ts';
 

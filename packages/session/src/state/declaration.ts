@@ -1,4 +1,5 @@
-import { HoldfastError, hasMask, isPlainObject, type Json, type Slice, type SliceKind } from '@holdfast/core';
+import { HoldfastError, type Json, type Slice, type SliceKind } from '@holdfast/core';
+import { hasMask, isPlainObject } from '@holdfast/core/internal';
 
 /** What a log says of a slice: enough to keep its state, all but what its reducers and its schema do. JSON. */
 export type SliceDeclaration = {

@@ -1,14 +1,5 @@
-import {
-  append,
-  clear,
-  isPlainObject,
-  type Json,
-  type Operation,
-  remove,
-  replace,
-  type Slice,
-  upsert,
-} from '@holdfast/core';
+import { append, clear, type Json, type Operation, remove, replace, type Slice, upsert } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import type { SliceTable } from './table.ts';
 
 /** A change as a record has it, with the slice that it is of. `undefined`: it is none, or of a slice that does not change this way. */

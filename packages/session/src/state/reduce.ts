@@ -1,4 +1,5 @@
-import { copyJson, HoldfastError, isOperation, type Operation, type SessionEvent, type Slice } from '@holdfast/core';
+import { HoldfastError, type Operation, type SessionEvent, type Slice } from '@holdfast/core';
+import { copyJson, isOperation } from '@holdfast/core/internal';
 import { applyChange, checkOperation, muteRejection, type SliceState } from './slice.ts';
 
 /** The event as the log keeps it. @throws HoldfastError `event.invalid`. */

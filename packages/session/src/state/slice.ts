@@ -1,4 +1,5 @@
-import { copyJson, HoldfastError, isPlainObject, type Json, type Operation, type Slice } from '@holdfast/core';
+import { HoldfastError, type Json, type Operation, type Slice } from '@holdfast/core';
+import { copyJson, isPlainObject } from '@holdfast/core/internal';
 import { compileSchema, describeIssues } from '@holdfast/schema';
 import { PersistentList } from './persistent-list.ts';
 import { PersistentMap } from './persistent-map.ts';

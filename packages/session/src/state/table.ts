@@ -1,4 +1,5 @@
-import { copyJson, HoldfastError, ReadOnlyMap, type Slice } from '@holdfast/core';
+import { HoldfastError, type Slice } from '@holdfast/core';
+import { copyJson, ReadOnlyMap } from '@holdfast/core/internal';
 import { isSameShape, sliceConflict, toDeclaration } from './declaration.ts';
 import { PersistentMap } from './persistent-map.ts';
 import { checkState, handOut, initialState, type SliceState, toMap } from './slice.ts';

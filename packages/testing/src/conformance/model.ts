@@ -1,6 +1,4 @@
 import {
-  decodeJson,
-  deepFreeze,
   HoldfastError,
   type JsonObject,
   type Message,
@@ -9,6 +7,7 @@ import {
   type ModelRequest,
   type ToolDeclaration,
 } from '@holdfast/core';
+import { decodeJson, deepFreeze } from '@holdfast/core/internal';
 import type { ScriptedTurn } from '../fakes/scripted-model.ts';
 import { type ConformanceCheck, same, toConformanceCheck } from './check.ts';
 

@@ -1,12 +1,5 @@
-import {
-  decodeJson,
-  describeThrown,
-  type FinishReason,
-  HoldfastError,
-  isPlainObject,
-  type ModelUsage,
-  type ToolCall,
-} from '@holdfast/core';
+import { type FinishReason, HoldfastError, type ModelUsage, type ToolCall } from '@holdfast/core';
+import { decodeJson, describeThrown, isPlainObject } from '@holdfast/core/internal';
 import type { ScriptStep } from './scripted-model.ts';
 
 /**

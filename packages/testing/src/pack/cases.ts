@@ -1,4 +1,5 @@
-import { HoldfastError, isPack, type JsonObject, type Pack, type Policy } from '@holdfast/core';
+import { HoldfastError, type JsonObject, type Pack, type Policy } from '@holdfast/core';
+import { isPack } from '@holdfast/core/internal';
 import { every, packPolicies } from '@holdfast/policy';
 import type { PolicyTesterOptions } from '../policy/cases.ts';
 

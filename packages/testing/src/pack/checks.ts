@@ -1,4 +1,5 @@
-import { definePack, describeThrown, isHoldfastError, type JsonObject, type Pack, type Policy } from '@holdfast/core';
+import { definePack, isHoldfastError, type JsonObject, type Pack, type Policy } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { packPolicies } from '@holdfast/policy';
 import { describeAnswer } from '../policy/answer.ts';
 import type { PolicyCall, PolicyTesterOptions } from '../policy/cases.ts';

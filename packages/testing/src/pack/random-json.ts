@@ -1,4 +1,5 @@
-import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 
 /** Whole numbers from 0, less than `below`; the same ones for the same seed. */
 export type RandomNumber = (below: number) => number;

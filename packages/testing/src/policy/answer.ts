@@ -1,4 +1,5 @@
-import { ask, type Decision, describeThrown } from '@holdfast/core';
+import { ask, type Decision } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 
 /** What a policy said to a call, or how it failed to. */
 export type PolicyAnswer =

@@ -5,13 +5,13 @@ import {
   definePolicy,
   defineTool,
   deny,
-  isPlainObject,
   type Json,
   type Policy,
   type PreparedCall,
   systemClock,
   toolError,
 } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { jsonSchema } from '@holdfast/schema/json';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { PolicyTesterOptions } from './cases.ts';

@@ -1,4 +1,5 @@
-import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 
 /**
  * How arguments may be written otherwise and mean the same. `case`: upper and lower. `path`: other spellings of a path. `unicode`: other

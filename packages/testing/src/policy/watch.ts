@@ -1,4 +1,5 @@
-import { type Json, type Policy, type PreparedCall, toCanonicalJson } from '@holdfast/core';
+import type { Json, Policy, PreparedCall } from '@holdfast/core';
+import { toCanonicalJson } from '@holdfast/core/internal';
 import { describeAnswer, hearAnswer, type PolicyAnswer } from './answer.ts';
 
 /**

@@ -1,12 +1,5 @@
-import {
-  type CallFacts,
-  findToolNameProblem,
-  hasMask,
-  isPlainObject,
-  type Json,
-  type JsonObject,
-  type OutcomeKind,
-} from '@holdfast/core';
+import type { CallFacts, Json, JsonObject, OutcomeKind } from '@holdfast/core';
+import { findToolNameProblem, hasMask, isPlainObject } from '@holdfast/core/internal';
 import type { LogRecord } from '@holdfast/session';
 
 /** A call that policies were asked about, as a log tells of it. */

@@ -7,7 +7,6 @@ import {
   defineSlice,
   defineTool,
   deny,
-  isPlainObject,
   type Json,
   type JsonObject,
   type Policy,
@@ -16,6 +15,7 @@ import {
   toolOk,
   upsert,
 } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import {
   answerApproval,
   type CallOptions,

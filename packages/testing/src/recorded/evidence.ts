@@ -1,18 +1,17 @@
-import {
-  type CallFacts,
-  type Disk,
-  type FilesystemReader,
-  hasMask,
-  isPlainObject,
-  type Json,
-  type JsonObject,
-  type PlaceView,
-  type PolicyContext,
-  type PolicyResult,
-  type PreparedCall,
-  type Tool,
-  type Touched,
+import type {
+  CallFacts,
+  Disk,
+  FilesystemReader,
+  Json,
+  JsonObject,
+  PlaceView,
+  PolicyContext,
+  PolicyResult,
+  PreparedCall,
+  Tool,
+  Touched,
 } from '@holdfast/core';
+import { hasMask, isPlainObject } from '@holdfast/core/internal';
 import type { RecordedCall } from './calls.ts';
 
 /** Told whenever a policy looks at something that a log does not have. */

@@ -1,4 +1,5 @@
-import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import type { LogRecord } from '@holdfast/session';
 
 /** What a policy that was only tried out would have answered to one call. JSON. */

@@ -1,4 +1,5 @@
-import { type EffectCheck, isPlainObject, type Json } from '@holdfast/core';
+import type { EffectCheck, Json } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { resolveCall } from '@holdfast/executor';
 import type { Session } from '@holdfast/session';
 import type { Command } from 'commander';

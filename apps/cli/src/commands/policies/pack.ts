@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { describeThrown } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { formatCount } from '@holdfast/orchestrator/text';
 import { type ConformanceCheck, measurePack, type PackCases, type PackRule, packTester } from '@holdfast/testing';
 import type { Command } from 'commander';

@@ -1,6 +1,7 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { HoldfastError, isPlainObject, type JsonObject, type Pack, type Policy, parseJson } from '@holdfast/core';
+import { HoldfastError, type JsonObject, type Pack, type Policy } from '@holdfast/core';
+import { isPlainObject, parseJson } from '@holdfast/core/internal';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import { formatCount } from '@holdfast/orchestrator/text';
 import { packPolicies } from '@holdfast/policy';

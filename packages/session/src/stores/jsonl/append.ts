@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
-import { describeThrown, HoldfastError } from '@holdfast/core';
+import { HoldfastError } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { type LogFiles, writeAll } from '../../disk/files.ts';
 import { rotate } from './rotate.ts';
 import { DiskSync } from './sync.ts';

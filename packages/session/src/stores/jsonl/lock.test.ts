@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isPlainObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { afterAll, expect, test } from 'vitest';
 import { createSession } from '../../index.ts';
 import { createJsonlLog, openJsonlLog, readLog } from '../../jsonl.ts';

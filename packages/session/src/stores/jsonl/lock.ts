@@ -1,4 +1,5 @@
-import { describeThrown, HoldfastError } from '@holdfast/core';
+import { HoldfastError } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import type { LogFiles } from '../../disk/files.ts';
 import { type LockOwner, newLockOwner, releaseLock, takeLock } from '../../disk/lock-file.ts';
 

@@ -1,4 +1,5 @@
-import { describeThrown, HoldfastError } from '@holdfast/core';
+import { HoldfastError } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { type FileStatus, hasCode, type LogFiles, nodeFiles, writeAll } from '../../disk/files.ts';
 import type { ChainPlace } from '../../log/chain.ts';
 import type { LogRecord, OpenedLog, SessionLogs } from '../../log/log.ts';

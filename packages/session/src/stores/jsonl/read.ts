@@ -1,4 +1,5 @@
-import { describeThrown, HoldfastError } from '@holdfast/core';
+import { HoldfastError } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { hasCode, type LogFiles, nodeFiles } from '../../disk/files.ts';
 import { beginning, type ChainPlace, type ChainProblem } from '../../log/chain.ts';
 import type { LogRecord } from '../../log/log.ts';

@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path';
-import { describeThrown, HoldfastError, isHoldfastError } from '@holdfast/core';
+import { HoldfastError, isHoldfastError } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import { hasCode, type LogFiles, nodeFiles } from '../../disk/files.ts';
 import { beginning, type ChainPlace, linkOf } from '../../log/chain.ts';
 import type { LogEntry, LogRecord, SessionStore } from '../../log/log.ts';

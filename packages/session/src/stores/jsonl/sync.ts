@@ -1,4 +1,5 @@
-import { describeThrown, HoldfastError } from '@holdfast/core';
+import { HoldfastError } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import type { LogFiles } from '../../disk/files.ts';
 
 /** Brings what was appended to the disk: one sync for everybody who asks while another one is under way. */

@@ -1,7 +1,8 @@
 import { closeSync, existsSync, openSync, realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describeThrown, HoldfastError } from '@holdfast/core';
+import { HoldfastError } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import type { LogFiles } from '../../disk/files.ts';
 
 // A record's text is the line that a JSON-lines log would hold, so both have the same links and the same head. The session's row counts

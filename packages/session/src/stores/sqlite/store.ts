@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { describeThrown, HoldfastError } from '@holdfast/core';
+import { HoldfastError } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import type { LogFiles } from '../../disk/files.ts';
 import { type ChainPlace, linkOf } from '../../log/chain.ts';
 import type { LogEntry, LogRecord, SessionStore } from '../../log/log.ts';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { HoldfastError, isPlainObject } from '@holdfast/core';
+import { HoldfastError } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { hostProcesses, toProcessIdentity } from '../../disk/processes.ts';
 
 /** What the row of a session says of the process that has it open. */
