@@ -81,9 +81,7 @@ test('a call without facts is denied, whatever the rules', async () => {
 
 test('an exception names its command', () => {
   const { issues = [] } = v.safeParse(allowRuleSchema, { runs: 'destructive' });
-  expect(issues.map((issue) => [v.getDotPath(issue), issue.message])).toEqual([
-    ['runs', expect.stringContaining('must be a command')],
-  ]);
+  expect(issues.map(({ message }) => message)).toEqual([expect.stringContaining('must name a command')]);
   expect(v.is(allowRuleSchema, { runs: 'git push' })).toBe(true);
   expect(v.is(allowRuleSchema, {})).toBe(false);
 });

@@ -18,12 +18,9 @@ export interface FactRules {
 /** `destructive` would match commands by guess, so an exception has to name the command. */
 export const allowRuleSchema: v.GenericSchema<FactRule> = v.pipe(
   factRuleSchema,
-  v.forward(
-    v.check(
-      ({ runs }) => runs !== 'destructive',
-      'must be a command such as `git push origin main`: an exception names it',
-    ),
-    ['runs'],
+  v.check(
+    ({ runs }) => runs !== 'destructive',
+    'must name a command, such as { "runs": "git push origin main" }: `destructive` is no exception',
   ),
 );
 
