@@ -142,6 +142,35 @@ test('a question waits for a person: answering it needs a terminal', async () =>
   });
 });
 
+const rules = {
+  'own/holdfast.policy.json': '{ "deny": [{ "runs": "git log" }], "allow": [{ "runs": "git push --force" }] }',
+  'holdfast.policy.json': '{ "deny": [{ "runs": "git status" }] }',
+  'a.txt': 'hi\n',
+};
+
+test.each([
+  ['git log', /user\/holdfast\.policy\.json`: deny `runs: git log`/, 'deny'],
+  ['git status', /deny `runs: git status`/, 'deny'],
+  // An exception of the user lifts no question of the preset.
+  ['git push --force', /push/, 'ask'],
+])("the user's rules and those of the workspace hold: %s", async (command, reason, decision) => {
+  const { folder, start } = await world(rules);
+  await using _ = folder;
+  const { stdout } = await start('PreToolUse', 't1', bash(command)).answer;
+  expect(JSON.parse(stdout).hookSpecificOutput).toMatchObject({
+    permissionDecision: decision,
+    permissionDecisionReason: expect.stringMatching(reason),
+  });
+  expect(await start('PreToolUse', 't2', bash('ls')).answer).toEqual(silent);
+});
+
+test.each(['own/holdfast.policy.json', 'holdfast.policy.json'])('a broken %s denies every call', async (file) => {
+  const { folder, start } = await world({ [file]: '{ "deny": [{ "read": "x" }] }' });
+  await using _ = folder;
+  const { stdout } = await start('PreToolUse', 't1', bash('ls')).answer;
+  expect(JSON.parse(stdout)).toEqual(denial(expect.stringContaining('`deny[0].read`: unknown key')));
+});
+
 describe('fails closed', () => {
   test.each<[string, string, string]>([
     ['input that is not JSON', 'junk', 'claude-code'],
