@@ -125,7 +125,7 @@ describe('a call', () => {
       body: tool('act', () => 1),
       args: '{"item":',
       code: 'modules.invalid_arguments',
-      text: /^Invalid arguments: The arguments cannot be taken: /,
+      text: /^Invalid arguments: Cannot read the arguments: /,
       recoverable: false,
     },
     {
@@ -180,7 +180,7 @@ describe('a call', () => {
       what: 'a result that its output schema rejects',
       body: tool('act', () => 1, { outputSchema: item }),
       code: 'modules.execution_failed',
-      text: /^Execution failed: `act` returned what its output schema refuses/,
+      text: /^Execution failed: `act` returned a value that its output schema rejects/,
       recoverable: false,
     },
   ];
