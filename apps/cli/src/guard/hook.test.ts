@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readLog } from '@holdfast/session/jsonl';
 import { describe, expect, test } from 'vitest';
+import { answerCalls } from '../commands/answer/answer-calls.ts';
 import { createFolder, type TestFolder } from '../testing/test-folder.ts';
+import { createTestHost } from '../testing/test-host.ts';
 
 const hook = fileURLToPath(new URL('../guard-hook-main.ts', import.meta.url));
 
@@ -122,6 +124,23 @@ test('a hook that is killed leaves a log with which the next one decides', async
   }
   expect(readLog(join(logFolder(folder), 'claude-code-s-1.jsonl')).problem).toBeUndefined();
 }, 60_000);
+
+test('a question waits for a person: answering it needs a terminal', async () => {
+  const { folder, start } = await world();
+  await using _ = folder;
+  const install = bash('npm install left-pad');
+  const asked = await start('PreToolUse', 't1', install, { permission_mode: 'bypassPermissions' }).answer;
+  expect(JSON.parse(asked.stdout)).toEqual(denial(expect.stringContaining('A person has to approve this')));
+  const { host } = createTestHost({
+    directory: folder.path,
+    environment: { HOME: folder.path, HOLDFAST_HOME: join(folder.path, 'own') },
+  });
+  const question = { id: 'claude-code-s-1', calls: ['t1'], answer: { type: 'approve' }, json: true } as const;
+  const workspace = join(folder.path, 'own', 'guard');
+  await expect(answerCalls({ ...question, workspace, by: undefined, digest: undefined }, host)).rejects.toMatchObject({
+    code: 'guard.person_required',
+  });
+});
 
 describe('fails closed', () => {
   test.each<[string, string, string]>([
