@@ -157,7 +157,7 @@ describe('a call', () => {
       what: 'a result that is not JSON',
       body: tool('act', () => () => 1),
       code: 'modules.serialization',
-      text: /^Serialization error: `act` returned what is not JSON/,
+      text: /^Serialization error: `act` returned a value that is not JSON/,
       recoverable: false,
       kind: 'invalid',
     },
