@@ -15,23 +15,42 @@ const programs = Object.values(manifest.bin ?? {}).map((path) =>
   path.replace('./dist/', './src/').replace(/\.js$/, '.ts'),
 );
 // What a package runs in processes and threads of its own lies beside what it exports.
-const ownPrograms = readdirSync('src')
-  .filter((name) => name.endsWith('-main.ts'))
-  .map((name) => `./src/${name}`);
+const mains = readdirSync('src').filter((name) => name.endsWith('-main.ts'));
+// A hook starts for each call of an agent and outlives this package: a bundle with its dependencies. CommonJS starts faster.
+const hooks = mains.filter((name) => name.endsWith('-hook-main.ts'));
+const ownPrograms = mains.filter((name) => !hooks.includes(name)).map((name) => `./src/${name}`);
 
-const config: UserConfig = defineConfig({
+const shared: UserConfig = {
   cwd: process.cwd(),
-  entry: [...libraries, ...programs, ...ownPrograms],
-  format: 'esm',
   // Nothing is polyfilled or shimmed, and `node:` imports stay as written; tooling/checks keeps them out of neutral code.
   platform: 'neutral',
   target: 'es2024',
-  fixedExtension: false,
-  // TypeScript 7 has no compiler API, and isolated declarations need none.
-  dts: libraries.length > 0 ? { oxc: true } : false,
   tsconfig: '../../tsconfig.json',
-  deps: { neverBundle: [/^node:/] },
   logLevel: 'warn',
   failOnWarn: true,
-});
+};
+
+const config: readonly UserConfig[] = defineConfig([
+  {
+    ...shared,
+    entry: [...libraries, ...programs, ...ownPrograms],
+    format: 'esm',
+    fixedExtension: false,
+    // TypeScript 7 has no compiler API, and isolated declarations need none.
+    dts: libraries.length > 0 ? { oxc: true } : false,
+    deps: { neverBundle: [/^node:/] },
+  },
+  ...hooks.map(
+    (name): UserConfig => ({
+      ...shared,
+      entry: [`./src/${name}`],
+      format: 'cjs',
+      outDir: `dist/${name.replace(/-main\.ts$/, '')}`,
+      fixedExtension: true,
+      dts: false,
+      minify: true,
+      deps: { neverBundle: [/^node:/], alwaysBundle: [/^[^.]/] },
+    }),
+  ),
+]);
 export default config;

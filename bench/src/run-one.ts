@@ -1,6 +1,7 @@
 // Measures one benchmark in a process of its own, on the built packages as users get them, and prints its reports as JSON.
 import { partMeasures } from './call-path/measure.ts';
 import { measureFacts } from './facts.ts';
+import { measureGuard } from './guard.ts';
 import { measureImport } from './import.ts';
 import { measureInstall } from './install.ts';
 import { measureLoader } from './loader/measure.ts';
@@ -16,6 +17,7 @@ import { measureStores } from './stores/measure.ts';
 const alone = new Map<string, () => Promise<Report>>([
   ...partMeasures,
   ['facts', measureFacts],
+  ['guard', measureGuard],
   ['render', measureRender],
   ['import', measureImport],
   ['size', measureSize],

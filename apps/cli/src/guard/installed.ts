@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { HoldfastError } from '@holdfast/core';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { isPlainObject } from '@holdfast/core/internal';
-import { hasCode } from '../terminal/system.ts';
+import { copyHook, findHook } from './copy.ts';
+import { readText, writeText } from './files.ts';
 import { editSettings, findHooks, type HookPlace, type OtherHook, settingsPath } from './install.ts';
 import { type GuardHost, guardFolder } from './place.ts';
 
@@ -16,18 +15,13 @@ export interface Change {
   readonly others: readonly OtherHook[];
 }
 
-/** The command that an agent starts. Sources need an import condition. */
-function hookWords(): readonly string[] {
-  const built = !import.meta.url.endsWith('.ts');
-  const file = fileURLToPath(new URL(built ? './guard-hook-main.js' : '../guard-hook-main.ts', import.meta.url));
-  return built ? [process.execPath, file] : [process.execPath, '--conditions=holdfast-source', file];
-}
-
 /** Puts the hooks of a guard into an agent's settings, and keeps what was there. Told twice, it changes nothing. */
 export async function installHooks(place: HookPlace, host: GuardHost): Promise<Change> {
   const path = settingsPath(place, host);
   const before = await readText(path);
-  const { text: after, others } = editSettings(before, place.agent, hookWords());
+  const hook = await findHook(host);
+  const { text: after, others } = editSettings(before, place.agent, hook.words);
+  await copyHook(hook);
   if (before === after) return { path, changed: false, before, after, others };
   await writeCopy(path, { before: before ?? null, after }, host);
   await writeText(path, after);
@@ -76,26 +70,4 @@ async function readCopy(path: string, host: GuardHost): Promise<Copy | undefined
   const copy: unknown = JSON.parse(text);
   if (!isPlainObject(copy) || typeof copy['after'] !== 'string') return undefined;
   return { before: typeof copy['before'] === 'string' ? copy['before'] : null, after: copy['after'] };
-}
-
-async function readText(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (cause) {
-    if (hasCode(cause, 'ENOENT')) return undefined;
-    throw new HoldfastError('guard.settings.unreadable', `Cannot read \`${path}\`.`, { data: { path }, cause });
-  }
-}
-
-/** Whole or not at all. */
-async function writeText(path: string, text: string): Promise<void> {
-  const part = `${path}.holdfast-${process.pid}`;
-  try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await writeFile(part, text, { mode: 0o600 });
-    await rename(part, path);
-  } catch (cause) {
-    await rm(part, { force: true });
-    throw new HoldfastError('guard.settings.unwritable', `Cannot write \`${path}\`.`, { data: { path }, cause });
-  }
 }

@@ -3,7 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeStyle } from '../../calls/line.ts';
-import { installations } from '../../guard/install.ts';
+import { findHook } from '../../guard/copy.ts';
+import { hookCommand, installations } from '../../guard/install.ts';
 import { readHooks } from '../../guard/installed.ts';
 import type { ExitCode } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
@@ -28,6 +29,8 @@ interface Checked {
   readonly agent: string;
   /** Absent: no hook is installed. */
   readonly command?: string;
+  /** The hook is of another version than this program, or runs on another Node.js. */
+  readonly outdated?: boolean;
   readonly problems: readonly string[];
   readonly unseen: readonly string[];
 }
@@ -41,12 +44,19 @@ export async function checkHooks({ json }: { readonly json?: boolean }, host: Ho
     const { colors } = describeStyle(host);
     printLines(
       host,
-      checked.flatMap(({ agent, command, problems, unseen: gaps }) => [
+      checked.flatMap(({ agent, command, outdated, problems, unseen: gaps }) => [
         command === undefined
           ? colors.dim(`${agent}: not guarded; holdfast guard install ${agent}`)
           : problems.length === 0
             ? `${colors.green('ok')} ${agent}: a call that reads a secret is denied, a harmless one is let through`
             : `${colors.red('failed')} ${agent}`,
+        ...(outdated === true
+          ? [
+              colors.yellow(
+                `   the hook is not of this version of holdfast and Node.js: holdfast guard install ${agent}`,
+              ),
+            ]
+          : []),
         ...problems.map((problem) => `   ${toPrintable(problem)}`),
         ...(command === undefined ? [] : gaps.map((gap) => colors.dim(`   no hook sees: ${gap}`))),
       ]),
@@ -60,6 +70,7 @@ async function checkAgent(agent: string, host: Host): Promise<Checked> {
   const hooks = await readHooks({ agent }, host);
   const [command, ...more] = hooks.get('PreToolUse') ?? [];
   if (command === undefined) return { agent, problems: [], unseen: gaps };
+  const { words } = await findHook(host);
   const missing = (installations[agent]?.events ?? []).filter((event) => !hooks.has(event));
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-doctor-'));
   try {
@@ -70,6 +81,7 @@ async function checkAgent(agent: string, host: Host): Promise<Checked> {
     return {
       agent,
       command,
+      outdated: command !== hookCommand(agent, 'PreToolUse', words),
       problems: [
         ...missing.map((event) => `no hook for ${event}: install it again`),
         ...(more.length > 0 ? ['the hook is installed more than once'] : []),

@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import manifest from '../../package.json' with { type: 'json' };
+import { readText, writeText } from './files.ts';
+import { type GuardHost, guardFolder } from './place.ts';
+
+export interface HookProgram {
+  /** The command of an agent: Node.js and the hook's file, by absolute paths. */
+  readonly words: readonly string[];
+  /** The texts of the files that the command needs, by path. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+/**
+ * The hook of this program. A built one is run from a copy in a folder of the user's, so that an update or removal of the package
+ * changes nothing; sources run where they are, and need an import condition.
+ */
+export async function findHook(host: GuardHost): Promise<HookProgram> {
+  if (!import.meta.url.endsWith('.ts'))
+    return readBundle(fileURLToPath(new URL('./guard-hook', import.meta.url)), host);
+  const file = fileURLToPath(new URL('../guard-hook-main.ts', import.meta.url));
+  return { words: [process.execPath, '--conditions=holdfast-source', file], files: new Map() };
+}
+
+/** The copy of a bundle, in a folder named by version and content. */
+export async function readBundle(bundle: string, host: GuardHost): Promise<HookProgram> {
+  const names = (await readdir(bundle)).filter((name) => name.endsWith('.cjs')).toSorted();
+  const texts = await Promise.all(names.map((name) => readFile(join(bundle, name), 'utf8')));
+  const digest = createHash('sha256')
+    .update(JSON.stringify([names, texts]))
+    .digest('hex')
+    .slice(0, 12);
+  const folder = join(guardFolder(host), 'bin', `${manifest.version}-${digest}`);
+  return {
+    words: [process.execPath, join(folder, 'guard-hook-main.cjs')],
+    files: new Map(names.map((name, index) => [join(folder, name), texts[index] ?? ''])),
+  };
+}
+
+/** Writes the files that are missing or were changed. */
+export async function copyHook({ files }: HookProgram): Promise<void> {
+  for (const [path, text] of files) if ((await readText(path)) !== text) await writeText(path, text);
+}

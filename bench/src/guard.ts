@@ -1,0 +1,112 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createGuard, decisions } from '@holdfast/guard';
+import { openSession } from '@holdfast/session';
+import { jsonlStore } from '@holdfast/session/jsonl';
+import { type Extent, everything } from './compare.ts';
+import type { Figure, FigureReport } from './report.ts';
+
+const rounds = 500;
+const warmUpRounds = 20;
+const goalMs = 80;
+const sizes = [10, 10_000] as const;
+const built = fileURLToPath(new URL('../../apps/cli/dist/guard-hook', import.meta.url));
+
+/** What a call of an agent waits for the hook: processes from start to end, by turns with Node.js alone, each on one growing log. */
+export async function measureGuard(extent: Extent = everything): Promise<FigureReport> {
+  const home = mkdtempSync(join(tmpdir(), 'holdfast-bench-guard-'));
+  try {
+    const work = join(home, 'work');
+    const hook = join(home, 'hook');
+    mkdirSync(work);
+    // As it is installed: in a folder where it may keep what it compiled.
+    cpSync(built, hook, { recursive: true });
+    for (const size of sizes) await writeLog(home, size);
+    const program = join(hook, 'guard-hook-main.cjs');
+    const subjects = [
+      { name: 'Node.js alone', start: () => start(['--eval', '0'], home) },
+      ...sizes.map((size) => ({
+        name: `hook, log of ${size.toLocaleString('en')} records`,
+        start: (round: number) => start([program, 'claude-code'], home, eventOf(work, size, round)),
+      })),
+    ];
+    const samples = new Map<string, number[]>(subjects.map(({ name }) => [name, []]));
+    for (let round = 0; round < Math.min(rounds, extent.rounds) + warmUpRounds; round += 1)
+      for (const subject of subjects) {
+        const ms = subject.start(round);
+        if (round >= warmUpRounds) samples.get(subject.name)?.push(ms);
+      }
+    return { name: 'guard: an allowed call through the command hook', figures: toFigures(samples) };
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+function toFigures(samples: ReadonlyMap<string, readonly number[]>): readonly Figure[] {
+  const [floor = []] = samples.values();
+  return [...samples].flatMap(([name, taken], index): readonly Figure[] => {
+    const p95 = at(taken, 0.95);
+    const times = [
+      { name: `${name}, p50`, value: round(at(taken, 0.5)), unit: 'ms' },
+      { name: `${name}, p95`, value: round(p95), unit: 'ms', ...(index === 0 ? {} : { goal: goalMs }) },
+    ];
+    if (index === 0) return times;
+    const ratio = (share: number): number => round(at(taken, share) / at(floor, share));
+    return [
+      ...times,
+      { name: `${name}, p50 against Node.js`, value: ratio(0.5), unit: 'x' },
+      { name: `${name}, p95 against Node.js`, value: ratio(0.95), unit: 'x' },
+    ];
+  });
+}
+
+function at(samples: readonly number[], share: number): number {
+  return samples.toSorted((left, right) => left - right)[Math.floor(samples.length * share)] ?? Number.NaN;
+}
+
+function round(value: number): number {
+  return Number(value.toPrecision(3));
+}
+
+function start(words: readonly string[], home: string, input = ''): number {
+  const startedAtMs = performance.now();
+  const env = { PATH: process.env['PATH'], HOME: home };
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, { input, env, encoding: 'utf8' });
+  const ms = performance.now() - startedAtMs;
+  if (status !== 0 || stdout !== '') throw new Error(`the call was not let through: ${stdout}${stderr}`);
+  return ms;
+}
+
+function eventOf(cwd: string, size: number, round: number): string {
+  return JSON.stringify({
+    session_id: `size-${size}`,
+    cwd,
+    hook_event_name: 'PreToolUse',
+    permission_mode: 'default',
+    tool_name: 'Bash',
+    tool_input: { command: 'npm test' },
+    tool_use_id: `round-${round}`,
+  });
+}
+
+/** The log of an agent's session, where the hook looks for it, with at least so many records. */
+async function writeLog(home: string, records: number): Promise<void> {
+  const folder = join(home, '.local', 'state', 'holdfast', 'guard', '.holdfast', 'sessions');
+  mkdirSync(folder, { recursive: true });
+  const id = `claude-code-size-${records}`;
+  // As the hook opens it.
+  const store = jsonlStore(join(folder, `${id}.jsonl`), { snapshotAfterBytes: 128 * 1024 });
+  const session = await openSession(store, { id, slices: [decisions] });
+  const guard = createGuard({ session, policies: [] });
+  let each = 0;
+  for (let call = 0; call === 0 || call * each < records; call += 1) {
+    const told = { id: `call-${call}`, name: 'Bash', input: { command: 'ls' }, cwd: join(home, 'work') };
+    await guard.before(told);
+    await guard.after(told, { ok: true, value: 'a.txt' });
+    if (call === 0) each = [...session.records()].length;
+  }
+  await session.close();
+}
