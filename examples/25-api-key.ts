@@ -38,7 +38,7 @@ const ask = async (city: string, environment?: GrantEnvironment) => {
 const refused = await ask('Rome');
 assert(refused.kind === 'failed');
 assert.equal(refused.code, 'tool.environment.missing');
-assert.match(refused.text, /was not given the environment variables `WEATHER_API_KEY`, `WEATHER_URL`/);
+assert.match(refused.text, /is missing the environment variables `WEATHER_API_KEY`, `WEATHER_URL`/);
 
 // The values may come from anywhere, such as a vault. What the tool did not declare it does not get.
 const grant: GrantEnvironment = ({ tool }) =>

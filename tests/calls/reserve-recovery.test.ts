@@ -152,7 +152,7 @@ test('a log that somebody has edited costs nothing but what it reserved', async 
       const [outcome] = outcomes;
       // Its own is dropped by a success.
       expect(outcome?.kind).toBe(check === undefined ? 'in-doubt' : 'ok');
-      if (check === undefined) expect(outcome?.message).toContain('could not be kept');
+      if (check === undefined) expect(outcome?.message).toContain('could not be recorded');
       expect(purseOf(found)).toEqual(check === undefined ? {} : { spent: 5 });
     }
   }

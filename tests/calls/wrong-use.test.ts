@@ -146,7 +146,7 @@ const wrongUses: readonly Wrong[] = [
     use: () => loose(createBudget)({ maxcalls: 1 }),
     says: 'did you mean `maxCalls`?',
   },
-  { what: 'executeToolCall()', use: () => loose(executeToolCall)(), says: 'A call is' },
+  { what: 'executeToolCall()', use: () => loose(executeToolCall)(), says: 'A call must be' },
   { what: 'executeToolCall without options', use: () => loose(executeToolCall)(call), says: 'one object' },
   {
     what: 'executeToolCall without a session',

@@ -238,9 +238,7 @@ const features: Readonly<Record<string, Feature>> = {
       }
       const session = createSession({
         store,
-        ...(brought
-          ? { redactor: createRedactor({ key: 'a key of the host that nobody else knows', secrets: [secret] }) }
-          : {}),
+        ...(brought ? { redactor: createRedactor({ key: 'a key known only to the host', secrets: [secret] }) } : {}),
       });
       const ran = await run(toPrompt({ tools: [tool] }, when), when, { session });
       const told = JSON.stringify(records);
@@ -299,6 +297,6 @@ test('a page without the code for what it declares is denied every call, and the
   expect(status).toBe('completed');
   expect(outcomes.map(({ kind }) => kind)).toEqual(['ok', 'denied', 'denied', 'ok']);
   expect(outcomes[1]?.message).toBe(
-    '`turn` was not run: The prompt has `feedback` without `guide`, the code for it: make the prompt by `createPrompt`.',
+    '`turn` was not run: The prompt has `feedback` without `guide`, the code for it: create the prompt with `createPrompt`.',
   );
 });

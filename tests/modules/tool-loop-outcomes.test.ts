@@ -59,7 +59,7 @@ describe('how a call ends is what the predictor is told', () => {
     {
       kind: 'invalid',
       tool: noting('act', () => undefined).tool,
-      line: `Tool 'act' failed: Serialization error: \`act\` returned nothing. It has to return JSON: null when there is nothing to say.`,
+      line: `Tool 'act' failed: Serialization error: \`act\` returned nothing. Return JSON, or null for no value.`,
     },
     {
       kind: 'denied',

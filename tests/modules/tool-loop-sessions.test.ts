@@ -73,7 +73,7 @@ test('a secret is masked in the log, and a call that waits with one is not run b
   const other = replay(records, { store: memoryStore(records), redactor });
   const second = playing({});
   await wrapTools(second, { ...options, session: other }).resume(state);
-  expect(linesOf(second, 0)).toEqual([expect.stringMatching(/^Tool 'pay' failed: .*its arguments held a secret/)]);
+  expect(linesOf(second, 0)).toEqual([expect.stringMatching(/^Tool 'pay' failed: .*its arguments contained a secret/)]);
   expect(seen).toEqual([]);
 
   // This one still knows it.

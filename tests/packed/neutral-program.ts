@@ -6,6 +6,7 @@ import { importDspy } from '@holdfast/dspy';
 import { executeToolCall, runAgent } from '@holdfast/executor';
 import { createFacts, describeCommand, fileFacts, memoryDisk } from '@holdfast/facts';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
+import { createGuard } from '@holdfast/guard';
 import { runAgent as runAgentOfKit } from '@holdfast/kit';
 import { createModuleEngine, defineSignature, memoryModules } from '@holdfast/modules';
 import { checkPlan, compilePlan, readTrace, reportTrace, runPlan } from '@holdfast/orchestrator';
@@ -158,6 +159,8 @@ export async function runEverything(): Promise<object> {
   const plain = compileSchema(jsonSchema({ type: 'object', properties: { a: { type: 'integer' } } }));
   const disk = memoryDisk({ '/project/.env': 'x' });
   const facts = describeCommand('cat .e*', { folder: '/project', workspace: '/project', disk });
+  const guard = createGuard({ session: createSession(), policies: [callBudget({ maxCalls: 1 })] });
+  const guarded = await guard.before({ id: '1', name: 'Bash', input: { command: 'ls' } });
   const ask = (other: Model) =>
     runAgent({ model: other, prompt, session: createSession({ slices: [notes] }), input: 'Hello' }).result;
   return {
@@ -175,6 +178,7 @@ export async function runEverything(): Promise<object> {
     plain: [plain.validate({ a: 1 }).ok, plain.validate({ a: 'x' }).ok],
     read: facts.reads.map(({ path }) => path),
     imported: (await importDspy('{}', { signature: asking })).type,
+    guarded: guarded.type,
     offline: (await ask(offlineModel())).status,
     // One copy of the code, whichever way it is imported.
     kit: runAgentOfKit === runAgent,

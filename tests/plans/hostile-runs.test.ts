@@ -279,7 +279,7 @@ test('what the host itself ends while a plan runs comes from the log, and no too
   ];
   const session = createSession({
     clock,
-    redactor: createRedactor({ key: 'a key of the host that nobody else knows' }),
+    redactor: createRedactor({ key: 'a key known only to the host' }),
   });
   const plan = await checkedOf(nodes, { tools });
   const beside: Promise<unknown>[] = [];

@@ -439,7 +439,7 @@ describe('after the end of a process', () => {
 });
 
 describe('secrets', () => {
-  const key = 'a key of the host that nobody else knows';
+  const key = 'a key known only to the host';
   const secret = 'Zq7-marked-4711';
   const marked = jsonSchema({ type: 'object', properties: { x: { type: 'string', writeOnly: true }, y: {} } });
 
@@ -542,7 +542,7 @@ describe('secrets', () => {
 });
 
 test('a call that waits, and of whose arguments only masks are left, ends itself', async () => {
-  const redactor = createRedactor({ key: 'a key of the host that nobody else knows' });
+  const redactor = createRedactor({ key: 'a key known only to the host' });
   const token = `ghp_${'abcdefghij0123456789ABCDEFGHIJ012345'}`;
   const calls: unknown[] = [];
   const plan = await checkedOf([{ id: 0, tool: 'danger', inputs: { x: token } }], { tools: [danger(calls)] });

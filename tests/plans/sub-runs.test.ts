@@ -523,7 +523,7 @@ test('SUB-11: the log has every plan within a plan, as the plans themselves have
 test('tools go on with what a plan came to as it is, and the log has masks', async () => {
   const secret = 'hunter-two-and-a-half';
   const store = memoryStore();
-  const redactor = createRedactor({ key: 'a key of the host that nobody else knows', secrets: [secret] });
+  const redactor = createRedactor({ key: 'a key known only to the host', secrets: [secret] });
   const session = createSession({ id: 's', store, redactor });
   const seen: unknown[] = [];
   const look = defineTool({

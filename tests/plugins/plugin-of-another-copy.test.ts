@@ -14,8 +14,9 @@ import { expect, test } from 'vitest';
 const code = `
 import {
   append, ask, allow, definePack, definePlugin, definePolicy, defineResource, defineSlice, defineTool, deny, HoldfastError,
-  jsonSchema, toolError, toolOk, upsert,
+  toolError, toolOk, upsert,
 } from './copy/index.ts';
+import { jsonSchema } from '${import.meta.resolve('@holdfast/schema/json')}';
 
 const notes = defineSlice({ id: 'notes/all', kind: 'list', reducers: { 'note-added': (_state, payload) => append(payload) } });
 const clock = defineResource({ name: 'clock', lifetime: 'call', create: () => ({ now: () => 7 }) });

@@ -716,7 +716,7 @@ test.each([1, 2, 3, 4, 5])(
       expect(decisions.map(({ policy }) => policy)).toEqual(asked.map(({ id }) => `host/${id}`));
       if (outcome.kind === 'denied') {
         const reasons = decisions.filter(({ type }) => type === 'deny').map(({ reason }) => reason);
-        expect(outcome.message).toBe(`Denied: ${reasons.join(' ')}`);
+        expect(outcome.message).toBe(`Denied: ${[...new Set(reasons)].join(' ')}`);
       }
       const verdict = JSON.stringify([outcome.kind, decisions.map((decision) => JSON.stringify(decision)).sort()]);
       const selection = [...order].sort().join();

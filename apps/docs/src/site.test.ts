@@ -26,7 +26,7 @@ test('the home page has a headline, reasons, a picture and the way on', async ()
   expect(matter).toMatch(/link: \/five-minutes$/m);
   expect(matter.match(/^ {2}- title: /gm)?.length).toBeGreaterThanOrEqual(3);
   expect(page).toMatch(/^!\[.{40,}\]\(\.\/diagrams\/[\w-]+\.svg\)$/m);
-  expect(page).toMatch(/^## Why/m);
+  expect(page).toMatch(/^## Three incidents/m);
 });
 
 test('the icon of the site is there', async () => {

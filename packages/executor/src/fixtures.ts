@@ -20,7 +20,7 @@ import { createSession, type LogRecord, replay, type Session, type SessionStore 
 import * as v from 'valibot';
 import { type CallOptions, executeToolCall } from './index.ts';
 
-/** Time that moves when a test says so. */
+/** A clock that only a test advances. */
 export function testClock(): Clock & { advance(ms: number): void } {
   let now = 0;
   const timers = new Set<{ readonly atMs: number; readonly run: () => void }>();
@@ -71,7 +71,7 @@ export function testSession(): TestSession {
   return { session, records, ends: () => records.filter(({ type }) => type === 'tool-call-end') };
 }
 
-/** What a live session holds beside its interface. */
+/** The parts of a live session that are not in its interface. */
 interface LiveParts {
   readonly table: { readonly slices: ReadonlyMap<string, Slice>; copyStates(): ReadonlyMap<string, unknown> } & {
     setState(id: string, state: unknown): void;
@@ -79,8 +79,7 @@ interface LiveParts {
 }
 
 /**
- * With `HOLDFAST_REBUILD=1` the session goes on after every record with the state that its log alone gives: whatever the log
- * does not say is lost, and the tests see it.
+ * With `HOLDFAST_REBUILD=1` the session is rebuilt from its log after every record, so tests notice any state that the log lacks.
  */
 export function goOnFromLog(session: Session, records: () => readonly LogRecord[]): void {
   if (process.env['HOLDFAST_REBUILD'] !== '1') return;
@@ -91,7 +90,7 @@ export function goOnFromLog(session: Session, records: () => readonly LogRecord[
       const rebuilt = replay(records(), { slices }) as unknown as LiveParts;
       for (const [id, state] of rebuilt.table.copyStates()) table.setState(id, state);
     } catch (thrown) {
-      // The session takes what a subscriber throws for the subscriber's own trouble; here the test has to fail.
+      // The session isolates errors of subscribers; here the test must fail.
       queueMicrotask(() => {
         throw thrown;
       });
@@ -184,14 +183,14 @@ export const echo: Tool = defineTool({
   execute: ({ q }) => ({ a: q }),
 });
 
-/** Runs a call that must end, not suspend. */
+/** Runs a call that must end and not be suspended. */
 export async function outcomeOf(call: ToolCall, options: CallOptions): Promise<Outcome> {
   const outcome = await executeToolCall(call, options);
   if (outcome.kind === 'suspended') throw new Error('suspended');
   return outcome;
 }
 
-/** A model that plays one list of events a request. */
+/** A model that plays one list of events per request. */
 export function playing(...turns: readonly (readonly ModelEvent[])[]): Model & { readonly requests: ModelRequest[] } {
   const requests: ModelRequest[] = [];
   return {
@@ -224,7 +223,7 @@ export async function collect(run: AsyncIterable<RunEvent>): Promise<RunEvent[]>
   return events;
 }
 
-/** A key without the digits of its session and the digest of its arguments. */
+/** A key without its session's random digits and the digest of its arguments. */
 export function shortKey(key: string): string {
   return key.replace(/\.[0-9a-f]{16}(?=\/)/, '').replaceAll(/\/[0-9a-f]{32}(?=\/|$)/g, '');
 }

@@ -205,7 +205,7 @@ test('a call that was answered meanwhile ends by the abort all the same, and its
   expect(ends()).toMatchObject([{ callId: 'r', outcome: { kind: 'cancelled', code: 'call.aborted' } }]);
 });
 
-test('what waits in a log without content can be given up, and not be gone on with', async () => {
+test('a call suspended in a log without content can be given up but not resumed', async () => {
   const controller = new AbortController();
   const risky = defineTool({
     name: 'risky',
@@ -257,7 +257,7 @@ test('a disposed caller makes no call; what it was at goes on, and so does who l
   expect(events.at(-1)).toMatchObject({ type: 'tool-call-late', callId: 's', value: 1 });
 });
 
-test('a manner holds for a call that is gone on with', async () => {
+test('overrides apply to a resumed call', async () => {
   let runs = 0;
   const flaky = defineTool({
     name: 'flaky',

@@ -12,42 +12,42 @@ import { resumeIn } from './recovery/resume-tool-call.ts';
 import { recoverResources } from './resources/recover.ts';
 import { isExhausted, spendTokens } from './run/transcript.ts';
 
-/** Makes direct calls that share what a runner is given: tools, policies, resources, one deadline, one signal. */
+/** Makes direct calls that share options: tools, policies, resources, one deadline, one signal. */
 export interface Caller {
   readonly session: Session;
-  /** Above all child sessions. */
+  /** The outermost session. */
   readonly rootSession: Session;
-  /** What decides about its calls, for who asks ahead of them. */
+  /** The policies and checks that decide its calls, for previews. */
   readonly judges: Judges;
-  /** What the idempotency keys of a caller's calls of that id begin with, and the ids of sessions below them. Begins with the key of the call around it and `/`. */
+  /** Prefix of the idempotency keys and child session ids of calls with that id. Begins with the outer call's key and `/`. */
   keyOf(callId: string): string;
   /**
-   * As `executeToolCall`. Calls may overlap: policies decide about one that changes nothing outside again when it ends, if others have
-   * ended in between. Rejects with HoldfastError `options.invalid` for a manner that cannot be, `context.closed` after `dispose`.
+   * Like `executeToolCall`. Calls may overlap: one that is not external is decided again at its end if another committed first.
+   * Rejects with HoldfastError `options.invalid` for invalid overrides, `context.closed` after `dispose`.
    */
   execute(call: ToolCall & { readonly id: string }, manner?: CallManner): Promise<Outcome | Suspended>;
-  /** As `resumeToolCall`, and `execute`. Once the time is over a call that waits ends by that. */
+  /** Like `resumeToolCall`, with overrides as for `execute`. After the time limit a suspended call times out. */
   resume(callId: string, manner?: CallManner): Promise<Outcome | Suspended>;
-  /** Lets the session's redactor know what is secret in `input`, as the tool's schema marks it, before a call of the tool does. */
+  /** Registers the secrets in `input`, as marked by the tool's schema, with the session's redactor before a call of the tool does. */
   learn(toolName: string, input: Json): void;
-  /** What the first call would wait for: changes of a process that ended are completed or put back. Calls wait for it themselves. */
+  /** Pending recovery of staged changes from an ended process. Calls wait for it themselves. */
   readonly ready: Promise<unknown> | undefined;
-  /** Why the time of all of it is over. */
+  /** Why the shared time is over. */
   readonly ended: EndOfLife | undefined;
-  /** Calls `listener` once at the end, at once if that has been; the answer takes it back. */
+  /** Calls `listener` once at the end, or at once if already over. Returns a function that removes it. */
   onEnd(listener: (end: EndOfLife) => void): () => void;
-  /** Nothing remains in one of the budgets of what a model request needs. */
+  /** True if a budget has nothing left for a model request. */
   readonly exhausted: boolean;
-  /** Spends from every budget what a model that is asked beside the calls has taken. Whether that was more than there was. */
+  /** Charges a model request made beside the calls to every budget. True if it exceeded one. */
   spend(usage: ModelUsage): boolean;
-  /** Lets go of timers and listeners. What is under way goes on without an end to its time; no other call can be made. */
+  /** Releases timers and listeners. Running calls continue without a time limit; new calls are refused. */
   dispose(): void;
 }
 
 /**
- * Prepares what many direct calls share, once.
+ * Prepares options once for many direct calls.
  *
- * @throws HoldfastError as `executeToolCall`, for a wrong configuration.
+ * @throws HoldfastError as `executeToolCall`, for an invalid configuration.
  */
 export function openCaller(options: CallOptions): Caller {
   return new OpenCaller(openScope(options));
@@ -59,7 +59,7 @@ class OpenCaller implements Caller {
   readonly judges: Judges;
   readonly onEnd: Caller['onEnd'];
   readonly #scope: CallScope;
-  /** One manner may be that of many calls. */
+  /** Calls may share one overrides object. */
   readonly #scopes = new WeakMap<CallManner, CallScope>();
   #disposed = false;
 
@@ -83,10 +83,10 @@ class OpenCaller implements Caller {
     return isExhausted(this.#scope.budgets);
   }
 
-  // Fields, as hosts take a caller apart.
+  // Fields, because callers destructure them.
   readonly keyOf: Caller['keyOf'] = (callId) => directCallKey(this.session, callId);
 
-  // Not `async`, which costs every call a promise more.
+  // Not `async`, which would cost every call a promise.
   readonly execute: Caller['execute'] = (call, manner) => {
     try {
       return executeIn(this.#inManner(manner), call);
@@ -108,12 +108,9 @@ class OpenCaller implements Caller {
   };
 
   #inManner(manner: CallManner | undefined): CallScope {
-    // Nothing would end it any more.
+    // Nothing could end such a call.
     if (this.#disposed) {
-      throw new HoldfastError(
-        'context.closed',
-        'The caller was disposed of, so it makes no more calls; open another one.',
-      );
+      throw new HoldfastError('context.closed', 'The caller has been disposed; open another one.');
     }
     if (manner === undefined) return this.#scope;
     let known = this.#scopes.get(manner);

@@ -11,12 +11,12 @@ import {
 } from './fixtures.ts';
 import type { CallOptions } from './index.ts';
 
-/** What an attempt may do: fail. */
+/** An attempt that fails. */
 export const broke = (): never => {
   throw new Error('broke');
 };
 
-/** A tool whose first attempts do what `attempts` say, one after another; what comes after these does what the last one says. */
+/** A tool whose attempts follow `attempts` in order; the last one repeats. */
 export function flaky(
   attempts: readonly ((context: ToolContext) => unknown)[],
   extra: Partial<Pick<Tool, 'name' | 'effects' | 'repeat' | 'timeoutMs' | 'dangerous' | 'locks'>> & {
@@ -77,7 +77,7 @@ export function setUp(tools: readonly Tool[], options: Partial<CallOptions> = {}
   };
 }
 
-/** An attempt that leaves `text` in the notes, in the diary and among the words before it does what `then` says. */
+/** Writes `text` to the notes, the diary and the words, then does what `then` says. */
 export const note =
   (text: string, then: (context: ToolContext) => unknown) =>
   (context: ToolContext): unknown => {
@@ -87,7 +87,7 @@ export const note =
     return then(context);
   };
 
-/** Lets everything go on that waits for nothing but its turn. */
+/** Lets pending microtasks run. */
 export async function settled(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,8 +1,8 @@
-// The module that the configuration leaves alone.
+// Excluded from the configuration's alias.
 import { CallContext as PlainContext } from './call/context.ts?plain';
 import type { RunningCall } from './call/running-call.ts';
 
-/** What a call opens when its tool first asks for it is open from the start. */
+/** Opens everything at the start that a call otherwise opens on first use. */
 export class CallContext extends PlainContext {
   constructor(call: RunningCall) {
     super(call);
@@ -11,7 +11,7 @@ export class CallContext extends PlainContext {
     void call.lifetime;
     void call.nested;
     void call.key;
-    // Also those that the call declares, whose scope it then has to close.
+    // Also opens declared resources, so the call has to close their scope.
     void (call.openResources() as { readonly declared?: unknown }).declared;
   }
 }

@@ -25,7 +25,7 @@ export interface Counted extends FactsSource {
   readonly views: PlaceView[];
 }
 
-/** What calls read and write is what they say. */
+/** A facts source whose reads and writes are given by the input. */
 export function source(facts: (input: { readonly path?: string }) => Partial<CallFacts> = () => ({})): Counted {
   const described: PreparedCall[] = [];
   const views: PlaceView[] = [];

@@ -1,7 +1,7 @@
 import type { FactsSource } from '@holdfast/core';
 import { accountOf } from './call/execute.ts';
 import type { CallOptions, CallScope } from './call/scope.ts';
-// The module that the configuration leaves alone.
+// Excluded from the configuration's alias.
 import { openScope as openPlainScope } from './direct/features.ts?plain';
 import { openFacts } from './facts/scope-facts.ts';
 import { createBudget } from './run/budget.ts';
@@ -20,7 +20,7 @@ const unread: FactsSource = {
   }),
 };
 
-/** As the executor opens it, with what a call may be given in use: facts, a manner, a budget that is never used up, a listener. */
+/** Like the executor's, with every optional feature in use: facts, overrides, an unlimited budget, a listener. */
 export function openScope(options: CallOptions, toolNames?: ReadonlySet<string>): CallScope {
   const scope = openPlainScope(options, toolNames);
   const facts = scope.facts ?? openFacts(unread, scope.rootSession);

@@ -2,7 +2,7 @@ import { allow, definePolicy, type KeyedState, type Policy, upsert } from '@hold
 import type { Session } from '@holdfast/session';
 import { shortKey } from './fixtures.ts';
 
-/** What calls have spent, and what those may have that are in doubt: `amount` each, unless they say another one. */
+/** Amounts spent by calls and reserved for calls in doubt: `amount` each, unless the input gives another. */
 export function purse(amount = 5): Policy<KeyedState<number>> {
   return definePolicy<number>({
     name: 'purse',
@@ -18,7 +18,7 @@ function amountOf(input: unknown, usual: number): number {
   return amount ?? usual;
 }
 
-/** The state of `purse`, as the session has it under the host's key. */
+/** The state of `purse` in the session, under the host's key. */
 export function purseOf(session: Session): Readonly<Record<string, unknown>> {
   const { slices } = session.export();
   const state = slices.find(({ id }) => id === 'policy:host/purse')?.state ?? [];

@@ -36,7 +36,7 @@ export function sending(world: World, extra: Partial<Tool> = {}): Tool {
 export const asking = (name: string, when: () => boolean = () => true): Policy =>
   definePolicy({ name, check: () => (when() ? ask(`${name} wants to know.`) : { type: 'allow' }) });
 
-/** A session whose process can end: `reopen` gives what another one would find. */
+/** A session whose process can end: `reopen` opens it in a new one. */
 export interface Life {
   readonly clock: ReturnType<typeof testClock>;
   readonly session: Session;

@@ -97,7 +97,10 @@ function reserveAll(
   const { callKey } = context;
   return parts.flatMap((part) => {
     const state = readPartState(part, context.state);
-    const update = part.reserve?.(call, Object.freeze({ ...forPart(context, state), callKey }));
+    const update = part.reserve?.(
+      call,
+      Object.freeze({ ...forPart(context, state), request: context.request, callKey }),
+    );
     return toReservedOperations(part, update, context.state);
   });
 }
@@ -118,8 +121,32 @@ function checkParts(name: string, parts: readonly Policy[]): void {
 }
 
 function forPart(context: PolicyContext, state: unknown): PolicyContext {
-  const { session, filesystem, deadline, place, request } = context;
-  return Object.freeze({ state, session, filesystem, deadline, place, request });
+  return new PartContext(context, state);
+}
+
+/** The context of the combination with the state of a part. */
+class PartContext implements PolicyContext {
+  readonly state: unknown;
+  readonly session: PolicyContext['session'];
+  readonly filesystem: PolicyContext['filesystem'];
+  readonly deadline: PolicyContext['deadline'];
+  readonly place: PolicyContext['place'];
+  readonly #context: PolicyContext;
+
+  constructor(context: PolicyContext, state: unknown) {
+    this.state = state;
+    this.session = context.session;
+    this.filesystem = context.filesystem;
+    this.deadline = context.deadline;
+    this.place = context.place;
+    this.#context = context;
+    Object.freeze(this);
+  }
+
+  // Read on demand: a decision that depends on the request is not known ahead.
+  get request(): PolicyContext['request'] {
+    return this.#context.request;
+  }
 }
 
 /** As `decide` says; and of parts that are only being tried out, what it would say if they were in force. */

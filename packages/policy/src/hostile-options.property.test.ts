@@ -102,10 +102,10 @@ function only(rest: object, ...names: readonly string[]): object {
 const files = folder(new Map([['src', 'v1']]));
 const codes = /^(?:options|tool\.name|policy)\./;
 
+let made = 0;
 test.each(Object.entries(makers))(
   'property: %s is made, or refused with a code, and what is made decides',
   async (_name, make) => {
-    let made = 0;
     await fc.assert(
       fc.asyncProperty(firsts, options, fc.tuple(word, anything), async (first, rest, [tool, input]) => {
         const policy = makeOrRefuse(() => make(first, rest));
@@ -122,9 +122,13 @@ test.each(Object.entries(makers))(
       }),
       { numRuns: 80 },
     );
-    expect(made).toBeGreaterThan(0);
   },
 );
+
+// Of a single one all may be refused.
+test('some of them were made', () => {
+  expect(made).toBeGreaterThan(20);
+});
 
 function makeOrRefuse(make: () => Policy): Policy | undefined {
   try {

@@ -36,22 +36,22 @@ test.each([
   {
     title: 'answers nothing',
     answer: () => undefined,
-    answers: noted(deny('The policy gave no decision (`allow`, `ask` or `deny`).')),
+    answers: noted(deny('The policy did not return a decision (`allow`, `ask` or `deny`).')),
   },
   {
     title: 'answers null',
     answer: () => null,
-    answers: noted(deny('The policy gave no decision (`allow`, `ask` or `deny`).')),
+    answers: noted(deny('The policy did not return a decision (`allow`, `ask` or `deny`).')),
   },
   {
     title: 'answers true',
     answer: () => true,
-    answers: noted(deny('The policy gave no decision (`allow`, `ask` or `deny`).')),
+    answers: noted(deny('The policy did not return a decision (`allow`, `ask` or `deny`).')),
   },
   {
     title: 'answers another type',
     answer: () => ({ type: 'maybe' }),
-    answers: noted(deny('The policy gave no decision (`allow`, `ask` or `deny`).')),
+    answers: noted(deny('The policy did not return a decision (`allow`, `ask` or `deny`).')),
   },
 ])('a policy that $title is noted, and the call goes on', async ({ answer, answers }) => {
   expect(await runPolicy(observe(answering(answer))).check(callOf('read'))).toEqual(answers);

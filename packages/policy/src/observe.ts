@@ -40,7 +40,7 @@ export function observe<State>(policy: Policy<State>): Policy<State> {
 function note(decision: Decision | undefined): Decision {
   if (decision?.type === 'allow') return decision;
   if (decision?.type === 'ask' || decision?.type === 'deny') return noted(decision);
-  return noted(deny('The policy gave no decision (`allow`, `ask` or `deny`).'));
+  return noted(deny('The policy did not return a decision (`allow`, `ask` or `deny`).'));
 }
 
 /** An allow that says what was observed. */

@@ -12,6 +12,7 @@ export {
   type EffectiveValue,
   type HoldfastConfig,
   listConfigValues,
+  listRules,
   type PackEntry,
   type PassedOver,
   type PluginEntry,

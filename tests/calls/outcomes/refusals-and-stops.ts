@@ -65,7 +65,7 @@ export const refusals: readonly Cause[] = [
   }),
   denied('a policy says nothing', 'policy.denied', {
     policies: [guard(() => undefined)],
-    end: no('The policy gave no decision (`allow`, `ask` or `deny`).'),
+    end: no('The policy did not return a decision (`allow`, `ask` or `deny`).'),
     reached: 'authorise',
   }),
   denied('a person says no', 'approval.denied', {

@@ -33,7 +33,6 @@ const waiting: readonly string[] = [
   'bench/',
   'examples/',
   'packages/core/',
-  'packages/executor/',
   'packages/facts/',
   'packages/pack-approvals/',
   'packages/pack-budgets/',

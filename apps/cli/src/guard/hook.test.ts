@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readLog } from '@holdfast/session/jsonl';
 import { describe, expect, test } from 'vitest';
+import { answerCalls } from '../commands/answer/answer-calls.ts';
 import { createFolder, type TestFolder } from '../testing/test-folder.ts';
+import { createTestHost } from '../testing/test-host.ts';
 
 const hook = fileURLToPath(new URL('../guard-hook-main.ts', import.meta.url));
 
@@ -122,6 +124,52 @@ test('a hook that is killed leaves a log with which the next one decides', async
   }
   expect(readLog(join(logFolder(folder), 'claude-code-s-1.jsonl')).problem).toBeUndefined();
 }, 60_000);
+
+test('a question waits for a person: answering it needs a terminal', async () => {
+  const { folder, start } = await world();
+  await using _ = folder;
+  const install = bash('npm install left-pad');
+  const asked = await start('PreToolUse', 't1', install, { permission_mode: 'bypassPermissions' }).answer;
+  expect(JSON.parse(asked.stdout)).toEqual(denial(expect.stringContaining('A person has to approve this')));
+  const { host } = createTestHost({
+    directory: folder.path,
+    environment: { HOME: folder.path, HOLDFAST_HOME: join(folder.path, 'own') },
+  });
+  const question = { id: 'claude-code-s-1', calls: ['t1'], answer: { type: 'approve' }, json: true } as const;
+  const workspace = join(folder.path, 'own', 'guard');
+  await expect(answerCalls({ ...question, workspace, by: undefined, digest: undefined }, host)).rejects.toMatchObject({
+    code: 'guard.person_required',
+  });
+});
+
+const rules = {
+  'own/holdfast.policy.json': '{ "deny": [{ "runs": "git log" }], "allow": [{ "runs": "git push --force" }] }',
+  'holdfast.policy.json': '{ "deny": [{ "runs": "git status" }] }',
+  'a.txt': 'hi\n',
+};
+
+test.each([
+  ['git log', /user\/holdfast\.policy\.json`: deny `runs: git log`/, 'deny'],
+  ['git status', /deny `runs: git status`/, 'deny'],
+  // An exception of the user lifts no question of the preset.
+  ['git push --force', /push/, 'ask'],
+])("the user's rules and those of the workspace hold: %s", async (command, reason, decision) => {
+  const { folder, start } = await world(rules);
+  await using _ = folder;
+  const { stdout } = await start('PreToolUse', 't1', bash(command)).answer;
+  expect(JSON.parse(stdout).hookSpecificOutput).toMatchObject({
+    permissionDecision: decision,
+    permissionDecisionReason: expect.stringMatching(reason),
+  });
+  expect(await start('PreToolUse', 't2', bash('ls')).answer).toEqual(silent);
+});
+
+test.each(['own/holdfast.policy.json', 'holdfast.policy.json'])('a broken %s denies every call', async (file) => {
+  const { folder, start } = await world({ [file]: '{ "deny": [{ "read": "x" }] }' });
+  await using _ = folder;
+  const { stdout } = await start('PreToolUse', 't1', bash('ls')).answer;
+  expect(JSON.parse(stdout)).toEqual(denial(expect.stringContaining('`deny[0].read`: unknown key')));
+});
 
 describe('fails closed', () => {
   test.each<[string, string, string]>([

@@ -13,6 +13,7 @@ import { jsonlStore } from '@holdfast/session/jsonl';
 import { userFolder } from '../user/folder.ts';
 import { openRedaction } from '../user/redaction.ts';
 import { findWorkFolder, type GuardHost, guardFolder, homeFolder, resolveLinks, toSessionId } from './place.ts';
+import { readGuardRules } from './rules.ts';
 
 /** Small, so that a hook reads little however long its session is. */
 const snapshotAfterBytes = 128 * 1024;
@@ -44,12 +45,14 @@ export async function openGuard(
   const id = toSessionId(agent.name, sessionId);
   const path = join(folder, `${id}.jsonl`);
   const redaction = await openRedaction(path, host);
-  const session = await openInTurn({ path, id, redaction }, options);
   const { folder: at, workspace } = findWorkFolder(cwd, existsSync);
+  const rules = await readGuardRules(workspace, host);
+  const session = await openInTurn({ path, id, redaction }, options);
   const home = homeFolder(host);
   const view = { folder: at, workspace, home, disk: nodeDisk() };
   const facts = createFacts({ describers: agent.describers, view });
-  return { session, guard: createGuard({ session, policies: codingPolicies(host), facts }) };
+  const policies = [...codingPolicies(host), ...rules];
+  return { session, guard: createGuard({ session, policies, facts }) };
 }
 
 interface SessionFile {

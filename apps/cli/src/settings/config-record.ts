@@ -1,6 +1,6 @@
 import { HoldfastError, type JsonObject } from '@holdfast/core';
 import { digestJson } from '@holdfast/core/internal';
-import type { PackageSource } from '@holdfast/registry';
+import { listRules, type PackageSource } from '@holdfast/registry';
 import * as v from 'valibot';
 import type { Equipment } from './equipment.ts';
 
@@ -13,6 +13,8 @@ export interface ConfigRecord {
   /** Absent: all tools. */
   readonly allowTools?: readonly string[] | undefined;
   readonly denyTools: readonly string[];
+  /** `host ask.runs git push`: the layer, the answer and what calls do. Absent: none. */
+  readonly rules?: readonly string[] | undefined;
   /** The plugin that keeps a name used by several plugins. */
   readonly winners: Readonly<Record<string, string>>;
   /** True if plugins and packs must be locked, because they were when the run started. */
@@ -64,6 +66,7 @@ export const configRecord: v.GenericSchema<unknown, ConfigRecord> = v.object({
   ),
   allowTools: v.optional(v.array(v.string())),
   denyTools: v.array(v.string()),
+  rules: v.optional(v.array(v.string())),
   winners: v.record(v.string(), v.string()),
   locked: v.boolean(),
 });
@@ -73,6 +76,9 @@ export async function toConfigRecord({ settings, used, keeper }: Equipment): Pro
   const { effective, file, found } = settings;
   if (!found) return undefined;
   const { allowTools, denyTools, winners } = effective;
+  const rules = effective.rules.flatMap(({ value, origin: { layer } }) =>
+    listRules(value).map((rule) => `${layer} ${rule.key} ${String(rule.value)}`),
+  );
   return {
     file,
     plugins: used.plugins.map(({ name, version, prefix, configDigest, source }) => ({
@@ -95,6 +101,7 @@ export async function toConfigRecord({ settings, used, keeper }: Equipment): Pro
     ),
     ...(allowTools === undefined ? {} : { allowTools: [...allowTools.value] }),
     denyTools: denyTools.map(({ value }) => value),
+    ...(rules.length === 0 ? {} : { rules }),
     winners: Object.fromEntries([...winners].map(([name, { value }]) => [name, value])),
     locked: keeper.isKept,
   };
@@ -144,7 +151,19 @@ function findChanges(before: ConfigRecord, now: ConfigRecord): readonly string[]
     ...before.packs.flatMap((pack) => describe(`the pack \`${pack.id}\``, pack, packs.get(pack.id))),
     ...describeWinners(new Map(Object.entries(before.winners)), new Map(Object.entries(now.winners))),
     ...(freed.length === 0 ? [] : [`no longer denied: ${freed.map((name) => `\`${name}\``).join(', ')}`]),
+    ...describeRules(before.rules ?? [], now.rules ?? []),
     ...(before.allowTools === undefined || added.length === 0 ? [] : [`newly allowed: ${added.join(', ')}`]),
+  ];
+}
+
+/** A rule may be added, but not an exception; and none may be missing but an exception. */
+function describeRules(before: readonly string[], now: readonly string[]): readonly string[] {
+  const isException = (rule: string): boolean => / allow\.\w+ /.test(rule);
+  const gone = before.filter((rule) => !isException(rule) && !now.includes(rule));
+  const added = now.filter((rule) => isException(rule) && !before.includes(rule));
+  return [
+    ...gone.map((rule) => `the rule \`${rule}\` is missing`),
+    ...added.map((rule) => `the exception \`${rule}\` is new`),
   ];
 }
 

@@ -3,12 +3,12 @@ import { editDistance, nearestNames } from './nearest-names.ts';
 
 type Kind = 'any' | 'text' | 'function' | 'list' | 'object' | 'boolean' | 'number';
 
-/** What an option has to be, by name. With a `!` it has to be there. */
+/** The expected kind of each option. `!` marks a required one. */
 export type OptionRules = Readonly<Record<string, Kind | `${Kind}!`>>;
 
 /**
- * Refuses what only code without types can hand over: options that are missing, of another kind, or misspelled. To be called once
- * where something is made, not for each call. `strays`: keys that are none of `rules` are refused, or only those that are nearly one.
+ * Refuses invalid options from untyped code: missing, of another kind, or misspelled. Call it once per created object, not per call.
+ * `strays`: refuse all unknown keys, or only likely misspellings.
  *
  * @throws HoldfastError `options.invalid`; `data.reason` is `missing`, `kind` or `unknown`.
  */
@@ -25,10 +25,10 @@ export function checkOptions(
     });
   }
   const options = given as Readonly<Record<string, unknown>>;
-  // First, as the misspelled option is missing by its right name.
+  // First, because a misspelled option is also missing under its right name.
   for (const key of Object.keys(options)) {
     if (Object.hasOwn(rules, key)) continue;
-    // A model may have many keys of its own, and most are like none.
+    // A model may have many keys of its own, mostly unlike any option.
     if (strays === 'misspelled' && !isMisspelled(key, options, rules)) continue;
     const [nearest] = nearestNames(key, Object.keys(rules));
     const hint = nearest === undefined ? `it takes ${list(Object.keys(rules))}` : `did you mean \`${nearest}\`?`;

@@ -18,9 +18,9 @@ export const systemClock: Clock = {
   },
 };
 
-/** The end of the time that somebody has. */
+/** The end of a time limit. */
 export interface Deadline {
-  /** Milliseconds since 1970; `Infinity` when there is no end. */
+  /** Milliseconds since 1970; `Infinity` without a limit. */
   readonly atMs: number;
   /** Milliseconds left, never below 0. */
   remainingMs(): number;

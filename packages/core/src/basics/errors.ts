@@ -1,10 +1,10 @@
 import type { Json } from './json.ts';
 
-/** What `HoldfastError` takes beside code and message. */
+/** The options of `HoldfastError`. */
 export interface HoldfastErrorOptions {
   /** Facts for logs and programs, as JSON. */
   readonly data?: Json;
-  /** What was caught. Never shown to a model. */
+  /** The original error. Never shown to a model. */
   readonly cause?: unknown;
 }
 

@@ -1,6 +1,6 @@
 import { describeThrown } from './errors.ts';
 
-/** What JSON can hold. Session state, arguments and results are made of nothing else. */
+/** Any JSON value. Session state, arguments and results consist only of these. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
 /** A JSON object. */
@@ -8,7 +8,7 @@ export interface JsonObject {
   readonly [key: string]: Json;
 }
 
-/** Whether `value` is an object made by a literal, by `JSON.parse` or with a null prototype. */
+/** True for objects from a literal, from `JSON.parse` or with a null prototype. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -31,7 +31,7 @@ export interface JsonLimits {
   readonly maxLength?: number;
 }
 
-/** What came of `copyJson`: a frozen copy, or why there is none. */
+/** The result of `copyJson`: a frozen copy, or the reason why there is none. */
 export type CopiedJson =
   | { readonly ok: true; readonly value: Json }
   /** The first offender, with its place, and what kind of offence it is. */
@@ -116,7 +116,7 @@ function copyObject(value: object, depth: number, copying: Copying): Json {
   return Object.freeze(properties);
 }
 
-/** Whether there is room for `length` more. */
+/** True if there is room for `length` more. */
 function take(length: number, copying: Copying): boolean {
   copying.lengthLeft -= length;
   if (copying.lengthLeft >= 0) return true;

@@ -65,7 +65,7 @@ function withoutPaths(text: string): string {
   );
 }
 
-/** Whether what looks like a path is one of an API: by its first name, or by the method before it. Files have a dot in their names. */
+/** True if an apparent path is an API route: by its first name, or the method before it. File names have a dot. */
 function isRoute(found: string, before: string): boolean {
   return plainNames.test(found) && (routeStart.test(found) || (method.test(before) && !knownRoot.test(found)));
 }

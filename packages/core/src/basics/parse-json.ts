@@ -15,7 +15,7 @@ export const modelJsonLimits: Required<TextLimits> = Object.freeze({
   exact: true,
 });
 
-/** What came of `parseJson`: the value, or what is wrong with the text and what kind of offence it is. */
+/** The result of `parseJson`: the value, or the problem and its kind. */
 export type ParsedJson =
   | { readonly ok: true; readonly value: Json }
   | {
@@ -26,9 +26,9 @@ export type ParsedJson =
     };
 
 /**
- * Parses text that somebody else wrote, once: JSON in a JSON string stays a string. Refused beside what is no JSON: a key twice in
- * one object, `__proto__` as a key, numbers that `JSON.parse` makes infinite or, where that is asked for, another one, and what is
- * beyond `limits` (`maxLength` counts the characters of the text). Linear in the length of the text.
+ * Parses untrusted text once: JSON in a JSON string stays a string. Besides invalid JSON it refuses duplicate keys, `__proto__` as a key,
+ * numbers that overflow or, with `exact`, lose precision, and anything beyond `limits` (`maxLength` counts the characters of the text).
+ * Linear in the length of the text.
  */
 export function parseJson(
   text: string,
@@ -108,7 +108,7 @@ function findInexact(text: string): string | undefined {
     if (!wholeNumber.test(found)) continue;
     const [digits = ''] = found.split('.');
     const number = Number(digits);
-    // What would be written in the same way is what any program that has such numbers means by it.
+    // A number that prints the same is what any program with doubles means by it.
     if (String(number) !== digits && BigInt(number) !== BigInt(digits)) return found;
   }
   return undefined;

@@ -1,4 +1,4 @@
-/** A map that nobody can change, also not by way of `Map.prototype`: `Object.freeze` leaves the content of a map open. */
+/** An immutable map, even through `Map.prototype`; `Object.freeze` does not protect a map's content. */
 export class ReadOnlyMap<Key, Value> implements ReadonlyMap<Key, Value> {
   readonly #map: Map<Key, Value>;
 
@@ -40,7 +40,7 @@ export class ReadOnlyMap<Key, Value> implements ReadonlyMap<Key, Value> {
   }
 }
 
-/** A set that nobody can change. */
+/** An immutable set. */
 export class ReadOnlySet<Item> implements ReadonlySet<Item> {
   readonly #set: Set<Item>;
 

@@ -13,7 +13,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   };
 }
 
-/** What a Standard Schema's `validate` answers. */
+/** The result of a Standard Schema's `validate`. */
 export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
@@ -33,7 +33,7 @@ export interface CompiledSchema<Output = unknown> {
    * with care, which may still find nothing wrong. `decoded`: as the text has it.
    */
   readonly read?: ((text: string) => { readonly value: Output; readonly decoded: unknown } | undefined) | undefined;
-  /** What a model is shown: closed objects say `additionalProperties: false`. Frozen. */
+  /** The schema shown to models: closed objects have `additionalProperties: false`. Frozen. */
   readonly jsonSchema: JsonObject;
 }
 
@@ -57,5 +57,5 @@ export interface JsonSchemaDefinition<Value = unknown> {
   compile(): CompiledSchema<Value>;
 }
 
-/** What may stand wherever a tool, a slice or a section takes a schema: `Input` as it comes, `Output` as it is after defaults. */
+/** The schema of a tool, a slice or a section: `Input` before defaults, `Output` after. */
 export type Schema<Output = unknown, Input = unknown> = StandardSchema<Input, Output> | JsonSchemaDefinition<Output>;

@@ -1,14 +1,14 @@
-/** What may be spent. Exactly the limit is allowed. */
+/** Limits on spending. The full limit may be used. */
 export interface BudgetLimits {
-  /** Tool calls that are run, nested ones included. */
+  /** Tool calls, including nested ones. */
   readonly maxCalls?: number;
-  /** Tokens that models read and wrote, as they report them. */
+  /** Tokens read and written by models, as they report them. */
   readonly maxTokens?: number;
-  /** Milliseconds in which runs and direct calls were under way. */
+  /** Milliseconds during which runs and direct calls were running. */
   readonly maxWallMs?: number;
 }
 
-/** Limits and what was spent so far. Shared by every run and call that it is given to, and by what is nested in them. */
+/** Limits and usage, shared by every run and call that gets the budget and by everything nested in them. */
 export interface Budget {
   readonly limits: BudgetLimits;
   readonly used: { readonly calls: number; readonly tokens: number; readonly wallMs: number };

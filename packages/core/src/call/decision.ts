@@ -1,33 +1,33 @@
-/** What a policy answers. */
+/** The answer of a policy. */
 export type Decision = Allow | Ask | Deny;
 
-/** Nothing against the call. Made by `allow`. */
+/** No objection to the call. Created by `allow`. */
 export interface Allow {
   readonly type: 'allow';
-  /** What a policy that is only being tried out would have answered. It is noted and changes nothing. */
+  /** The decision of a policy in observe mode. Recorded without effect. */
   readonly observed?: Ask | Deny;
 }
 
-/** A person has to decide: made by `ask`. */
+/** A person must decide. Created by `ask`. */
 export interface Ask {
   readonly type: 'ask';
-  /** Why a person has to decide; shown to them. */
+  /** Why a person must decide; shown to them. */
   readonly reason: string;
-  /** `false`: only a yes to this very call answers it. Neither a grant of the host nor one for the session does. */
+  /** `false`: only an approval of this call counts, not a grant of the host or for the session. */
   readonly grantable?: false;
 }
 
 export interface AskOptions {
-  /** Whether a grant of the tool, the host's or one for the session, answers the ask. Default true. */
+  /** True if a grant of the host or for the session answers the ask. Default true. */
   readonly grantable?: boolean;
 }
 
-/** The call must not run: made by `deny`. Beats `ask`, which beats `allow`. */
+/** The call must not run. Created by `deny`. Beats `ask`, which beats `allow`. */
 export interface Deny {
   readonly type: 'deny';
-  /** Why not; goes back to the model. */
+  /** Why not; sent to the model. */
   readonly reason: string;
-  /** Of the outcome, for hosts that tell denials apart. Default `policy.denied`. */
+  /** The outcome's code, for hosts that distinguish denials. Default `policy.denied`. */
   readonly code?: string;
 }
 
@@ -36,29 +36,29 @@ export interface DenyOptions {
   readonly code?: string;
 }
 
-/** The policy has nothing against the call. */
+/** No objection to the call. */
 export const allow: Allow = Object.freeze({ type: 'allow' });
 
-/** The call needs a person's approval. `reason` is shown to them. */
+/** Requires a person's approval. `reason` is shown to them. */
 export function ask(reason: string, { grantable = true }: AskOptions = {}): Ask {
   return Object.freeze({ type: 'ask', reason, ...(grantable ? {} : { grantable: false }) });
 }
 
-/** The call must not run. `reason` goes back to the model. */
+/** Denies the call. `reason` is sent to the model. */
 export function deny(reason: string, { code }: DenyOptions = {}): Deny {
   return Object.freeze({ type: 'deny', reason, ...(code === undefined ? {} : { code }) });
 }
 
-/** A decision with the key of the policy that took it. */
+/** A decision with the key of its policy. */
 export interface PolicyDecision {
-  /** `<section path | prompt | host>/<name>`, or `holdfast/...` for what the runtime itself decides. */
+  /** `<section path | prompt | host>/<name>`, or `holdfast/...` for decisions of the runtime. */
   readonly policy: string;
   readonly type: Decision['type'];
   readonly reason?: string;
-  /** Of a denial that has one of its own. */
+  /** Set for a denial with its own code. */
   readonly code?: string;
-  /** Of an ask that no grant answers. */
+  /** Set for an ask that no grant answers. */
   readonly grantable?: false;
-  /** Of an allow of a policy that is only being tried out: what it would have answered, for `reason`. */
+  /** Set for an allow in observe mode: the decision the policy would have made, for `reason`. */
   readonly observed?: 'ask' | 'deny';
 }

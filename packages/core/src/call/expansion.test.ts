@@ -6,7 +6,7 @@ test('what was asked for is read back, also from a copy of the class', () => {
   const error = visibilityExpansionRequired(['a', 'b.c'], 'For the rules.');
   expect(error).toMatchObject({
     code: 'visibility.expansion_required',
-    message: 'The sections `a`, `b.c` have to be open first: call `open_sections`. For the rules.',
+    message: 'The sections `a`, `b.c` must be open first: call `open_sections`. For the rules.',
   });
   expect(readExpansion(error)).toEqual({ keys: ['a', 'b.c'], reason: 'For the rules.' });
   expect(readExpansion(visibilityExpansionRequired(['a']))).toEqual({ keys: ['a'], reason: '' });

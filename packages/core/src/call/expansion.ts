@@ -2,16 +2,16 @@ import { HoldfastError, isHoldfastError } from '../basics/errors.ts';
 import { isPlainObject } from '../basics/json.ts';
 
 /**
- * What a tool throws that needs summarised sections of its prompt to be open: what it wrote is dropped, the sections open, and the
- * call ends `ok` with a text that names them, so that the model goes on with their instructions and tools. `keys` are section
- * paths. In a nested or direct call it is a failure like any other.
+ * The error that a tool throws if it needs collapsed sections of its prompt: its changes are discarded, the sections open, and the call
+ * ends `ok` with a text that names them, so the model continues with their instructions and tools. `keys` are section paths. In a nested
+ * or direct call it is an ordinary failure.
  */
 export function visibilityExpansionRequired(keys: readonly string[], reason = ''): HoldfastError {
   const list = keys.map((key) => `\`${key}\``).join(', ');
   const why = reason === '' ? '' : ` ${reason}`;
   return new HoldfastError(
     'visibility.expansion_required',
-    `The sections ${list} have to be open first: call \`open_sections\`.${why}`,
+    `The sections ${list} must be open first: call \`open_sections\`.${why}`,
     {
       data: { keys: [...keys], reason },
     },

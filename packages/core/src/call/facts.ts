@@ -34,7 +34,7 @@ export interface Command {
   readonly environment: readonly string[];
   /** The success of the call proves the success of this command. */
   readonly decides: boolean;
-  /** Nobody waits for its end. */
+  /** The call does not wait for its end. */
   readonly background: boolean;
   /** Positions in `runs` of the commands that succeeded when this one starts, as with `&&`. */
   readonly after: readonly number[];
@@ -48,7 +48,7 @@ export interface Place {
   readonly path: string;
   /** It lies in the workspace. */
   readonly inside: boolean;
-  /** What lies in the folder, too. */
+  /** Includes the folder's contents. */
   readonly recursive?: Recursion;
 }
 
@@ -75,7 +75,7 @@ export interface Host {
   readonly sends: boolean;
 }
 
-/** What of a call could not be read. */
+/** A part of a call that could not be read. */
 export interface Unclear {
   /**
    * `syntax`: a text that cannot be parsed, or that shells read differently. `tool`: a tool that no describer knows, or of which nobody trusts the
@@ -103,7 +103,7 @@ export interface Unclear {
   readonly ends?: string;
 }
 
-/** What a host lets describers see of the place where a call runs. */
+/** The describers' view of the place where a call runs. */
 export interface PlaceView {
   /** Where a relative path starts. Absolute. */
   readonly folder: string;
@@ -112,7 +112,7 @@ export interface PlaceView {
   readonly home?: string;
   /** Without one, links are `unclear`. */
   readonly disk?: Disk;
-  /** Whether this session wrote the file. */
+  /** True if this session wrote the file. */
   written?(path: string): boolean;
 }
 
@@ -124,7 +124,7 @@ export interface Disk {
   look(path: string): DiskEntry;
   /** Names in a folder; `undefined` when it cannot be listed. */
   list(path: string): readonly string[] | undefined;
-  /** `undefined` when it is no readable text file of at most `maxBytes`. */
+  /** `undefined` unless it is a readable text file of at most `maxBytes`. */
   readText(path: string, maxBytes: number): string | undefined;
 }
 

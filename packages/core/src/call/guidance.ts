@@ -16,14 +16,14 @@ export type FeedbackTrigger =
   | { readonly type: 'seconds'; readonly every: number }
   | { readonly type: 'file-created'; readonly path: string };
 
-/** What those who speak to the model during a run may look at. Frozen, reading only. */
+/** The view of feedback providers and completion checkers. Frozen and read-only. */
 export interface GuidanceContext {
-  /** What is committed. */
+  /** Committed state. */
   readonly session: SessionReader;
   /** The resource `filesystem`, when the host bound one. */
   readonly filesystem: FilesystemReader | undefined;
   readonly deadline: Deadline;
-  /** What the host allows; `undefined` without a budget. */
+  /** The budget of the host; `undefined` without one. */
   readonly budget: Budget | undefined;
   /** Calls of the prompt that have ended in the session, whatever their outcome; calls nested in them are theirs. */
   readonly calls: number;

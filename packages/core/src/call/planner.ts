@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../basics/json.ts';
 import type { ModelUsage, ToolDeclaration } from '../model/model.ts';
 import type { Effects } from './tool.ts';
 
-/** A tool as a planner is told of it. */
+/** A tool as shown to a planner. */
 export interface PlannerTool extends ToolDeclaration {
   /** Of what it returns, where it says so: what other nodes may refer to. */
   readonly outputSchema?: JsonObject | undefined;
@@ -18,21 +18,21 @@ export interface PlannerProblem {
   readonly message: string;
 }
 
-/** An earlier answer to the same request, and why it is no plan that can be run. */
+/** An earlier answer to the same request, and why it is not a valid plan. */
 export interface PlannerAttempt {
   readonly text: string;
   readonly problems: readonly PlannerProblem[];
 }
 
-/** What a planner is asked for: one plan. */
+/** A request for one plan. */
 export interface PlannerRequest {
-  /** What is to be done, in the user's words. */
+  /** The task, in the user's words. */
   readonly request: string;
-  /** All that the plan may use, always in the same order. */
+  /** All tools that the plan may use, always in the same order. */
   readonly tools: readonly PlannerTool[];
   /** Oldest first; empty the first time. */
   readonly attempts: readonly PlannerAttempt[];
-  /** Fires when nobody waits for the plan any more. */
+  /** Aborted when the plan is no longer needed. */
   readonly signal: AbortSignal;
 }
 
@@ -43,7 +43,7 @@ export type PlannerAnswer =
       readonly usage?: ModelUsage | undefined;
       /** The message was cut by a limit on its length: whatever stands in it, it is not all. */
       readonly cut?: boolean | undefined;
-      /** What is worth knowing about the answer beside its text. */
+      /** Remarks about the answer beside its text. */
       readonly warnings?: readonly PlannerProblem[] | undefined;
     }
   | { readonly plan: Json };
@@ -55,7 +55,7 @@ export interface Planner {
   plan(request: PlannerRequest): Promise<PlannerAnswer>;
 }
 
-/** What became of one node of a plan, as tools of later nodes see it. */
+/** The result of one node of a plan, as seen by tools of later nodes. */
 export interface TraceEntry {
   /** The node's id. */
   readonly node: number | string;
@@ -65,6 +65,6 @@ export interface TraceEntry {
   /** The stable reason of anything but `ok`. */
   readonly code: string | undefined;
   readonly message: string;
-  /** What its tool returned; null where it did not succeed. */
+  /** The tool's return value; null if it did not succeed. */
   readonly value: Json;
 }

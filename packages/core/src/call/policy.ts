@@ -10,71 +10,70 @@ import { allow, type Decision } from './decision.ts';
 import type { CallFacts, PlaceView } from './facts.ts';
 import type { Tool } from './tool.ts';
 
-/** A call whose arguments have been parsed and validated. `input` is frozen. */
+/** A call with validated arguments. `input` is frozen. */
 export interface PreparedCall<Input = Json> {
   readonly id: string;
   readonly tool: Tool;
   readonly input: Input;
-  /** What the call would do; absent where the host makes no facts. Made when it is first looked at. Frozen. */
+  /** The effects of the call; absent if the host has no facts. Computed on first access. Frozen. */
   readonly facts?: CallFacts;
 }
 
-/** What a policy sees. Frozen, reading only. */
+/** The view of a policy. Frozen and read-only. */
 export interface PolicyContext<State = unknown> {
   /** The policy's own state. */
   readonly state: State;
-  /** What is committed; for a nested call with what the calls around it have staged. */
+  /** Committed state; for a nested call with the staged changes of the outer calls. */
   readonly session: SessionReader;
-  /** The resource `filesystem`, when the host bound one, with the content that `session` has. */
+  /** The resource `filesystem`, if the host bound one, consistent with `session`. */
   readonly filesystem: FilesystemReader | undefined;
   readonly deadline: Deadline;
-  /** What the user wrote: the `input` of a run, or what the host says. Never what a model wrote for a run within a call. */
+  /** The user's words: the `input` of a run, or the host's `request`. Never text written by a model for a nested run. */
   readonly request?: string | undefined;
-  /** Where the call runs, as its facts were made from it; absent where the host makes no facts. */
+  /** The place where the call runs, as used for its facts; absent if the host has no facts. */
   readonly place?: PlaceView | undefined;
 }
 
-/** A success, as `onResult` sees it, before it is committed. */
+/** A success as seen by `onResult`, before it is committed. */
 export interface PolicyResult {
   readonly value: Json;
   readonly message: string;
-  /** What the call read and wrote, by the name of the resource. */
+  /** The call's reads and writes, by resource. */
   readonly touched: ReadonlyMap<string, Touched>;
 }
 
 /**
- * Decides about a call. Throwing, answering anything else, or not answering within the host's `policyTimeoutMs` denies. May be asked
- * more than once about one call; the last answer counts.
+ * Decides about a call. An error, any other value, or no answer within the host's `policyTimeoutMs` denies. May run more than once per
+ * call; the last answer counts.
  */
 export type PolicyCheck<State, Input = Json> = (
   call: PreparedCall<Input>,
   context: PolicyContext<State>,
 ) => Decision | Promise<Decision>;
 
-/** The next state, or operations on it; `undefined` leaves it as it is. Synchronous. Throwing fails the call. */
+/** The next state, or operations on it; `undefined` keeps it. Synchronous. An error fails the call. */
 export type PolicyUpdate<State, Input = Json> = (
   call: PreparedCall<Input>,
   result: PolicyResult,
   context: PolicyContext<State>,
 ) => State | Operation | readonly Operation[] | undefined;
 
-/** What `reserve` sees. */
+/** The view of `reserve`. */
 export interface ReserveContext<State = unknown> extends PolicyContext<State> {
-  /** As it would be if all other calls of the session that are under way ended in doubt. */
+  /** The state as if all other running calls of the session ended in doubt. */
   readonly state: State;
-  /** The tool's `idempotencyKey`: tells the call apart from others, and is the same when it is gone on with after its process ended. */
+  /** The tool's `idempotencyKey`: unique per call, and unchanged when the call is resumed. */
   readonly callKey: string;
 }
 
 /**
- * What is kept of a call that may have taken effect while its success is not counted: one that ends in doubt, or is nested in a
- * call that does not succeed. Asked right before a tool begins that is `external` and not `repeat: 'safe'`, and kept with the record
- * of its start, so that it also counts after the end of the process. Dropped when the tool says that it failed, and after a success,
- * of which `onResult` is told.
+ * Reserves state for a call that may take effect without a counted success: one that ends in doubt, or is nested in a failed call. Runs
+ * right before an `external` tool that is not `repeat: 'safe'` begins; stored with the start record, so it survives a crash. Dropped if
+ * the tool reports a failure, and after a success, which `onResult` sees.
  *
- * Other calls may have changed the state when it is applied: only `upsert` and `remove`, of keys that no other call sets. Anything else
- * is `policy.reserve_failed`. Synchronous: what it reserves is seen by the next call that begins. Throwing denies the call, with the code
- * of a HoldfastError: where calls run at the same time, nothing that `check` has seen needs to be so any more.
+ * Must return only `upsert` and `remove`, of keys that no other call sets, because other calls may change the state first; anything else
+ * is `policy.reserve_failed`. Synchronous. An error denies the call, with the code of a HoldfastError: with parallel calls, the state that
+ * `check` saw may have changed.
  */
 export type PolicyReserve<State, Input = Json> = (
   call: PreparedCall<Input>,
@@ -84,35 +83,32 @@ export type PolicyReserve<State, Input = Json> = (
 interface PolicyDefinitionBase<State, Input> {
   /** Lower case words joined by `-`. */
   readonly name: string;
-  /** Replaces the key by which the state is kept, for two policies of one name in one place. */
+  /** Replaces the name in the state's key, for two policies with the same name in one place. */
   readonly id?: string;
   /**
-   * The one tool that the policy is about, which gives `input` its type: calls of others are allowed, and neither `check`, `onResult`
-   * nor `reserve` sees them. In place of `tools`.
+   * The one tool of the policy, which types `input`: calls of other tools are allowed without running `check`, `onResult` or `reserve`.
+   * Replaces `tools`.
    */
   readonly tool?: Tool<Input> | undefined;
-  /** Tool names that the policy mentions; an unknown one is an error where the policy meets its tools. */
+  /** Tool names that the policy mentions; an unknown name is an error when the policy is bound to tools. */
   readonly tools?: readonly string[];
-  /**
-   * Whether what it denies may be allowed as time passes, as with a limit on the calls in a minute. Asked ahead about a plan, it denies
-   * nothing for sure. Default false.
-   */
+  /** True if a denial may become an allow over time, as with a rate limit; a preview of a plan then treats it as uncertain. Default false. */
   readonly timed?: boolean;
   readonly check: PolicyCheck<State, Input>;
   /** Called after every success of every tool, or of `tool`. */
   readonly onResult?: PolicyUpdate<State, Input>;
 }
 
-/** A guard: answers before a call, and may keep state that changes after successes. */
+/** A guard: decides before a call, and may keep state that changes after successes. */
 export interface Policy<State = unknown> {
   readonly name: string;
   readonly id: string;
   readonly tools: readonly string[];
-  /** Its denials end as time passes. */
+  /** Denials may end over time. */
   readonly timed?: true;
   /** `undefined`: the policy keeps no state. */
   readonly state: PolicyStateDefinition | undefined;
-  // Methods, so that a Policy<number> is a Policy; each only ever gets the state that it made itself.
+  // Methods, so that a Policy<number> is a Policy; each gets only its own state.
   check(call: PreparedCall, context: PolicyContext<State>): Decision | Promise<Decision>;
   onResult?(
     call: PreparedCall,
@@ -122,7 +118,7 @@ export interface Policy<State = unknown> {
   reserve?(call: PreparedCall, context: ReserveContext<State>): Operation | readonly Operation[] | undefined;
 }
 
-/** The state that a policy keeps: JSON, by the kind of slice that holds it. */
+/** The state of a policy: JSON, by the kind of its slice. */
 export interface PolicyStateDefinition {
   readonly kind: SliceKind;
   readonly initial: Json | undefined;
@@ -132,8 +128,8 @@ export interface PolicyStateDefinition {
 const namePattern = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
 /**
- * Declares a policy. `initialState` gives it a state of one JSON value; `stateKind` a persistent collection, which stays cheap
- * however much it holds. Without either it keeps no state.
+ * Declares a policy. `initialState` gives it one JSON value; `stateKind` a persistent collection, which stays cheap at any size. Without
+ * either it has no state.
  *
  * @throws HoldfastError `policy.invalid`.
  */
@@ -180,13 +176,13 @@ export function definePolicy<State>(
   if (reserve !== undefined && (typeof reserve !== 'function' || stateKind !== 'keyed')) {
     throw new HoldfastError(
       'policy.invalid',
-      `The policy \`${name}\` has a \`reserve\`: that is a function, and needs \`stateKind: 'keyed'\`, a state whose items can be set one by one.`,
+      `\`reserve\` of the policy \`${name}\` must be a function and requires \`stateKind: 'keyed'\`.`,
     );
   }
   if (tool !== undefined && (typeof tool?.name !== 'string' || definition.tools !== undefined)) {
     throw new HoldfastError(
       'policy.invalid',
-      `\`tool\` of the policy \`${name}\` must be a tool, and stands in place of \`tools\`.`,
+      `\`tool\` of the policy \`${name}\` must be a tool and cannot be combined with \`tools\`.`,
     );
   }
   const stateful = stateKind !== undefined || initialState !== undefined;
@@ -198,7 +194,7 @@ export function definePolicy<State>(
     state: stateful
       ? Object.freeze({
           kind: stateKind ?? 'value',
-          // The session refuses what is not JSON when it meets the slice.
+          // The session rejects values that are not JSON.
           initial: stateKind === undefined ? (deepFreeze(structuredClone(initialState)) as Json) : undefined,
           schema: stateSchema,
         })
@@ -231,11 +227,11 @@ const rules: OptionRules = {
   stateKind: 'text',
   initialState: 'any',
   stateSchema: 'any',
-  // Of a policy that is made anew of another one.
+  // For a policy derived from another one.
   state: 'any',
 };
 
-// A pattern would take a list of one name for the name.
+// A pattern would accept a list with one name.
 function isPolicyName(name: unknown): boolean {
   return typeof name === 'string' && namePattern.test(name);
 }

@@ -6,7 +6,7 @@ import type { BoundPolicy } from './policy.ts';
 import type { Tool } from './tool.ts';
 import type { ToolSession } from './tool-context.ts';
 
-/** What the executor needs of a prompt. Everything else of it belongs to the package `prompt`. */
+/** The executor's view of a prompt. */
 export interface Prompt<Output = unknown> {
   /** For people and logs. */
   readonly name: string;
@@ -34,17 +34,17 @@ export type SectionOpening = (call: {
   /** Of the tool that asked. */
   readonly toolName: string;
   readonly session: Pick<ToolSession, 'read' | 'dispatch'>;
-  /** What the model saw when it made the call. */
+  /** The page that the model saw when it made the call. */
   readonly shown: RenderedPrompt | undefined;
 }) => string;
 
-/** What rendering may depend on. */
+/** The input of rendering. */
 export interface PromptView {
   /** `undefined` when the prompt is rendered outside of a run. */
   readonly session: SessionReader | undefined;
 }
 
-/** What a model is given of a prompt: text and tools; and what guards the tools. */
+/** A prompt as rendered for a model: text, tools and the policies that guard them. */
 export interface RenderedPrompt<Output = unknown> {
   readonly text: string;
   /** Of the enabled and open sections, in declaration order. */
@@ -55,10 +55,10 @@ export interface RenderedPrompt<Output = unknown> {
   readonly policies: ReadonlyMap<string, readonly BoundPolicy[]>;
   /** Every policy of the prompt, each once: all of them see every success. */
   readonly allPolicies: readonly BoundPolicy[];
-  /** What the last message of a run has to be. Absent: any text. */
+  /** The format of a run's last message. Absent: any text. */
   readonly output?: OutputFormat<Output>;
   readonly feedback?: readonly FeedbackProvider[];
-  /** Whether the model may stop. Absent: whenever it likes. */
+  /** When the model may stop. Absent: at any time. */
   readonly completion?: CompletionRule;
   /** Required with `output`, `feedback` or `completion`: the code that acts on them. */
   readonly guide?: Guide;

@@ -3,20 +3,20 @@ import type { Outcome, OutcomeKind } from './outcome.ts';
 
 const brand: unique symbol = Symbol.for('holdfast.tool-result');
 
-/** How a tool says what came of a call. Made by `toolOk` and `toolError` only. */
+/** The result of a call, as reported by its tool. Created only by `toolOk` and `toolError`. */
 export interface ToolResult<Value = unknown> {
   readonly [brand]: true;
   readonly success: boolean;
   /** For the model; may be empty on success. */
   readonly message: string;
   readonly value: Value | null;
-  /** Keeps the value out of the model's text. No security boundary: the caller and the log see it. */
+  /** Keeps the value out of the model's text. Not a security boundary: the caller and the log see it. */
   readonly excludeValueFromContext: boolean;
-  /** The tool's own code of a failure. */
+  /** The tool's own error code. */
   readonly code: string | undefined;
 }
 
-/** The call succeeded with `value`, which has to be JSON that the tool's `outputSchema` takes. `message` is for the model. */
+/** Succeeds with `value`, which must be JSON that matches the tool's `outputSchema`. `message` is for the model. */
 export function toolOk<Value>(
   value: Value,
   message = '',
@@ -32,12 +32,12 @@ export function toolOk<Value>(
   });
 }
 
-/** The call failed; everything it staged is dropped and `message` goes to the model, with `value`, which has to be JSON. `code` default `tool.failed`. */
+/** Fails the call: staged changes are discarded, and `message` and `value` (JSON) go to the model. `code` defaults to `tool.failed`. */
 export function toolError(
   message: string,
   { code, value = null }: { readonly code?: string; readonly value?: Json } = {},
 ): ToolResult<never> {
-  // `never` lets a failure stand beside any success type; the value of a failure is not checked against `outputSchema`.
+  // `never` makes a failure fit any success type; the value of a failure is not checked against `outputSchema`.
   return Object.freeze({
     [brand]: true as const,
     success: false,
@@ -48,53 +48,53 @@ export function toolError(
   });
 }
 
-/** Whether `value` was made by `toolOk` or `toolError`, of any copy of this package. */
+/** True for values of `toolOk` and `toolError`, from any copy of this package. */
 export function isToolResult(value: unknown): value is ToolResult {
   return typeof value === 'object' && value !== null && brand in value;
 }
 
-/** What a log keeps of an outcome: the value once, and of long texts only what does not follow from it. Short ones are there as they are. */
+/** An outcome as logged: the value once, and long texts only if they cannot be derived. */
 export interface RecordedOutcome extends Omit<Outcome, 'value' | 'rendered' | 'text'> {
-  /** Absent where somebody else has written the log. */
+  /** Absent in logs of other programs. */
   readonly value?: Json;
-  /** What a tool's own `renderResult` made of the value. */
+  /** The text from the tool's `renderResult`. */
   readonly rendered?: string | undefined;
   /** The value was kept out of the text. */
   readonly excluded?: true | undefined;
-  /** The characters of the text that went to the model, where that was not all of it. */
+  /** The characters that went to the model, if the text was cut. */
   readonly maxResultChars?: number | undefined;
 }
 
-/** The fewest that `maxResultChars` may be: a message that explains a failure is never cut. */
+/** The minimum of `maxResultChars`: a message that explains a failure is never cut. */
 export const minResultChars = 1_000;
 const defaultMaxResultChars = 60_000;
 
-/** The characters of a result that go to the model: the least that the runner and the tool say, default 60,000. */
+/** The characters of a result for the model: the minimum of the runner's and the tool's limits, default 60,000. */
 export function maxResultCharsOf(runner: number | undefined, tool: number | undefined): number {
   if (runner === undefined || tool === undefined) return runner ?? tool ?? defaultMaxResultChars;
   return Math.min(runner, tool);
 }
 
-/** Whether a host or an author may set `maxResultChars` to `value`. */
+/** True if `value` is valid for `maxResultChars`. */
 export function isMaxResultChars(value: unknown): boolean {
   return value === undefined || (Number.isSafeInteger(value) && Number(value) >= minResultChars);
 }
 
-/** The text of an outcome: the message, a blank line and what is shown of the value. Never empty. */
+/** The text of an outcome: the message, a blank line and the shown part of the value. Never empty. */
 export function toOutcomeText(kind: OutcomeKind, message: string, shown: string): string {
   if (shown === '') return message === '' ? wordless(kind) : message;
   return message === '' ? shown : `${message}\n\n${shown}`;
 }
 
-// Providers refuse a tool message without text, and a model would take it for a mistake.
+// Providers reject a tool message without text, and a model would take it for a mistake.
 function wordless(kind: OutcomeKind): string {
   return kind === 'ok' ? 'Done.' : 'The tool gave no reason.';
 }
 
-/** At most `maxChars` of `text`: head and tail, and between them a sentence that says how much is missing. No pair of surrogates is cut. */
+/** Cuts `text` to `maxChars`: head and tail with a sentence about the missing part. Never splits a surrogate pair. */
 export function cutMiddle(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
-  // The longest that the sentence can be, so that the whole fits.
+  // The longest possible sentence, so that everything fits.
   const room = maxChars - describeMissing(text.length, text.length).length;
   const head = text.slice(0, Math.ceil(room * 0.75)).replace(openPair, '');
   const tail = text.slice(text.length - Math.floor(room * 0.25)).replace(restOfPair, '');
@@ -112,13 +112,13 @@ function describeMissing(missing: number, all: number): string {
 export function renderJson(value: Json): string {
   if (value === null) return '';
   const text = JSON.stringify(value);
-  // In a text or a list it only costs a second look.
+  // Inside a string or a list a match only costs a second look.
   return text.includes(':null') && hasNullField(value) ? JSON.stringify(withoutNullFields(value)) : text;
 }
 
-/** The whole outcome again, from what a log has of it. Records of earlier versions have the texts themselves. Frozen. */
+/** Restores an outcome from its record. Records of earlier versions contain the texts. Frozen. */
 export function readOutcome(recorded: RecordedOutcome): Outcome {
-  // Read from a log: JSON has left out what was undefined, and old records have more.
+  // From a log: JSON omits undefined fields, and old records have more.
   const { kind, callId, name, code, message, value = null, attempts } = recorded;
   const { excluded, maxResultChars = Number.POSITIVE_INFINITY } = recorded;
   const { rendered = renderPlainly(kind, value), text }: { rendered?: string | undefined; text?: string } = recorded;
@@ -136,7 +136,7 @@ export function readOutcome(recorded: RecordedOutcome): Outcome {
   });
 }
 
-/** The value as text where no `renderResult` has a say: the payload of a failure as it is. */
+/** The value as text without `renderResult`: the payload of a failure unchanged. */
 export function renderPlainly(kind: OutcomeKind, value: Json): string {
   if (kind === 'ok') return renderJson(value);
   return value === null ? '' : JSON.stringify(value);
@@ -154,7 +154,7 @@ function hasNullField(value: Json): boolean {
   return false;
 }
 
-// Only fields are dropped: null as an item of a list is data.
+// Drops only fields: null as an item of a list is data.
 function withoutNullFields(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutNullFields);
   if (!isPlainObject(value)) return value;

@@ -5,28 +5,28 @@ import type { PolicyDecision } from './decision.ts';
 import type { RecordedFacts } from './facts.ts';
 import type { ApprovalAnswer, Outcome, PendingApproval, RunStatus } from './outcome.ts';
 
-/** What was thrown, for observers. The log leaves the stack out, and a model sees the message only. */
+/** A thrown error, for observers. The log omits the stack, and a model sees only the message. */
 export interface ThrownError {
   readonly name: string;
   readonly message: string;
-  /** Of a HoldfastError that a model threw, with its `data`: `model.rate_limited`. */
+  /** Set for a HoldfastError thrown by a model, with its `data`: `model.rate_limited`. */
   readonly code?: string;
   readonly data?: Json;
   readonly stack?: string;
 }
 
-/** A call was accepted. One that has no end waits for a person, or for a call before it that does. */
+/** A call was accepted. Without an end event it waits for approval, or for an earlier call that does. */
 export interface ToolCallStartEvent {
   readonly type: 'tool-call-start';
   readonly callId: string;
-  /** The call that this one is nested in. */
+  /** The outer call. */
   readonly parentId?: string | undefined;
   readonly name: string;
   readonly rawArguments: unknown;
   readonly atMs: number;
 }
 
-/** What a tool said by `context.progress`. */
+/** A message from `context.progress`. */
 export interface ToolCallProgressEvent {
   readonly type: 'tool-call-progress';
   readonly callId: string;
@@ -34,7 +34,7 @@ export interface ToolCallProgressEvent {
   readonly message: string;
 }
 
-/** A sign of life, given by `context.beat`. */
+/** A heartbeat from `context.beat`. */
 export interface ToolCallBeatEvent {
   readonly type: 'tool-call-beat';
   readonly callId: string;
@@ -42,113 +42,110 @@ export interface ToolCallBeatEvent {
   readonly atMs: number;
 }
 
-/** What an abandoned tool came to after its call had ended: kept for people, and nothing it did counts. */
+/** The late result of an abandoned tool, kept for people; its changes are discarded. */
 export interface ToolCallLateEvent {
   readonly type: 'tool-call-late';
   readonly callId: string;
   readonly name: string;
   readonly answer: 'returned' | 'threw';
-  /** What it returned, when that is JSON of at most 64 KiB. */
+  /** The returned value, if it is JSON of at most 64 KiB. */
   readonly value?: Json | undefined;
-  /** What it threw, or why there is no `value`. */
+  /** The error, or why there is no `value`. */
   readonly message?: string | undefined;
   readonly atMs: number;
 }
 
-/** An attempt of a call failed, and its tool is going to be run again. What the attempt had staged is dropped. */
+/** An attempt failed and the tool will run again. The attempt's staged changes are discarded. */
 export interface ToolCallRetryEvent {
   readonly type: 'tool-call-retry';
   readonly callId: string;
-  /** The call that this one is nested in. */
+  /** The outer call. */
   readonly parentId?: string | undefined;
   readonly name: string;
-  /** The one that failed, counted from 1. */
+  /** The failed attempt, counted from 1. */
   readonly attempt: number;
   readonly code: string;
   readonly message: string;
-  /** Until the next one. */
+  /** Delay before the next attempt. */
   readonly delayMs: number;
   readonly atMs: number;
 }
 
-/** What a log keeps of arguments that were refused and have more than 64 KiB. */
+/** The logged replacement for refused arguments over 64 KiB. */
 export interface OmittedArguments {
   /** Characters. */
   readonly length: number;
-  /** SHA-256 in hex; of a session with a redactor that redactor's own digest, or none. */
+  /** SHA-256 in hex; with a redactor its keyed digest, or none. */
   readonly digest?: string | undefined;
 }
 
-/** Exactly one for every accepted call. */
+/** One per accepted call. */
 export interface ToolCallEndEvent {
   readonly type: 'tool-call-end';
   readonly callId: string;
-  /** The call that this one is nested in: its events and changes count when that one commits, whose record repeats them. */
+  /** The outer call: this call's events and changes count when that one commits, whose record repeats them. */
   readonly parentId?: string | undefined;
-  /** The run, named by the number of records before it, and its turn, counted from 1; absent for a direct call. */
+  /** The run, identified by the number of records before it, and its turn, counted from 1; absent for a direct call. */
   readonly run?: number | undefined;
   readonly turn?: number | undefined;
   readonly name: string;
-  /** As it came, text or value. In a record null, with `omitted`, where it was refused and has more than 64 KiB. */
+  /** The raw text or value. Null in a record with `omitted`: refused arguments over 64 KiB. */
   readonly rawArguments: Json;
   readonly omitted?: OmittedArguments | undefined;
-  /** Parsed and validated; absent when it never got that far. */
+  /** Validated input; absent if the call ended before that. */
   readonly input?: Json | undefined;
   readonly decisions: readonly PolicyDecision[];
-  /** What the call would do, where the host makes facts: of calls that may change something, and where a policy looked. */
+  /** The call's effects, if the host has facts: for calls that may change something, and if a policy read them. */
   readonly facts?: RecordedFacts | undefined;
-  /** How an ask was answered, and by whom: whom `answerApproval` names, else `person`; `host` where asking failed, which is a no. */
+  /** The answer to an ask. `by`: the name passed to `answerApproval`, else `person`; `host` if asking failed, which denies. */
   readonly approval?: { readonly type: 'approve' | 'deny'; readonly by: string } | undefined;
-  /** A record has of its long texts only what does not follow from the value: `readOutcome` gives all of it. */
+  /** In a record, long texts that can be derived are left out; `readOutcome` restores them. */
   readonly outcome: Outcome;
-  /** Staged events that were committed; empty unless the outcome is `ok`. */
+  /** Committed events; empty unless the outcome is `ok`. */
   readonly events: readonly SessionEvent[];
-  /** Operations on policies' states that were committed: unless the outcome is `ok`, those that `reserve` gave. */
+  /** Committed operations on policy states; unless the outcome is `ok`, those of `reserve`. */
   readonly changes?: readonly Json[] | undefined;
-  /** Keys of staged resources that were written, by resource; empty unless the outcome is `ok`. */
+  /** Written keys of staged resources, by resource; empty unless the outcome is `ok`. */
   readonly writes: readonly {
     readonly resource: string;
     readonly key: string;
     readonly change: 'created' | 'changed' | 'removed';
   }[];
-  /** What staged resources were given to `prepare`: its presence in the log says that what they prepared counts. */
+  /** The mark passed to `prepare` of staged resources: if it is in the log, the prepared changes count. */
   readonly mark?: string | undefined;
   readonly error?: ThrownError | undefined;
-  /** Attempts that failed before the last one, which the outcome tells of; absent where there was one. */
+  /** Failed attempts before the last one, which is in the outcome; absent for a single attempt. */
   readonly retries?: readonly { readonly code: string; readonly message: string; readonly atMs: number }[] | undefined;
-  /** Work that did not stop when told to: its late result is dropped. */
+  /** True if work did not stop when told to; its late result is dropped. */
   readonly abandoned?: boolean | undefined;
   readonly startedAtMs: number;
-  /** Without the time that a person took to answer; of a call whose process ended under it, until that was settled. */
+  /** Excludes the time of an approval. For an interrupted call: until it was settled. */
   readonly durationMs: number;
-  /** That a person took to answer, between start and end; absent for none. */
+  /** Time spent waiting for approval; absent for none. */
   readonly waitedMs?: number | undefined;
 }
 
-/** What the model is told during a run by others than the user and its tools: one message, of all `given` in order. */
+/** Messages to the model during a run that are not from the user or tools: one message of all `given`, in order. */
 export interface FeedbackEvent {
   readonly type: 'feedback';
   readonly run: number;
   readonly turn: number;
-  /** Feedback providers after a turn; the completion checker, or whoever reads the output, when the model had stopped. */
+  /** `provider` after a turn; `completion` or `output` when the model had stopped. */
   readonly source: 'provider' | 'completion' | 'output';
-  /** The prompt's id, and how many of its calls had ended in the session. */
+  /** The prompt's id, and the number of its ended calls in the session. */
   readonly prompt: string;
   readonly calls: number;
   readonly given: readonly { readonly name: string; readonly text: string }[];
-  /** Those that could not say anything, and why. */
+  /** Providers that failed, and why. */
   readonly failed: readonly { readonly name: string; readonly message: string }[];
 }
 
-/**
- * What observers of a run or of a direct call see, in order. Times are milliseconds since 1970. What a call that began early tells is
- * kept back until it is certain that the call counts.
- */
+/** The events of a run or direct call, in order. Times are milliseconds since 1970. Events of an early call are held back until it counts. */
 export type RunEvent =
   | {
       readonly type: 'run-start';
       readonly sessionId: string;
-      /** The run as its records name it: how many records there were before it. */
+      /** The run, identified by the number of records before it. */
       readonly run: number;
       readonly model: string;
       readonly prompt: string;
@@ -156,7 +153,7 @@ export type RunEvent =
       readonly tools: readonly string[];
       readonly atMs: number;
     }
-  /** A run that waited, or whose process ended, is gone on with. */
+  /** A suspended or interrupted run is resumed. */
   | { readonly type: 'run-resume'; readonly run: number; readonly turn: number; readonly atMs: number }
   | { readonly type: 'turn-start'; readonly turn: number }
   | { readonly type: 'text-delta'; readonly turn: number; readonly text: string }
@@ -183,10 +180,10 @@ export type RunEvent =
       readonly callId: string;
       readonly run?: number | undefined;
       readonly turn?: number | undefined;
-      /** Of the question. */
+      /** The question's digest. */
       readonly digest: string;
       readonly answer: ApprovalAnswer;
-      /** Who answered, as the host says. */
+      /** Who answered, according to the host. */
       readonly by?: string | undefined;
     }
   | ToolCallEndEvent
@@ -199,9 +196,9 @@ export type RunEvent =
       readonly turns: number;
       readonly usage: ModelUsage;
       readonly error?: ThrownError | undefined;
-      /** What is missing, in sentences: what the completion checker still missed, and that the last message was cut. */
+      /** Missing parts, in sentences: open points of the completion checker, and a cut last message. */
       readonly unfinished?: string | undefined;
-      /** Why the last message, a text, was cut. */
+      /** Why the last message was cut, if it is text. */
       readonly cut?: CutReason | undefined;
       readonly atMs: number;
     };

@@ -8,93 +8,92 @@ import type { Outcome } from './outcome.ts';
 import type { TraceEntry } from './planner.ts';
 import type { Prompt, RenderedPrompt } from './prompt.ts';
 
-/** What a tool may use to find out about an earlier call of its own. */
+/** The context of a tool's `probe`. */
 export interface ProbeContext {
   readonly callId: string;
-  /** That of the call in question. */
+  /** The key of the call in question. */
   readonly idempotencyKey: string;
   readonly signal: AbortSignal;
   readonly deadline: Deadline;
 }
 
-/** What a tool may do during its call. Frozen, and useless once the call has ended (`context.closed`). */
+/** The context of a tool during its call. Frozen; unusable once the call has ended (`context.closed`). */
 export interface ToolContext {
-  /** Unique in its turn; a nested call has `<id of the call around it>/<number>`. */
+  /** Unique in its turn; a nested call has `<id of the outer call>/<number>`. */
   readonly callId: string;
-  /** The same for every attempt at the same call, also after its process ended. A direct call with other arguments has another. */
+  /** The same for every attempt at the same call, even after a crash. Differs for a direct call with other arguments. */
   readonly idempotencyKey: string;
-  /** Fires when the call has to stop. One that goes on is abandoned: its answer and its writes count for nothing. */
+  /** Aborted when the call must stop. If the tool continues, its result and writes are discarded. */
   readonly signal: AbortSignal;
-  /** When `signal` fires at the latest: the nearest of the tool's `timeoutMs`, the run's end and the budget's. */
+  /** The latest time of `signal`: the earliest of the tool's `timeoutMs`, the run's end and the budget's. */
   readonly deadline: Deadline;
-  /** Staged: what is dispatched here is seen here at once, and by others when the call succeeds. */
+  /** Staged state: changes are visible here at once, and to others when the call succeeds. */
   readonly session: ToolSession;
-  /** What the host bound, staged where it can be. */
+  /** The host's resources, staged if possible. */
   readonly resources: ReadonlyMap<string, unknown>;
-  /** The resource `filesystem`, when the host bound one. */
+  /** The resource `filesystem`, if the host bound one. */
   readonly filesystem: Filesystem | undefined;
   /**
-   * The instance of a declared resource: the host's where it bound one under that name, else made when first used.
+   * The instance of a declared resource: the one bound by the host under its name, or created on first use.
    *
    * @throws HoldfastError `resource.create_failed`, `resource.cycle`, `resource.lifetime`, `resource.name_conflict`, `resource.invalid`,
    * `context.closed`.
    */
   use<Value>(resource: ResourceDefinition<Value>): Promise<Value>;
   /**
-   * Calls another tool on the same path, inside this call's transaction: what it did counts when this call succeeds. Its effects
-   * may not exceed this tool's. It never suspends: an ask that neither a grant nor the host's `approve` answers is a denial.
-   * `input` is a value or JSON text, default `{}`. Whatever goes wrong is an outcome; calls run one after another, in the order in
-   * which they were made, and those with effects `none` beside each other.
+   * Calls another tool on the same path, inside this call's transaction: its changes count if this call succeeds. Its effects may not
+   * exceed this tool's. It never suspends: an ask that neither a grant nor the host's `approve` answers is a denial. `input` is a value or
+   * JSON text, default `{}`. All errors are outcomes. Calls run in order; those with effects `none` run in parallel.
    *
    * @throws HoldfastError `context.closed`.
    */
   call(name: string, input?: unknown): Promise<Outcome>;
   /**
-   * A session of its own for a nested run, with this call's deadline, budget, grants, staged resources and subscribers. Its
-   * records go to this session's log; its state ends with the call. Policies are those that the nested run is given.
+   * Opens a session for a nested run, with this call's deadline, budget, grants, staged resources and subscribers. Its records go to this
+   * session's log and its state ends with the call. Its policies are those of the nested run.
    *
    * @throws HoldfastError `context.closed`.
    */
   child(): ChildSession;
-  /** What the host allows for all calls and runs that share it; `undefined` without a budget. */
+  /** The budget shared with other calls and runs; `undefined` without one. */
   readonly budget: Budget | undefined;
-  /** The prompt of the run, what it rendered to and the run's model; `undefined` for a direct call. */
+  /** The run's prompt, its rendered page and its model; `undefined` for a direct call. */
   readonly prompt: Prompt | undefined;
   readonly renderedPrompt: RenderedPrompt | undefined;
   readonly model: Model | undefined;
   /**
-   * What became of the nodes that this one needs, directly or through others, in plan order; `undefined` for a call that is no node of
-   * a plan, also for one that a node's tool makes.
+   * The results of the nodes that this plan node depends on, directly or indirectly, in plan order; `undefined` for any other call,
+   * including calls made by a node's tool.
    */
   readonly trace: readonly TraceEntry[] | undefined;
   /**
-   * Begins the call of a tool that `prepares`: an `external` one is recorded as started when this resolves. Other calls have begun already.
-   * Rejects when the call has to stop, and with HoldfastError `log.write_failed`, `log.sync_failed`, `context.closed`.
+   * Begins the call of a tool that `prepares`: resolves once an `external` call is recorded as started. Other calls have already begun.
+   * Rejects if the call must stop, and with HoldfastError `log.write_failed`, `log.sync_failed`, `context.closed`.
    */
   begin(): Promise<void>;
-  /** Tells observers how far the call is. Prolongs nothing. @throws HoldfastError `context.closed`. */
+  /** Reports progress to observers. Does not extend the time. @throws HoldfastError `context.closed`. */
   progress(message: string): void;
-  /** Tells observers that the call is alive. Prolongs nothing. @throws HoldfastError `context.closed`. */
+  /** Reports to observers that the call is alive. Does not extend the time. @throws HoldfastError `context.closed`. */
   beat(): void;
 }
 
-/** A session under a call of another one. Runners take it where they take a session. */
+/** A session nested in a call. Runners accept it as their session. */
 export interface ChildSession extends SessionReader {
   readonly id: string;
-  /** Makes the slice's reducers listen. */
+  /** Registers the slice's reducers. */
   register(slice: Slice): void;
   dispatch(event: SessionEvent): void;
 }
 
-/** Session state as a tool may use it: what it stages is seen by the tool at once. */
+/** Session state for a tool, including its own staged changes. */
 export interface ToolSession extends SessionReader {
   /**
-   * Stages an event; it is committed with the call, or never.
+   * Stages an event, which is committed with the call or discarded.
    *
    * @throws HoldfastError `event.unhandled`, `event.invalid`, `slice.value.invalid`, `tool.effects.exceeded` (the tool declares `none`),
-   * `context.closed`; and whatever a reducer throws.
+   * `context.closed`; and errors thrown by reducers.
    */
   dispatch(event: SessionEvent): void;
-  /** Dispatches to `log` slices: kept whatever becomes of the call. @throws as `dispatch`, and `event.retention`. */
+  /** Dispatches to `log` slices, which keep the event however the call ends. @throws as `dispatch`, and `event.retention`. */
   publish(event: SessionEvent): void;
 }

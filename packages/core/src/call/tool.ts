@@ -12,7 +12,7 @@ import { checkToolName } from './tool-name.ts';
 /** `none` only reads; `state` writes session state and staged resources only; `external` touches the world. */
 export type Effects = 'none' | 'state' | 'external';
 
-/** Whether an uncertain or failed call may be run again: always, with the same idempotency key, or never. */
+/** When an uncertain or failed call may run again: always, with the same idempotency key, or never. */
 export type Repeat = 'safe' | 'keyed' | 'never';
 
 /** Where a tool that no person wrote as code came from. */
@@ -24,7 +24,7 @@ export interface ToolOrigin {
   readonly digest?: string;
 }
 
-/** Whether a call whose process ended under it took effect. `done`: with the value that it would have returned, default null. */
+/** The answer whether an interrupted call took effect. `done`: with its return value, default null. */
 export type EffectCheck =
   | { readonly type: 'done'; readonly value?: Json; readonly message?: string }
   | { readonly type: 'not-done'; readonly message?: string }
@@ -38,10 +38,10 @@ export interface ToolExample<Input = unknown, Output = unknown> {
   readonly output: Output;
 }
 
-/** What `execute` may answer: a result, or any JSON as the value of a success. */
+/** The return type of `execute`: a result, or any JSON as the value of a success. */
 export type Executed<Output> = ToolResult<Output> | Output | Promise<ToolResult<Output> | Output>;
 
-/** What `defineTool` takes. */
+/** The argument of `defineTool`. */
 export interface ToolDefinition<Input, Output, RawInput = unknown> {
   /** Matches `^[a-z0-9_-]{1,64}$`. */
   readonly name: string;
@@ -50,7 +50,7 @@ export interface ToolDefinition<Input, Output, RawInput = unknown> {
   /** Absent: the tool takes no arguments. */
   readonly inputSchema?: Schema<Input, RawInput>;
   readonly outputSchema?: Schema<Output>;
-  /** What it touches, at most: the runtime holds the tool to it. Default `external`. */
+  /** Its maximum effects, enforced by the runtime. Default `external`. */
   readonly effects?: Effects;
   /** Default `safe` for effects `none`, else `never`. */
   readonly repeat?: Repeat;
@@ -73,7 +73,7 @@ export interface ToolDefinition<Input, Output, RawInput = unknown> {
   /** `execute` first gets ready what it needs, then calls `context.begin()`; a call that ends before that is never in doubt. Default false. */
   readonly prepares?: boolean;
   readonly examples?: readonly ToolExample<NoInfer<RawInput>, NoInfer<Output>>[];
-  /** Whether what a model is told of the tool may be overridden where a prompt has it. Default true. */
+  /** True if a prompt may override the tool's description for the model. Default true. */
   readonly acceptsOverrides?: boolean;
   /** Of a tool file: environment variables that it asks for, `NAME?` for an optional one. The loader passes those that the host grants. */
   readonly environment?: readonly string[];
@@ -90,7 +90,7 @@ export interface ToolDefinition<Input, Output, RawInput = unknown> {
   probe?(input: Input, context: ProbeContext): EffectCheck | Promise<EffectCheck>;
   /** Text for the model in place of compact JSON. When it throws, the model gets the JSON and the record of the call the error. */
   renderResult?(value: Output): string;
-  /** What a call would do, for policies. Synchronous; changes nothing. Added to what the host's describers say, never in place of it. */
+  /** The effects of a call, for policies. Synchronous; changes nothing. Added to the facts of the host's describers, never replacing them. */
   facts?(input: Input, view: PlaceView): CallFacts;
 }
 

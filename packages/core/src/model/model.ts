@@ -36,28 +36,28 @@ export type Message =
       readonly text: string;
     };
 
-/** What a model is asked for: one message. */
+/** A request for one message. */
 export interface ModelRequest {
-  /** The whole conversation. The array grows between requests and its old items never change. */
+  /** The whole conversation. The array grows between requests; its items never change. */
   readonly messages: readonly Message[];
   readonly tools: readonly ToolDeclaration[];
-  /** Fires when the run is over: nobody waits for the answer any more. */
+  /** Aborted when the run is over and the answer is no longer needed. */
   readonly signal: AbortSignal;
-  /** JSON Schema of an object that the message's text has to be the JSON of. Whoever asks validates what comes back. */
+  /** JSON Schema for the final message. The caller validates the reply. */
   readonly output?: JsonObject | undefined;
-  /** Longest answer, in tokens; a longer one is cut and ends with `length`. A model that counts no tokens answers whole. */
+  /** Maximum answer length in tokens; a longer answer is cut and ends with `length`. Ignored by models that do not count tokens. */
   readonly maxTokens?: number | undefined;
-  /** When the answer has to be there; an adapter that tries again waits no longer. Absent: no end. */
+  /** When the answer is due; adapters stop retrying then. Absent: no end. */
   readonly deadline?: Deadline | undefined;
 }
 
-/** Tokens of one request, or of all requests of a run, as the provider counts them. */
+/** Tokens of one request or of a whole run, as counted by the provider. */
 export interface ModelUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
 }
 
-/** Why a message ended. After `length` and `content-filter` it was cut, and its calls must not run. */
+/** Why a message ended. After `length` and `content-filter` it is incomplete, and its calls must not run. */
 export type FinishReason = 'stop' | 'tool-calls' | 'length' | 'content-filter' | 'other';
 
 /**

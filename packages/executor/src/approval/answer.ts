@@ -13,19 +13,19 @@ import { checkCallId, isClaimed } from './claims.ts';
 import { asksTheSame } from './earlier-answers.ts';
 
 export interface AnswerOptions {
-  /** Who says so, for the log. Default `person`. */
+  /** Who gave the answer, for the log. Default `person`. */
   readonly by?: string;
   readonly clock?: Clock;
 }
 
-/** A session, or what has one: a run, or its result. */
+/** A session, or a run or result that has one. */
 export type SessionOrRun = Session | { readonly session: Session };
 
 function sessionOf(given: SessionOrRun): Session {
   return 'openWork' in given ? given : given.session;
 }
 
-/** The questions of a session that wait for an answer, also those that are answered with no by now because their time is over. */
+/** The pending approvals of a session, including expired ones, which count as denied. */
 export function pendingApprovals(of: SessionOrRun): readonly PendingApproval[] {
   return sessionOf(of)
     .openWork()
@@ -36,11 +36,11 @@ export function pendingApprovals(of: SessionOrRun): readonly PendingApproval[] {
 }
 
 /**
- * Answers a question, in any process that has the session's log open: the answer is recorded, and counts when the call is resumed
- * (`resumeRun`, `resumeToolCall`), and so does the grant that comes with it. `question` is what was asked, which must still be what waits, or the id of its call.
+ * Records the answer to a question, in any process that has the session's log open. The answer, and any grant given with it, take
+ * effect when the call is resumed (`resumeRun`, `resumeToolCall`). `question`: the pending question, or the id of its call.
  *
- * @throws HoldfastError `call.not_open`, `call.ambiguous` (an id that waits in two turns), `approval.answered`, `approval.expired`,
- * `approval.mismatch` (it asks something else by now), `options.invalid`.
+ * @throws HoldfastError `call.not_open`, `call.ambiguous` (the id is pending in two turns), `approval.answered`, `approval.expired`,
+ * `approval.mismatch` (the question has changed), `options.invalid`.
  */
 export async function answerApproval(
   of: SessionOrRun,
@@ -51,10 +51,10 @@ export async function answerApproval(
   const session = sessionOf(of);
   checkBy(by);
   if (typeof question !== 'string' && !isPlainObject(question)) {
-    throw new HoldfastError('options.invalid', 'A question is what `pendingApprovals` gives, or the id of its call.');
+    throw new HoldfastError('options.invalid', 'Expected a question from `pendingApprovals`, or the id of its call.');
   }
   if (!isPlainObject(answer) || (answer.type !== 'approve' && answer.type !== 'deny')) {
-    throw new HoldfastError('options.invalid', 'An answer has the `type` `approve` or `deny`.');
+    throw new HoldfastError('options.invalid', 'The `type` of an answer must be `approve` or `deny`.');
   }
   const { callId } = typeof question === 'string' ? { callId: question } : question;
   checkCallId(callId);
@@ -63,20 +63,20 @@ export async function answerApproval(
   if (typeof question !== 'string' && !(question.digest === pending.digest && asksTheSame(question, pending))) {
     throw new HoldfastError(
       'approval.mismatch',
-      `The call \`${callId}\` asks something else by now; look at it again before you answer.`,
+      `The call \`${callId}\` now asks a different question; review it before you answer.`,
       { data: { callId, digest: pending.digest } },
     );
   }
   if (clock.now() >= pending.expiresAtMs) {
     throw new HoldfastError(
       'approval.expired',
-      `The time for an answer about \`${callId}\` is over, so it counts as denied; resume to let the model ask anew.`,
+      `The question about \`${callId}\` has expired and counts as denied; resume to let the model ask again.`,
       { data: { callId, expiresAtMs: pending.expiresAtMs } },
     );
   }
   const read = readAnswer(answer, pending);
   const { run, turn, digest } = pending;
-  // Made of JSON; an interface does not say so to the compiler.
+  // JSON by construction; TypeScript cannot see that of an interface.
   session.record({ type: 'approval-answer', callId, run, turn, digest, answer: read, by } as unknown as LogEntry);
   await session.sync();
 }
@@ -94,19 +94,19 @@ function findQuestion(session: Session, question: PendingApproval | string): Ope
   if (waiting.length > 1) throw ambiguous(callId, session);
   const last = only?.approvals.at(-1);
   if (last !== undefined) return last;
-  if (matching.length === 0) throw notOpen(callId, session, 'waits for an answer');
+  if (matching.length === 0) throw notOpen(callId, session, 'is waiting for an answer');
   throw new HoldfastError(
     'approval.answered',
-    `The call \`${callId.slice(0, 100)}\` has its answer already; resume its run to go on.`,
+    `The call \`${callId.slice(0, 100)}\` is already answered; resume its run to continue.`,
     { data: { callId } },
   );
 }
 
 /**
- * Says whether a call whose process ended under it took effect: then resuming its run, or itself, ends it by that. About a call that
- * has ended `in-doubt` it is recorded for people only: the model has been told.
+ * Records whether an interrupted call took effect; resuming the run or the call then ends it accordingly. For a call that has ended
+ * `in-doubt` the record is for people only: the model already has the outcome.
  *
- * `call`: an id, or with its run and turn where two calls have that.
+ * `call`: an id, or an id with run and turn if two calls share it.
  *
  * @throws HoldfastError `call.not_open`, `call.ambiguous`, `call.under_way`, `options.invalid`.
  */
@@ -124,7 +124,7 @@ export async function resolveCall(
   if (read.type === 'unknown') {
     throw new HoldfastError(
       'options.invalid',
-      'A resolution has the `type` `done`, with JSON as `value`, or `not-done`.',
+      'The `type` of a resolution must be `done`, with JSON as `value`, or `not-done`.',
     );
   }
   const begun = session
@@ -133,16 +133,20 @@ export async function resolveCall(
   const [open] = begun;
   if (begun.length > 1) throw ambiguous(callId, session);
   if (open !== undefined && isUnderWay(session, open)) {
-    throw new HoldfastError('call.under_way', `The call \`${callId}\` is under way: it will tell itself.`, {
-      data: { callId },
-    });
+    throw new HoldfastError(
+      'call.under_way',
+      `The call \`${callId}\` is still running and will report its own result.`,
+      {
+        data: { callId },
+      },
+    );
   }
   const { run, turn } = open ?? findInDoubt(session, callId, place);
   session.record({ type: 'call-resolution', callId, run, turn, resolution: read, by } as unknown as LogEntry);
   await session.sync();
 }
 
-/** Only a plain `done` or `not-done` counts. */
+/** Accepts only a plain `done` or `not-done`. */
 export function readEffectCheck(answer: unknown): EffectCheck {
   const unknown: EffectCheck = { type: 'unknown' };
   if (typeof answer !== 'object' || answer === null || !('type' in answer)) return unknown;
@@ -165,7 +169,7 @@ function isUnderWay(session: Session, { run, callId }: OpenCall): boolean {
 
 function checkBy(by: unknown): void {
   if (typeof by === 'string') return;
-  throw new HoldfastError('options.invalid', '`by` is the name of whoever says so, as text.');
+  throw new HoldfastError('options.invalid', '`by` must be a string: the name of the person or program that answers.');
 }
 
 function findInDoubt(session: Session, callId: string, place: CallPlace | undefined): Pick<OpenCall, 'run' | 'turn'> {
@@ -192,7 +196,7 @@ function notOpen(callId: string, { id }: Session, what: string): HoldfastError {
 function ambiguous(callId: string, { id }: Session): HoldfastError {
   return new HoldfastError(
     'call.ambiguous',
-    `More than one call \`${callId.slice(0, 100)}\` of the session \`${id}\` waits; resume or end its older run first, or say of which run, or pass the question itself.`,
+    `More than one call \`${callId.slice(0, 100)}\` of the session \`${id}\` is waiting; resume or end its older run first, or pass the run, or the question itself.`,
     { data: { callId } },
   );
 }

@@ -8,10 +8,10 @@ import { sealCall } from './masked-calls.ts';
 
 const unanswered = Symbol('unanswered');
 const tooLate = Symbol('too late');
-// A longer delay than a timer of any host runs would end at once.
+// Timers fire at once for a longer delay.
 const maxTimerMs = 2_147_483_647;
 
-/** The question about a call that policies ask about. */
+/** Builds the question about a call that policies ask about. */
 export async function toPending(
   call: PreparedCall,
   decisions: readonly PolicyDecision[],
@@ -29,7 +29,7 @@ export async function toPending(
     input: recorded,
     dangerous: tool.dangerous,
     asks: Object.freeze(decisions.filter(({ type }) => type === 'ask')),
-    // Without a key, and with nothing else to guess, it would tell what a log without content is not to tell.
+    // Without a key, a digest would let readers guess content that the log must not reveal.
     digest: hidesContent(scope) ? '' : await digestCall(call, { rawArguments: raw, toolDigest, scope }),
     toolDigest,
     expiresAtMs: clock.now() + approvalTimeoutMs,
@@ -40,7 +40,7 @@ function hidesContent({ session }: CallScope): boolean {
   return session.content === 'none' && session.redactor === undefined;
 }
 
-/** Tells the log and whoever listens. A direct call's arguments are nowhere else. */
+/** Records and emits the request. The arguments of a direct call are stored only here. */
 export function reportRequest(
   { session, emit, run, parent }: CallScope,
   pending: PendingApproval,
@@ -50,18 +50,18 @@ export function reportRequest(
   const direct = run === undefined && parent === undefined;
   const { callId: id, name } = pending;
   if (direct) sealCall(session, {}, { id, name, arguments: rawArguments });
-  // Made of JSON; an interface does not say so to the compiler.
+  // JSON by construction; TypeScript cannot see that of an interface.
   session.record({ ...event, ...(direct ? { rawArguments } : {}) } as unknown as LogEntry);
   emit?.(event);
 }
 
-/** An answer, and who gave it: a `host` that fails to ask has said no in place of a `person`. */
+/** An answer and who gave it: `host` if asking failed and that counts as a denial. */
 export interface Answered {
   readonly answer: ApprovalAnswer;
   readonly by: string;
 }
 
-/** Asks the host. `undefined`: the run ended before there was an answer; `expired`: the time for one did; `later`: the call waits. */
+/** Asks the host. `undefined`: the run ended first; `expired`: the question expired first; `later`: the call is suspended. */
 export async function askHost(
   approve: Approve,
   pending: PendingApproval,
@@ -73,7 +73,7 @@ export async function askHost(
     stopListening = lifetime.onEnd(() => resolve(unanswered));
     const wait = (): void => {
       const leftMs = pending.expiresAtMs - clock.now();
-      // Again where the time is longer than a timer runs.
+      // Set again if the time is longer than the longest timer.
       if (leftMs <= 0) resolve(tooLate);
       else stopTimer = clock.after(Math.min(leftMs, maxTimerMs), wait);
     };
@@ -103,7 +103,7 @@ const noAnswer: ApprovalAnswer = Object.freeze({
   reason: 'the answer was neither `approve` nor `deny`',
 });
 
-/** Anything but a plain yes is a no. A question that cannot be granted is only approved. */
+/** Denies anything but a plain approval. Drops the grant if the question is not grantable. */
 export function readAnswer(answer: unknown, { asks }: PendingApproval): ApprovalAnswer {
   if (typeof answer === 'object' && answer !== null && 'type' in answer) {
     const { type } = answer;

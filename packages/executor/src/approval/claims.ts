@@ -2,12 +2,12 @@ import { HoldfastError } from '@holdfast/core';
 import type { Session } from '@holdfast/session';
 import { companionOf } from '../call/scope.ts';
 
-/** Keeps everybody else in this process from the run until the answer is called. @throws HoldfastError `run.under_way`. */
+/** Locks the run within this process; call the returned function to release it. @throws HoldfastError `run.under_way`. */
 export function claimRun(session: Session, run: number): () => void {
   return claim(session, run, () => {
     return new HoldfastError(
       'run.under_way',
-      `The run ${run} of the session \`${session.id}\` is under way already; wait for its end.`,
+      `The run ${run} of the session \`${session.id}\` is already running; wait until it ends.`,
       { data: { run } },
     );
   });
@@ -16,7 +16,7 @@ export function claimRun(session: Session, run: number): () => void {
 /** As `claimRun`, for a direct call. @throws HoldfastError `call.under_way`. */
 export function claimCall(session: Session, callId: string): () => void {
   return claim(session, callId, () => {
-    return new HoldfastError('call.under_way', `The call \`${callId}\` is under way already; wait for its end.`, {
+    return new HoldfastError('call.under_way', `The call \`${callId}\` is already running; wait until it ends.`, {
       data: { callId },
     });
   });
@@ -25,10 +25,10 @@ export function claimCall(session: Session, callId: string): () => void {
 /** @throws HoldfastError `options.invalid`. */
 export function checkCallId(callId: unknown): void {
   if (typeof callId === 'string') return;
-  throw new HoldfastError('options.invalid', 'A call is named by its id, which is text.');
+  throw new HoldfastError('options.invalid', 'A call id must be a string.');
 }
 
-/** Whether this process is at the run, or the direct call of that id. */
+/** True if this process is working on the run, or on the direct call with that id. */
 export function isClaimed(session: Session, key: number | string): boolean {
   const { claimed, alone } = companionOf(session);
   return alone === key || (claimed.size > 0 && claimed.has(key));
@@ -37,7 +37,7 @@ export function isClaimed(session: Session, key: number | string): boolean {
 function claim(session: Session, key: number | string, refusal: () => HoldfastError): () => void {
   if (isClaimed(session, key)) throw refusal();
   const own = companionOf(session);
-  // Mostly there is one, and a set takes twenty times as long.
+  // Usually there is only one, and a set is twenty times slower.
   if (own.alone === undefined) {
     own.alone = key;
     return () => {

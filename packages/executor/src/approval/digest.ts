@@ -7,12 +7,12 @@ import type { CompiledTool } from '../call/types.ts';
 
 const toolDigests = new WeakMap<CompiledTool, string>();
 
-/** The digest of a tool, where it has been computed already. */
+/** The digest of a tool, if already computed. */
 export function knownToolDigest(compiled: CompiledTool): string | undefined {
   return toolDigests.get(compiled);
 }
 
-/** SHA-256 of all that is declared about a tool and of where its code came from; what `execute` does is only known by `origin.digest`. */
+/** SHA-256 of a tool's declaration and origin; the code of `execute` is covered only by `origin.digest`. */
 export async function digestTool(compiled: CompiledTool): Promise<string> {
   const known = toolDigests.get(compiled);
   if (known !== undefined) return known;
@@ -36,13 +36,13 @@ interface DigestedCall {
   readonly scope: CallScope;
 }
 
-/** SHA-256 of everything that an answer about a call is about. */
+/** SHA-256 of everything that an approval covers. */
 export async function digestCall(
   { id, tool, facts }: PreparedCall,
   { rawArguments, toolDigest, scope }: DigestedCall,
 ): Promise<string> {
   const { session, run } = scope;
-  // As they came: what a schema makes of them may be another each time, a default that is an id for one.
+  // Raw: a schema may produce a different value each time, such as a generated default id.
   const input = readText(rawArguments);
   return digestJson({
     session: session.id,
@@ -51,26 +51,25 @@ export async function digestCall(
     input: digestible(input, session),
     tool: toolDigest,
     policies: policiesFor(scope, tool.name).map(({ key }) => key),
-    // Made of JSON; an interface does not say so to the compiler.
+    // JSON by construction; TypeScript cannot see that of an interface.
     ...(facts === undefined ? {} : { facts: digestible(facts as unknown as Json, session) }),
   });
 }
 
-/** What tells a direct call from others of its id. Without the secrets in it: those who see it could try what they may be. */
+/** Distinguishes direct calls with the same id. Excludes secrets: readers of the digest could try to guess them. */
 export function digestArguments(rawArguments: Json, redactor: Redactor | undefined): string {
   const input = readText(rawArguments);
   return sha256(toCanonicalJson(redactor === undefined ? input : redactor.redact(input))).slice(0, 32);
 }
 
-/** What a text says, so that its spaces make no other question. It has been parsed before. */
+/** Parses the text so that whitespace does not change the question. The text is known to be valid. */
 function readText(raw: Json): Json {
   if (typeof raw !== 'string') return raw;
   return raw.trim() === '' ? {} : (decodeJson(raw) as Json);
 }
 
 /**
- * What the log has of the arguments: a digest of more would let its readers try what a mask stands for. Where it has none of them, a
- * keyed digest.
+ * The arguments as logged: a digest of more would let readers guess masked values. A keyed digest if the log has no content.
  */
 function digestible(input: Json, { redactor, content }: Session): Json {
   if (redactor === undefined) return input;

@@ -2,31 +2,31 @@ import type { PendingApproval } from '@holdfast/core';
 import type { CallScope } from '../call/scope.ts';
 import type { Answered } from './ask.ts';
 
-/** Why a call that needs approval has none. */
+/** Why a call was not approved. */
 export interface Refusal {
   readonly code: string;
   readonly why: string;
 }
 
-/** `reason`: what the person said, whose full stop is ours. */
+/** `reason`: the person's words, without their final period. */
 export function deniedBecause(reason: string | undefined): Refusal {
   const why =
     reason === undefined ? 'it was not approved' : `it was not approved: ${reason.trim().replace(/\.+$/, '')}`;
   return { code: 'approval.denied', why };
 }
 
-/** What was asked and answered about a call before, in this process or another. */
+/** Earlier questions and answers about a call, from this process or another. */
 export interface EarlierAnswers {
-  /** Keys of policies whose ask was answered with yes. */
+  /** Keys of the policies whose ask was approved. */
   readonly approved: ReadonlySet<string>;
-  /** Whether the tool was granted with one of them, and is not by now. */
+  /** True if an answer granted the tool and the grant is not recorded yet. */
   readonly grant: boolean;
-  /** A question that still waits. */
+  /** A question that is still pending. */
   readonly waiting: PendingApproval | undefined;
   /** Why the call may not run. */
   readonly refusal: Refusal | undefined;
   readonly by: string | undefined;
-  /** Whether there is a yes that is about something else by now. */
+  /** True if an approval was given for a different version of the call. */
   readonly outdated: boolean;
 }
 
@@ -40,8 +40,8 @@ export const noEarlierAnswers: EarlierAnswers = {
 };
 
 /**
- * What holds of it for `question`: a yes to a question with another digest was about something else. A no stays one, and so does a
- * question that nobody answered in its time, or whose answer was not used in it.
+ * Reads the answers that apply to `question`. An approval applies only to its own digest; a denial and an expired question or approval
+ * apply to the call.
  */
 export function readEarlierAnswers(question: PendingApproval, { session, parent, clock }: CallScope): EarlierAnswers {
   if (parent !== undefined) return noEarlierAnswers;
@@ -51,7 +51,7 @@ export function readEarlierAnswers(question: PendingApproval, { session, parent,
   const last = open?.approvals.at(-1);
   for (const asked of open?.approvals ?? []) {
     const { pending, answer, answeredBy, answeredAtMs = 0 } = asked;
-    // A yes is to what was asked; a no to the call, whatever asks about it by now.
+    // An approval is for one question; a denial is for the call, whichever policy asks now.
     if (answer?.type === 'deny') {
       return { ...earlier, by: answeredBy, refusal: deniedBecause(answer.reason) };
     }
@@ -61,12 +61,12 @@ export function readEarlierAnswers(question: PendingApproval, { session, parent,
     }
     if (answer !== undefined) earlier.by = answeredBy;
     const over = clock.now() >= pending.expiresAtMs;
-    // One that was followed by another is not waited for.
+    // A question that was replaced by a later one is no longer pending.
     if (answer === undefined) {
       if (over && asked === last) earlier.refusal = expired;
       continue;
     }
-    // What the call has begun by was used in its time.
+    // An approval that the call began with was used in time.
     const used = open?.start !== undefined && open.start.atMs >= answeredAtMs;
     if (over && !used) earlier.refusal = expired;
     else {
@@ -74,7 +74,7 @@ export function readEarlierAnswers(question: PendingApproval, { session, parent,
       for (const { policy } of pending.asks) approved.add(policy);
     }
   }
-  // Only the last question can be answered; one before it was asked of another version.
+  // Only the last question can be answered; earlier ones were about another version.
   if (last?.answer === undefined && last?.pending.digest === question.digest) earlier.waiting = last.pending;
   return earlier;
 }
@@ -83,16 +83,16 @@ type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 export const expired: Refusal = {
   code: 'approval.expired',
-  why: 'the question about it has expired; call it again to ask anew',
+  why: 'the question about it has expired; call it again to ask again',
 };
 
-/** The answer to a question that is recorded by now. */
+/** The recorded answer to a question. */
 export function findAnswer(question: PendingApproval, { session }: CallScope): Answered | undefined {
   const asked = session.openCall(question)?.approvals.findLast(({ pending }) => pending.digest === question.digest);
   return asked?.answer && { answer: asked.answer, by: asked.answeredBy ?? 'person' };
 }
 
-/** Whether `waiting` asks all that `question` does. */
+/** True if `waiting` covers every ask of `question`. */
 export function asksTheSame(waiting: PendingApproval, question: PendingApproval): boolean {
   const keys = new Set(waiting.asks.map(({ policy }) => policy));
   return question.asks.every(({ policy }) => keys.has(policy));

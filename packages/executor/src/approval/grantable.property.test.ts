@@ -17,7 +17,7 @@ import { answerApproval, type CallOptions, executeToolCall, listGrants, resumeTo
 
 type Kind = 'allow' | 'ask' | 'ask-each' | 'deny' | 'observed';
 
-/** How a person answers, if somebody is asked: at once, by another process later, or not at all. */
+/** How an approval is answered: at once, later by another process, or not at all. */
 type Manner = 'at-once' | 'later' | 'unattended';
 
 interface Attempt {
@@ -119,10 +119,10 @@ test('a call with an ask that cannot be granted runs only if that call was appro
         const isGranted = hostGrants || granted.get(dangerous) === true;
         const ungrantable = kinds.includes('ask-each');
         const wouldAsk = ungrantable || (!isGranted && (kinds.includes('ask') || dangerous));
-        const somebody = manner === 'at-once' || (manner === 'later' && !nested);
-        const approved = somebody && answer.type === 'approve';
+        const canAnswer = manner === 'at-once' || (manner === 'later' && !nested);
+        const approved = canAnswer && answer.type === 'approve';
         expect(runs).toBe(!kinds.includes('deny') && (!wouldAsk || approved) ? 1 : 0);
-        expect(asked.length > 0).toBe(!kinds.includes('deny') && wouldAsk && somebody);
+        expect(asked.length > 0).toBe(!kinds.includes('deny') && wouldAsk && canAnswer);
         for (const { asks } of asked) {
           expect(asks.some(({ grantable }) => grantable === false)).toBe(ungrantable);
         }

@@ -20,25 +20,22 @@ import type { CallScope } from '../call/scope.ts';
 import type { PolicyInForce, PolicySurroundings, Verdict } from '../call/types.ts';
 import { digestTool, knownToolDigest } from './digest.ts';
 
-/** A tool that a person let pass without further questions, for this session. */
+/** A tool that a person allowed without further questions for this session. */
 export interface Grant {
   readonly name: string;
-  /** SHA-256 of the tool as it was then, in hex: another one under its name is asked about again. */
+  /** SHA-256 of the granted tool, in hex; a changed tool of the same name needs a new approval. */
   readonly toolDigest: string;
 }
 
-/**
- * By the tool's name. Without reducers, as policies' states are: a log is replayed without this definition. Rolls back and is logged
- * like all state.
- */
+/** By tool name. Without reducers, like policy states, because a log is replayed without this definition. */
 const grants: Slice<KeyedState<string>> = defineSlice<string>({ id: 'holdfast/grants', kind: 'keyed', reducers: {} });
 
-/** The digest that a tool was granted by; `undefined` when it was not. */
+/** The digest under which a tool was granted, if any. */
 function grantOf(session: SessionReader, toolName: string): string | undefined {
   return session.read(grants).get(toolName);
 }
 
-/** Grants what an answer about a call has granted. The record names the call: no answer grants twice. */
+/** Records the grant that comes with an answer. The record names the call, so no answer grants twice. */
 export function grantTool(session: Session, { name, toolDigest, callId, run, turn }: PendingApproval): void {
   const place = run === undefined || turn === undefined ? {} : { run, turn };
   change(session, upsert(name, toolDigest), { callId, ...place });
@@ -54,21 +51,21 @@ function change(session: Session, operation: Operation, cause: JsonObject = {}):
   }
 }
 
-/** The tools that were granted for the session, in the order of their names. */
+/** The tools granted for the session, sorted by name. */
 export function listGrants(session: Session): readonly Grant[] {
   return [...session.read(grants)]
     .map(([name, toolDigest]) => ({ name, toolDigest }))
     .sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** Asks again at the next call of the tool. False when it was not granted. */
+/** Withdraws a grant: the next call of the tool needs approval again. False if there was none. */
 export function withdrawGrant(session: Session, toolName: string): boolean {
   if (grantOf(session, toolName) === undefined) return false;
   change(session, remove(toolName));
   return true;
 }
 
-/** Waives the asks about a tool that was granted for the session, as long as it is the same tool. */
+/** Allows the asks about a tool granted for the session, unless the tool has changed. */
 export function waiveGranted(verdict: Verdict, { tool }: PreparedCall, scope: CallScope): Verdict | Promise<Verdict> {
   const granted = grantOf(scope.rootSession, tool.name);
   const compiled = scope.toolset.byName.get(tool.name);
@@ -88,17 +85,17 @@ function waiveAsks({ decisions }: Verdict): Verdict {
   return { type: strictest(waived), decisions: waived };
 }
 
-/** What decides about calls, for who asks ahead of them. */
+/** The policies and checks that decide calls, for callers that preview a decision. */
 export interface Judges {
-  /** Of the host, in order. */
+  /** The host's, in order. */
   readonly policies: readonly PolicyInForce[];
-  /** What each of them sees beside its own state. */
+  /** The context of each policy, without its own state. */
   readonly surroundings: PolicySurroundings;
-  /** What a call would do; `undefined` where the host makes no facts. */
+  /** The facts of a call; `undefined` if the host has no `facts`. */
   describe(call: PreparedCall): CallFacts | undefined;
-  /** What the dangerous gate asks about a call of the tool. */
+  /** The ask of the dangerous gate for the tool, if any. */
   gate(tool: Tool): Ask | undefined;
-  /** Whether asks about the tool as it is now are answered by a grant, of the host or of a person. Leaves the session as it is. */
+  /** True if a grant of the host or of a person covers the tool as it is now. Does not change the session. */
   isGranted(tool: Tool): Promise<boolean>;
 }
 
@@ -117,7 +114,7 @@ export function judgesOf({
     gate: (tool) => (tool.dangerous ? askForDangerous(tool) : undefined),
     isGranted: async ({ name }) => {
       if (granted.has(name)) return true;
-      // Also what is read leaves a trace in a session: a slice that it has not met before.
+      // A fork, because reading a new slice leaves a trace in a session.
       const digest = grantOf(rootSession.fork(), name);
       const compiled = toolset.byName.get(name);
       return digest !== undefined && compiled !== undefined && digest === (await digestTool(compiled));

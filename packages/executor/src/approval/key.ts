@@ -2,17 +2,17 @@ import type { Session } from '@holdfast/session';
 import type { RunningCall } from '../call/running-call.ts';
 import { digestArguments } from './digest.ts';
 
-/** What the world knows a call by: its `idempotencyKey`. */
+/** The `idempotencyKey` of a call. */
 export function keyOfCall({ call, source, scope, turn }: RunningCall): string {
   const { parent, run, session } = scope;
-  // The id of a nested call continues that of its parent; any other may hold what it likes.
+  // The id of a nested call continues that of its parent; any other id may contain anything.
   if (parent !== undefined && scope.nested) return parent.key + call.id.slice(parent.call.id.length);
   if (run === undefined)
     return `${directCallKey(session, call.id)}/${digestArguments(source.arguments, session.redactor)}`;
   return `${sessionKey(session)}/${run.startSeq}.${turn}/${escapeId(call.id)}`;
 }
 
-/** What the keys of direct calls of one id have in common. */
+/** The common prefix of the keys of direct calls with one id. */
 export function directCallKey(session: Session, callId: string): string {
   return `${sessionKey(session)}/${escapeId(callId)}`;
 }
@@ -21,7 +21,7 @@ function sessionKey({ id, nonce }: Session): string {
   return nonce === '' ? id : `${id}.${nonce}`;
 }
 
-/** Without what separates its neighbors, and the number of a run from that of its turn. */
+/** Escapes the separators of a key. */
 function escapeId(callId: string): string {
   return callId.replaceAll('%', '%25').replaceAll('/', '%2F').replaceAll('.', '%2E');
 }

@@ -42,7 +42,7 @@ function opening(world: World, extra: Partial<Tool> = {}, hang = false): Tool {
 }
 
 function setUp() {
-  const key = 'a key of the host that nobody else knows';
+  const key = 'a key known only to the host';
   const world: World = { used: [], probed: 0 };
   const clock = testClock();
   const store = memoryStore();
@@ -63,7 +63,7 @@ async function suspend(session: Session, options: Omit<CallOptions, 'session'>):
 const models = () =>
   [playing([call('open', JSON.stringify({ phrase: secret }), 'c'), stop]), playing([say('done'), stop])] as const;
 
-test('a direct call that waits is gone on with in the same process', async () => {
+test('a suspended direct call is resumed in the same process', async () => {
   const { world, clock, session } = setUp();
   const options = { tools: [opening(world)], policies: [asking], clock };
   const { pending } = await suspend(session, options);
@@ -160,7 +160,7 @@ test.each([
   },
 );
 
-test('a log without content tells of a whole run without a word of it, and cannot be gone on with', async () => {
+test('a log without content describes a whole run without its content, and cannot be resumed', async () => {
   const { world, clock } = setUp();
   const store = memoryStore();
   const session = createSession({ id: 's', store, clock, content: 'none' });

@@ -6,23 +6,23 @@ import { identifyCall } from '../call/prepare.ts';
 import { type Kept, keptBeside } from '../call/scope.ts';
 import type { Ending, IdentifiedCall } from '../call/types.ts';
 
-/** Calls that wait, with their arguments as they came: the log has masks in them. For as long as the process has the session. */
+/** Suspended calls with unmasked arguments, kept while the process has the session; the log has only masks. */
 const waiting: Kept<Map<string, readonly IdentifiedCall[]>> = { make: () => new Map() };
 
-/** Where calls are: the run and turn; a direct call is at its own id. */
+/** The run and turn of calls; a direct call is identified by its own id. */
 export interface CallPlace {
   readonly run?: number | undefined;
   readonly turn?: number | undefined;
   readonly callId?: string;
 }
 
-/** Keeps calls that were suspended for who goes on with them in this process. */
+/** Keeps suspended calls so that this process can resume them. */
 export function keepCalls(session: Session, place: CallPlace, calls: readonly IdentifiedCall[]): void {
   if (session.redactor === undefined) return;
   keptBeside(session, waiting).set(keyOf(place), calls);
 }
 
-/** Keeps the arguments of a call for other processes until it has ended, if the log gets masks of them and the session has a vault. */
+/** Seals the arguments of a call for other processes until it has ended, if the log masks them and the session has a vault. */
 export function sealCall(
   session: Session,
   place: CallPlace,
@@ -31,7 +31,7 @@ export function sealCall(
   sealContent(session, { ...place, callId: id }, { name, arguments: raw });
 }
 
-/** The call with its arguments where they were sealed, or as it was recorded. */
+/** The call with its sealed arguments, or as recorded. */
 function openCall(session: Session, place: CallPlace, call: IdentifiedCall): IdentifiedCall {
   const { id, name, arguments: masked } = call;
   if (!hasMask(masked)) return call;
@@ -40,7 +40,7 @@ function openCall(session: Session, place: CallPlace, call: IdentifiedCall): Ide
   return identifyCall({ id, name, arguments: content['arguments'] }, () => id);
 }
 
-/** The calls that were kept or sealed, or those `recorded`. */
+/** The kept or sealed calls, or those `recorded`. */
 export function takeCalls(
   session: Session,
   place: CallPlace,
@@ -49,25 +49,25 @@ export function takeCalls(
   return keptBeside(session, waiting).get(keyOf(place)) ?? recorded.map((call) => openCall(session, place, call));
 }
 
-/** The calls have ended. */
+/** Drops the calls of a place once they have ended. */
 export function dropCalls(session: Session, place: CallPlace): void {
   keptBeside(session, waiting).delete(keyOf(place));
 }
 
-/** @throws HoldfastError `replay.no_content`: a log without content is nothing to go on with. */
+/** @throws HoldfastError `replay.no_content`: a log without content cannot be resumed. */
 export function checkContent({ id, content }: Session): void {
   if (content !== 'none') return;
   throw new HoldfastError(
     'replay.no_content',
-    `The log of the session \`${id}\` was kept without content, so nothing in it can be gone on with; pass \`approve\` to answer at once.`,
+    `The log of the session \`${id}\` has no content, so nothing in it can be resumed; pass \`approve\` to answer at once.`,
     { data: { sessionId: id } },
   );
 }
 
-/** Ends a call of which only masks are left; `undefined` for any other. */
+/** Refuses a call of which only masks are left. */
 export function refuseMasked(call: IdentifiedCall): Ending | undefined {
   if (!hasMask(call.arguments)) return undefined;
-  const message = `\`${call.name}\` was not run: its arguments held a secret, which the log does not have. Call it again if it is still wanted.`;
+  const message = `\`${call.name}\` was not run: its arguments contained a secret, which the log does not store. Call it again if you still need it.`;
   return failure('cancelled', { code: 'call.redacted', message });
 }
 

@@ -20,7 +20,7 @@ import { grantTool } from './grants.ts';
 
 const permitted: Permitted = { type: 'permitted' };
 
-/** Policies are asked again after a yes. */
+/** Runs the approval loop. Policies run again after an approval. */
 export async function permitWithApproval(first: Verdict | Promise<Verdict>, running: RunningCall): Promise<Permitted> {
   const { call, scope } = running;
   const approved = new Set<string>();
@@ -30,7 +30,7 @@ export async function permitWithApproval(first: Verdict | Promise<Verdict>, runn
     running.decisions = verdict.decisions;
     const over = endOfLife(call.tool.name, scope.lifetime.ended);
     if (over !== undefined) return over;
-    // Nobody asks any more, but somebody has been asked, and a no stays one.
+    // When resuming, a recorded denial still counts even if no policy asks any more.
     const settled = verdict.type === 'allow' && (scope.resuming === undefined || earlier !== undefined);
     if (settled) return permitted;
     if (verdict.type === 'deny') return { type: 'ended', ending: denied(verdict.decisions) };
@@ -70,7 +70,7 @@ export async function permitWithApproval(first: Verdict | Promise<Verdict>, runn
       await scope.session.sync();
       return { type: 'suspended', pending };
     }
-    // Nobody has said no: the call ends as the run does.
+    // Unanswered because the run ended: the call ends the same way.
     if (answered === undefined)
       return (
         endOfLife(call.tool.name, scope.lifetime.ended) ?? refusedApproval(deniedBecause(undefined), verdict, call)
@@ -81,7 +81,7 @@ export async function permitWithApproval(first: Verdict | Promise<Verdict>, runn
     await scope.rootSession.sync();
     running.approval = { type: answer.type, by };
     if (answer.type === 'deny') return refusedApproval(deniedBecause(answer.reason), verdict, call);
-    // While a person thought about it, a link may have changed: the answer was about something else.
+    // The facts may have changed while the person decided; then the answer was about something else.
     if (scope.facts?.renew(call) === true) {
       approved.clear();
       continue;
@@ -96,16 +96,16 @@ export async function permitWithApproval(first: Verdict | Promise<Verdict>, runn
   }
 }
 
-// The call around it is under way and cannot be stored and gone on with.
+// The outer call is running and cannot be stored and resumed.
 const nestedCannotWait: Refusal = {
   code: 'approval.nested',
-  why: 'a nested call cannot wait for it; call it on its own, or have it granted',
+  why: 'a nested call cannot wait for it; call the tool directly, or grant it for the session',
 };
-const unattendedCannot: Refusal = { code: 'approval.unattended', why: 'nobody is there to approve it' };
+const unattendedCannot: Refusal = { code: 'approval.unattended', why: 'no one is available to approve it' };
 
-// Else somebody who has said yes would look for that answer in vain.
+// Tells a person who approved why their answer had no effect.
 const outdatedYes =
-  'the call, its tool or the policies have changed since it was approved, and nobody is there to approve it anew';
+  'the call, its tool or the policies have changed since it was approved, and no one is available to approve it again';
 
 function nobodyToAsk({ unattended, approve, parent }: CallScope): Refusal | undefined {
   if (unattended) return unattendedCannot;
@@ -119,7 +119,7 @@ function refusedApproval({ code, why }: Refusal, { decisions }: Verdict, { tool 
   return { type: 'ended', ending: failure('denied', { code, message }) };
 }
 
-/** The first answer to a question is the one that counts: somebody may have recorded another while the host was asked. */
+/** Returns the first recorded answer: another process may have answered while the host was asked. */
 function takeAnswer(scope: CallScope, pending: PendingApproval, answered: Answered): Answered {
   const recorded = findAnswer(pending, scope);
   if (recorded !== undefined) return recorded;
@@ -130,7 +130,7 @@ function takeAnswer(scope: CallScope, pending: PendingApproval, answered: Answer
 function reportAnswer({ session, emit }: CallScope, pending: PendingApproval, { answer, by }: Answered): void {
   const { callId, run, turn, digest } = pending;
   const event = { type: 'approval-answer', callId, run, turn, digest, answer, by } as const;
-  // Made of JSON; an interface does not say so to the compiler.
+  // JSON by construction; TypeScript cannot see that of an interface.
   session.record(event as unknown as LogEntry);
   emit?.(event);
 }

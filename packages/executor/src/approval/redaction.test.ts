@@ -40,7 +40,7 @@ import {
   runAgent,
 } from '../index.ts';
 
-const key = 'a key of the host that nobody else knows';
+const key = 'a key known only to the host';
 const letters = 'abcdefghij0123456789ABCDEFGHIJ0123456789';
 const marked = 'Zq7 "marked" \\ w\u00f6rd!';
 const returned = 'Yx8-returned-4711';
@@ -156,7 +156,7 @@ function spill(real: Real): Tool {
           child.register(seen);
           child.dispatch({ type: 'saw', payload: everything });
           await runAgent({ model, prompt: toolsPrompt([spill(real)]), session: child, input: everything }).result;
-          // What is kept in it is what its records say.
+          // It keeps only what its records contain.
           real.state.push(...child.read(seen).toArray());
           return toolOk({});
         }
@@ -320,7 +320,7 @@ test.each<readonly [string, Json]>([
   ['no object', everything],
 ])('arguments that are %s leak nothing', async (_how, args) => {
   const setting = setUp();
-  // What is in no place that a schema, a name or a shape marks has to be known.
+  // A secret that no schema, name or shape marks must be registered.
   if (typeof args === 'string' && args.startsWith('<')) setting.session.redactor?.learn(marked);
   expect((await run(setting, 'spill', args)).kind).toBe('invalid');
   await expectNoLeak(setting);

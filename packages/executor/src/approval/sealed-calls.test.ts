@@ -29,7 +29,7 @@ function setUp() {
   const clock = testClock();
   const store = memoryStore();
   const { vault, kept } = memoryVault();
-  const key = 'a key of the user that nobody else knows';
+  const key = 'a key known only to the user';
   const session = createSession({ id: 's', store, clock, redactor: createRedactor({ key }), vault });
   const tool = (name: string, extra: Partial<Tool> = {}, hang = false): Tool =>
     defineTool({

@@ -171,12 +171,8 @@ test('property: deny beats ask beats allow in every order, and every reason is r
       const expected = types.includes('deny') ? 'denied' : types.includes('ask') ? 'suspended' : 'ok';
       expect(outcome.kind).toBe(expected);
       if (outcome.kind === 'denied')
-        expect(outcome.message).toBe(
-          `Denied: ${types
-            .filter((type) => type === 'deny')
-            .map(() => 'never')
-            .join(' ')}`,
-        );
+        // Equal reasons are told once.
+        expect(outcome.message).toBe('Denied: never');
       if (outcome.kind === 'suspended')
         expect(outcome.pending[0]?.asks).toHaveLength(types.filter((type) => type === 'ask').length);
     }),
@@ -326,7 +322,7 @@ test('a dangerous call waits for a person, whatever policies say', async () => {
   expect(session.read(notes).size).toBe(0);
 });
 
-test('a tool that says nothing of its effects is not asked about, unless somebody took it for dangerous', async () => {
+test('a tool without declared effects needs no approval unless marked as dangerous', async () => {
   const own = defineTool({ name: 'own', description: 'Does it.', execute: () => 1 });
   const foreign: Tool = Object.freeze({ ...own, name: 'foreign', dangerous: true });
   const { session } = testSession();
@@ -374,7 +370,7 @@ test.each(answers)('the answer $what: $kind', async ({ answer, kind, code, by = 
   );
 });
 
-test('the time that a person takes is no part of the duration', async () => {
+test('the duration excludes the time of an approval', async () => {
   const { session, ends } = testSession();
   const clock = testClock();
   const approve = (): ApprovalAnswer => {

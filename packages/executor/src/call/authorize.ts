@@ -22,12 +22,12 @@ import type { PolicyInForce, PolicySurroundings, Verdict } from './types.ts';
 
 const noReducers: Slice['reducers'] = new Map();
 
-/** A policy where it is in force, with what is made once for it. */
+/** A policy in force, with the values derived from it once. */
 export class PolicyBinding implements PolicyInForce {
   readonly key: string;
   readonly policy: Policy;
   readonly slice: Slice | undefined;
-  /** The entry of an allow: by far the most frequent one. */
+  /** The entry for an allow, the most common decision. */
   readonly allowed: PolicyDecision;
   #context: PolicyContext | undefined;
   #surroundings: PolicySurroundings | undefined;
@@ -39,15 +39,15 @@ export class PolicyBinding implements PolicyInForce {
     this.allowed = like === undefined ? Object.freeze({ policy: key, type: 'allow' }) : like.allowed;
   }
 
-  /** The same for one scope: what a policy sees is kept there, and goes with it. */
+  /** A copy for one scope, which caches the policy's context there. */
   forScope(): PolicyBinding {
     return new PolicyBinding(this, this);
   }
 
-  /** What the policy sees: its own state read through `reader`, which shows staged changes while a call is being settled. */
+  /** The policy's context. Its state is read through `reader`, which shows staged changes while a call is being settled. */
   context(reader: SessionReader, surroundings: PolicySurroundings): PolicyContext {
     const state: unknown = this.slice === undefined ? undefined : reader.read(this.slice);
-    // Made again only when something in it is another: most policies change their state rarely, if at all.
+    // Rebuilt only when something in it changes: most policies rarely change their state.
     if (this.#context === undefined || this.#surroundings !== surroundings || !Object.is(this.#context.state, state)) {
       const { session, filesystem, deadline, request, place } = surroundings;
       this.#surroundings = surroundings;
@@ -56,11 +56,11 @@ export class PolicyBinding implements PolicyInForce {
     return this.#context;
   }
 
-  /** What is no operation is the whole next state. */
+  /** A value that is not a list of operations is the next state. */
   toOperations(answer: unknown): readonly Operation[] {
     if (isOperation(answer)) return [answer];
     const operations = Array.isArray(answer) && answer.every(isOperation);
-    // An empty list is a state for a policy that keeps one value, and no change for one that keeps a collection.
+    // An empty list is a state for a policy with a single value, and no change for one with a collection.
     if (operations && (answer.length > 0 || this.policy.state?.kind !== 'value')) return answer;
     return [replace(answer)];
   }
@@ -73,7 +73,7 @@ function toSlice(key: string, { state }: Policy): Slice | undefined {
 
 const boundPolicies = new WeakMap<BoundPolicy, PolicyBinding>();
 
-/** What is made once for a policy of a prompt. */
+/** Creates the binding of a prompt's policy. */
 export function toBinding(bound: BoundPolicy): PolicyBinding {
   let binding = boundPolicies.get(bound);
   if (binding === undefined) {
@@ -86,13 +86,13 @@ export function toBinding(bound: BoundPolicy): PolicyBinding {
 const noPolicies: readonly PolicyBinding[] = [];
 const hostPolicies = new WeakMap<readonly Policy[], readonly PolicyBinding[]>();
 
-/** Gives the host's policies their keys, once for each list; one that was changed since is bound again. */
+/** Binds the host's policies to their keys, once per list; a modified list is bound again. */
 export function bindHostPolicies(policies: readonly Policy[] | undefined): readonly PolicyBinding[] {
   if (policies === undefined) return noPolicies;
   const known = hostPolicies.get(policies);
   if (known?.length === policies.length && known.every(({ policy }, at) => policy === policies[at])) return known;
   if (!policies.every(isPolicy)) {
-    throw new HoldfastError('options.invalid', '`policies` must be a list of policies: make each by `definePolicy`.', {
+    throw new HoldfastError('options.invalid', '`policies` must be a list: create each policy with `definePolicy`.', {
       data: { option: 'policies', reason: 'kind' },
     });
   }
@@ -119,19 +119,19 @@ export function checkPolicies(policies: readonly PolicyBinding[], names: { has(t
     keys.add(key);
     const unknown = policy.tools.find((name) => !names.has(name));
     if (unknown !== undefined) {
-      const message = `The policy \`${key}\` mentions \`${unknown}\`, which is no tool here.`;
+      const message = `The policy \`${key}\` mentions an unknown tool \`${unknown}\`.`;
       throw new HoldfastError('policy.tool.unknown', message, { data: { key, tool: unknown } });
     }
   }
   checked.set(policies, names);
 }
 
-/** Those that want to know what comes of calls. */
+/** The policies with an `onResult`. */
 export function observersOf(policies: readonly PolicyBinding[]): readonly PolicyBinding[] {
   return policies.filter(({ policy: { onResult, reserve } }) => onResult !== undefined || reserve !== undefined);
 }
 
-/** In force for calls of the tool. */
+/** The policies in force for the tool. */
 export function policiesFor({ policiesOf, hostPolicies }: CallScope, toolName: string): readonly PolicyBinding[] {
   return policiesOf === undefined ? hostPolicies : policiesOf(toolName);
 }
@@ -145,7 +145,7 @@ interface Asking {
 }
 
 /**
- * Asks every policy in force and the dangerous gate; synchronous when every policy is. What is neither allow nor ask is a denial.
+ * Runs every policy in force and the dangerous gate; synchronous if every policy is. Anything but an allow or an ask is a denial.
  * `approved`: keys of policies whose ask a person has approved.
  */
 export function authorize(
@@ -166,7 +166,7 @@ export function authorize(
   return conclude(decisions, asking);
 }
 
-/** Goes on from the first policy that needs time. */
+/** Continues asynchronously from the first policy that returned a promise. */
 async function askOn(pending: Promise<Decision>, decisions: PolicyDecision[], asking: Asking): Promise<Verdict> {
   for (const [offset, bound] of asking.policies.slice(decisions.length).entries()) {
     const decision = await (offset === 0 ? pending : askPolicy(bound, asking));
@@ -187,13 +187,13 @@ const gate: Pick<PolicyBinding, 'key' | 'allowed'> = {
   allowed: Object.freeze({ policy: 'holdfast/dangerous', type: 'allow' }),
 };
 
-/** What the dangerous gate says of a dangerous tool. */
+/** The ask of the dangerous gate. */
 export function askForDangerous({ name, undeclared }: Tool): Ask {
   const why = undeclared === true ? 'says neither `dangerous` nor `effects`' : 'is marked as dangerous';
   return { type: 'ask', reason: `\`${name}\` ${why}.` };
 }
 
-// The answer's own `then` and `type` are read once; an answer that changes under us cannot become an allow later.
+// Reads `then` and `type` once, so a changing answer cannot become an allow later.
 function askPolicy(bound: PolicyBinding, { call, scope }: Asking): Decision | Promise<Decision> {
   try {
     const answer: unknown = bound.policy.check(call, bound.context(scope.state, scope.surroundings));
@@ -224,13 +224,13 @@ async function waitForDecision(
   return decision;
 }
 
-/** What an answer of a policy's `check` counts as: whatever is not clear is a denial. Rejects as a policy that answers later does. */
+/** Reads the answer of a policy's `check`: anything unclear is a denial. Rejects if a policy's promise rejects. */
 export function readDecision(answer: unknown): Decision | Promise<Decision> {
   if (answer === allow) return allow;
   try {
     const then: unknown = typeof answer === 'object' && answer !== null && 'then' in answer ? answer.then : undefined;
     if (typeof then !== 'function') return readNow(answer);
-    // A promise of our own around it, whatever `then` does: one that a policy wrote may answer with anything, or throw.
+    // Wrapped in a real promise: a policy's own `then` may throw or resolve with anything.
     return new Promise<unknown>((resolve, reject) => void then.call(answer, resolve, reject)).then(readNow);
   } catch (thrown) {
     return deny(`The policy failed: ${describeThrown(thrown)}`);
@@ -244,7 +244,7 @@ function readNow(answer: unknown): Decision {
       if (type === 'allow') return readAllow(answer);
       if (type === 'ask' || type === 'deny') return readRefusal(type, answer);
     }
-    return deny('The policy gave no decision (`allow`, `ask` or `deny`).');
+    return deny('The policy did not return a decision (`allow`, `ask` or `deny`).');
   } catch (thrown) {
     return deny(`The policy failed: ${describeThrown(thrown)}`);
   }
@@ -264,12 +264,12 @@ function readRefusal(type: 'ask' | 'deny', answer: object): Ask | Deny {
   const reason = typeof given === 'string' && given !== '' ? given : 'No reason was given.';
   const code = type === 'deny' && 'code' in answer ? answer.code : undefined;
   if (type === 'deny') return deny(reason, typeof code === 'string' && codePattern.test(code) ? { code } : {});
-  // Any value but `true` means that grants do not count.
+  // Any value but `true` disables grants.
   const grantable: unknown = 'grantable' in answer ? answer.grantable : undefined;
   return { type, reason, ...(grantable === undefined || grantable === true ? {} : { grantable: false }) };
 }
 
-/** What is noted of a decision. An ask becomes an allow when a person has answered it or a grant of the host does; a denial stays. */
+/** The decision as recorded. A person's approval or a host's grant turns an ask into an allow; a denial stays. */
 function waive(
   { key: policy, allowed }: Pick<PolicyBinding, 'key' | 'allowed'>,
   decision: Decision,

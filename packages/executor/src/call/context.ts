@@ -17,13 +17,13 @@ import {
 import { thrownCode } from './ending.ts';
 import type { RunningCall } from './running-call.ts';
 
-/** What the tool of a call may do, for as long as the call goes on. */
-// Functions are bound, like the methods of `session`: tools take their context apart (`execute(input, { progress })`).
+/** The context of a tool, usable while its call runs. */
+// Methods are bound because tools destructure their context (`execute(input, { progress })`).
 export class CallContext implements ToolContext {
   readonly #call: RunningCall;
   #session: ToolSession | undefined;
 
-  // Not frozen, which takes as long as making ten of them: there is nothing in it but accessors, and each call has its own.
+  // Not frozen: that costs as much as creating ten, and the object has only accessors and belongs to one call.
   constructor(call: RunningCall) {
     this.#call = call;
   }
@@ -58,7 +58,7 @@ export class CallContext implements ToolContext {
   }
 
   get filesystem(): Filesystem | undefined {
-    // By the name's contract: whoever binds `filesystem` binds a StagedResource<Filesystem, FilesystemReader>.
+    // By the name's contract: `filesystem` is bound to a StagedResource<Filesystem, FilesystemReader>.
     return this.#call.views.get('filesystem') as Filesystem | undefined;
   }
 
@@ -96,7 +96,7 @@ export class CallContext implements ToolContext {
     this.#call.checkOpen();
     const { counts } = this.#call;
     if (counts !== undefined) {
-      // Nobody sees what a call did that may yet be dropped; nested calls would be seen.
+      // A call that may still be dropped must stay invisible; nested calls would be seen.
       await counts;
       this.#call.checkOpen();
     }
@@ -136,23 +136,23 @@ export class CallContext implements ToolContext {
   }
 }
 
-/** A tool need not wait: what nobody listens to then must not end the process. */
+/** Marks a promise as handled: a tool need not await it, and an unhandled rejection would end the process. */
 function heard<Value>(promise: Promise<Value>): Promise<Value> {
   void Promise.allSettled([promise]);
   return promise;
 }
 
-/** What `dispatch` refuses before any reducer runs; anything else is a reducer's failure, which fails the call. */
+/** Errors of `dispatch` before any reducer runs; any other error is a failed reducer, which fails the call. */
 const refusals: ReadonlySet<string> = new Set(['event.invalid', 'event.unhandled', 'context.closed']);
 
-/** The part of a transaction that is a tool's business. */
+/** The tool's view of the transaction. */
 function createSessionView(call: RunningCall): ToolSession {
   const { name, effects } = call.call.tool;
   const checkEffects = (): void => {
     if (effects !== 'none') return;
     throw new HoldfastError(
       'tool.effects.exceeded',
-      `\`${name}\` declares effects \`none\`, so it cannot change session state; it has to declare \`state\`.`,
+      `\`${name}\` declares effects \`none\`, so it cannot change session state; declare \`state\`.`,
     );
   };
   return Object.freeze({

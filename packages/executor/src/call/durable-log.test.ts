@@ -75,7 +75,7 @@ test('what touches the world begins when its start record is on the disk, and is
   expect(events).toEqual(['tool-call-start', 'tool-call-end']);
 });
 
-test('a start that cannot be brought to the disk is no start', async () => {
+test('a start that cannot be synced does not start the tool', async () => {
   const { session, settle } = durableLog();
   const { tool, entered } = counting('external');
   const calling = executeToolCall(act, { tools: [tool], session });

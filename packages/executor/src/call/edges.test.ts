@@ -277,14 +277,14 @@ test.each([
   },
 );
 
-test('a failure whose code is no text has the code of any other', async () => {
+test('a failure with a code that is not a string gets the default code', async () => {
   const { session } = testSession();
   const tool = works(() => toolError('no', { code: 5n as never }));
   expect(await outcomeOf(work, { tools: [tool], session })).toMatchObject({ kind: 'failed', code: 'tool.failed' });
 });
 
 test('no tool ends a run by the code that it fails with', async () => {
-  const tool = works(() => toolError('the budget of somebody else', { code: 'budget.calls' }));
+  const tool = works(() => toolError('another budget', { code: 'budget.calls' }));
   const { result } = runAgent({
     model: playing([call('work', {}), stop], [say('went on'), stop]),
     prompt: toolsPrompt([tool]),
@@ -325,7 +325,7 @@ test('a run that cannot begin leaves no timer, no listener and no running budget
   expect([timers, budget.used.wallMs]).toEqual([0, 0]);
 });
 
-test('the time that a person takes is no part of the time that a tool has', async () => {
+test("the time of an approval does not count towards the tool's timeout", async () => {
   const clock = testClock();
   let left = 0;
   const tool = works(

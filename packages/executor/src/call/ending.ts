@@ -26,7 +26,7 @@ import {
 } from '@holdfast/core/internal';
 import type { CompiledTool, Ended, Ending, EndOfLife, Invoked } from './types.ts';
 
-/** An ending that is no success. */
+/** The ending of an unsuccessful call. */
 export function failure(
   kind: Exclude<OutcomeKind, 'ok'>,
   { code, message }: Problem,
@@ -54,11 +54,11 @@ export function denied(decisions: readonly PolicyDecision[]): Ending {
   return failure('denied', { code, message: `Denied: ${reasons.join(' ')}` });
 }
 
-/** `names`: of the tools that there are; `undefined` where the tool is there and not offered now. */
+/** `names`: the existing tools; `undefined` if the tool exists but is not offered. */
 export function unknownTool(name: string, names: Iterable<string> | undefined): Ending {
   const shown = name.slice(0, 100);
   if (names === undefined) {
-    const message = `\`${shown}\` is not offered now: its section is summarised or disabled. What you open is yours from your next message on.`;
+    const message = `\`${shown}\` is not available: its section is collapsed or disabled. Tools of a section you open become available in your next message.`;
     return failure('unknown-tool', { code: 'tool.unknown', message });
   }
   const all = [...names];
@@ -66,17 +66,17 @@ export function unknownTool(name: string, names: Iterable<string> | undefined): 
   const hint =
     nearest.length > 0
       ? `Did you mean ${nearest.map((near) => `\`${near}\``).join(', ')}?`
-      : `There are: ${all.slice(0, 20).join(', ')}.`;
+      : `Available: ${all.slice(0, 20).join(', ')}.`;
   return failure('unknown-tool', { code: 'tool.unknown', message: `There is no tool \`${shown}\`. ${hint}` });
 }
 
 const ends = {
   aborted: { kind: 'cancelled', code: 'call.aborted', what: 'The run was cancelled' },
   deadline: { kind: 'timed-out', code: 'call.deadline', what: 'The deadline passed' },
-  budget: { kind: 'timed-out', code: 'call.budget', what: 'The time of the budget was used up' },
+  budget: { kind: 'timed-out', code: 'call.budget', what: 'The time budget was used up' },
 } as const;
 
-/** What a call ends as that has not begun, or does not count yet, when it has to stop. */
+/** Ends a call that must stop before it has begun or been committed. */
 export function endOfLife(
   name: string,
   ended: EndOfLife | undefined,
@@ -87,9 +87,9 @@ export function endOfLife(
   return { type: 'ended', ending: failure(kind, { code, message: `${what} before \`${name}\` ${before}.` }) };
 }
 
-const limits = { deadline: "the run's deadline", budget: 'the time of the budget' };
+const limits = { deadline: "the run's deadline", budget: 'the time budget' };
 
-/** What a tool means that did not return a success. */
+/** The ending of a call whose tool did not return a success. */
 export function readFailure(invoked: Invoked, { tool }: CompiledTool): Ending {
   switch (invoked.type) {
     case 'threw': {
@@ -119,33 +119,33 @@ export function readFailure(invoked: Invoked, { tool }: CompiledTool): Ending {
   }
 }
 
-/** Whether the tool failed by its own word: it threw, or answered with `toolError`. */
+/** True if the tool reported the failure itself: it threw or returned `toolError`. */
 export function saysFailed(invoked: Invoked): boolean {
   if (invoked.type !== 'returned') return invoked.type === 'threw';
   try {
     return isToolResult(invoked.value) && !invoked.value.success;
   } catch {
-    // A result whose properties throw when they are read.
+    // The result has throwing getters.
     return false;
   }
 }
 
-/** What is told of the `ending` of a call whose tool was run more than once, so that the model knows. */
+/** Adds the number of attempts to the message, for the model. */
 export function afterAttempts(ending: Ending, attempts: number): Ending {
   const { kind, code = '', message, value } = ending;
   if (kind === 'ok') return ending;
   return failure(kind, { code, message: `Tried ${attempts} times. ${message}` }, { value });
 }
 
-/** Whether the tool itself has not said how its call went: it was stopped, its answer cannot be read, or its process has ended. */
+/** True if the tool did not report its own result: it was stopped, its result is unreadable, or its process has ended. */
 function gaveNoWord({ kind, code }: Ending): boolean {
   if (kind === 'timed-out' || kind === 'cancelled' || kind === 'invalid') return true;
   return code?.startsWith('tool.process.') === true && code !== 'tool.process.not_started';
 }
 
 /**
- * A tool that touches the world and gave no word, or whose success could not be committed, may have taken effect:
- * unless it may be repeated or has not begun, that is what the model and the caller are told.
+ * Turns the ending into `in-doubt` if an external tool reported no result, or its success could not be committed: it may have taken
+ * effect. Not if the tool had not begun or may be repeated.
  */
 export function withDoubt(
   ending: Ending,
@@ -154,9 +154,9 @@ export function withDoubt(
 ): Ending {
   if (tool.effects !== 'external' || tool.repeat === 'safe') return ending;
   if (!succeeded && !gaveNoWord(ending)) return ending;
-  // A tool that has returned something unusable has begun, even if it did not say so.
+  // A tool that has returned something unusable has begun, even if it did not call `begin`.
   if (preparing && !succeeded && ending.kind !== 'invalid') return ending;
-  // What to do comes first: a long reason is cut at its end.
+  // The advice comes first because a long reason is cut at its end.
   const message = `It is not known whether \`${tool.name}\` took effect. Find out before calling it again. ${ending.message}`;
   return {
     ...ending,
@@ -165,34 +165,34 @@ export function withDoubt(
   };
 }
 
-/** The success of `tool` could not be committed. */
+/** The ending of a call of `tool` whose success could not be committed. */
 export function uncommitted(thrown: unknown, tool: Tool): Ending {
   const problem = { code: thrownCode(thrown, 'commit.failed'), message: describeThrown(thrown) };
   return withDoubt(failure('failed', problem, { thrown }), tool, { succeeded: true });
 }
 
-/** The code that a HoldfastError carries, or `fallback` for anything else that was thrown. */
+/** The code of a thrown HoldfastError, or `fallback`. */
 export function thrownCode(thrown: unknown, fallback: string): string {
   try {
     return isHoldfastError(thrown) ? thrown.code : fallback;
   } catch {
-    // A `code` that is there at one look and throws at the next.
+    // The `code` is a getter that throws on the second read.
     return fallback;
   }
 }
 
-/** What was thrown, for observers. Of a HoldfastError that a model threw with its `data`. */
+/** A thrown value as observers see it; includes the `data` of a HoldfastError thrown by a model. */
 export function toThrownError(thrown: unknown, own: Partial<Omit<ThrownError, 'stack'>> = {}): ThrownError {
   const { message = describeThrown(thrown) } = own;
   try {
     return thrown instanceof Error ? new Thrown(thrown, message, own) : { name: typeof thrown, ...own, message };
   } catch {
-    // An Error whose own properties throw, or a revoked proxy; that is all that can be said of it.
+    // An Error with throwing properties, or a revoked proxy.
     return { name: 'Error', ...own, message };
   }
 }
 
-// No own property: to format a stack takes longer than the rest of the call, and the log, which takes own properties, has none.
+// Not an own property: formatting a stack is slower than the rest of the call, and the log, which takes own properties, omits it.
 class Thrown implements ThrownError {
   readonly name: string;
   readonly message: string;
@@ -214,13 +214,13 @@ class Thrown implements ThrownError {
   }
 }
 
-/** Lets `redactor` know the secrets in what a tool returned, a result or a value: whatever becomes of it is told of. */
+/** Registers the secrets in a returned result or value with `redactor`, before any of it is reported. */
 export function learnReturned(redactor: Redactor | undefined, { output }: CompiledTool, returned: unknown): void {
   if (redactor === undefined || output === undefined) return;
   redactor.learnReturned(output.jsonSchema, returned);
 }
 
-/** Characters from which a log does not keep arguments that were refused. */
+/** Refused arguments of this many characters or more are not logged. */
 export const maxRefusedChars = 65_536;
 
 interface Omitted {
@@ -228,12 +228,12 @@ interface Omitted {
   readonly omitted: OmittedArguments;
 }
 
-/** What a record has in the place of arguments that were refused; nothing where they are short. */
+/** The replacement for long refused arguments in a record; `undefined` if they are short. */
 export function omitArguments(raw: Json, redactor: Redactor | undefined): Omitted | undefined {
-  // A value has come under the limits of JSON from a model: it is quickly measured.
+  // A copied value is within the limits for JSON from a model, so measuring it is cheap.
   const text = typeof raw === 'string' ? raw : JSON.stringify(raw);
   if (text.length <= maxRefusedChars) return undefined;
-  // What was a secret nobody may try: only a redactor has a key.
+  // An unkeyed digest would let readers guess a secret; only a redactor has a key.
   const digest = redactor === undefined ? sha256(text) : redactor.digest?.(text);
   return {
     rawArguments: null,
@@ -241,17 +241,17 @@ export function omitArguments(raw: Json, redactor: Redactor | undefined): Omitte
   };
 }
 
-/** Why a call cannot be taken up again whose record has no arguments any more. */
+/** Why a call cannot be resumed: its record no longer has the arguments. */
 export function findOmitted(omitted: unknown): Problem | undefined {
   if (!isPlainObject(omitted)) return undefined;
-  const message = `The arguments cannot be taken: they were refused, and of their ${String(omitted['length'])} characters the log keeps only the digest.`;
+  const message = `The arguments are not available: they were refused, and of their ${String(omitted['length'])} characters the log keeps only the digest.`;
   return { code: 'arguments.too_large', message };
 }
 
-/** As much of each text as a record may have twice: to leave out less would take longer than to keep it. */
+/** Texts up to this length may appear twice in a record: leaving them out would be slower. */
 export const shortText = 200;
 
-/** What the log keeps of an outcome with long texts. */
+/** The outcome as logged, without long texts that can be derived. */
 export function toRecorded(
   { kind, callId, name, code, message, value, text, attempts }: Outcome,
   ending: Ending,
@@ -272,7 +272,7 @@ export function toRecorded(
   };
 }
 
-/** What an end event tells of resources. */
+/** The `writes` of an end event. */
 export function toWrites(touched: ReadonlyMap<string, Touched>): ToolCallEndEvent['writes'] {
   return [...touched].flatMap(([resource, { writes }]) =>
     writes

@@ -163,7 +163,9 @@ test.each([{ excluded: false }, { excluded: true }])(
     });
     const outcome = await outcomeOf({ name: 'look', arguments: '' }, { tools: [tool], session });
     expect(outcome).toMatchObject({ kind: 'invalid', code: 'output.invalid', value: null });
-    expect(outcome.text).toBe(`\`look\` returned what its output schema refuses${excluded ? '' : ' at `pin`'}.`);
+    expect(outcome.text).toBe(
+      `\`look\` returned a value that its output schema rejects${excluded ? '' : ' at `pin`'}.`,
+    );
     expect(ends()[0]).toMatchObject({ error: { message: expect.stringContaining('"swordfish"') } });
   },
 );
@@ -285,7 +287,7 @@ test('hostile schemas: a check that throws ends the call', async () => {
   });
 });
 
-test('tool.unknown lists the nearest names, and a prototype key is no tool', async () => {
+test('tool.unknown lists the nearest names, and a prototype key is not a tool', async () => {
   const { session, ends } = testSession();
   const outcome = await outcomeOf({ name: 'ecko', arguments: '{}' }, { tools: [echo, writer(() => 1)], session });
   expect(outcome).toMatchObject({
@@ -406,7 +408,7 @@ test('a resource whose discard fails does not hide how the call ended', async ()
   expect(outcome).toMatchObject({
     kind: 'failed',
     code: 'tool.failed',
-    message: expect.stringContaining('No. What it had staged in `words` could not be cleaned up'),
+    message: expect.stringContaining('No. Its changes staged in `words` could not be discarded'),
   });
 });
 

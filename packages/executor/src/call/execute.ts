@@ -22,7 +22,7 @@ export function waitInTime(value: PromiseLike<unknown>, call: RunningCall): Prom
       if (settled || stopping) return;
       stopping = true;
       call.stop(by);
-      // A tool that heeds its signal settles within a few microtasks; one that waits for calls of its own, when these have.
+      // A tool that heeds its signal settles within a few microtasks; one that waits for nested calls, once these have.
       void afterMicrotasks(call.nestedWork?.any === true ? 400 : 20).then(() => {
         abandoned = !settled;
         finish({ type: 'stopped', by, limitMs, abandoned, hasStopped: () => settled });
@@ -42,7 +42,7 @@ export function waitInTime(value: PromiseLike<unknown>, call: RunningCall): Prom
   });
 }
 
-/** What a promise comes to. Never rejects. */
+/** The settled value or error of a promise. Never rejects. */
 export async function waitForAnswer(value: PromiseLike<unknown>): Promise<Answer> {
   try {
     return { type: 'returned', value: await value };
@@ -59,23 +59,23 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 
-/** What ends a tool's time when nobody else does. */
+/** The limit that ends a tool's time, unless its run ends first. */
 export interface TimeLimit {
-  /** One attempt may take no longer, or all of them may not. */
+  /** `attempt`: one attempt took too long; `timeout`: all of them did. */
   readonly by: 'attempt' | 'timeout';
   readonly limitMs: number;
-  /** What remains of it. */
+  /** Remaining time. */
   readonly leftMs: number;
 }
 
 interface CallTimeOptions {
   readonly clock: Clock;
-  /** Of the tool, for all attempts. */
+  /** The tool's limit for all attempts. */
   readonly timeoutMs: number | undefined;
   readonly attemptTimeoutMs: number | undefined;
 }
 
-/** The time that a call has by its tool and its manner, whatever its run has. */
+/** The time limits of a call from its tool and its manner, independent of its run. */
 export class CallTime {
   readonly #options: CallTimeOptions;
   readonly #attemptAtMs: number;
@@ -87,7 +87,7 @@ export class CallTime {
     this.#startedAtMs = startedAtMs;
   }
 
-  /** `undefined` where nothing limits it, as it is for most calls. */
+  /** `undefined` if nothing limits it, as for most calls. */
   static of(
     { timeoutMs }: Pick<Tool, 'timeoutMs'>,
     { clock, manner }: { readonly clock: Clock; readonly manner: CheckedManner | undefined },
@@ -97,18 +97,18 @@ export class CallTime {
     return new CallTime({ clock, timeoutMs, attemptTimeoutMs });
   }
 
-  /** For the next attempt, which begins now. */
+  /** For the next attempt, starting now. */
   again(): CallTime {
     return new CallTime(this.#options, this.#startedAtMs);
   }
 
-  /** For all attempts. */
+  /** Remaining time for all attempts. */
   get leftMs(): number {
     const { clock, timeoutMs } = this.#options;
     return timeoutMs === undefined ? Number.POSITIVE_INFINITY : this.#startedAtMs + timeoutMs - clock.now();
   }
 
-  /** What ends this attempt first. */
+  /** The limit that ends this attempt first. */
   get limit(): TimeLimit {
     const { clock, timeoutMs = Number.POSITIVE_INFINITY, attemptTimeoutMs: limitMs } = this.#options;
     const { leftMs } = this;
@@ -119,19 +119,19 @@ export class CallTime {
     return { by: 'timeout', limitMs: timeoutMs, leftMs: Math.max(0, leftMs) };
   }
 
-  /** When this attempt is over. */
+  /** The end of this attempt. */
   get endsAtMs(): number {
     const { timeoutMs = Number.POSITIVE_INFINITY, attemptTimeoutMs = Number.POSITIVE_INFINITY } = this.#options;
     return Math.min(this.#startedAtMs + timeoutMs, this.#attemptAtMs + attemptTimeoutMs);
   }
 
-  /** Gives the tool back time in which it did nothing. */
+  /** Adds idle time back to the tool's limits. */
   credit(idleMs: number): void {
     this.#startedAtMs += idleMs;
   }
 }
 
-/** What the end of a call's time is for what is nested in it. */
+/** The reason that nested calls and runs see when a call is stopped. */
 export function toEndOfLife(reason: StopReason): EndOfLife {
   return reason === 'timeout' || reason === 'attempt' ? 'deadline' : reason;
 }
@@ -141,49 +141,49 @@ export function toAbortReason(reason: StopReason): DOMException {
   return new DOMException(`The call was stopped: ${why}.`, reason === 'aborted' ? 'AbortError' : 'TimeoutError');
 }
 
-/** How long calls may go on: until the caller aborts, or the deadline or the end of the budget comes. One timer and one listener, however many calls. */
+/** The time that calls may run, until an abort, the deadline or the end of the budget. One timer and one listener for all calls. */
 export interface Lifetime {
   readonly deadline: Deadline;
   readonly ended: EndOfLife | undefined;
-  /** Nothing can end it. */
+  /** True if nothing can end it. */
   readonly endless: boolean;
-  /** Calls `listener` once at the end, at once if that has been; the answer takes it back. */
+  /** Calls `listener` once at the end, or at once if already over. Returns a function that removes it. */
   onEnd(listener: (end: EndOfLife) => void): () => void;
-  /** Lets go of timer and listeners. */
+  /** Releases timer and listeners. */
   dispose(): void;
 }
 
 /** The executor's side of a budget. */
 export interface BudgetAccount {
   readonly limits: BudgetLimits;
-  /** Whether calls are limited. */
+  /** True if calls are limited. */
   readonly limitsCalls: boolean;
-  /** Spends one call; false when none remains. */
+  /** Spends one call; false if none is left. */
   takeCall(): boolean;
-  /** Gives back a call for which another budget has no room. */
+  /** Refunds a call that another budget had no room for. */
   returnCall(): void;
   addTokens(tokens: number): void;
-  /** The wall time runs while anything that spends from the budget is under way. */
+  /** Starts the wall time, which runs while anything that uses the budget is running. */
   begin(): void;
   end(): void;
   remainingWallMs(): number;
-  /** More tokens were used than there were. */
+  /** True if more tokens were used than allowed. */
   readonly overspent: boolean;
-  /** Nothing remains of what a model request needs. */
+  /** True if no model request is possible any more. */
   readonly exhausted: boolean;
-  /** No call remains. */
+  /** True if no call is left. */
   readonly outOfCalls: boolean;
 }
 
-// Kept apart, so that nothing of an account can be reached through what hosts and tools have.
+// In a WeakMap, so that hosts and tools cannot reach the account through their budget.
 const accounts = new WeakMap<Budget, BudgetAccount>();
 
-/** Makes `budget` known as the reading side of `account`. */
+/** Registers `budget` as the public view of `account`. */
 export function registerBudget(budget: Budget, account: BudgetAccount): void {
   accounts.set(budget, account);
 }
 
-/** `undefined` for anything but what `createBudget` made. */
+/** `undefined` for anything not created by `createBudget`. */
 export function accountOf(budget: Budget): BudgetAccount | undefined {
   return accounts.get(budget);
 }
@@ -191,10 +191,10 @@ export function accountOf(budget: Budget): BudgetAccount | undefined {
 export interface LifetimeOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal | undefined;
-  /** Default: no end. */
+  /** Default: no limit. */
   readonly timeoutMs: number | undefined;
   readonly budgets: readonly BudgetAccount[];
-  /** What this one is a part of. */
+  /** The enclosing lifetime. */
   readonly outer?: Lifetime | undefined;
 }
 
@@ -248,7 +248,7 @@ class LimitedLifetime implements Lifetime {
     else signal?.addEventListener('abort', this.#abort);
   }
 
-  // A tool that keeps the thread busy also keeps timers from firing: this one's, and those around it.
+  // Checked on read: a tool that blocks the thread also keeps this timer and the outer ones from firing.
   get ended(): EndOfLife | undefined {
     if (this.#ended !== undefined || this.#disposed) return this.#ended;
     const { clock, outer } = this.#options;
@@ -257,7 +257,7 @@ class LimitedLifetime implements Lifetime {
     return this.#ended;
   }
 
-  // A field, as hosts of a caller take it apart.
+  // A field, because callers destructure it.
   readonly onEnd = (listener: (end: EndOfLife) => void): (() => void) => {
     const { ended } = this;
     if (ended !== undefined) {

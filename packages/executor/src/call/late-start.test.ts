@@ -10,7 +10,7 @@ const forever = (): Promise<never> => new Promise(() => undefined);
 interface Setting {
   /** Types of the records so far. */
   types(): readonly string[];
-  /** Whether the tool was let through to its body. */
+  /** True if the tool reached its body. */
   readonly entered: string[];
   readonly clock: ReturnType<typeof testClock>;
   readonly outcome: Promise<Outcome>;
@@ -142,7 +142,7 @@ test.each<{ readonly code: string; readonly store: Partial<SessionStore> }>([
     },
   },
   { code: 'log.sync_failed', store: { sync: () => Promise.reject(full) } },
-])('a start that cannot be kept is no start: $code', async ({ code, store }) => {
+])('a start that cannot be recorded does not start the tool: $code', async ({ code, store }) => {
   const running = start({ store });
   expect(await running.outcome).toMatchObject({ kind: 'failed', code });
   expect(running.entered).toEqual([]);

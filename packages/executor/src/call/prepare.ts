@@ -26,25 +26,25 @@ import type { CallRecord } from './running-call.ts';
 import type { CallScope } from './scope.ts';
 import type { CompiledTool, CompiledTools, Ended, IdentifiedCall, Prepared } from './types.ts';
 
-/** Makes facts of calls for policies and the record. Brought by the host's option `facts`. */
+/** Creates facts of calls for policies and the record, from the host's option `facts`. */
 export interface ScopeFacts {
   readonly place: PlaceView;
-  /** Adds facts that are made on first access. */
+  /** Adds facts, computed on first access. */
   attach(call: PreparedCall): PreparedCall;
   madeOf(call: PreparedCall): CallFacts | undefined;
-  /** Makes the facts of a call again; true if they differ. */
+  /** Recomputes the facts of a call; true if they differ. */
   renew(call: PreparedCall): boolean;
-  /** A call begins: notes which files it writes, however it ends. */
+  /** Notes the files that a starting call writes, however it ends. */
   begin(call: PreparedCall): void;
   recorded(call: CallRecord): RecordedFacts | undefined;
 }
 
-/** Takes a call over from a model, a tool or a host. Each property of its arguments is read once. `fallbackId` is asked only without an id. */
+/** Normalizes a call from a model, a tool or a host. Reads each property of its arguments once. `fallbackId` is called only if the id is missing. */
 export function identifyCall({ id, name, arguments: raw }: ToolCall, fallbackId: () => string): IdentifiedCall {
   const given: unknown = id;
   const called: unknown = name;
   const callId = typeof given === 'string' && given !== '' ? given : fallbackId();
-  // No tool has such a name; the outcome says so.
+  // No tool has such a name, and the outcome reports it.
   const toolName = typeof called === 'string' ? called : `(${typeof called})`;
   if (typeof raw === 'string') return { id: callId, name: toolName, arguments: raw, problem: undefined };
   if (raw === undefined) return { id: callId, name: toolName, arguments: '', problem: undefined };
@@ -66,12 +66,12 @@ const refusals: Readonly<Record<Unusable['reason'], Omit<Problem, 'message'>>> =
   inexact: { code: 'arguments.invalid', data: { reason: 'number.inexact' } },
 };
 
-/** Why arguments are not what a call can take, as the call's outcome says it. */
+/** The problem of unusable arguments, as reported in the outcome. */
 function toProblem({ reason, problem }: Pick<Unusable, 'reason' | 'problem'>): Problem {
-  return { ...refusals[reason], message: `The arguments cannot be taken: ${problem}.` };
+  return { ...refusals[reason], message: `Cannot read the arguments: ${problem}.` };
 }
 
-/** Whether a message asks for the same thing twice under one id. */
+/** True if two calls with the same id are identical. */
 export function isSameCall(a: IdentifiedCall, b: IdentifiedCall): boolean {
   if (a.name !== b.name) return false;
   if (a.arguments === b.arguments) return true;
@@ -79,7 +79,7 @@ export function isSameCall(a: IdentifiedCall, b: IdentifiedCall): boolean {
   return JSON.stringify(a.arguments) === JSON.stringify(b.arguments);
 }
 
-/** Lets `redactor` know the secrets in the arguments of a call before anything tells of it. `given`: as they came, text or value. */
+/** Registers the secrets in the arguments with `redactor` before anything is reported. `given`: the raw text or value. */
 export function learnArguments(
   redactor: Redactor | undefined,
   compiled: CompiledTool | undefined,
@@ -89,7 +89,7 @@ export function learnArguments(
   redactor.learnArguments(compiled.input?.jsonSchema, given);
 }
 
-/** Look-up and parse. */
+/** Looks up the tool and parses the arguments. */
 export function prepare(source: IdentifiedCall, { toolset, session, prompt, facts }: CallScope): Prepared | Ended {
   const compiled = toolset.byName.get(source.name);
   if (compiled === undefined) {
@@ -100,7 +100,7 @@ export function prepare(source: IdentifiedCall, { toolset, session, prompt, fact
   try {
     const parsed = parseArguments(source, compiled);
     if ('code' in parsed) return { type: 'ended', ending: failure('invalid', parsed) };
-    // Also what the schema has filled in or made of them.
+    // Also secrets that the schema filled in or transformed.
     if (session.redactor !== undefined) learnArguments(session.redactor, compiled, parsed.input);
     const call = Object.freeze({ id: source.id, tool: compiled.tool, input: parsed.input });
     return {
@@ -110,10 +110,10 @@ export function prepare(source: IdentifiedCall, { toolset, session, prompt, fact
       call: facts === undefined ? call : facts.attach(call),
     };
   } catch (thrown) {
-    // A schema whose own check throws.
+    // The schema's own check threw.
     const problem = {
       code: thrownCode(thrown, 'arguments.check_failed'),
-      message: `The arguments could not be checked: ${describeThrown(thrown)}`,
+      message: `Checking the arguments failed: ${describeThrown(thrown)}`,
     };
     return { type: 'ended', ending: failure('invalid', problem, { thrown }) };
   }
@@ -121,7 +121,7 @@ export function prepare(source: IdentifiedCall, { toolset, session, prompt, fact
 
 interface Parsed {
   readonly input: JsonObject;
-  /** The same, or where a schema makes of it what is no JSON, what it was before. */
+  /** The input as JSON; the raw arguments if the schema's output is not JSON. */
   readonly recorded: JsonObject;
 }
 
@@ -129,9 +129,9 @@ const noInput: JsonObject = Object.freeze({});
 const nothing: Parsed = { input: noInput, recorded: noInput };
 
 /**
- * Turns what a model sent into validated, frozen input: text is parsed once, never twice; a value has been copied before.
- * Refused: text that is not one JSON object, keys given twice, `__proto__`, numbers that JSON.parse makes infinite, more than 64
- * levels, 10,000 keys or 1 MiB, and what the tool's schema refuses.
+ * Turns raw arguments into validated, frozen input. Text is parsed once; a value was copied before. Refuses anything but one JSON
+ * object, duplicate keys, `__proto__`, numbers that overflow, more than 64 levels, 10,000 keys or 1 MiB, and values that the tool's
+ * schema rejects.
  */
 function parseArguments(call: IdentifiedCall, { tool, input }: CompiledTool): Parsed | Problem {
   if (call.problem !== undefined) return call.problem;
@@ -161,7 +161,7 @@ function parseArguments(call: IdentifiedCall, { tool, input }: CompiledTool): Pa
 }
 
 function toParsed(value: unknown, decoded: unknown): Parsed {
-  // The schema describes an object; one that turns it into something else is its author's choice.
+  // The schema describes an object; a transform to something else is the author's choice.
   const made = value as JsonObject;
   return { input: made, recorded: freezeInput(made) ? made : deepFreeze(decoded as JsonObject) };
 }
@@ -172,14 +172,14 @@ function refused(message: string, data: Json = null): Problem {
   return { code: 'arguments.invalid', message, data };
 }
 
-/** Freezes what a schema has made of the arguments, and says whether all of it is JSON. What is no JSON stays as it is. */
+/** Freezes the output of a schema; true if all of it is JSON. Other values stay as they are. */
 function freezeInput(value: unknown): boolean {
   const room = { left: 2_000 };
   const json = freezeQuickly(value, 24, room);
   return room.left > 0 ? json : freezeCarefully(value, undefined);
 }
 
-/** Without a look at what is frozen already: what is large, deep or circular uses `room` up, which means that nothing is known. */
+/** Skips frozen values. Large, deep or circular input exhausts `room`, and the result is then unknown. */
 function freezeQuickly(value: unknown, depth: number, room: { left: number }): boolean {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null || value === undefined) return true;
   if (typeof value === 'number') return Number.isFinite(value);
@@ -208,7 +208,7 @@ function freezeQuickly(value: unknown, depth: number, room: { left: number }): b
 function freezeCarefully(value: unknown, met: Set<object> | undefined): boolean {
   if (typeof value !== 'object' || value === null) return freezeQuickly(value, 1, { left: 1 });
   if (!Array.isArray(value) && !isPlainObject(value)) return false;
-  // Frozen before: by the schema, with anything below it, or in a circle.
+  // Already frozen: by the schema, or through a cycle.
   const frozen = Object.isFrozen(value);
   if (frozen && met?.has(value) === true) return false;
   const path = frozen ? (met ?? new Set<object>()).add(value) : met;
@@ -227,9 +227,9 @@ const compiledTools = new WeakMap<Tool, CompiledTool>();
 const toolsets = new WeakMap<readonly Tool[], { readonly tools: readonly Tool[]; readonly toolset: CompiledTools }>();
 
 /**
- * Compiles a list of tools, once for each list; one that was changed since is compiled again.
+ * Compiles a list of tools, once per list; a modified list is compiled again.
  *
- * @throws HoldfastError `tool.name.duplicate`, `tool.input.not_object`, `tool.example.invalid`, and what compiling a schema throws.
+ * @throws HoldfastError `tool.name.duplicate`, `tool.input.not_object`, `tool.example.invalid`, or the error of compiling a schema.
  */
 export function compileTools(tools: readonly Tool[]): CompiledTools {
   const known = toolsets.get(tools);
@@ -238,7 +238,7 @@ export function compileTools(tools: readonly Tool[]): CompiledTools {
   const places = new Map<string, number>();
   for (const [at, tool] of tools.entries()) {
     if (!isTool(tool)) {
-      throw new HoldfastError('options.invalid', '`tools` must be a list of tools: make each by `defineTool`.', {
+      throw new HoldfastError('options.invalid', '`tools` must be a list of tools: create each with `defineTool`.', {
         data: { reason: 'kind', option: 'tools' },
       });
     }
@@ -250,7 +250,7 @@ export function compileTools(tools: readonly Tool[]): CompiledTools {
     byName.set(tool.name, compileTool(tool));
     places.set(tool.name, at);
   }
-  // Every request has the same list, whoever gets it.
+  // Shared by all requests.
   const declarations = Object.freeze([...byName.values()].map(({ declaration }) => declaration));
   const missing = [...byName.values()].find((compiled) => compiled.missing !== undefined)?.missing;
   const toolset: CompiledTools = { byName, places, declarations, missing };
@@ -282,7 +282,7 @@ function compileTool(tool: Tool): CompiledTool {
   return compiled;
 }
 
-/** Offered and never run. */
+/** A tool that is offered but cannot run. */
 function withoutSchemas(tool: Tool, { code, message }: HoldfastError): CompiledTool {
   const { name, description } = tool;
   const declaration = Object.freeze({ name, description, inputSchema: noArguments });

@@ -10,27 +10,27 @@ import type { CallScope } from './scope.ts';
 import { recordEnd, settle } from './settle.ts';
 import type { Answer, Ended, Ending, IdentifiedCall, Invoked, Permitted, Suspended } from './types.ts';
 
-/** A call whose body may run elsewhere; `settleToolCall` ends it, in any process that has the session's log open. */
+/** A call whose body runs elsewhere; `settleToolCall` ends it, in any process that has the session's log open. */
 export interface Released {
   readonly kind: 'released';
 }
 
 export interface RunCallOptions<Elsewhere extends Released = never> {
-  /** Takes the call from where its body would begin: the body runs elsewhere. */
+  /** Takes over the call where its body would begin. */
   readonly elsewhere?: ((call: RunningCall) => Promise<Outcome | Elsewhere>) | undefined;
   /** Ends the call before its first stage. */
   readonly refusal?: Ending | undefined;
-  /** Called when the tool has begun: nothing before that can still suspend the call. */
+  /** Called when the tool begins; from then on the call cannot be suspended. */
   readonly onEntered?: (() => void) | undefined;
-  /** Called when the call has ended, or waits. */
+  /** Called when the call has ended or is suspended. */
   readonly onEnd?: (() => void) | undefined;
 }
 
 const plainly: RunCallOptions = {};
 
 /**
- * The stages of one call: look up and parse, authorize and have approved, enter (budgets, start record), execute, settle. Each takes
- * what the one before made of the call; whatever ends it early leaves nothing but its record.
+ * Runs the stages of one call: parse, authorize and approve, enter (budgets, start record), execute, settle. Each stage takes the
+ * result of the one before; a call that ends early leaves only its record.
  */
 export async function runCall<Elsewhere extends Released = never>(
   source: IdentifiedCall,
@@ -81,7 +81,7 @@ function toEnded(ending: Ending): Ended {
   return { type: 'ended', ending };
 }
 
-/** Tells whoever listens that a call was accepted. */
+/** Emits the start event. */
 export function tellStart({ id, name, arguments: rawArguments }: IdentifiedCall, scope: CallScope): number {
   const { clock, emit, parent, session, toolset } = scope;
   if (session.redactor !== undefined) learnArguments(session.redactor, toolset.byName.get(name), rawArguments);
@@ -91,7 +91,7 @@ export function tellStart({ id, name, arguments: rawArguments }: IdentifiedCall,
   return atMs;
 }
 
-/** A call of which there will be no more than its record. */
+/** Creates the record of a call that gets no further. */
 export function begin(
   source: IdentifiedCall,
   scope: CallScope,
@@ -102,7 +102,7 @@ export function begin(
   return record;
 }
 
-/** Ends a call whose tool does not begin. */
+/** Ends a call whose tool does not run. */
 export function endUnentered(ending: Ending, call: CallRecord): Outcome | Promise<Outcome> {
   const { scope } = call;
   return finish(
@@ -129,12 +129,12 @@ export function permit(call: RunningCall): Permitted | Promise<Permitted> {
   return permitted;
 }
 
-/** Budgets and start record; answers with why the tool may not begin. The start of a tool that prepares is recorded when it says so. */
+/** Spends budgets and writes the start record; returns why the tool may not begin. A preparing tool is recorded when it calls `begin`. */
 export function enter(call: RunningCall, elsewhere = false): Ended | undefined {
   const { scope } = call;
   const { tool } = call.call;
   if (!(elsewhere || isExecutable(tool))) {
-    const message = `\`${tool.name}\` is only declared; it cannot be run here.`;
+    const message = `\`${tool.name}\` is declared without \`execute\` and cannot run here.`;
     return toEnded(failure('failed', { code: 'tool.not_executable', message }));
   }
   const refused = scope.parent === undefined ? undefined : scope.features.refuseNested(tool, scope.parent);
@@ -150,12 +150,12 @@ export function enter(call: RunningCall, elsewhere = false): Ended | undefined {
       else writeStart(call);
     }
     if (tool.timeoutMs !== undefined || scope.manner !== undefined) call.time = CallTime.of(tool, scope);
-    // A call that has ended has room for no other.
+    // Opens the transaction now: an outer call that has ended must refuse it.
     if (scope.nested) void call.transaction;
     if (call.reservations !== undefined) scope.features.joinReserved(call);
     return undefined;
   } catch (thrown) {
-    // What cannot be recorded must not touch the world.
+    // Without a start record the tool must not touch the world.
     const problem = { code: thrownCode(thrown, 'log.write_failed'), message: describeThrown(thrown) };
     return toEnded(failure('failed', problem, { thrown }));
   }
@@ -165,7 +165,7 @@ function isExecutable(tool: Tool): tool is ExecutableTool {
   return tool.execute !== undefined;
 }
 
-/** Spends a call from every budget; or says that none remains. */
+/** Spends a call from every budget, or returns why it cannot. */
 function takeCall({ name }: Tool, { budgets }: CallScope): Ended | undefined {
   for (const [index, budget] of budgets.entries()) {
     if (budget.takeCall()) continue;
@@ -180,13 +180,13 @@ function writeStart(call: RunningCall): void {
   const { scope, source } = call;
   const { parent, run } = scope;
   const { name, repeat } = call.call.tool;
-  // Those further out have noted the call around this one, whose effects are not less.
+  // Calls further out have noted their inner call, whose effects are at least as far-reaching.
   if (parent !== undefined) parent.reachedOutside = true;
   const entry = { type: 'tool-call-start', callId: source.id, name, repeat, input: call.input ?? null };
   const place: JsonObject = run === undefined ? {} : { run: run.startSeq, turn: run.turn };
   const direct = parent === undefined && run === undefined;
   if (direct) scope.features.keepBegun(source, scope);
-  // The arguments of a direct call are nowhere else.
+  // The arguments of a direct call are stored only here.
   const where =
     parent !== undefined ? { parentId: parent.call.id, ...place } : direct ? { rawArguments: source.arguments } : place;
   const reserved = call.reservations?.get(source.id);
@@ -198,13 +198,13 @@ function recordStart(call: RunningCall): Promise<void> | undefined {
   return call.scope.rootSession.sync();
 }
 
-/** A tool that is under way and that nothing can stop: there is nothing to wait for but what it answers. */
+/** A running tool that nothing can stop, so only its answer matters. */
 interface Unstoppable {
   readonly type: 'unstoppable';
   readonly value: PromiseLike<unknown>;
 }
 
-/** Runs the tool; one that touches the world when its start record is as durable as the log promises. */
+/** Runs the tool; an external one only after its start record is durable. */
 export function invoke(call: RunningCall): Invoked | Promise<Invoked | Ended> | Unstoppable {
   const { scope } = call;
   const begins = call.call.tool.effects === 'external' && call.lateStart === undefined;
@@ -213,14 +213,14 @@ export function invoke(call: RunningCall): Invoked | Promise<Invoked | Ended> | 
 }
 
 /**
- * Runs the tool's `execute` until it answers, throws, or its time is over. Never rejects, and settles also when the tool never
- * does, unless nothing can stop it: that is common, and much cheaper to wait for without anything in between.
+ * Runs `execute` until it returns, throws, or its time is over. Never rejects and always settles, except when nothing can stop the
+ * tool: that is the common case, and waiting for the bare promise is much cheaper.
  */
 export function execute(call: RunningCall): Invoked | Promise<Invoked> | Unstoppable {
   try {
     const { tool, input } = call.call;
     const value: unknown = tool.execute?.(input, new CallContext(call));
-    // Also of another realm, or made by the tool itself.
+    // Also promises of another realm, or custom thenables.
     if (!(value instanceof Promise || isThenable(value))) return { type: 'returned', value };
     return call.time === undefined && call.scope.lifetime.endless
       ? { type: 'unstoppable', value }
@@ -230,7 +230,7 @@ export function execute(call: RunningCall): Invoked | Promise<Invoked> | Unstopp
   }
 }
 
-/** What a call that has been invoked comes to. */
+/** The result of an invoked call. */
 export async function answerOf<Ends extends Invoked | Ended>(
   invoking: Ends | Unstoppable | Promise<Ends | Unstoppable>,
 ): Promise<Ends | Answer> {
@@ -238,7 +238,7 @@ export async function answerOf<Ends extends Invoked | Ended>(
   return invoked.type === 'unstoppable' ? waitForAnswer(invoked.value) : invoked;
 }
 
-/** Nothing begins any more that has had to stop while it waited. */
+/** Does not start a tool that was stopped while waiting. */
 async function executeSynced(synced: Promise<void>, call: RunningCall): Promise<Invoked | Ended> {
   const { lifetime } = call.scope;
   let stopListening: () => void = () => undefined;
@@ -252,13 +252,13 @@ async function executeSynced(synced: Promise<void>, call: RunningCall): Promise<
     return toEnded(failure('failed', problem, { thrown }));
   } finally {
     stopListening();
-    // Where the end came first, nobody else would hear of its failure; the next record meets the same log.
+    // If the call ended first, this failure is unhandled; the next record fails on the same log.
     synced.catch(() => undefined);
   }
   return endOfLife(call.call.tool.name, lifetime.ended) ?? answerOf(execute(call));
 }
 
-/** Ends a call by what its tool did, or opens the sections that it needs, after further attempts where it failed and may be run again. */
+/** Settles a call, retries it, or opens the sections that it needs. */
 export function conclude(invoked: Invoked, call: RunningCall): ToolCallEndEvent | Promise<ToolCallEndEvent> {
   const plain = call.call.tool.retry === undefined && call.scope.manner === undefined;
   return plain ? concludeAttempt(invoked, call) : call.scope.features.retry(invoked, call);
@@ -269,7 +269,7 @@ export function concludeAttempt(invoked: Invoked, call: RunningCall): ToolCallEn
   return opening ?? settle(invoked, call);
 }
 
-/** Tells whoever listens. A success waits until its record is as durable as the log promises. */
+/** Emits the end event. A success waits until its record is durable. */
 export function finish(event: ToolCallEndEvent, scope: CallScope): Outcome | Promise<Outcome> {
   const synced = event.outcome.kind === 'ok' && scope.parent === undefined ? scope.session.sync() : undefined;
   return synced === undefined ? tell(event, scope) : synced.then(() => tell(event, scope));
@@ -278,7 +278,7 @@ export function finish(event: ToolCallEndEvent, scope: CallScope): Outcome | Pro
 function tell(event: ToolCallEndEvent, { emit, manner }: CallScope): Outcome {
   manner?.onEnd?.(event);
   if (emit === undefined) return event.outcome;
-  // The log may have the same object: what listeners do to it must change nothing.
+  // The log may hold the same object, so listeners must not change it.
   Object.freeze(event.decisions);
   if (event.changes !== undefined) Object.freeze(event.changes);
   if (event.events.length > 0) Object.freeze(event.events);

@@ -26,25 +26,25 @@ import type {
 const none: readonly never[] = Object.freeze([]);
 const nothingStaged: ReadonlyMap<string, ResourceTransaction> = new Map();
 
-/** A call from its start: what its record is made of; each stage fills in its part. */
+/** The record of a running call; each stage fills in its part. */
 export class CallRecord {
   readonly source: IdentifiedCall;
   readonly scope: CallScope;
   startedAtMs: number;
-  /** Of its run, which goes on while what a call left behind may still ask for its key. */
+  /** Of its run. Kept here because leftover work of a call may still ask for its key. */
   readonly turn: number | undefined;
   input: JsonObject | undefined;
   decisions: readonly PolicyDecision[];
   approval: ToolCallEndEvent['approval'];
-  /** Attempts that failed, and were followed by another one. */
+  /** Failed attempts that were followed by another. */
   retries: ToolCallEndEvent['retries'];
-  /** Time that a person took to answer, or that a call waited for its turn between two attempts; no part of its duration. */
+  /** Time spent waiting for a person or, between attempts, for the call's turn; not part of its duration. */
   waitedMs: number;
-  /** Of a call that began early, when its tool was done: what it waited for then is no part of its duration. */
+  /** When the tool of an early call finished; waiting after that is not part of its duration. */
   finishedAtMs: number | undefined;
-  /** Its tool was begun before the process ended, and may have taken effect then. */
+  /** True if the tool began in a process that has ended, and may have taken effect. */
   begunBefore: boolean;
-  /** Of the call, and of calls that it has made: what counts should it be no success. */
+  /** State changes of the call and its nested calls that count even if it fails. */
   reservations: Reservations | undefined;
 
   constructor(source: IdentifiedCall, scope: CallScope, startedAtMs: number) {
@@ -63,22 +63,22 @@ export class CallRecord {
   }
 }
 
-/** A call that has been prepared, until its end: the runtime's side of its tool's context. Most calls use little of it. */
+/** A prepared call until its end: the runtime's side of its tool's context. Most calls use little of it. */
 export class RunningCall extends CallRecord {
-  /** What policies and the tool get. */
+  /** The call as policies and the tool see it. */
   readonly call: PreparedCall;
   readonly compiled: CompiledTool;
-  /** From when it is entered; `undefined` where only the end of the run limits it. */
+  /** Set when the call is entered; `undefined` if only the end of the run limits it. */
   time: CallTime | undefined;
-  /** The count of its session's moves that the decision was taken on; `undefined` where that stays as it is. */
+  /** The session's move count at the decision; `undefined` if the decision cannot become stale. */
   decidedAt: number | undefined;
-  /** Keys of policies whose ask a person has answered with yes. */
+  /** Keys of policies whose ask a person has approved. */
   approved: ReadonlySet<string> | undefined;
-  /** Its tool is running and has not begun yet: it touches nothing. */
+  /** True while a preparing tool has not begun; it must not touch anything yet. */
   preparing: boolean;
-  /** Of a tool that prepares. */
+  /** Set for a preparing tool. */
   lateStart: LateStart | undefined;
-  /** Whether a call nested in this one has begun that touches the world. */
+  /** True if a nested external call has begun. */
   reachedOutside: boolean;
   resources: CallResources | undefined;
   nestedWork: NestedWork | undefined;
@@ -111,7 +111,7 @@ export class RunningCall extends CallRecord {
     this.nestedWork = undefined;
   }
 
-  /** The next attempt at the same call: with nothing of this one but its record, its names and what remains of its time. */
+  /** The next attempt at the same call; keeps only the record, the names and the remaining time. */
   again(): RunningCall {
     const { call, compiled, scope, startedAtMs } = this;
     const prepared: Prepared = { type: 'prepared', call, compiled, recorded: this.input ?? {} };
@@ -133,7 +133,7 @@ export class RunningCall extends CallRecord {
     return next;
   }
 
-  /** What the world knows the call by: no other call has the same, also not one of the same id elsewhere. */
+  /** The idempotency key: unique across sessions, even for calls with the same id. */
   get key(): string {
     this.#key ??= this.scope.features.keyOf(this);
     return this.#key;
@@ -145,12 +145,12 @@ export class RunningCall extends CallRecord {
     return this.#transaction;
   }
 
-  /** The transaction, as far as anything has been written. */
+  /** The transaction, if anything was written. */
   get written(): SessionTransaction | undefined {
     return this.#transaction;
   }
 
-  /** The session with what the call has staged. */
+  /** The session with the staged changes of the call. */
   get state(): SessionReader {
     return this.#transaction ?? this.scope.state;
   }
@@ -165,7 +165,7 @@ export class RunningCall extends CallRecord {
     return this.resources;
   }
 
-  /** The resources' parts in the call's transaction, as far as the tool has asked for any. */
+  /** The resources' parts in the transaction that the tool has used so far. */
   get staged(): ReadonlyMap<string, ResourceTransaction> {
     return this.resources === undefined ? nothingStaged : this.resources.staged;
   }
@@ -183,19 +183,19 @@ export class RunningCall extends CallRecord {
     return this.#controller.signal;
   }
 
-  /** The time of what is nested in the call. */
+  /** The lifetime of nested calls and runs. */
   get lifetime(): Lifetime {
     this.#lifetime ??= this.scope.features.nestedLifetime(this);
     return this.#lifetime;
   }
 
-  /** Why what is nested in the call has to stop. */
+  /** Why nested calls and runs must stop. */
   get ended(): EndOfLife | undefined {
     if (this.#stopped !== undefined) return toEndOfLife(this.#stopped);
     return this.scope.lifetime.ended ?? (this.#open ? undefined : 'aborted');
   }
 
-  /** Tells the tool, and what is nested in its call, to stop. */
+  /** Tells the tool and its nested calls to stop. */
   stop(reason: StopReason): void {
     if (this.#stopped !== undefined) return;
     this.#stopped = reason;
@@ -210,7 +210,7 @@ export class RunningCall extends CallRecord {
     return () => void listeners.delete(listener);
   }
 
-  /** What makes a success impossible, whatever the tool made of it: a reducer that failed, a part that cannot be whole. */
+  /** The error that rules out a success whatever the tool returned: a failed reducer, or an incomplete part. */
   get brokenBy(): { readonly thrown: unknown } | undefined {
     return this.#brokenBy;
   }
@@ -219,7 +219,7 @@ export class RunningCall extends CallRecord {
     this.#brokenBy ??= { thrown };
   }
 
-  /** What the tool tells observers is kept back until it is certain that the call counts. */
+  /** Holds back the tool's events until the call is certain to count. */
   hold(): void {
     this.#held = { events: [], counts: undefined };
   }
@@ -231,7 +231,7 @@ export class RunningCall extends CallRecord {
     held?.counts?.resolve();
   }
 
-  /** Resolves when it is certain that the call counts, or when it has ended; `undefined` when it counts already. */
+  /** Resolves when the call is certain to count, or has ended; `undefined` if it already counts. */
   get counts(): Promise<void> | undefined {
     if (this.#held === undefined) return undefined;
     this.#held.counts ??= Promise.withResolvers();
@@ -248,7 +248,7 @@ export class RunningCall extends CallRecord {
       throw new HoldfastError('context.closed', 'The call has ended: its context can no longer be used.');
   }
 
-  /** Ends what the tool can do. What is nested and still under way has nothing left that it could be a part of. */
+  /** Closes the tool's context. Nested work that is still running can no longer commit. */
   seal(): void {
     if (!this.#open) return;
     this.#open = false;

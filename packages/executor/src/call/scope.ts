@@ -33,118 +33,118 @@ import type {
   RunPosition,
 } from './types.ts';
 
-/** What every runner takes. */
+/** The options of every runner. */
 export interface CallOptions {
   readonly tools: readonly Tool[];
-  /** Or what `context.child()` gave, for what is nested in a call. */
+  /** A session, or the result of `context.child()` for work nested in a call. */
   readonly session: Session | ChildSession;
-  /** The host's own policies, in force for every call. */
+  /** The host's policies, in force for every call. */
   readonly policies?: readonly Policy[];
   /**
-   * By name; `filesystem` is also `context.filesystem`. Staged resources take part in each call's transaction. What is bound
-   * under the name of a declared resource takes its place.
+   * By name; `filesystem` is also `context.filesystem`. Staged resources take part in each call's transaction. A resource bound under the
+   * name of a declared one replaces it.
    */
   readonly resources?: Readonly<Record<string, unknown>>;
-  /** What calls would do, for policies that look at `call.facts`: made by `createFacts` of `@holdfast/facts`. Default: that of the call around, or none. */
+  /** Facts for policies that read `call.facts`, from `createFacts` of `@holdfast/facts`. Default: those of the outer call, or none. */
   readonly facts?: FactsSource;
-  /** What the user wrote, for policies (`context.request`). Within a call it is that of the call around. */
+  /** The user's request, for policies (`context.request`). A nested call has that of the outer call. */
   readonly request?: string;
-  /** Tools for which nobody has to be asked. Denials still hold. */
+  /** Tools that need no approval. Denials still apply. */
   readonly grants?: readonly string[];
   /**
-   * Answers asks at once. Without it a call that needs approval ends as `suspended`. One that never settles keeps the process until
-   * the time of the question is over.
+   * Answers approvals at once. Without it a call that needs approval is `suspended`. A promise that never settles keeps the process
+   * alive until the question expires.
    */
   readonly approve?: Approve;
-  /** Nobody is there: an ask is a denial. Default false. */
+  /** No one can approve: an ask is a denial. Default false. */
   readonly unattended?: boolean;
-  /** How long a question may be answered, in milliseconds; from then on it counts as answered with no. Default 24 hours. */
+  /** How long an approval may be pending, in milliseconds; then it counts as denied. Default 24 hours. */
   readonly approvalTimeoutMs?: number;
   readonly signal?: AbortSignal;
-  /** Time for all of it, in milliseconds. Default: no end. */
+  /** Time limit for everything, in milliseconds. Default: none. */
   readonly timeoutMs?: number;
-  /** What may be spent, made by `createBudget`; several runs may share one. Default: no limit. */
+  /** A limit from `createBudget`; several runs may share one. Default: none. */
   readonly budget?: Budget;
-  /** How long a policy may take to answer before that counts as a denial. Default 5,000 ms. */
+  /** Time that a policy may take, in milliseconds; then it counts as a denial. Default 5,000. */
   readonly policyTimeoutMs?: number;
   /**
-   * Characters of a result's text that go to the model, 1,000 or more: of a longer one head and tail. A tool may say less of its own.
-   * `outcome.value` is always whole. Default 60,000, or what the tool says.
+   * Characters of a result's text that the model gets, at least 1,000; of a longer text it gets head and tail. A tool may set less.
+   * `outcome.value` is always complete. Default 60,000, or the tool's limit.
    */
   readonly maxResultChars?: number;
-  /** Sees every event; what it throws is recorded and breaks nothing. */
+  /** Receives every event. Errors it throws are recorded and do not affect the call. */
   readonly onEvent?: (event: RunEvent) => void;
   readonly clock?: Clock;
 }
 
-/** Everything that calls of one run share. */
+/** Shared by all calls of one run. */
 export interface CallScope {
   readonly features: CallFeatures;
   readonly toolset: CompiledTools;
-  /** Where records go. */
+  /** The session that records go to. */
   readonly session: Session;
-  /** What calls read and stage in: the session, or for a nested call the transaction of the call around it. */
+  /** Where calls read and stage: the session, or the outer call's transaction. */
   readonly state: SessionReader & { begin(): SessionTransaction };
-  /** Calls commit into the call around them. Those of a child session commit into that session. */
+  /** True if calls commit into the outer call. Those of a child session commit into that session. */
   readonly nested: boolean;
-  /** The call that these ones are nested in. */
+  /** The outer call. */
   readonly parent: RunningCall | undefined;
-  /** How its one call is made; what is nested in that call is made plainly. */
+  /** The overrides of its one call; nested calls have none. */
   readonly manner: CheckedManner | undefined;
   /** Absent for direct calls. */
   readonly run: RunPosition | undefined;
   readonly hostPolicies: readonly PolicyBinding[];
-  /** In force for a call under a prompt: the host's, then the prompt's. Without one the host's are. */
+  /** The policies in force under a prompt: the host's, then the prompt's. Without a prompt only the host's. */
   readonly policiesOf: ((toolName: string) => readonly PolicyBinding[]) | undefined;
   /** Of the session. */
   readonly moves: PolicyMoves;
-  /** Policies that want to see successes. */
+  /** Policies with an `onResult`. */
   readonly observers: readonly PolicyBinding[];
   readonly resources: ReadonlyMap<string, unknown>;
   readonly surroundings: PolicySurroundings;
   readonly facts: ScopeFacts | undefined;
   readonly grants: ReadonlySet<string>;
-  /** Above all child sessions: where grants and resources for the session are. */
+  /** The outermost session, which has the grants and the session's resources. */
   readonly rootSession: Session;
   readonly approve: Approve | undefined;
   readonly unattended: boolean;
-  /** Its calls are resumed: there may be answers about them, and they may have begun before. */
+  /** Set when calls are resumed: they may have begun or been answered before. */
   readonly resuming: Resuming | undefined;
   readonly approvalTimeoutMs: number;
   readonly policyTimeoutMs: number;
   readonly maxResultChars: number | undefined;
   readonly lifetime: Lifetime;
-  /** Every one of them is spent from. */
+  /** Each call is charged to all of them. */
   readonly budgets: readonly BudgetAccount[];
-  /** The innermost of them, as tools see it. */
+  /** The innermost budget, for tools. */
   readonly budget: Budget | undefined;
   readonly clock: Clock;
-  /** Absent when nobody listens. */
+  /** Absent if there is no listener. */
   readonly emit: ((event: RunEvent) => void) | undefined;
   readonly prompt: Prompt | undefined;
   readonly renderedPrompt: RenderedPrompt | undefined;
   readonly model: Model | undefined;
 }
 
-/** What the executor keeps beside a session. */
+/** The executor's own state beside a session. */
 export interface Companion {
   readonly moves: PolicyMoves;
-  /** The session as policies may use it. */
+  /** The session as policies see it. */
   readonly reader: SessionReader;
-  /** Runs and direct calls that this process is at. */
+  /** Runs and direct calls that this process is working on. */
   readonly claimed: Set<number | string>;
   alone: number | string | undefined;
-  /** What policies have reserved for calls that have begun here and not ended. */
+  /** Policies' reservations for calls that are running here. */
   readonly reserved: Set<Reservations>;
-  /** Direct calls that came without an id, counted on from the log. */
+  /** The number of direct calls without an id, counting those in the log. */
   unnamedCalls: number | undefined;
-  /** Of the last direct call, whose scope serves the next one that is given the same. */
+  /** The last direct call; its scope is reused for the same options. */
   direct: { readonly scope: CallScope; readonly options: CallOptions } | undefined;
-  /** What other rooms keep. */
+  /** State of other rooms. */
   readonly kept: Map<Kept<unknown>, unknown>;
 }
 
-/** What one room keeps beside a session: made when it is first asked for. */
+/** One room's state beside a session, created on first use. */
 export interface Kept<Value> {
   make(session: Session): Value;
 }
@@ -152,7 +152,7 @@ export interface Kept<Value> {
 export function keptBeside<Value>(session: Session, kept: Kept<Value>): Value {
   const all = companionOf(session).kept;
   if (!all.has(kept)) all.set(kept, kept.make(session));
-  // Made by this very room.
+  // Created by the same `Kept`.
   return all.get(kept) as Value;
 }
 
@@ -160,7 +160,7 @@ export const companion: unique symbol = Symbol('kept beside a session');
 
 export type WithCompanion = Session & { readonly [companion]?: Companion };
 
-/** On the session itself: a young collection keeps what the values of a WeakMap refer to, here the session and its whole log. */
+/** Stored on the session itself: a minor garbage collection does not free the values of a WeakMap, here the session with its log. */
 export function companionOf(session: WithCompanion): Companion {
   return session[companion] ?? makeCompanion(session);
 }
@@ -182,7 +182,7 @@ function makeCompanion(session: Session): Companion {
   return made;
 }
 
-/** What policies see of a session, or of a transaction in it. */
+/** A reader that notes when policies read the session or a transaction. */
 export function watchedReader(reader: SessionReader, moves: PolicyMoves): SessionReader {
   return Object.freeze({
     read<State>(slice: Slice<State>): State {
@@ -196,16 +196,16 @@ const noResources: ReadonlyMap<string, unknown> = new Map();
 const noGrants: ReadonlySet<string> = new Set();
 const noBudgets: readonly BudgetAccount[] = [];
 
-/** What a host's options need of other rooms before there is a scope. */
+/** The values that `createCallScope` needs from other rooms. */
 export interface Around {
   readonly features: CallFeatures;
-  /** The call under which the session is; `undefined` for a session of the host. */
+  /** The outer call; `undefined` for a session of the host. */
   readonly parent: RunningCall | undefined;
-  /** What what is nested in that call gets of its resources. */
+  /** The resources of the outer call for nested calls. */
   readonly outerResources: ReadonlyMap<string, unknown>;
-  /** The host's, which can break nothing. */
+  /** The host's listener, isolated. */
   readonly listener: ((event: RunEvent) => void) | undefined;
-  /** Tools that there may be later; policies may mention them. Default: those that there are. */
+  /** Tools that may appear later, which policies may mention. Default: the existing ones. */
   readonly toolNames?: ReadonlySet<string> | undefined;
 }
 
@@ -222,7 +222,7 @@ export function createCallScope(
     const message = `\`maxResultChars\` must be an integer of at least ${minResultChars}, got ${String(maxResultChars)}.`;
     throw new HoldfastError('options.invalid', message, { data: { reason: 'max_result_chars' } });
   }
-  // What `context.child()` gives is a session that core knows less of.
+  // `context.child()` returns a session whose type in core has fewer members.
   const session = options.session as Session;
   const outer = parent?.scope;
   const toolset = compileTools(options.tools);
@@ -278,14 +278,14 @@ export function createCallScope(
   };
 }
 
-/** The reading side of the resource `filesystem`. */
+/** The read-only side of the resource `filesystem`. */
 export function readOnlyFilesystem(resources: ReadonlyMap<string, unknown>): FilesystemReader | undefined {
   const resource = resources.get('filesystem');
-  // By the name's contract: whoever binds `filesystem` binds a StagedResource<Filesystem, FilesystemReader>.
+  // By the name's contract: `filesystem` is bound to a StagedResource<Filesystem, FilesystemReader>.
   return isStagedResource(resource) ? (resource.readOnly as FilesystemReader) : undefined;
 }
 
-/** Tells those who listen to the parent, too. */
+/** Also emits to the listeners of the parent. */
 function passUp(parent: RunningCall, sessionId: string, own: CallScope['emit']): CallScope['emit'] {
   const { emit } = parent.scope;
   if (emit === undefined) return own;

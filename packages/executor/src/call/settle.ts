@@ -37,7 +37,7 @@ import { isThenable, waitForAnswer } from './execute.ts';
 import type { CallRecord, RunningCall } from './running-call.ts';
 import type { CompiledTool, Ending, Invoked } from './types.ts';
 
-/** The changes that the resources of a call are ready to apply. `mark` identifies them for `recover`. */
+/** Resource changes that are ready to apply. `mark` identifies them for `recover`. */
 export interface PreparedResources {
   readonly touched: ReadonlyMap<string, Touched>;
   readonly mark: string | undefined;
@@ -46,17 +46,17 @@ const none: readonly never[] = Object.freeze([]);
 const nothingPrepared: PreparedResources = { touched: new ReadOnlyMap(), mark: undefined };
 
 /**
- * Ends a call by what its tool did: a success is committed with the policies' next states in one record, anything else is
- * discarded, whatever throws wherever. Answers with the end event, which is in the log.
+ * Ends a call after its tool: commits a success with the policies' next states in one record, and discards anything else, even if
+ * something throws. Returns the end event, which is already logged.
  */
 export function settle(invoked: Invoked, call: RunningCall): ToolCallEndEvent | Promise<ToolCallEndEvent> {
   const { compiled, scope } = call;
-  // The tool has had its word: what it does from now on, while policies are asked and resources prepared, comes too late.
+  // The tool is done: anything it does while policies run and resources are prepared comes too late.
   call.seal();
   const { redactor } = scope.session;
   if (redactor !== undefined && invoked.type === 'returned') learnReturned(redactor, compiled, invoked.value);
   const answer = readAnswer(invoked, compiled);
-  // Most calls use no resource, and then nothing here needs time.
+  // Most calls use no resource and settle synchronously.
   if (call.resources?.holds === true) return scope.features.settleStaged(answer, call);
   if (answer.kind !== 'ok') return drop(withDoubt(answer, compiled.tool, call), call);
   const committed = commit(answer, call);
@@ -67,14 +67,14 @@ function orDrop(committed: ToolCallEndEvent | Ending, call: RunningCall): ToolCa
   return 'type' in committed ? committed : drop(committed, call);
 }
 
-/** Drops what the session has staged and writes down how the call ended. */
+/** Discards what the session has staged and records the end. */
 export function drop(ending: Ending, call: RunningCall): ToolCallEndEvent {
   call.written?.discard();
   const { resuming } = call.scope;
   return recordEnd(resuming === undefined ? ending : resuming.doubt(ending, call, true), call);
 }
 
-/** Writes down how a call ended whose own changes do not count. */
+/** Records the end of a call whose own changes do not count. */
 export function recordEnd(ending: Ending, call: CallRecord): ToolCallEndEvent {
   const { features, session } = call.scope;
   const reserved = call.reservations === undefined ? undefined : features.recordReserved(call, ending);
@@ -85,8 +85,8 @@ export function recordEnd(ending: Ending, call: CallRecord): ToolCallEndEvent {
 }
 
 /**
- * Ends a call that has succeeded, on a decision that holds at that moment; or says why that could not be. Answers at once unless
- * other calls have come before it and policies need time.
+ * Commits a successful call if its decision still holds, or returns why it cannot. Synchronous unless other calls committed first and
+ * policies need time.
  */
 export function commit(
   answer: Ending,
@@ -99,14 +99,14 @@ export function commit(
 }
 
 /**
- * Whether a call that has succeeded was decided on what no longer holds, because others have counted in the meantime. What has
- * touched the world has happened, and is not decided again: that is what `reserve` of a policy is for.
+ * True if another call committed after this one was decided, so its decision may be stale. External calls are not decided again:
+ * their effect has happened, and `reserve` of a policy accounts for it.
  */
 export function isOvertaken({ decidedAt, call, scope }: RunningCall): boolean {
   return decidedAt !== undefined && decidedAt !== scope.moves.count && call.tool.effects !== 'external';
 }
 
-/** Stages the policies' states and writes the commit record; or says why that could not be. */
+/** Stages the policies' states and writes the commit record, or returns why that failed. */
 function commitDecided(ending: Ending, call: RunningCall, prepared: PreparedResources): ToolCallEndEvent | Ending {
   const { scope, compiled } = call;
   try {
@@ -139,7 +139,7 @@ function mayMove({ scope: { observers, moves } }: CallRecord, { changes, events 
 function updatePolicies({ value, message }: Ending, call: RunningCall, all: ReadonlyMap<string, Touched>): void {
   const { scope } = call;
   const touched = all === nothingPrepared.touched ? all : scope.features.ownTouched(call, all);
-  // One for all: none can change what the next one sees.
+  // Shared and frozen, so that no policy can change what the next one sees.
   const result = Object.freeze({ value, message, touched });
   for (const bound of scope.observers) {
     const answer: unknown = bound.policy.onResult?.(call.call, result, bound.context(call.state, scope.surroundings));
@@ -150,15 +150,15 @@ function updatePolicies({ value, message }: Ending, call: RunningCall, all: Read
 }
 
 function lateAnswer(key: string, value: PromiseLike<unknown>): HoldfastError {
-  // Its rejection, which nobody will hear, must not end the process.
+  // Handled here: an unhandled rejection would end the process.
   void waitForAnswer(value);
   return new HoldfastError(
     'policy.result.async',
-    `\`onResult\` of the policy \`${key}\` answered with a promise; it has to answer at once.`,
+    `\`onResult\` of the policy \`${key}\` returned a promise; it must be synchronous.`,
   );
 }
 
-/** What the tool's own answer means: a success whose value has been checked, or why it is none. */
+/** Reads the tool's result: a success with a valid value, or the reason for a failure. */
 export function readAnswer(invoked: Invoked, compiled: CompiledTool): Ending {
   if (invoked.type !== 'returned') return readFailure(invoked, compiled);
   try {
@@ -168,7 +168,7 @@ export function readAnswer(invoked: Invoked, compiled: CompiledTool): Ending {
       ? readValue(value.value, String(value.message), value.excludeValueFromContext, compiled)
       : readFailure(invoked, compiled);
   } catch (thrown) {
-    // A result whose properties throw when they are read.
+    // The result has throwing getters.
     const message = `The result of \`${compiled.tool.name}\` cannot be read.`;
     return failure('invalid', { code: 'output.unreadable', message }, { thrown });
   }
@@ -177,20 +177,20 @@ export function readAnswer(invoked: Invoked, compiled: CompiledTool): Ending {
 function readValue(value: unknown, message: string, excluded: boolean, { tool, output }: CompiledTool): Ending {
   const copied = copyJson(value);
   if (value === undefined) {
-    const nothing = `\`${tool.name}\` returned nothing. It has to return JSON: null when there is nothing to say.`;
+    const nothing = `\`${tool.name}\` returned nothing. Return JSON, or null for no value.`;
     return failure('invalid', { code: 'output.undefined', message: nothing });
   }
   if (!copied.ok) {
-    const problem = `\`${tool.name}\` returned what is not JSON: ${copied.problem}.`;
+    const problem = `\`${tool.name}\` returned a value that is not JSON: ${copied.problem}.`;
     return failure('invalid', { code: 'output.not_json', message: problem });
   }
-  // The value stays what the tool returned: its type is what the schema validates to, so there is nothing left to convert.
+  // The value stays as returned: its type is the schema's output type, so nothing needs converting.
   const validation = output?.validate(copied.value);
   if (validation?.ok === false) {
-    // What schemas say of a value quotes it, which is for observers and the log. Where it was to stay hidden, so do its keys.
+    // Schema messages quote the value: they are for observers and the log. If the value is excluded, its keys are hidden too.
     const places = excluded ? [] : validation.issues.slice(0, 3).filter(({ path }) => path !== '');
     const where = places.length === 0 ? '' : ` at ${places.map(({ path }) => `\`${path.slice(0, 100)}\``).join(', ')}`;
-    const refusal = `\`${tool.name}\` returned what its output schema refuses${where}`;
+    const refusal = `\`${tool.name}\` returned a value that its output schema rejects${where}`;
     const detail = new Error(`${refusal}: ${describeIssues(validation.issues)}`);
     return failure('invalid', { code: 'output.invalid', message: `${refusal}.` }, { thrown: detail });
   }
@@ -203,7 +203,7 @@ function readValue(value: unknown, message: string, excluded: boolean, { tool, o
   try {
     rendered = renderByTool(tool, copied.value);
   } catch (thrown) {
-    // The tool has done its work: a mistake in how the result is shown does not make it a failure.
+    // The tool has done its work: an error in rendering the result is not a failure of the call.
     rendered = renderJson(copied.value);
     const why = `\`renderResult\` of \`${tool.name}\` failed, so the value was sent as JSON: ${describeThrown(thrown)}`;
     const error = toThrownError(thrown, { code: 'output.render_failed', message: why });
@@ -216,7 +216,7 @@ function readValue(value: unknown, message: string, excluded: boolean, { tool, o
 function renderByTool({ renderResult }: Tool, value: Json): string {
   const rendered: unknown = renderResult?.(value);
   if (typeof rendered === 'string') return rendered;
-  // The rejection of a promise, which nobody will hear, must not end the process.
+  // Handled here: an unhandled rejection would end the process.
   void Promise.allSettled([rendered]);
   throw new TypeError(`renderResult must return a string, got ${typeof rendered}.`);
 }
@@ -228,7 +228,7 @@ export interface Committed extends PreparedResources {
 
 const nothing: Committed = { ...nothingPrepared, events: none, changes: none };
 
-/** The one end event of a call. `committed` is what goes into the session with it. */
+/** Creates the one end event of a call. `committed`: the session changes recorded with it. */
 export function toEndEvent(ending: Ending, call: CallRecord, committed: Committed = nothing): ToolCallEndEvent {
   const { source, scope, startedAtMs, finishedAtMs, waitedMs, retries } = call;
   const attempts = retries === undefined ? undefined : retries.length + 1;
@@ -246,7 +246,7 @@ export function toEndEvent(ending: Ending, call: CallRecord, committed: Committe
     attempts,
   });
   const endedAtMs = finishedAtMs ?? scope.clock.now() - waitedMs;
-  // Every field is always there, `undefined` or not: objects of one shape are cheaper, and JSON leaves `undefined` out.
+  // All fields are present, `undefined` or not: objects of one shape are faster, and JSON omits `undefined`.
   return {
     type: 'tool-call-end',
     callId: source.id,
@@ -268,15 +268,15 @@ export function toEndEvent(ending: Ending, call: CallRecord, committed: Committe
     retries,
     abandoned: ending.abandoned,
     startedAtMs,
-    // Never negative, also when the clock was set back.
+    // Never negative, even if the clock was set back.
     durationMs: Math.max(0, endedAtMs - startedAtMs),
     waitedMs: waitedMs > 0 ? waitedMs : undefined,
   };
 }
 
 /**
- * The event as the log keeps it: without the stack, without long texts that follow from the value, and without long arguments that
- * were refused. Of most calls it is the event itself.
+ * The event as logged: without the stack, texts that can be derived from the value, and long refused arguments. For most calls it is
+ * the event itself.
  */
 export function toLogEntry(event: ToolCallEndEvent, ending: Ending, call: CallRecord): LogEntry {
   const { error, input, outcome, rawArguments } = event;
@@ -291,7 +291,7 @@ export function toLogEntry(event: ToolCallEndEvent, ending: Ending, call: CallRe
           ...(error === undefined ? {} : { error: { ...error } }),
           ...omitted,
         };
-  // JSON throughout, but for fields that are undefined, which JSON leaves out.
+  // JSON except for undefined fields, which JSON omits.
   return kept as unknown as LogEntry;
 }
 

@@ -31,56 +31,56 @@ import type { ScopeFacts } from './prepare.ts';
 import type { CallRecord, RunningCall } from './running-call.ts';
 import type { CallScope } from './scope.ts';
 
-/** A call with an id, whose arguments nobody can change any more. */
+/** A call with an id and frozen arguments. */
 export interface IdentifiedCall {
   readonly id: string;
   readonly name: string;
-  /** The text as it came, or frozen JSON; null for what is neither. */
+  /** The raw text, or frozen JSON; null for anything else. */
   readonly arguments: Json;
-  /** Why the arguments cannot be taken. */
+  /** Why the arguments are unusable. */
   readonly problem: Problem | undefined;
 }
 
-/** A tool with everything that is derived from it, derived once. */
+/** A tool with everything derived from it. */
 export interface CompiledTool {
   readonly tool: Tool;
-  /** `undefined`: the tool takes no arguments. */
+  /** `undefined` if the tool takes no arguments. */
   readonly input: CompiledSchema | undefined;
   readonly output: CompiledSchema | undefined;
-  /** What a model is offered. */
+  /** The tool as offered to a model. */
   readonly declaration: ToolDeclaration;
-  /** A schema came without its code: no call can be checked. */
+  /** A schema was loaded without its code, so no call can be checked. */
   readonly missing: Problem | undefined;
 }
 
-/** Tools by name. `missing` is that of the first tool that has one. */
+/** Tools by name. `missing` is that of the first tool with one. */
 export interface CompiledTools {
   readonly byName: ReadonlyMap<string, CompiledTool>;
-  /** Where each stands in the list. */
+  /** The position of each tool in the list. */
   readonly places: ReadonlyMap<string, number>;
   readonly declarations: readonly ToolDeclaration[];
   readonly missing: Problem | undefined;
 }
 
-/** A call that has been looked up and parsed. */
+/** A call whose tool was found and whose arguments are valid. */
 export interface Prepared {
   readonly type: 'prepared';
   readonly call: PreparedCall;
-  /** The input as JSON: as it was before the schema made something else of it. */
+  /** The input as JSON, before any transform of the schema. */
   readonly recorded: JsonObject;
   readonly compiled: CompiledTool;
 }
 
-/** How a call ends, before it is written down. */
+/** The result of a call before it is recorded. */
 export interface Ending {
   readonly kind: OutcomeKind;
   readonly code: string | undefined;
   readonly message: string;
   readonly value: Json;
   readonly rendered: string;
-  /** Whole. */
+  /** Not truncated. */
   readonly text: string;
-  /** Of a success: the value is not in the text; and the tool itself has made `rendered` of it. */
+  /** Of a success: the text does not contain the value. `rendered` is then the tool's own text. */
   readonly excluded?: boolean;
   readonly ownRendering?: boolean;
   /** For observers and the log. */
@@ -93,202 +93,200 @@ export interface Ended {
   readonly ending: Ending;
 }
 
-/** What the policies in force and the dangerous gate say, all of it. */
+/** The combined decision of the policies in force and the dangerous gate. */
 export interface Verdict {
   /** Deny beats ask beats allow. */
   readonly type: Decision['type'];
-  /** Of every policy that was asked, in order. */
+  /** One per policy, in order. */
   readonly decisions: readonly PolicyDecision[];
 }
 
-/** What is decided about a call before it begins. */
+/** The decision about a call before it begins. */
 export type Permitted =
   | { readonly type: 'permitted' }
   | { readonly type: 'suspended'; readonly pending: PendingApproval }
   | Ended;
 
-/** A call that could not be decided without a person: nothing has run. */
+/** A call that waits for approval. Nothing has run. */
 export interface Suspended {
   readonly kind: 'suspended';
   readonly pending: readonly PendingApproval[];
 }
 
-/** What a tool itself came to. */
+/** The return value or error of a tool. */
 export type Answer =
   | { readonly type: 'returned'; readonly value: unknown }
   | { readonly type: 'threw'; readonly thrown: unknown };
 
-/** What came of running a tool's own code. */
+/** The result of running a tool's own code. */
 export type Invoked =
   | Answer
   | {
       readonly type: 'stopped';
       readonly by: StopReason;
-      /** The limit that was reached, in milliseconds; `undefined` where somebody else ended its time. */
+      /** The limit that was reached, in milliseconds; `undefined` if the run ended. */
       readonly limitMs: number | undefined;
-      /** It was told to stop and has not: whatever it still does or answers is dropped. */
+      /** The tool was told to stop and did not: anything it still does or returns is dropped. */
       readonly abandoned: boolean;
-      /** Whether it has stopped by now. */
+      /** True if it has stopped since. */
       hasStopped(): boolean;
     };
 
-/** What a host answers when it is asked: `later` suspends, as if there were nobody to ask; a nested call it denies. */
+/** The host's answer to an approval. `later` suspends the call as if `approve` were missing, and denies a nested call. */
 export type HostAnswer = ApprovalAnswer | { readonly type: 'later' };
 
-/** How a host answers an ask. Throwing, or answering anything else, denies. */
+/** Answers an approval. An error or any other value denies. */
 export type Approve = (pending: PendingApproval) => HostAnswer | Promise<HostAnswer>;
 
-/** Why the time of a run or of a direct call is over. */
+/** Why the time of a run or a direct call is over. */
 export type EndOfLife = 'deadline' | 'aborted' | 'budget';
 
-/** Why a call is told to stop: one attempt, or all of them, took too long, or its run is over. */
+/** Why a call must stop: one attempt or all of them took too long, or its run is over. */
 export type StopReason = 'attempt' | 'timeout' | EndOfLife;
 
-/** What every policy of one call sees beside its own state. */
+/** A policy's context without its own state. */
 export type PolicySurroundings = Required<Omit<PolicyContext, 'state'>>;
 
-/** A policy where it is in force. */
+/** A policy with its key and state. */
 export interface PolicyInForce extends BoundPolicy {
-  /** Holds the policy's state; `undefined` when it keeps none. */
+  /** The slice with the policy's state, if it has any. */
   readonly slice: Slice | undefined;
-  /** What an answer of its `onResult` does to the slice. */
+  /** Converts an answer of `onResult` to changes of the slice. */
   toOperations(answer: unknown): readonly Operation[];
 }
 
-/** What overlapping calls of one session need to know of each other. */
+/** Shared by overlapping calls of one session, to detect stale decisions. */
 export interface PolicyMoves {
-  /** Grows when policies may answer otherwise than before, as a call counts. */
+  /** Grows when a commit may change what policies answer. */
   count: number;
-  /** Whether a policy has ever read the session: from then on whatever changes the session may change what it answers. */
+  /** True once a policy has read the session: from then on any change of the session may change its answer. */
   looked: boolean;
-  /** Resolves when nobody is before who comes next. */
+  /** Resolves when the queue is empty. */
   turn: Promise<void>;
 }
 
-/** Changes of policies' states that count unless what was done is counted itself: by the id of the call, and of those nested in it. */
+/** Policy changes, by call id, that count if the call or a nested call ends in doubt. */
 export type Reservations = Map<string, readonly Json[]>;
 
-/** Where a run is. Turns are counted from 1. */
+/** The position of a run. Turns are counted from 1. */
 export interface RunPosition {
-  /** Records that its session's log had before it: no other run of the session has the same. */
+  /** The number of log records before the run; unique within the session. */
   readonly startSeq: number;
   turn: number;
 }
 
-/** How calls are made, beyond what their tools declare. What is the same for many calls is looked at once when it is one object. */
+/** Per-call overrides of a tool's timeout and retries. Reuse one object for many calls: it is checked once. */
 export interface CallManner {
-  /**
-   * Longest that one attempt may take, in milliseconds. The tool's own `timeoutMs` holds for all of them. Default: only that.
-   */
+  /** Time limit for one attempt, in milliseconds. The tool's `timeoutMs` covers all attempts. Default: only that. */
   readonly attemptTimeoutMs?: number;
   /**
-   * How often the tool may be run, the first included, 1 to 1,001: where it fails, and where it may be repeated `safe`ly also where the
-   * time of an attempt is over and it has stopped before the next. A tool that may not be repeated is run once. Default: as the tool declares.
+   * How often the tool may run, including the first attempt, 1 to 1,001. Failures are retried; timeouts too if the tool is `repeat: 'safe'`
+   * and has stopped. A tool that may not be repeated runs once. Default: as the tool declares.
    */
   readonly attempts?: number;
   /**
-   * What is waited after the attempt of that number, counted from 1, in milliseconds. Asked before the call begins, for all attempts.
+   * Delay after the attempt of that number, counted from 1, in milliseconds. Called for all attempts before the call begins.
    * Default: as the tool declares, else doubling from 1,000 to 60,000.
    */
   readonly delayMs?: (attempt: number) => number;
-  /** What the tool of the call sees as `context.trace`. */
+  /** The `context.trace` of the tool. */
   readonly trace?: (callId: string) => readonly TraceEntry[];
-  /** Gets the one end event of the call, once the log has it. */
+  /** Receives the end event of the call once it is logged. */
   readonly onEnd?: (event: ToolCallEndEvent) => void;
 }
 
-/** A manner that has been checked. */
+/** Validated overrides. */
 export interface CheckedManner extends Omit<CallManner, 'delayMs'> {
-  /** After each attempt but the last. */
+  /** One per attempt except the last. */
   readonly delaysMs: readonly number[] | undefined;
 }
 
-/** A call's parts in resources: what it has staged there, and what was made for it. */
+/** The resources of a call: its staged changes and its own instances. */
 export interface CallResources {
-  /** By name, as the tool gets them. @throws what a resource throws when it begins. */
+  /** By name, as the tool gets them. @throws the error of a resource that cannot begin. */
   readonly views: ReadonlyMap<string, unknown>;
   readonly staged: ReadonlyMap<string, ResourceTransaction>;
-  /** Whether ending the call takes more than dropping what the session has staged. */
+  /** True if ending the call takes more than discarding the session's changes. */
   readonly holds: boolean;
   use: ToolContext['use'];
-  /** Ends what the tool can do. Answers with what a part threw. */
+  /** Closes the resources to the tool. Returns the error of a part that threw. */
   seal(): { readonly thrown: unknown } | undefined;
 }
 
-/** A nested call that was allowed and has succeeded, and counts when the call around it does. */
+/** A successful nested call, which counts if the outer call does. */
 export interface NestedDecision {
   readonly call: PreparedCall;
   readonly scope: CallScope;
   readonly approved: ReadonlySet<string> | undefined;
-  /** Those nested in it, in order. */
+  /** Its own nested calls, in order. */
   readonly nested: readonly NestedDecision[];
-  /** What the policies have made of its own success. */
+  /** The policies' changes for its success. */
   readonly changes: readonly Json[];
 }
 
-/** What is nested in a call, as far as the call has to know. */
+/** The nested work of a call. */
 export interface NestedWork {
-  /** Whether the call has made calls or runs of its own. */
+  /** True if the call has made calls or runs of its own. */
   readonly any: boolean;
-  /** Of calls that count with it. */
+  /** Nested calls that count with it. */
   readonly decisions: readonly NestedDecision[];
   call(name: string, input: unknown): Promise<Outcome>;
   openChild(): ChildSession;
-  /** A nested call has committed into this one. */
+  /** Called when a nested call has committed into this one. */
   note(nested: RunningCall, changes: readonly Json[], touched: ReadonlyMap<string, Touched>): void;
-  /** What the call has done itself, on top of what nested calls left. */
+  /** The call's own changes, without those of nested calls. */
   own(touched: ReadonlyMap<string, Touched>): ReadonlyMap<string, Touched>;
-  /** For the next attempt at the same call: names are counted on. */
+  /** For the next attempt at the same call; numbering continues. */
   again(call: RunningCall): NestedWork;
 }
 
-/** What is known of a call that is resumed. Brought by the runners that resume. */
+/** Support for resumed calls, provided by the resuming runners. */
 export interface Resuming {
-  /** Notes on `call` whether its tool was begun before the process ended. */
+  /** Notes on `call` if its tool began before the process ended. */
   note(call: CallRecord): void;
-  /** Whatever ends a call that was begun before but a success: it may have taken effect then. `again`: it has been run again. */
+  /** Turns the unsuccessful ending of a call that began before into doubt: it may have taken effect then. `again`: the tool ran again. */
   doubt(ending: Ending, call: CallRecord, again: boolean): Ending;
 }
 
-/** What rare calls need of other rooms. A plain call passes each by with one comparison. */
+/** The rarely used features of a call. A plain call skips each with one comparison. */
 export interface CallFeatures {
   /** @throws HoldfastError `options.invalid`. */
   openFacts(source: FactsSource, session: Session): ScopeFacts;
-  /** A policy needs time, or a person has to be asked. */
+  /** Called if a policy is asynchronous or approval is needed. */
   permit(first: Verdict | Promise<Verdict>, call: RunningCall): Promise<Permitted>;
-  /** Waives the asks about a tool that was granted for the session. */
+  /** Allows the asks about a tool that was granted for the session. */
   waiveGranted(verdict: Verdict, call: PreparedCall, scope: CallScope): Verdict | Promise<Verdict>;
-  /** Keeps the arguments of a direct call that waits, or begins. */
+  /** Keeps the arguments of a direct call that is suspended or begins. */
   keepWaiting(call: IdentifiedCall, scope: CallScope): void;
   keepBegun(call: IdentifiedCall, scope: CallScope): void;
-  /** What the world knows the call by. */
+  /** The idempotency key of a call. */
   keyOf(call: RunningCall): string;
-  /** Asks the policies what is to be kept of an external call should it not be known whether it took effect. */
+  /** Collects the policies' reservations for an external call, which count if it ends in doubt. */
   reserve(call: RunningCall): Ended | undefined;
   /** A call with reservations has begun. */
   joinReserved(call: RunningCall): void;
-  /** It has succeeded; or has not, and is recorded with what may have happened nevertheless. */
+  /** The call has succeeded, or is recorded as failed with its reservations. */
   endReserved(call: RunningCall): void;
   recordReserved(call: CallRecord, ending: Ending): ToolCallEndEvent | undefined;
   openResources(call: RunningCall): CallResources;
-  /** Ends a call that has resources, with success or without. */
+  /** Settles a call that has resources. */
   settleStaged(answer: Ending, call: RunningCall): Promise<ToolCallEndEvent>;
-  /** Ends an entered call that may not count. */
+  /** Ends a call that has begun but may not count. */
   refuse(ending: Ending, call: RunningCall): Promise<ToolCallEndEvent>;
   openNested(call: RunningCall): NestedWork;
   refuseNested(tool: Tool, parent: RunningCall): Ended | undefined;
   nestedLifetime(call: RunningCall): Lifetime;
-  /** What policies are told of: what the tool did itself. Nobody can change it. */
+  /** The tool's own reads and writes, frozen for policies. */
   ownTouched(call: RunningCall, touched: ReadonlyMap<string, Touched>): ReadonlyMap<string, Touched>;
-  /** Ends a call whose tool may be run again where it failed. */
+  /** Settles a call whose tool may be retried. */
   retry(invoked: Invoked, call: RunningCall): ToolCallEndEvent | Promise<ToolCallEndEvent>;
-  /** Lets a tool that prepares say itself when it begins. */
+  /** Lets a preparing tool report when it begins. */
   startLater(call: RunningCall, record: () => Promise<void> | undefined): LateStart;
-  /** Opens the sections that a tool needs. `undefined`: it needs none. */
+  /** Opens the sections that a tool needs. `undefined`: none. */
   expand(invoked: Invoked, call: RunningCall): Promise<ToolCallEndEvent> | undefined;
-  /** Others have counted since the call was decided: decides again until it holds, and commits. */
+  /** Other calls committed after the decision: decides again until it holds, then commits. */
   commitOvertaken(commit: () => ToolCallEndEvent | Ending, call: RunningCall): Promise<ToolCallEndEvent | Ending>;
-  /** Writes down what an abandoned tool came to. */
+  /** Records the late result of an abandoned tool. */
   recordLate(answer: Answer, call: RunningCall): void;
 }
 

@@ -3,7 +3,7 @@ import { createSession } from '@holdfast/session';
 import { expect, test } from 'vitest';
 import { type CallOptions, executeToolCall } from '../index.ts';
 
-/* Direct calls share their scope with the call before. Whatever was changed since counts from the next call on. */
+/* Direct calls share their scope with the call before. Changes since then apply from the next call on. */
 
 function answering(value: string, name = 'look'): Tool {
   return defineTool({ name, description: 'Looks.', effects: 'none', execute: () => value });
@@ -52,8 +52,8 @@ test.each<readonly [string, (world: World) => void, string]>([
   ['a tool is added before it', ({ tools }) => tools.unshift(answering('two', 'other')), '"one"'],
   ['the tool is taken out', ({ tools }) => tools.splice(0, 1, answering('two', 'other')), 'tool.unknown'],
   ['a name is taken twice', ({ tools }) => tools.push(answering('two')), 'tool.name.duplicate'],
-  ['what is no tool is added', ({ tools }) => tools.push('look' as never), 'options.invalid'],
-  ['what is no policy is added', ({ policies }) => policies.push({} as never), 'options.invalid'],
+  ['a value that is not a tool is added', ({ tools }) => tools.push('look' as never), 'options.invalid'],
+  ['a value that is not a policy is added', ({ policies }) => policies.push({} as never), 'options.invalid'],
   [
     'another list of policies is passed',
     (given) => {
@@ -78,14 +78,14 @@ test.each<readonly [string, (world: World) => void, string]>([
     'approval.unattended',
   ],
   [
-    'somebody says yes from now on',
+    'the host approves from now on',
     (given) => {
       given.policies.push(asking());
       given.options = { ...given.options, approve: () => ({ type: 'approve' }) };
     },
     '"one"',
   ],
-  ['somebody has to be asked from now on', ({ policies }) => policies.push(asking()), 'suspended'],
+  ['approval is needed from now on', ({ policies }) => policies.push(asking()), 'suspended'],
 ])('%s', async (_name, change, expected) => {
   const given = world();
   expect(await look(given)).toBe('"one"');

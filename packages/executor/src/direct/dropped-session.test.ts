@@ -25,7 +25,7 @@ async function work(note) {
     if (kind !== 'ok') throw new Error(kind);
   }
 }
-// What a promise or a WeakRef holds for a turn is let go.
+// Releases values that a promise or a WeakRef holds for one turn.
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 await work();
 ${measure}

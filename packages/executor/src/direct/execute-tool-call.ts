@@ -17,12 +17,12 @@ import { recoverResources } from '../resources/recover.ts';
 import { openScope } from './features.ts';
 
 /**
- * Runs one tool call, asked for by anybody, on the one path; the value of a success has the type that the listed tools give: parse, policies, approval, transaction, event. A bad call never
- * throws; it ends as an outcome, and whatever is not `ok` has left state and staged resources as they were.
+ * Runs one tool call: parse, policies, approval, transaction, event. The value of a success has the type of the listed tools. A bad
+ * call never throws but ends as an outcome, and any outcome but `ok` leaves state and staged resources unchanged.
  *
- * @throws HoldfastError for a wrong configuration: `tool.name.duplicate`, `tool.input.not_object`, `tool.example.invalid`,
+ * @throws HoldfastError for an invalid configuration: `tool.name.duplicate`, `tool.input.not_object`, `tool.example.invalid`,
  * `policy.key.duplicate`, `policy.tool.unknown`, `options.invalid`, or a schema that cannot be compiled; `context.closed` for a child
- * session whose call has ended; `call.under_way` for the id of a direct call that has not ended; and when the session's log cannot be written.
+ * session whose call has ended; `call.under_way` for the id of an open direct call; and if the session's log cannot be written.
  */
 export function executeToolCall<Listed extends Tool>(
   call: ToolCall,
@@ -39,15 +39,15 @@ export function executeToolCall(call: ToolCall, options: CallOptions): Promise<O
   }
 }
 
-/** What a model sends is always an object; what a host hands over need not be. */
+/** A model always sends an object; a host may not. */
 export function checkCall(call: unknown): void {
   if (typeof call === 'object' && call !== null) return;
-  throw new HoldfastError('options.invalid', 'A call is `{ id, name, arguments }`.', {
+  throw new HoldfastError('options.invalid', 'A call must be an object `{ id, name, arguments }`.', {
     data: { option: 'call', reason: 'kind' },
   });
 }
 
-/** The scope of the session's direct call before, where all that it was made of is the same and nothing can end it. */
+/** Reuses the scope of the session's previous direct call if the options are the same and nothing can end it. */
 function scopeFor(options: CallOptions, called: string): CallScope {
   const known = (options?.session as WithCompanion | undefined)?.[companion]?.direct;
   if (known !== undefined && isMadeOf(known.scope, known.options, options, called)) return known.scope;
@@ -57,7 +57,7 @@ function scopeFor(options: CallOptions, called: string): CallScope {
   return scope;
 }
 
-/** Nothing of it is made anew for each call. */
+/** True if no option needs a fresh scope per call. */
 function isPlain({ resources, grants, budget, signal, timeoutMs }: CallOptions): boolean {
   return (
     resources === undefined &&
@@ -86,14 +86,14 @@ function isMadeOf(scope: CallScope, before: CallOptions, now: CallOptions, calle
   );
 }
 
-/** Only the called tool is looked at, and how many there are: a call does not cost more the more tools there are. */
+/** Compares only the called tool and the number of tools, so the cost does not grow with the list. */
 function isListed({ toolset }: CallScope, { tools }: CallOptions, called: string): boolean {
   const at = toolset.places.get(called);
   if (at === undefined || tools.length !== toolset.places.size) return false;
   return tools[at] === toolset.byName.get(called)?.tool;
 }
 
-/** A list of policies that was changed since is bound again. */
+/** False for a list of policies that was modified. */
 function isBoundTo({ hostPolicies }: CallScope, { policies = none }: CallOptions): boolean {
   if (hostPolicies.length !== policies.length) return false;
   for (let at = 0; at < policies.length; at += 1) if (hostPolicies[at]?.policy !== policies[at]) return false;
@@ -102,7 +102,7 @@ function isBoundTo({ hostPolicies }: CallScope, { policies = none }: CallOptions
 
 const none: readonly Policy[] = [];
 
-/** As `executeToolCall`. Throws what is wrong before the call begins. */
+/** Like `executeToolCall`. Throws configuration errors before the call begins. */
 export function executeIn<Elsewhere extends Released = never>(
   scope: CallScope,
   call: ToolCall,
@@ -129,19 +129,19 @@ async function runAfter<Ended>(
   return run();
 }
 
-/** The end of another call with the id would be taken for that of the one that waits, or is under way. */
+/** Refuses the id of a direct call that is open: its end would be confused with this one's. */
 function claimId(callId: string, session: WithCompanion): () => void {
   const open = session.openCall({ callId });
-  // What waits in a log without content cannot be resumed: asking again is the only way.
+  // A suspended call in a log without content cannot be resumed, so it may be made again.
   if (open !== undefined && (session.content !== 'none' || open.start !== undefined)) {
     throw new HoldfastError(
       'call.under_way',
-      `The call \`${callId.slice(0, 100)}\` waits, or is under way: resume it by \`resumeToolCall\`, or give this one another id.`,
+      `The call \`${callId.slice(0, 100)}\` is suspended or running: resume it with \`resumeToolCall\`, or use another id for this one.`,
       { data: { callId } },
     );
   }
   const own = session[companion];
-  // Mostly there is one, and a set takes twenty times as long.
+  // Usually there is only one, and a set is twenty times slower.
   if (own === undefined || own.alone !== undefined || own.claimed.size > 0) return claimCall(session, callId);
   own.alone = callId;
   return () => {
@@ -149,7 +149,7 @@ function claimId(callId: string, session: WithCompanion): () => void {
   };
 }
 
-/** Not used before in the session's log either, as every call leaves at least one record: it is also the world's name for the call. */
+/** Not used in the session's log either, where every call has at least one record: the idempotency key is derived from it. */
 function nextCallId(session: WithCompanion): string {
   const own = session[companion] ?? companionOf(session);
   own.unnamedCalls = (own.unnamedCalls ?? session.snapshot().seq - 1) + 1;

@@ -8,16 +8,15 @@ import type { Invoked } from '../call/types.ts';
 import { endReserved, reservedBy, stageReserved } from '../nested/reservations.ts';
 import { discardResources, disposeResources, refuse } from '../resources/staged.ts';
 
-/** Opens the sections that a tool needs and ends its call. `undefined`: it threw something else, or nothing can be opened for it. */
+/** Opens the sections that a tool asked for and ends its call. `undefined`: it threw something else, or nothing can be opened. */
 export function expand(invoked: Invoked, call: RunningCall): Promise<ToolCallEndEvent> | undefined {
-  // What is nested would open sections for a call that may yet fail; and one that was begun before its process ended may have done
-  // something then, so it is in doubt like any that does not succeed.
+  // A nested call would open sections for an outer call that may still fail. A call that began before its process ended is in doubt.
   if (invoked.type !== 'threw' || call.scope.nested || call.begunBefore) return undefined;
   const opening = openingOf(invoked.thrown, call.scope);
   return opening && openSections(opening, call);
 }
 
-/** What throws here has to fail the call. */
+/** Errors thrown here must fail the call. */
 function openingOf(thrown: unknown, { prompt }: CallScope): SectionOpening | undefined {
   try {
     return prompt?.opening?.(thrown);
@@ -28,7 +27,7 @@ function openingOf(thrown: unknown, { prompt }: CallScope): SectionOpening | und
   }
 }
 
-/** The tool has done nothing that counts, so no policy hears of a success. */
+/** The tool has done nothing that counts, so policies see no success. */
 async function openSections(open: SectionOpening, call: RunningCall): Promise<ToolCallEndEvent> {
   const { scope } = call;
   call.seal();
@@ -42,7 +41,7 @@ async function openSections(open: SectionOpening, call: RunningCall): Promise<To
     await disposeResources(call);
     const { reservations } = call;
     if (ending.kind !== 'ok') return recordEnd(ending, call);
-    // Of what it has called before it found that out, nothing else is kept.
+    // Only reservations of its nested calls are kept.
     const called = reservations && reservedBy(reservations, call.source.id, 'failed');
     const misfit = called && stageReserved(called, opening);
     if (misfit !== undefined) throw misfit.thrown;

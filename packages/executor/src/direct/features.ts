@@ -18,7 +18,7 @@ import { isolateListener } from './listener.ts';
 import { checkCallOptions } from './options.ts';
 import { retry } from './retry.ts';
 
-/** The rooms that calls pass by unless they need them. */
+/** The rooms with rarely used features. */
 const features: CallFeatures = {
   openFacts,
   permit: permitWithApproval,
@@ -47,7 +47,7 @@ const features: CallFeatures = {
 const nothingAround: ReadonlyMap<string, unknown> = new Map();
 
 /**
- * `toolNames`: tools that there may be later; policies may mention them.
+ * `toolNames`: tools that may appear later, which policies may mention.
  *
  * @throws HoldfastError as `compileTools`, and `policy.key.duplicate`, `policy.tool.unknown`, `options.invalid`, `context.closed`.
  */
@@ -55,7 +55,7 @@ export function openScope(options: CallOptions, toolNames?: ReadonlySet<string>)
   checkCallOptions(options);
   const parent = parentCallOf(options.session);
   const { onEvent } = options;
-  // `checkCallOptions` has seen that it is one.
+  // Checked by `checkCallOptions`.
   const session = options.session as Session;
   return createCallScope(options, {
     features,

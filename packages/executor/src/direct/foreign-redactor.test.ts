@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { echo, outcomeOf, playing, say, stop, toolsPrompt } from '../fixtures.ts';
 import { executeToolCall, openCaller, resumeToolCall, runAgent } from '../index.ts';
 
-const key = 'a key of the host that nobody else knows';
+const key = 'a key known only to the host';
 const methods = [
   'redact',
   'learn',
@@ -60,7 +60,7 @@ test.each(Object.keys(runners).flatMap((runner) => methods.map((method) => ({ ru
   },
 );
 
-/** What `work` throws while the redactor of its session has no `method`. */
+/** The error of `work` while the redactor of its session has no `method`. */
 async function thrownWithout(
   method: Method,
   work: (context: ToolContext, lose: () => void) => unknown,

@@ -6,25 +6,25 @@ import { toAbortReason } from '../call/execute.ts';
 import type { RunningCall } from '../call/running-call.ts';
 import type { Answer, LateStart } from '../call/types.ts';
 
-/** Lets a tool that prepares say itself when it begins. `record` writes the start record; resolves when that is as durable as the log promises. */
+/** Lets a preparing tool report when it begins. `record` writes the start record and resolves once it is durable. */
 export function startLater(call: RunningCall, record: () => Promise<void> | undefined): LateStart {
   return new Start(call, record);
 }
 
-/** The start of a call whose tool prepares: recorded once, when the tool says so, however many attempts there are. */
+/** The start of a call whose tool prepares: recorded once, when the tool begins, however many attempts there are. */
 class Start implements LateStart {
   readonly #call: RunningCall;
   readonly #record: () => Promise<void> | undefined;
   #recorded: Promise<void> | undefined;
 
-  /** @param record - writes the start record; resolves when that is as durable as the log promises. */
+  /** @param record - writes the start record and resolves once it is durable. */
   constructor(call: RunningCall, record: () => Promise<void> | undefined) {
     this.#call = call;
     this.#record = record;
     call.preparing = true;
   }
 
-  /** Rejects when the call has to stop, or cannot be recorded: then its tool must not begin. */
+  /** Rejects if the call must stop or cannot be recorded: then its tool must not begin. */
   async begin(call: RunningCall): Promise<void> {
     checkGoesOn(call);
     this.#recorded ??= this.#start();
@@ -54,15 +54,15 @@ class Start implements LateStart {
   }
 }
 
-/** @throws why the call has to stop. */
+/** @throws the reason why the call must stop. */
 function checkGoesOn({ ended }: RunningCall): void {
   if (ended !== undefined) throw toAbortReason(ended);
 }
 
-/** Longest late value that is kept, in characters of its JSON. */
+/** Longer late values are not kept; in characters of JSON. */
 const maxLength = 65_536;
 
-/** Writes down what an abandoned tool came to. Nobody waits for it, so nothing may be thrown here. */
+/** Records the late result of an abandoned tool. Not awaited, so it must not throw. */
 export function recordLate(answer: Answer, { call, compiled, scope }: RunningCall): void {
   if (answer.type === 'returned') learnReturned(scope.session.redactor, compiled, answer.value);
   const event: ToolCallLateEvent = {
@@ -74,11 +74,11 @@ export function recordLate(answer: Answer, { call, compiled, scope }: RunningCal
     atMs: scope.clock.now(),
   };
   try {
-    // Made of JSON; an interface does not say so to the compiler.
+    // JSON by construction; TypeScript cannot see that of an interface.
     scope.session.record(event as unknown as LogEntry);
   } catch (thrown) {
-    // The session was closed or its log is broken: observers are the only ones left to tell.
-    scope.emit?.({ ...event, message: `The log could not take this: ${describeThrown(thrown)}` });
+    // The session is closed or its log is broken; only observers can be told.
+    scope.emit?.({ ...event, message: `Could not be logged: ${describeThrown(thrown)}` });
     return;
   }
   scope.emit?.(event);
@@ -92,8 +92,8 @@ function describe(answer: Answer): Pick<ToolCallLateEvent, 'value' | 'message'> 
     const message = String(value.message);
     return { ...(message === '' ? {} : { message }), ...(value.value === null ? {} : describeValue(value.value)) };
   } catch (thrown) {
-    // A result whose properties throw when they are read.
-    return { message: `It cannot be read: ${describeThrown(thrown)}` };
+    // The result has throwing getters.
+    return { message: `Unreadable: ${describeThrown(thrown)}` };
   }
 }
 

@@ -3,8 +3,8 @@ import type { Session } from '@holdfast/session';
 import { isThenable, waitForAnswer } from '../call/execute.ts';
 
 /**
- * A listener that cannot break what it listens to: what it throws, or its promise rejects with, is recorded. It sees events with
- * masks where the session has a redactor.
+ * Isolates a listener: records what it throws or its promise rejects with. If the session has a redactor, the listener sees masked
+ * events.
  */
 export function isolateListener<Event extends { readonly type: string }>(
   listener: (event: Event) => void,
@@ -14,7 +14,7 @@ export function isolateListener<Event extends { readonly type: string }>(
     try {
       session.record({ type: 'subscriber-error', event: event.type, message: describeThrown(thrown) });
     } catch {
-      // What was told of has happened, so its call must not fail; the next record meets the same log and says so.
+      // The event has happened, so its call must not fail; the next record fails on the same log and reports it.
     }
   };
   return (event) => {
@@ -32,7 +32,7 @@ export function isolateListener<Event extends { readonly type: string }>(
   };
 }
 
-/** A stack that is only made when it is looked at would be told of without masks. */
+/** Makes a lazily computed stack an own property, so that it is masked too. */
 function withOwnStack<Event extends object>(event: Event): Event {
   const { error } = event as { readonly error?: { readonly stack?: string } };
   return error?.stack === undefined ? event : { ...event, error: { ...error, stack: error.stack } };

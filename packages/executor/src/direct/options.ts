@@ -30,19 +30,19 @@ const runRules: OptionRules = {
   prompt: 'object',
   maxRounds: 'any',
 };
-/** What every runner is given. Looks closer only at what cannot be right. @throws HoldfastError `options.invalid`. */
+/** Checks the options of every runner; detailed only if something looks wrong. @throws HoldfastError `options.invalid`. */
 export function checkCallOptions(options: unknown): void {
   if (!looksRight(options)) checkOptions('A runner', options, rules, { strays: 'misspelled' });
   if (!hasSession(options)) {
-    throw new HoldfastError('options.invalid', '`session` must be a session: make it by `createSession`.', {
+    throw new HoldfastError('options.invalid', '`session` must be a session: create it with `createSession`.', {
       data: { option: 'session', reason: 'kind' },
     });
   }
-  // Another version of the package may have made the session.
+  // The session may come from another version of the package.
   checkRedactor(options.session.redactor);
 }
 
-/** What `runAgent`, or with `input: false` `resumeRun`, is given. @throws HoldfastError `options.invalid`. */
+/** Checks the options of `runAgent`, or with `input: false` of `resumeRun`. @throws HoldfastError `options.invalid`. */
 export function checkRunOptions(runner: string, options: unknown, { input }: { readonly input: boolean }): void {
   const own: OptionRules = input ? { input: 'text!', session: 'object' } : { run: 'any' };
   checkOptions(runner, options, { ...runRules, ...own }, { strays: 'misspelled' });
@@ -61,7 +61,7 @@ export function checkRunOptions(runner: string, options: unknown, { input }: { r
   );
 }
 
-// At every direct call: a few comparisons.
+// Runs for every direct call, so only a few comparisons.
 function looksRight(options: unknown): boolean {
   if (typeof options !== 'object' || options === null) return false;
   const { tools, session, policies, grants, approve, onEvent } = options as Readonly<Record<string, unknown>>;
@@ -80,14 +80,14 @@ function hasSession(options: unknown): options is { readonly session: Session } 
   return typeof session === 'object' && session !== null && 'record' in session && 'begin' in session;
 }
 const maxAttempts = 1_001;
-/** What a tool itself declares at most. */
+/** The most attempts that a tool can declare. */
 const maxDeclared = 10;
 
-/** @throws HoldfastError `options.invalid`, and what `delayMs` throws: nothing of the call has begun. */
+/** @throws HoldfastError `options.invalid`, or the error of `delayMs`. The call has not begun. */
 export function checkManner({ delayMs, ...manner }: CallManner): CheckedManner {
   const { attempts, attemptTimeoutMs } = manner;
   if (attempts !== undefined && !(Number.isInteger(attempts) && attempts >= 1 && attempts <= maxAttempts)) {
-    throw invalid('attempts', `a whole number from 1 to ${maxAttempts}`, attempts);
+    throw invalid('attempts', `an integer from 1 to ${maxAttempts}`, attempts);
   }
   if (attemptTimeoutMs !== undefined && !(Number.isFinite(attemptTimeoutMs) && attemptTimeoutMs > 0)) {
     throw invalid('attemptTimeoutMs', 'a positive number of milliseconds', attemptTimeoutMs);

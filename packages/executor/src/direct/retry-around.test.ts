@@ -284,7 +284,7 @@ test.each([
   { repeat: 'keyed', runs: 1, outcome: { kind: 'in-doubt', attempts: undefined } },
   { repeat: 'safe', runs: 3, outcome: { kind: 'failed', attempts: 3 } },
 ] as const)(
-  'a call that was interrupted, $repeat, is run $runs times when it is gone on with and fails',
+  'a call that was interrupted, $repeat, runs $runs times when it is resumed and fails',
   async ({ repeat, runs, outcome }) => {
     const world: World = { effects: [], keys: [] };
     const { options } = await dieUnder((at) => sending(at, { repeat }), world);
@@ -302,7 +302,7 @@ test.each([
   },
 );
 
-test('a call whose process ended between two attempts is run again when it is gone on with', async () => {
+test('a call whose process ended between two attempts runs again when it is resumed', async () => {
   const world: World = { effects: [], keys: [] };
   let begun = 0;
   const sendingAtLast = (at: World): Tool => {

@@ -317,7 +317,7 @@ test('calls within an attempt end with it, and those of the next have names of t
   expect(around.ends().map(({ callId }) => callId)).toEqual(['c/1', 'c/2', 'c']);
 });
 
-/** What one attempt does, and how long it takes. */
+/** The action and duration of one attempt. */
 const attempt = fc.record({
   does: fc.constantFrom('answers', 'throws', 'stops', 'ignores'),
   tookMs: fc.integer({ min: 0, max: 30 }),

@@ -115,9 +115,9 @@ test('a tool without `retry`, and one that succeeds at once, say nothing of atte
 
 test.each<{ readonly title: string; readonly attempt: (context: ToolContext) => unknown; readonly outcome: object }>([
   { title: 'no answer', attempt: () => undefined, outcome: { kind: 'invalid', code: 'output.undefined' } },
-  { title: 'what is no JSON', attempt: () => 1n, outcome: { kind: 'invalid', code: 'output.not_json' } },
+  { title: 'a value that is not JSON', attempt: () => 1n, outcome: { kind: 'invalid', code: 'output.not_json' } },
   {
-    title: 'a failure whose payload is no JSON',
+    title: 'a failure whose payload is not JSON',
     attempt: () => toolError('No.', { value: 1n as never }),
     outcome: { kind: 'invalid', code: 'output.not_json' },
   },
@@ -334,7 +334,7 @@ test('an attempt that cannot be undone is the last one', async () => {
   expect(await call()).toMatchObject({
     kind: 'failed',
     code: 'tool.threw',
-    message: 'broke What it had staged in `words` could not be cleaned up: discard broke',
+    message: 'broke Its changes staged in `words` could not be discarded: discard broke',
   });
   expect(tool.contexts).toHaveLength(1);
   expect(retries()).toEqual([]);
@@ -397,7 +397,7 @@ test.each([
   const records: unknown[] = [];
   const events: RunEvent[] = [];
   const session = createSession({
-    redactor: createRedactor({ key: 'a key of the host that nobody else knows', secrets }),
+    redactor: createRedactor({ key: 'a key known only to the host', secrets }),
     store: { append: (entry) => void records.push(entry), close: () => undefined },
   });
   const tool = defineTool<unknown, unknown>({

@@ -8,17 +8,17 @@ import { readAnswer, recordEnd } from '../call/settle.ts';
 import type { Ending, Invoked } from '../call/types.ts';
 import { discardResources, disposeResources } from '../resources/staged.ts';
 
-/** How often a tool is run in one call, as long as it fails. */
+/** How often a failing tool runs in one call. */
 interface Attempts {
-  /** At most, the first included. */
+  /** The maximum, including the first. */
   readonly count: number;
-  /** After the attempt of that number. */
+  /** The delay after the attempt of that number. */
   delayMs(attempt: number): number;
-  /** Also where the time of an attempt was over, and the tool has stopped before the next. */
+  /** Also retry after a timeout, once the tool has stopped. */
   readonly afterTimeout: boolean;
 }
 
-/** `undefined`: once. What the caller asks for comes before what the tool declares. */
+/** `undefined` for a single attempt. The caller's overrides take precedence over the tool's declaration. */
 function attemptsOf({ call: { tool }, scope: { manner } }: RunningCall): Attempts | undefined {
   const { retry, repeat } = tool;
   const count = manner?.attempts ?? retry?.attempts ?? 1;
@@ -34,8 +34,8 @@ function attemptsOf({ call: { tool }, scope: { manner } }: RunningCall): Attempt
 const defaultBackOff = toRetry({ attempts: 2 });
 
 /**
- * Ends a call whose tool may be run again where it failed: as often as it may, and the time of the call lasts. Every attempt has a
- * transaction and a context of its own, begun on the state as it is then; of those before the last one nothing is left.
+ * Ends a call whose tool may be retried, within its attempts and its time. Every attempt has its own transaction and context, begun
+ * on the current state; failed attempts leave nothing.
  */
 export function retry(answer: Invoked, first: RunningCall): ToolCallEndEvent | Promise<ToolCallEndEvent> {
   const attempts = attemptsOf(first);
@@ -67,8 +67,7 @@ async function attemptAgain(answer: Invoked, first: RunningCall, attempts: Attem
       atMs: failedAt.atMs,
     });
     await pause(delayMs, scope);
-    // One that has not stopped meanwhile, as a process may take a moment to, would go on beside the next; or its time is over: the
-    // last word is that of this attempt.
+    // A tool that has not stopped by now, such as a slow process, would overlap with the next attempt.
     if ((invoked.type === 'stopped' && !invoked.hasStopped()) || timeLeftMs(call) <= 0) return recordEnd(failed, call);
     call.retries = [...(call.retries ?? []), failedAt];
     call = call.again();
@@ -77,13 +76,13 @@ async function attemptAgain(answer: Invoked, first: RunningCall, attempts: Attem
   return concludeAttempt(invoked, call);
 }
 
-/** How the call would end as it is, where that may be followed by another attempt. */
+/** The ending of a failed attempt that may be followed by another. */
 function findFailure(invoked: Invoked, call: RunningCall, { afterTimeout }: Attempts): Ending | undefined {
-  // What a nested call did to the world stays, and the next attempt would do it once more.
+  // External effects of a nested call remain, and the next attempt would repeat them.
   if (call.reachedOutside) return undefined;
   const outOfTime = invoked.type === 'stopped' && invoked.by === 'attempt';
   if (outOfTime ? !afterTimeout : !saysFailed(invoked)) return undefined;
-  // Sections have to be opened for it.
+  // Needs a section to be opened, not another attempt.
   if (invoked.type === 'threw' && thrownCode(invoked.thrown, '') === 'visibility.expansion_required') return undefined;
   const { compiled, scope } = call;
   if (invoked.type === 'returned') learnReturned(scope.session.redactor, compiled, invoked.value);
@@ -92,7 +91,7 @@ function findFailure(invoked: Invoked, call: RunningCall, { afterTimeout }: Atte
   return ending.kind === (outOfTime ? 'timed-out' : 'failed') ? ending : undefined;
 }
 
-/** For further attempts, the pauses before them included. */
+/** For further attempts, including the delays before them. */
 function timeLeftMs(call: RunningCall): number {
   const { time, scope } = call;
   const leftMs = time?.leftMs ?? Number.POSITIVE_INFINITY;
@@ -100,12 +99,12 @@ function timeLeftMs(call: RunningCall): number {
   return Math.min(leftMs + idleMs(call), scope.lifetime.deadline.remainingMs());
 }
 
-/** What a call that began early has waited for its turn with its first attempt done: no part of the tool's time. */
+/** How long an early call waited for its turn after its first attempt; not part of the tool's time. */
 function idleMs({ finishedAtMs, scope }: RunningCall): number {
   return finishedAtMs === undefined ? 0 : Math.max(0, scope.clock.now() - finishedAtMs);
 }
 
-/** Drops what an attempt did and ends what it left going. Answers with `failed`, or with what came of not being able to. */
+/** Discards an attempt and stops its leftover work. Returns `failed`, or an ending that says why discarding failed. */
 async function rollBack(failed: Ending, call: RunningCall): Promise<Ending> {
   const idle = idleMs(call);
   call.time?.credit(idle);
@@ -121,7 +120,7 @@ async function rollBack(failed: Ending, call: RunningCall): Promise<Ending> {
   return ending;
 }
 
-/** Waits, but not beyond the end of the call's time. */
+/** Waits, but no longer than the call's time. */
 async function pause(delayMs: number, { clock, lifetime }: CallScope): Promise<void> {
   if (delayMs === 0) return;
   let stopTimer: () => void = () => undefined;

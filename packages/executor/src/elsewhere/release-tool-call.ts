@@ -11,8 +11,8 @@ import { leaveReserved } from '../nested/reservations.ts';
 import { resumeIn } from '../recovery/resume-tool-call.ts';
 
 /**
- * Decides a call whose body runs elsewhere: look-up, parse, policies, approval, start record. Its tool is declared without `execute`,
- * with `effects: 'external'` and `repeat: 'never'`. `call`: the call, or the id of one that was suspended.
+ * Decides a call whose body runs elsewhere: parse, policies, approval, start record. Its tool is declared without `execute`,
+ * with `effects: 'external'` and `repeat: 'never'`. `call`: the call, or the id of a suspended one.
  *
  * @throws HoldfastError as `executeToolCall` and `resumeToolCall`.
  */
@@ -29,7 +29,7 @@ export async function releaseToolCall(
   }
 }
 
-/** Stops when the start record is as durable as the log promises. */
+/** Stops once the start record is durable. */
 async function release(call: RunningCall): Promise<Outcome | Released> {
   const { tool } = call.call;
   if (tool.effects !== 'external' || tool.repeat === 'safe' || tool.prepares) {

@@ -12,20 +12,20 @@ import { readReservations } from '../nested/reservations.ts';
 import { conclude, isBegun, prepareAgain, reopen } from '../recovery/recover-call.ts';
 import { findCall, identify } from '../recovery/resume-tool-call.ts';
 
-/** How a released call went, as far as the place where it ran can tell. */
+/** The result of a released call, as reported by the place where it ran. */
 export type Report =
   | { readonly type: 'ok'; readonly value?: Json; readonly message?: string }
   | { readonly type: 'failed'; readonly message: string; readonly code?: string; readonly value?: Json }
-  /** It did not run. */
+  /** The call did not run. */
   | { readonly type: 'not-run'; readonly message?: string }
-  /** `code`: why nobody can tell. */
+  /** The result is not known. `code`: why. */
   | { readonly type: 'unknown'; readonly message?: string; readonly code?: string };
 
 /**
- * Ends a call that `releaseToolCall` released: a success is checked, seen by the policies and committed; anything else is recorded.
- * Policies and tools are those that released it.
+ * Ends a call that `releaseToolCall` released: a success is validated, passed to the policies and committed; anything else is recorded.
+ * Pass the same policies and tools as for the release.
  *
- * @throws HoldfastError `call.not_open`, `options.invalid` for a report of another shape, and as `resumeToolCall`.
+ * @throws HoldfastError `call.not_open`, `options.invalid` for a malformed report, and as `resumeToolCall`.
  */
 export async function settleToolCall(callId: string, report: Report, options: CallOptions): Promise<Outcome> {
   const read = readReport(report);
@@ -71,7 +71,7 @@ function toEnding(name: string, report: Report): Ending {
       return failure('in-doubt', { code: report.code ?? 'call.in_doubt', message });
     }
     default: {
-      const message = `\`${name}\` has ended, but its result cannot be taken: the tool is gone, or refuses its arguments.${said}`;
+      const message = `\`${name}\` has ended, but its result cannot be accepted: the tool no longer exists, or rejects its arguments.${said}`;
       return failure('in-doubt', { code: 'call.interrupted', message });
     }
   }
@@ -86,5 +86,5 @@ function readReport(report: unknown): Report {
     if (type === 'failed' && typeof message === 'string' && copied.ok) return report as Report & { type: 'failed' };
     if ((type === 'not-run' || type === 'unknown') && hasText) return report as Report & { type: 'not-run' };
   }
-  throw new HoldfastError('options.invalid', 'A report has the `type` `ok`, `failed`, `not-run` or `unknown`.');
+  throw new HoldfastError('options.invalid', 'The `type` of a report must be `ok`, `failed`, `not-run` or `unknown`.');
 }

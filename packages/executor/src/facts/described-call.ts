@@ -1,7 +1,7 @@
 import type { CallFacts, FactsSource, Json, PlaceView, PreparedCall, Tool } from '@holdfast/core';
 import { copyJson, describeThrown } from '@holdfast/core/internal';
 
-/** A call whose facts are made when somebody first looks at them, and kept. */
+/** A call whose facts are computed on first access. */
 export class DescribedCall implements PreparedCall {
   readonly id: string;
   readonly tool: Tool;
@@ -16,7 +16,7 @@ export class DescribedCall implements PreparedCall {
     this.input = input;
     this.#source = source;
     this.#place = place;
-    // What is private stays writable.
+    // Private fields stay writable.
     Object.freeze(this);
   }
 
@@ -25,12 +25,12 @@ export class DescribedCall implements PreparedCall {
     return this.#facts;
   }
 
-  /** `undefined`: nobody has looked at them, or the call is none of these. */
+  /** The facts computed so far, if any. */
   static madeOf(call: PreparedCall): CallFacts | undefined {
     return #facts in call ? call.#facts : undefined;
   }
 
-  /** The next look makes them again. Answers with what they were. */
+  /** Drops the facts and returns them; the next access computes them again. */
   static forget(call: PreparedCall): CallFacts | undefined {
     if (!(#facts in call)) return undefined;
     const before = call.#facts;
@@ -42,13 +42,13 @@ export class DescribedCall implements PreparedCall {
     let why: string;
     try {
       const copied = copyJson(this.#source.describe(this, this.#place));
-      // The source says that they are facts.
+      // The type of the source says that they are facts.
       if (copied.ok) return copied.value as unknown as CallFacts;
       why = copied.problem;
     } catch (thrown) {
       why = describeThrown(thrown);
     }
-    return unclear(`what \`${this.tool.name}\` would do could not be read: ${why}`);
+    return unclear(`the effects of \`${this.tool.name}\` could not be determined: ${why}`);
   }
 }
 

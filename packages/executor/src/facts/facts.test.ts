@@ -16,7 +16,7 @@ const looking = (seen: unknown[] = []): Policy =>
 
 test.each([
   { what: 'a policy that looks, twice and at the result', name: 'look', looks: true, made: 1 },
-  { what: 'a call that changes something, whoever looks', name: 'act', looks: false, made: 1 },
+  { what: 'a call that changes something, whether or not a policy looks', name: 'act', looks: false, made: 1 },
   { what: 'a call that only reads, and nobody looks', name: 'look', looks: false, made: 0 },
 ])('facts of $what are made $made times', async ({ name, looks, made }) => {
   const facts = source(() => ({ reads: [file('/w/a')] }));
@@ -63,7 +63,7 @@ test.each<[string, FactsSource['describe']]>([
     },
   ],
   ['answers later', (async () => nothing) as never],
-  ['answers with what is no JSON', () => ({ ...nothing, untrusted: Number.NaN as never })],
+  ['answers with a value that is not JSON', () => ({ ...nothing, untrusted: Number.NaN as never })],
   ['answers with nothing', (() => undefined) as never],
 ])('a source that %s leaves the call unclear', async (_what, describe) => {
   const { session, ends } = testSession();

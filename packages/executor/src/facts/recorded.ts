@@ -4,7 +4,7 @@ import { isPlainObject } from '@holdfast/core/internal';
 const maxItems = 50;
 const maxText = 500;
 
-/** Facts as a record keeps them: at most 50 items of a list and 500 characters of a text. */
+/** Facts as recorded: at most 50 items of a list and 500 characters of a text. */
 export function toRecordedFacts(facts: CallFacts): RecordedFacts {
   let cut = false;
   const bound = (json: Json): Json => {
@@ -22,7 +22,7 @@ export function toRecordedFacts(facts: CallFacts): RecordedFacts {
       Object.fromEntries(Object.entries(json).map(([field, value]) => [field, bound(value as Json)])),
     );
   };
-  // Made of JSON; an interface does not say so to the compiler.
+  // JSON by construction; TypeScript cannot see that of an interface.
   const bounded = bound(facts as unknown as Json) as unknown as CallFacts;
   return cut ? Object.freeze({ ...bounded, cut }) : bounded;
 }

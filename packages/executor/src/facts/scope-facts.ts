@@ -7,7 +7,7 @@ import { DescribedCall } from './described-call.ts';
 import { toRecordedFacts } from './recorded.ts';
 import { noteWritten, viewWithWritten } from './written.ts';
 
-/** `session`: above all child sessions. @throws HoldfastError `options.invalid`. */
+/** `session`: the outermost one. @throws HoldfastError `options.invalid`. */
 export function openFacts(source: FactsSource, session: Session): ScopeFacts {
   checkOptions('facts', source, { describe: 'function!', view: 'object!' }, { strays: 'misspelled' });
   checkOptions('view', source.view, { folder: 'text!', workspace: 'text!' }, { strays: 'misspelled' });
@@ -39,7 +39,7 @@ class OpenFacts implements ScopeFacts {
   }
 
   begin(call: PreparedCall): void {
-    // A tool that only reads writes nothing, unless a describer knows better.
+    // A tool that only reads writes nothing, unless a describer says otherwise.
     const facts = call.tool.effects === 'none' ? this.madeOf(call) : call.facts;
     if (facts !== undefined) noteWritten(facts.writes, this.#session);
   }
@@ -51,7 +51,7 @@ class OpenFacts implements ScopeFacts {
 }
 
 function isSame(one: CallFacts, other: CallFacts | undefined): boolean {
-  // Made of JSON; an interface does not say so to the compiler.
+  // JSON by construction; TypeScript cannot see that of an interface.
   const [before, after] = [one, other] as unknown as readonly [Json, Json | undefined];
   return after !== undefined && toCanonicalJson(before) === toCanonicalJson(after);
 }

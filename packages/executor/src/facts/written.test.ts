@@ -6,7 +6,7 @@ import { executeToolCall, runAgent } from '../index.ts';
 import { file, kindOf, source, tool, tools, view } from '../test-facts.ts';
 import { life } from '../test-resume.ts';
 
-/** Whether a policy is told that the session wrote the file. */
+/** True if a policy sees that the session wrote the file. */
 function askWritten(path: string, answers: (boolean | undefined)[]): Policy {
   return definePolicy({
     name: 'written',

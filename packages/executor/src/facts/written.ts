@@ -2,8 +2,8 @@ import { defineSlice, type KeyedState, type Place, type PlaceView, type Slice, u
 import type { Session } from '@holdfast/session';
 
 /**
- * Files and folders that calls of the session began to write, by path; true: with what lies in the folder. Without reducers, as policies'
- * states are: a log is replayed without this definition. Keeps what happened when state rolls back, as disks do.
+ * Files and folders that calls of the session began to write, by path; true: with their contents. Without reducers, like policy states,
+ * because a log is replayed without this definition. Does not roll back, as disks do not.
  */
 const written: Slice<KeyedState<boolean>> = defineSlice<boolean>({
   id: 'holdfast/written',
@@ -12,7 +12,7 @@ const written: Slice<KeyedState<boolean>> = defineSlice<boolean>({
   reducers: {},
 });
 
-/** The view, which also knows what calls of the session wrote. */
+/** A view that includes what calls of the session wrote. */
 export function viewWithWritten(view: PlaceView, session: Session): PlaceView {
   return Object.freeze({
     ...view,
@@ -29,13 +29,13 @@ function isWritten(path: string, session: Session): boolean {
   return known.get('/') === true;
 }
 
-/** Notes what a call is about to write: it may have by the time that it fails. */
+/** Notes what a call is about to write: even a failed call may have written it. */
 export function noteWritten(writes: readonly Place[], session: Session): void {
   if (writes.length === 0) return;
   const known = session.read(written);
   const changes = new Map<string, boolean>();
   for (const { path, recursive } of writes) {
-    // What Git tracks is the workspace's own.
+    // Files tracked by Git belong to the workspace.
     if (recursive?.skips.includes('untracked') === true) continue;
     const whole = recursive !== undefined;
     const before = changes.get(path) ?? known.get(path);

@@ -274,7 +274,7 @@ test('a recursion without an end is stopped, and every level is put back', async
   expect(ends()).toHaveLength(17);
 });
 
-test('a nested call that nobody waited for is cancelled when the call around it ends, and counts for nothing', async () => {
+test('an unawaited nested call is cancelled when the call around it ends, and counts for nothing', async () => {
   let signal: AbortSignal | undefined;
   const slow = noting('slow', async (context) => {
     signal = context.signal;

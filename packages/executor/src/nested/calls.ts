@@ -11,7 +11,7 @@ import { statefulFor } from '../turn/decide-again.ts';
 import { createChildSession } from './child-session.ts';
 import { freezeTouched, NestedTouched } from './touched.ts';
 
-/** What one call calls itself. */
+/** The nested calls of one call. */
 export class Nested implements NestedWork {
   readonly #call: RunningCall;
   #sequence: SequentialCalls | undefined;
@@ -48,7 +48,7 @@ export class Nested implements NestedWork {
       this.#touched ??= new NestedTouched();
       this.#touched.add(touched);
     }
-    // It counts with the call around it, and may have to be decided again then.
+    // It counts with the outer call, and may have to be decided again then.
     const { call, scope, approved, nestedWork } = nested;
     const inner = nestedWork?.decisions ?? [];
     if (inner.length > 0 || statefulFor(call, scope).length > 0)
@@ -67,7 +67,7 @@ export class Nested implements NestedWork {
   }
 }
 
-/** What policies are told of: what the tool did itself. */
+/** The tool's own reads and writes, for policies. */
 export function ownTouched(
   { nestedWork }: RunningCall,
   touched: ReadonlyMap<string, Touched>,
@@ -75,7 +75,7 @@ export function ownTouched(
   return freezeTouched(nestedWork === undefined ? touched : nestedWork.own(touched));
 }
 
-/** Calls run one after another; those that only read run beside each other. */
+/** Runs calls one after another; read-only calls run in parallel. */
 class SequentialCalls {
   readonly #sequence: CallSequence;
   readonly #refusal: Ending | undefined;
@@ -92,7 +92,7 @@ class SequentialCalls {
     const index = this.#sequence.add(call, this.#refusal);
     const outcome = this.#last.then(async () => {
       const result = await this.#sequence.conduct(index);
-      // Unreachable by the rule that a nested call asks nobody to wait: see `permit`.
+      // Unreachable: a nested call cannot be suspended, see `permit`.
       if (result.kind === 'suspended') throw new Error('A nested call was suspended.');
       return result;
     });
@@ -120,9 +120,9 @@ function openResources(parent: RunningCall): Opened {
   }
 }
 
-/** What calls nested in `parent` are given: staged resources commit into the parent's part of the transaction. */
+/** The resources of calls nested in `parent`: staged ones commit into the parent's part of the transaction. */
 export function nestedResources(parent: RunningCall): ReadonlyMap<string, unknown> {
-  // Opens every staged resource of the parent, which has to be there for what is nested to commit into.
+  // Opens every staged resource of the parent, so that nested calls can commit into it.
   void parent.views;
   return new Map(
     [...parent.scope.resources].map(([name, resource]) => {
@@ -161,15 +161,15 @@ function nestedScope(parent: RunningCall, resources: Opened['resources']): CallS
 }
 
 const reach = { none: 0, state: 1, external: 2 };
-/** Calls within calls within calls: deeper is taken for a recursion that does not end. */
+/** Deeper nesting is treated as infinite recursion. */
 const maxDepth = 16;
 
-/** Why `parent` must not make a call of the tool. */
+/** Why `parent` must not call the tool. */
 export function refuseNested({ name, effects }: Tool, parent: RunningCall): Ended | undefined {
   const around = parent.call.tool;
-  // What a tool declares holds for all it does, also by way of others.
+  // The declared effects of a tool cover the tools that it calls.
   if (reach[effects] > reach[around.effects]) {
-    const message = `\`${around.name}\` declares effects \`${around.effects}\`, so it cannot call \`${name}\`, which has \`${effects}\`.`;
+    const message = `\`${around.name}\` declares effects \`${around.effects}\`, so it cannot call \`${name}\`, which declares \`${effects}\`.`;
     return { type: 'ended', ending: failure('denied', { code: 'tool.effects.exceeded', message }) };
   }
   let depth = 1;
@@ -179,7 +179,7 @@ export function refuseNested({ name, effects }: Tool, parent: RunningCall): Ende
   return { type: 'ended', ending: failure('invalid', { code: 'call.too_deep', message }) };
 }
 
-/** Ends when the call around it is stopped or has ended. */
+/** Ends when the outer call is stopped or has ended. */
 export class NestedLifetime implements Lifetime {
   readonly endless = false;
   readonly deadline: Lifetime['deadline'];
@@ -196,11 +196,11 @@ export class NestedLifetime implements Lifetime {
   }
 
   get ended(): EndOfLife | undefined {
-    // A tool that keeps the thread busy also keeps the timer of the call around it from firing.
+    // A tool that blocks the thread also keeps the outer call's timer from firing.
     return this.#around.ended ?? (this.deadline.remainingMs() === 0 ? 'deadline' : undefined);
   }
 
-  // A field, as hosts of a caller take it apart.
+  // A field, because callers destructure it.
   readonly onEnd = (listener: (end: EndOfLife) => void): (() => void) => {
     const { ended } = this;
     if (ended === undefined) return this.#around.onStop(listener);
@@ -209,6 +209,6 @@ export class NestedLifetime implements Lifetime {
   };
 
   dispose(): void {
-    // It has no timer of its own; listeners go with the call around it.
+    // Has no timer of its own; listeners are released with the outer call.
   }
 }

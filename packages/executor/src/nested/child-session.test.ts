@@ -43,7 +43,7 @@ const thoughts: Slice<ListState<string>> = defineSlice<string>({
 function delegating(work: (context: ToolContext) => unknown, extra: Partial<Tool> = {}): Tool {
   return defineTool({
     name: 'delegate',
-    description: 'Lets somebody else do it.',
+    description: 'Delegates the work.',
     effects: 'external',
     ...(extra as object),
     execute: (_input, context) => work(context) as never,

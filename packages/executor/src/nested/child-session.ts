@@ -4,14 +4,14 @@ import type { RunningCall } from '../call/running-call.ts';
 
 const parents = new WeakMap<object, RunningCall>();
 
-/** A session under the call of `parent`; its records become records of the session above. */
+/** A session below the call `parent`; its records are logged in the session above. */
 export function createChildSession(parent: RunningCall, number: number): ChildSession {
   const { session, clock } = parent.scope;
   const callId = parent.call.id;
   const sessionId = `${parent.key}/child_${number}`;
   const child = createSession({
     id: sessionId,
-    // Its id begins with its parent's key, which has the random digits; and it is the same when the call is run again.
+    // Its id begins with the parent's key, which has the random digits; it must be the same when the call is repeated.
     nonce: '',
     clock,
     redactor: session.redactor,
@@ -25,7 +25,7 @@ export function createChildSession(parent: RunningCall, number: number): ChildSe
   return child;
 }
 
-/** The call under which `session` is; `undefined` for a session of the host. */
+/** The call that `session` is nested in; `undefined` for a session of the host. */
 export function parentCallOf(session: object): RunningCall | undefined {
   return parents.get(session);
 }

@@ -18,7 +18,7 @@ import { type CallScope, companionOf } from '../call/scope.ts';
 import { toEndEvent, toLogEntry } from '../call/settle.ts';
 import type { Ended, Ending, Reservations } from '../call/types.ts';
 
-/** Asks the policies what is kept of a call should it not be known whether it took effect. A faulty answer keeps it from beginning. */
+/** Collects the policies' reservations, which count if the call ends in doubt. A faulty answer denies the call. */
 export function askReservations(running: RunningCall): Ended | undefined {
   const { call, scope } = running;
   let staging: SessionTransaction | undefined;
@@ -38,7 +38,7 @@ export function askReservations(running: RunningCall): Ended | undefined {
   const fresh = staging.changes.slice(others);
   if (fresh.length === 0) return undefined;
   running.reservations ??= new Map();
-  // A call that is begun again has one effect: what a policy says now takes the place of what it said then.
+  // A repeated call has one effect, so new reservations replace the earlier ones.
   const earlier = running.reservations
     .get(call.id)
     ?.filter((change) => !fresh.some((other) => isOfSame(change, other)));
@@ -46,13 +46,13 @@ export function askReservations(running: RunningCall): Ended | undefined {
   return undefined;
 }
 
-/** Of a call whose process ended, as its start record has them. */
+/** The reservations of an interrupted call, from its start record. */
 export function readReservations({ start }: OpenCall): Reservations | undefined {
   if (start?.reserved === undefined) return undefined;
   return new Map(start.reserved.map(({ callId, changes }) => [callId, changes]));
 }
 
-/** What counts of a call that ended as `kind` when its success does not: also what was nested in it has happened. */
+/** The reservations that count for a call that ended as `kind`, including those of its nested calls. */
 export function reservedBy(reservations: Reservations, callId: string, kind: OutcomeKind): Reservations {
   if (kind === 'in-doubt' || kind === 'ok' || !reservations.has(callId)) return reservations;
   const nested = new Map(reservations);
@@ -60,27 +60,24 @@ export function reservedBy(reservations: Reservations, callId: string, kind: Out
   return nested;
 }
 
-/** A call with reservations has begun, or one that has begun has its first. */
+/** Adds the reservations of a call that has begun. */
 export function joinReserved({ reservations, scope }: RunningCall): void {
   if (reservations !== undefined) join(scope, reservations);
 }
 
-/** A call runs elsewhere: its start record has what it reserved. */
+/** Hands over the reservations of a released call to its start record. */
 export function leaveReserved({ reservations, scope }: RunningCall): void {
   if (reservations !== undefined) leave(scope, reservations);
 }
 
-/** A call has succeeded. */
+/** Removes the reservations of a successful call. */
 export function endReserved({ reservations, scope }: RunningCall): void {
   if (reservations === undefined) return;
   leave(scope, reservations);
   passUp(reservations, scope);
 }
 
-/**
- * Writes down how a call ended whose own changes do not count, with what may have happened nevertheless: it is a part of the same
- * record. `undefined`: there is nothing of it.
- */
+/** Records the end of a call whose own changes do not count, with its reservations. `undefined` if there are none. */
 export function recordReserved(call: CallRecord, ending: Ending): ToolCallEndEvent | undefined {
   const { reservations, scope, source } = call;
   if (reservations === undefined) return undefined;
@@ -107,7 +104,7 @@ export function recordReserved(call: CallRecord, ending: Ending): ToolCallEndEve
 
 function withMisfit(ending: Ending, misfit: unknown): Ending {
   const { kind, code = 'policy.reserve_failed', message, value } = ending;
-  const extended = `${message} What policies have reserved for it could not be kept: ${describeThrown(misfit)}`;
+  const extended = `${message} Its reservations could not be recorded: ${describeThrown(misfit)}`;
   return { ...ending, ...failure(kind === 'ok' ? 'failed' : kind, { code, message: extended }, { value }) };
 }
 
@@ -115,12 +112,12 @@ function join({ session }: CallScope, reservations: Reservations): void {
   companionOf(session).reserved.add(reservations);
 }
 
-/** It has ended: what counts of it is in the state. */
+/** The call has ended: the state includes its reservations. */
 function leave({ session }: CallScope, reservations: Reservations): void {
   companionOf(session).reserved.delete(reservations);
 }
 
-/** A call is over, and has committed into `scope`: what counts of it depends on the call around it now. */
+/** A nested call has committed into `scope`: its reservations now depend on the outer call. */
 function passUp(reservations: Reservations, scope: CallScope): void {
   const { parent } = scope;
   if (parent === undefined || !scope.nested) return;
@@ -129,10 +126,7 @@ function passUp(reservations: Reservations, scope: CallScope): void {
   join(parent.scope, parent.reservations);
 }
 
-/**
- * Stages what was reserved, without asking a policy; or says why that cannot be: the policy of today keeps its state in another way
- * than the one that has reserved it.
- */
+/** Stages reservations without running a policy. Returns an error if the policy now stores its state differently. */
 export function stageReserved(
   reservations: Reservations,
   transaction: SessionTransaction,
@@ -145,29 +139,29 @@ export function stageReserved(
   }
 }
 
-/** The scope of the call if the one around it goes on, else of one further out. */
+/** The scope of the call if the outer call is still running, else one further out. */
 function openScopeOf(scope: CallScope): CallScope {
   if (scope.parent === undefined || !scope.nested) return scope;
   try {
     scope.state.begin().discard();
     return scope;
   } catch (thrown) {
-    // That is how a transaction says that it has ended.
+    // The transaction has ended.
     if (!isHoldfastError(thrown) || thrown.code !== 'context.closed') throw thrown;
     return openScopeOf(scope.parent.scope);
   }
 }
 
-/** What all other calls that are under way have reserved: any of them may yet be in doubt. */
+/** Stages the reservations of all other running calls: any of them may end in doubt. */
 function stageOthers(call: PreparedCall, { session, run, parent }: CallScope, staging: SessionTransaction): void {
   for (const reservations of companionOf(session).reserved) {
     const around = findAround(parent, reservations);
-    // What calls around this one have called so far is in their transactions, which are read through.
+    // Earlier calls of the outer calls are in their transactions.
     const own = around && new Map([[around.call.id, reservations.get(around.call.id) ?? []]]);
     for (const changes of (own ?? reservations).values()) staging.reapply(changes);
   }
   for (const { callId, start, ...place } of session.openWork().calls) {
-    // Those that are under way here have been staged above; a released one runs elsewhere.
+    // Calls running here are staged above; a released one runs elsewhere.
     if (start?.reserved === undefined || (!start.interrupted && isClaimed(session, place.run ?? callId))) continue;
     const isSame = callId === call.id && place.run === run?.startSeq && place.turn === run?.turn;
     if (isSame && parent === undefined) continue;
@@ -175,7 +169,7 @@ function stageOthers(call: PreparedCall, { session, run, parent }: CallScope, st
   }
 }
 
-/** The call around, at any distance, that the reservations are of. */
+/** The outer call, at any level, with these reservations. */
 function findAround(parent: RunningCall | undefined, reservations: Reservations): RunningCall | undefined {
   for (let around = parent; around !== undefined; around = around.scope.parent) {
     if (around.reservations === reservations) return around;
@@ -205,30 +199,28 @@ function stageAnswer(
   }
   if (answer === undefined) return undefined;
   try {
-    if (slice?.kind !== 'keyed') throw new TypeError('it needs a policy whose state is keyed');
+    if (slice?.kind !== 'keyed') throw new TypeError('it requires keyed state');
     staging.apply(slice, toKeyedOperations(answer));
     return undefined;
   } catch (thrown) {
     staging.discard();
-    const message = `Denied: \`reserve\` of the policy \`${policyKey}\` answered what cannot be: ${describeThrown(thrown)}`;
+    const message = `Denied: \`reserve\` of the policy \`${policyKey}\` returned an invalid change: ${describeThrown(thrown)}`;
     return { code: 'policy.reserve_failed', message };
   }
 }
 
-/** Whatever else has changed the state, these can be made. */
+/** Accepts only operations that commute with concurrent calls. */
 function toKeyedOperations(answer: unknown): readonly Operation[] {
   if (isThenable(answer)) {
-    // Its rejection, which nobody will hear, must not end the process.
+    // Handled here: an unhandled rejection would end the process.
     void waitForAnswer(answer);
-    throw new TypeError('it answered with a promise; it has to answer at once');
+    throw new TypeError('it returned a promise; it must be synchronous');
   }
   const operations: readonly unknown[] = Array.isArray(answer) ? answer : [answer];
   const isKeyed = (each: unknown): each is Operation =>
     isOperation(each) && (each.op === 'upsert' || each.op === 'remove');
   if (operations.every(isKeyed)) return operations;
-  throw new TypeError(
-    'it has to answer `upsert` and `remove` only, as other calls may change the state before it counts',
-  );
+  throw new TypeError('it must return only `upsert` and `remove`, because other calls may change the state first');
 }
 
 function isOfSame(one: Json, other: Json): boolean {
@@ -236,6 +228,6 @@ function isOfSame(one: Json, other: Json): boolean {
 }
 
 function sliceOf(change: Json): unknown {
-  // As a transaction has made it.
+  // Created by a transaction.
   return (change as { readonly slice?: unknown }).slice;
 }

@@ -232,7 +232,7 @@ describe('of calls that run at the same time', () => {
     expect(all[2]).toMatchObject({ code: 'test.too_much', message: 'Denied: 2 is left.' });
     expect(purseOf(session)).toEqual({ spent: 10 });
     expect(records.filter(({ type }) => type === 'tool-call-start')).toHaveLength(3);
-    // What has ended reserves nothing any more.
+    // Ended calls reserve nothing.
     session.reset();
     expect(await executeToolCall({ id: 'd', name: 'pay', arguments: { amount: 10 } }, shared)).toMatchObject({
       kind: 'ok',
@@ -281,7 +281,7 @@ describe('of calls that run at the same time', () => {
     expect(purseOf(session)).toEqual({ spent: 10 });
   });
 
-  test('what lost its process and is not settled yet may be in doubt, too; gone on with, it does not stand in its own way', async () => {
+  test('an interrupted call that is not settled may be in doubt, too; when resumed, it does not block itself', async () => {
     const store = memoryStore();
     const session = createSession({ id: 's', store });
     const policies = [limited(10)];
@@ -312,7 +312,7 @@ const wrong: readonly (readonly [string, () => unknown])[] = [
   ['append', () => append(1)],
   ['no operation', () => ({ k: 1 })],
   ['one that is none among others', () => [upsert('k', 1), 7]],
-  ['what is no JSON', () => upsert('k', 1n)],
+  ['a value that is not JSON', () => upsert('k', 1n)],
   ['what the schema refuses', () => upsert('k', 'text')],
 ];
 test.each(wrong)('the tool does not begin when `reserve` answers wrongly: %s', async (_what, reserve) => {
@@ -450,7 +450,7 @@ describe('nested in a call', () => {
 
 test('what is reserved has masks where it is secret: in the log, in the state, and after the end of the process', async () => {
   const secret = 'Zq7-a-secret-4711';
-  const redactor = createRedactor({ key: 'a key of the host that nobody else knows' });
+  const redactor = createRedactor({ key: 'a key known only to the host' });
   redactor.learn(secret);
   const policy = definePolicy<string>({
     name: 'secretive',

@@ -3,12 +3,9 @@ import { freezeOpen, ReadOnlyMap } from '@holdfast/core/internal';
 
 type TouchedByResource = ReadonlyMap<string, Touched>;
 
-/**
- * What nested calls that succeeded have read and written: policies have been told when those calls ended, and must not take it
- * for the doing of the call around them.
- */
+/** Reads and writes of successful nested calls. Policies saw them when those calls ended, so they are not attributed to the outer call. */
 export class NestedTouched {
-  /** By resource: every key and what the last nested call left there. */
+  /** By resource: every key, and the value after the last nested call. */
   readonly #left = new Map<string, Map<string, string | null>>();
 
   add(touched: TouchedByResource): void {
@@ -23,7 +20,7 @@ export class NestedTouched {
     }
   }
 
-  /** What the call around them has done itself, on top of what they left. */
+  /** The outer call's own reads and writes. */
   without(touched: TouchedByResource): TouchedByResource {
     return new Map(
       [...touched].map(([resource, { reads, writes }]) => {
@@ -45,7 +42,7 @@ export class NestedTouched {
   }
 }
 
-/** What others may keep, and cannot change. */
+/** A frozen copy. */
 export function freezeTouched(touched: TouchedByResource): TouchedByResource {
   if (touched instanceof ReadOnlyMap) return touched;
   return new ReadOnlyMap(

@@ -6,7 +6,7 @@ import type { RunningCall } from '../call/running-call.ts';
 const defaultTimeoutMs = 30_000;
 const unknown: EffectCheck = { type: 'unknown' };
 
-/** Asks the tool whether an earlier call of it took effect. Never rejects: what gives no clear answer is `unknown`. */
+/** Asks the tool whether an earlier call took effect. Never rejects: an unclear answer is `unknown`. */
 export async function probe({ call: { id, tool, input }, key, scope }: RunningCall): Promise<EffectCheck> {
   const { clock, lifetime } = scope;
   if (tool.probe === undefined) return unknown;
@@ -16,7 +16,7 @@ export async function probe({ call: { id, tool, input }, key, scope }: RunningCa
   const over = Promise.withResolvers<EffectCheck>();
   const stop = (): void => {
     controller.abort(new DOMException('The probe was stopped.', 'TimeoutError'));
-    over.resolve({ type: 'unknown', message: 'it could not be found out in time' });
+    over.resolve({ type: 'unknown', message: 'the probe did not finish in time' });
   };
   const stopTimer = clock.after(Math.max(0, untilMs - clock.now()), stop);
   const stopListening = lifetime.onEnd(stop);

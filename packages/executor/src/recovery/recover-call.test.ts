@@ -45,7 +45,7 @@ describe('a call whose process ended under it', () => {
       resumeToolCall('m', options),
       recoverSession(options),
     ]);
-    // Whoever came first: the others found it under way.
+    // The first one wins; the others find it running.
     const ended = both.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
     const outcomes = ended.flatMap((each) => ('outcomes' in each ? each.outcomes : [each as Outcome]));
     expect(outcomes).toMatchObject([{ kind: 'ok' }]);
@@ -64,7 +64,7 @@ describe('a call whose process ended under it', () => {
   test.each([
     { what: 'throws', execute: () => Promise.reject(new Error('connect ECONNREFUSED')), code: 'tool.threw' },
     { what: 'fails', execute: () => toolError('no connection'), code: 'tool.failed' },
-    { what: 'answers what is no JSON', execute: () => 1n as never, code: 'output.not_json' },
+    { what: 'answers with a value that is not JSON', execute: () => 1n as never, code: 'output.not_json' },
   ])('what $what when it is run again is in doubt', async ({ execute, code }) => {
     const world: World = { effects: [], keys: [] };
     const { options } = await dieUnder((at) => sending(at, { repeat: 'keyed' }), world);
@@ -88,7 +88,7 @@ describe('a call whose process ended under it', () => {
     { what: 'done', probe: () => ({ type: 'done', value: { sent: 'ada' } }), kind: 'ok' },
     { what: 'not done', probe: async () => ({ type: 'not-done' }), kind: 'cancelled', code: 'call.not_done' },
     { what: 'unknown', probe: () => ({ type: 'unknown' }), kind: 'in-doubt', code: 'call.interrupted' },
-    { what: 'what is no JSON', probe: () => ({ type: 'done', value: 1n as never }), kind: 'in-doubt' },
+    { what: 'a value that is not JSON', probe: () => ({ type: 'done', value: 1n as never }), kind: 'in-doubt' },
     { what: 'nonsense', probe: () => 'yes' as never, kind: 'in-doubt', code: 'call.interrupted' },
     {
       what: 'thrown',

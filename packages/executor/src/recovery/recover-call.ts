@@ -12,17 +12,14 @@ import type { Answer, Ending, IdentifiedCall, Prepared } from '../call/types.ts'
 import { readReservations, reservedBy, stageReserved } from '../nested/reservations.ts';
 import { probe } from './probe.ts';
 
-/** A call that was begun, and whose process ended. */
+/** A call that began in a process that has ended. */
 export type BegunCall = OpenCall & { readonly start: OpenStart };
 
 export function isBegun(call: OpenCall | undefined): call is BegunCall {
   return call?.start !== undefined;
 }
 
-/**
- * Ends a call whose process ended under it, as far as it is known what came of it. `undefined`: it may be run again, with the same
- * idempotency key.
- */
+/** Ends an interrupted call with whatever is known about its result. `undefined` if it may run again with the same idempotency key. */
 export async function recoverCall(
   call: IdentifiedCall,
   open: BegunCall,
@@ -30,12 +27,12 @@ export async function recoverCall(
 ): Promise<Outcome | undefined> {
   const { start, resolution } = open;
   const prepared = prepareAgain(call, scope);
-  // What either version of the tool says: the one that began, or the one that would go on.
+  // Both versions of the tool count: the one that began and the current one.
   const repeatable = start.repeat !== 'never' && prepared?.call.tool.repeat !== 'never';
   if (resolution === undefined && repeatable) return undefined;
   const { record, running } = reopen(call, { open, prepared, scope });
   const check = resolution ?? (running && (await probe(running))) ?? { type: 'unknown' };
-  // Who says that it did not take effect says so of all that it called.
+  // A `not-done` also covers everything that the call itself called.
   if (check.type !== 'not-done') record.reservations = readReservations(open);
   if (check.type === 'done' && running !== undefined) {
     const result = toolOk(check.value ?? null, check.message ?? 'It took effect before its process ended.');
@@ -44,13 +41,13 @@ export async function recoverCall(
   return finish(recordEnd(toEnding(call, check), record), scope);
 }
 
-/** The parsed call; `undefined` when its tool is gone, refuses the arguments, or has only masks of them. */
+/** The parsed call; `undefined` if its tool no longer exists, rejects the arguments, or the log has only masks. */
 export function prepareAgain(call: IdentifiedCall, scope: CallScope): Prepared | undefined {
   const prepared = refuseMasked(call) === undefined ? prepare(call, scope) : undefined;
   return prepared?.type === 'prepared' ? prepared : undefined;
 }
 
-/** The record of a begun call, continued in this process. */
+/** The record of a call that began earlier, continued in this process. */
 export function reopen(
   call: IdentifiedCall,
   {
@@ -72,11 +69,11 @@ export function reopen(
   return { record, running };
 }
 
-/** A result takes the way of all results: it is checked, policies see it, and it is committed. */
+/** Settles a recovered result like any other: validated, passed to policies and committed. */
 export async function conclude(answer: Answer, call: RunningCall): Promise<ToolCallEndEvent> {
   const { reservations } = call;
   if (reservations !== undefined) {
-    // What it called is not going to be concluded: that ended with the process.
+    // Its nested calls ended with the process and will not be settled.
     const misfit = stageReserved(reservedBy(reservations, call.source.id, 'failed'), call.transaction);
     if (misfit !== undefined) call.broke(misfit.thrown);
   }
@@ -87,11 +84,11 @@ function toEnding({ name }: IdentifiedCall, check: EffectCheck): Ending {
   const said = check.message === undefined ? '' : ` ${check.message}`;
   switch (check.type) {
     case 'not-done': {
-      const message = `\`${name}\` was interrupted and did not take effect; call it again if it is still wanted.${said}`;
+      const message = `\`${name}\` was interrupted and did not take effect; call it again if you still need it.${said}`;
       return failure('cancelled', { code: 'call.not_done', message });
     }
     case 'done': {
-      const message = `\`${name}\` took effect, but cannot be concluded: the tool is not here any more, or refuses its arguments.${said}`;
+      const message = `\`${name}\` took effect, but its result cannot be accepted: the tool no longer exists, or rejects its arguments.${said}`;
       return failure('in-doubt', { code: 'call.interrupted', message });
     }
     case 'unknown': {
@@ -101,8 +98,8 @@ function toEnding({ name }: IdentifiedCall, check: EffectCheck): Ending {
   }
 }
 
-/** A call that never began, because its process ended before. */
+/** The ending of a call whose process ended before it began. */
 export function neverBegan({ name }: IdentifiedCall): Ending {
-  const message = `\`${name}\` was not run: the process ended before it began. Call it again if it is still wanted.`;
+  const message = `\`${name}\` was not run: the process ended before it began. Call it again if you still need it.`;
   return failure('cancelled', { code: 'call.interrupted', message });
 }

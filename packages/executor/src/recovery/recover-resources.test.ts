@@ -177,7 +177,7 @@ test('a resource that does not answer holds nobody past its time', async () => {
   expect(await calling).toMatchObject({ kind: 'timed-out', code: 'call.deadline' });
 });
 
-test('a resource that has not answered in time is no recovered one', async () => {
+test('a resource that did not answer in time is not recovered', async () => {
   const clock = testClock();
   const session = createSession({ id: 's', slices, clock });
   const silent: StagedResource = { ...wordsResource(), unsettled: () => new Promise(() => undefined) };

@@ -152,7 +152,7 @@ class Life {
     await answerApproval(this.session, callId, answer, { clock: this.#clock });
   }
 
-  /** What is the same however the answers came. */
+  /** The parts that do not depend on how the answers came. */
   summary(result: RunResult) {
     const ends = this.store.records.filter(({ type }) => type === 'tool-call-end');
     return {

@@ -106,7 +106,7 @@ test('a suspended run goes on in another process where it was', async () => {
     'model-message',
     'run-end',
   ]);
-  // What the model is asked with is what it would have been without the pause.
+  // The model gets the same request as without the pause.
   expect(model.requests[0]?.messages).toMatchObject([
     { role: 'system', text: 'Work.' },
     { role: 'user', text: 'Deploy.' },
@@ -416,7 +416,7 @@ describe('a turn that was cut off before its first call', () => {
   });
 });
 
-test('a conversation whose beginning is not in the log cannot be gone on with', async () => {
+test('a conversation whose beginning is not in the log cannot be resumed', async () => {
   const { session, store, options } = begin([[deploy('a'), stop]]);
   await runAgent({ ...options(session), input: 'Go.' }).result;
   const read = store.read.bind(store);

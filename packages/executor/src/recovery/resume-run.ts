@@ -29,27 +29,26 @@ import { isBegun, neverBegan, recoverCall } from './recover-call.ts';
 import { resuming } from './resuming.ts';
 import { readTranscript } from './transcript.ts';
 
-/** What `resumeRun` takes: what the run was given, anew. `maxRounds` counts the messages before, too; a budget only what follows. */
+/** Options of `resumeRun`: those of the run, passed again. `maxRounds` includes earlier messages; a budget covers only new ones. */
 export interface ResumeRunOptions<Output = unknown> extends Omit<RunAgentOptions<Output>, 'input' | 'session'> {
   readonly session: CallOptions['session'];
-  /** As its records name it. Default: the last run of the session that has not ended. */
+  /** The run's number in its records. Default: the last open run of the session. */
   readonly run?: number;
 }
 
 /**
- * Goes on with a run that waits for a person, or whose process ended: the conversation is read back from the session's log, and
- * calls that have ended are not run again. Answered calls run when every call before them has ended, after the policies have been
- * asked again; the run is suspended again at the first question that still has no answer.
+ * Resumes a suspended or interrupted run. The conversation is read from the session's log, and finished calls are not run again.
+ * Answered calls run in order, after the policies have run again; the run is suspended again at the first unanswered question.
  *
- * After the end of a process, changes of staged resources are completed or put back by the log; a call that was begun runs again
- * with the same idempotency key where its tool allows that (`repeat`), and else ends `in-doubt`, unless its `probe` or a person
- * (`resolveCall`) tells what came of it; one that was not begun, nor approved, ends `cancelled`.
+ * After a crash, changes of staged resources are completed or rolled back from the log. A call that had begun runs again with the same
+ * idempotency key if its tool allows that (`repeat`); otherwise it ends `in-doubt`, unless its `probe` or a person (`resolveCall`) knows
+ * the result. A call that had neither begun nor been approved ends `cancelled`.
  *
  * @throws HoldfastError `options.invalid`; `result` rejects with `run.not_open`, `run.under_way`, `log.not_readable`, `replay.no_content`, and as that of `runAgent`.
  */
 export function resumeRun<Output = undefined>(options: ResumeRunOptions<Output>): AgentRun<Output> {
   checkRunOptions('resumeRun', options, { input: false });
-  // What `context.child()` gives is a session that core knows less of.
+  // `context.child()` returns a session whose type in core has fewer members.
   const session = options.session as Session;
   const checked = { ...checkRounds(options), session, prompt: toPrompt(options) };
   return startRun(session, (stream) => resume(checked, stream));
@@ -88,13 +87,13 @@ function findRun(session: Session, run: number | undefined): OpenRun {
   throw new HoldfastError(
     'run.not_open',
     run === undefined
-      ? `No run of the session \`${session.id}\` waits or was interrupted: there is nothing to go on with.`
-      : `The run ${run} of the session \`${session.id}\` has ended, or never was: there is nothing to go on with.`,
+      ? `The session \`${session.id}\` has no suspended or interrupted run to resume.`
+      : `The run ${run} of the session \`${session.id}\` has ended or does not exist.`,
     { data: { sessionId: session.id, ...(run === undefined ? {} : { run }) } },
   );
 }
 
-/** Ends the calls that the end of a process has cut off, in call order. */
+/** Ends interrupted calls in order. */
 async function recoverTurn(turn: OpenTurn, { run, suspended }: OpenRun, scope: CallScope): Promise<OpenTurn> {
   const settled = new Map<number, Outcome>(turn.settled);
   const calls = takeCalls(scope.session, { run, turn: turn.turn }, turn.calls);
@@ -105,7 +104,7 @@ async function recoverTurn(turn: OpenTurn, { run, suspended }: OpenRun, scope: C
       continue;
     }
     const first = firsts.get(call.id);
-    // Sent twice: what becomes of the first is the outcome of both.
+    // A duplicate shares the outcome of the first.
     if (first !== undefined && isSameCall(first, call)) continue;
     if (first === undefined) firsts.set(call.id, call);
     const open = scope.session.openCall({ run, turn: turn.turn, callId: call.id });

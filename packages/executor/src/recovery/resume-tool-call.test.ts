@@ -57,7 +57,7 @@ test('resumed twice at once it runs once', async () => {
   expect(world.effects).toEqual(['ada']);
 });
 
-test("the id of a call that waits is no other call's", async () => {
+test('the id of a suspended call cannot be reused', async () => {
   const world: World = { effects: [], keys: [] };
   const { clock, session } = life();
   const options = { tools: [sending(world)], policies: [asking('person')], clock, session };
@@ -127,7 +127,7 @@ test('a log without content: a no holds, and what waits may be asked anew', asyn
   expect(world.effects).toEqual(['ada']);
 });
 
-test('while the host is asked about a call nobody else goes on with it', async () => {
+test('no one else can resume a call while the host is asked about it', async () => {
   const world: World = { effects: [], keys: [] };
   const { clock, session } = life();
   const asked = Promise.withResolvers<ApprovalAnswer>();
@@ -218,7 +218,7 @@ describe('what an answer is bound to', () => {
     expect(alone.outcome).toMatchObject({
       kind: 'denied',
       code: 'approval.unattended',
-      message: expect.stringContaining('have changed since it was approved, and nobody is there'),
+      message: expect.stringContaining('have changed since it was approved, and no one is available'),
     });
     expect(world.effects).toEqual([]);
   });
@@ -355,7 +355,7 @@ describe('what an answer is bound to', () => {
     expect(sent.effects).toEqual([]);
   });
 
-  test('what a schema fills in anew each time is no other question', async () => {
+  test('a default that a schema generates each time does not change the question', async () => {
     let made = 0;
     const sent: World = { effects: [], keys: [] };
     const counted = v.object({

@@ -13,8 +13,8 @@ import { type BegunCall, isBegun, recoverCall } from './recover-call.ts';
 import { resuming } from './resuming.ts';
 
 /**
- * Goes on with a direct call that waits for a person, or whose process ended under it: as `resumeRun`, for one call. Policies are
- * asked again; a call that still has no answer stays suspended.
+ * Resumes a suspended or interrupted direct call, like `resumeRun` for one call. Policies run again; without an answer the call stays
+ * suspended.
  *
  * @throws HoldfastError `call.not_open`, `call.under_way`, `replay.no_content`, and as `executeToolCall`.
  */
@@ -27,7 +27,7 @@ export async function resumeToolCall(callId: string, options: CallOptions): Prom
   }
 }
 
-/** As `resumeToolCall`. */
+/** Like `resumeToolCall`. */
 export async function resumeIn<Elsewhere extends Released = never>(
   scope: CallScope,
   callId: string,
@@ -43,20 +43,19 @@ export async function resumeIn<Elsewhere extends Released = never>(
   }
 }
 
-/** What `recoverSession` did. */
+/** The result of `recoverSession`. */
 export interface RecoveredSession {
-  /** Of direct calls that were under way. */
+  /** Of interrupted direct calls. */
   readonly outcomes: readonly Outcome[];
-  /** Direct calls that were begun and may be run again, by `resumeToolCall`. */
+  /** Interrupted direct calls that may run again, with `resumeToolCall`. */
   readonly repeatable: readonly OpenCall[];
-  /** Changes of staged resources that could not be completed or put back; the log has them too. */
+  /** Changes of staged resources that could not be completed or rolled back; also in the log. */
   readonly failures: readonly RecoveryFailure[];
 }
 
 /**
- * Settles what was in flight when the process of a session ended, outside of runs: to be called after `replay`, before the session is
- * used. Direct calls that were begun end, unless they may be repeated; changes of staged resources are completed or put back by the
- * log, as they are before any first call. What belongs to a run that has not ended is settled by `resumeRun`, which does the rest as well.
+ * Settles what an ended process left open outside of runs; call it after `replay`, before using the session. Ends interrupted direct
+ * calls that may not be repeated, and completes or rolls back changes of staged resources. `resumeRun` does the same for an open run.
  *
  * @throws HoldfastError as `executeToolCall`.
  */
@@ -70,7 +69,7 @@ export async function recoverSession(options: CallOptions): Promise<RecoveredSes
       if (isClaimed(scope.session, callId)) continue;
       const release = claimCall(scope.session, callId);
       try {
-        // Meanwhile somebody else may have settled it.
+        // Another caller may have settled it meanwhile.
         const found = scope.session.openCall({ callId });
         const open = isBegun(found) ? found : undefined;
         const outcome = open && (await recoverCall(identify(open, scope), open, scope));
@@ -108,7 +107,7 @@ async function goOn<Elsewhere extends Released>(
   return ended;
 }
 
-/** How a call ends whose time is over, where the log lacks what would be needed to get that far. */
+/** Ends a call whose time is over, if the log lacks what resuming it would need. */
 function giveUp({ name }: IdentifiedCall, scope: CallScope): Ending | undefined {
   return scope.session.content === 'none' ? endOfLife(name, scope.lifetime.ended)?.ending : undefined;
 }
@@ -120,13 +119,13 @@ export function identify({ callId, name, rawArguments }: OpenCall, { session }: 
 
 export function findCall({ session, lifetime }: CallScope, callId: string): OpenCall {
   checkCallId(callId);
-  // To give something up nothing has to be known of it.
+  // Giving up needs no content.
   if (lifetime.ended === undefined) checkContent(session);
   const open = session.openCall({ callId });
   if (open === undefined) {
     throw new HoldfastError(
       'call.not_open',
-      `No direct call \`${callId.slice(0, 100)}\` of the session \`${session.id}\` waits or was interrupted.`,
+      `The session \`${session.id}\` has no suspended or interrupted direct call \`${callId.slice(0, 100)}\`.`,
       { data: { callId } },
     );
   }

@@ -3,7 +3,7 @@ import type { CallRecord } from '../call/running-call.ts';
 import type { Ending, Resuming } from '../call/types.ts';
 import { readReservations } from '../nested/reservations.ts';
 
-/** Calls that are resumed may have begun before, in a process that has ended. */
+/** For resumed calls, which may have begun in an ended process. */
 export const resuming: Resuming = { note, doubt };
 
 function note(call: CallRecord): void {
@@ -16,7 +16,7 @@ function note(call: CallRecord): void {
 
 function doubt(ending: Ending, { begunBefore, source }: CallRecord, again: boolean): Ending {
   if (!begunBefore || ending.kind === 'ok' || ending.kind === 'in-doubt') return ending;
-  const since = again ? 'this time it did not succeed' : 'it was not run again';
+  const since = again ? 'the second attempt did not succeed' : 'it was not run again';
   const message = `It is not known whether \`${source.name}\` took effect before its process ended, and ${since}. Find out before calling it again. ${ending.message}`;
   const { code = 'call.interrupted', error } = ending;
   return { ...failure('in-doubt', { code, message }), ...(error === undefined ? {} : { error }) };

@@ -14,7 +14,7 @@ import type { IdentifiedCall } from '../call/types.ts';
 import { addUsage, nothingSaid, type Transcript } from '../run/transcript.ts';
 import { toToolMessage } from '../turn/run-turn.ts';
 
-/** Reads what was said in `run` back from the session's log. @throws HoldfastError `log.not_readable`, `run.unreadable`. */
+/** Reads the transcript of `run` from the session's log. @throws HoldfastError `log.not_readable`, `run.unreadable`. */
 export function readTranscript(session: Session, { run, seq }: OpenRun): Transcript {
   const messages: Message[] = [];
   const outcomes: Outcome[] = [];
@@ -49,7 +49,7 @@ export function readTranscript(session: Session, { run, seq }: OpenRun): Transcr
         break;
       case 'feedback': {
         const said = readTold(record);
-        // One that only says why a checker could not be asked leaves the model's last message the last.
+        // A record of a failed checker is not a message to the model.
         if (said === '' && record['source'] !== 'provider') break;
         closeTurn();
         open = undefined;
@@ -72,7 +72,7 @@ export function readTranscript(session: Session, { run, seq }: OpenRun): Transcr
   return { ...said, open: { turn, text: message.text, calls, reason, settled: settle(open) } };
 }
 
-/** What a `feedback` record told the model. */
+/** The text of a `feedback` record. */
 function readTold({ given }: LogRecord): string {
   const entries = Array.isArray(given) ? given.filter(isPlainObject) : [];
   return entries.map(({ text }) => String(text)).join('\n\n');
@@ -89,7 +89,7 @@ interface Reading {
 function readMessage({ turn, text, calls, reason, providerMetadata }: LogRecord): Reading {
   const asked = (Array.isArray(calls) ? calls.filter(isPlainObject) : []).map(
     ({ id, name, arguments: raw, omitted }): IdentifiedCall => {
-      // Every call has an id by the time it is recorded.
+      // Recorded calls always have an id.
       const call = identifyCall({ id: String(id), name: String(name), arguments: raw }, () => String(id));
       return omitted === undefined ? call : { ...call, problem: findOmitted(omitted) };
     },
@@ -108,7 +108,7 @@ function readMessage({ turn, text, calls, reason, providerMetadata }: LogRecord)
   };
 }
 
-/** Which call each end is of. A call that was sent twice has one end; ids that were used for two calls end in call order. */
+/** Matches ends to calls. Duplicate calls share one end; ids used for two calls end in call order. */
 function settle({ calls, ends }: Reading): Map<number, Outcome> {
   const byId = Map.groupBy(ends, ({ callId }) => callId);
   const first = new Map<string, { readonly call: IdentifiedCall; readonly outcome: Outcome | undefined }>();
@@ -123,7 +123,7 @@ function settle({ calls, ends }: Reading): Map<number, Outcome> {
   return settled;
 }
 
-/** What the log says of how a call ended. */
+/** Reads the outcome of a call from its record. */
 function toOutcome(record: LogRecord): Outcome {
   return readOutcome(record['outcome'] as unknown as RecordedOutcome);
 }

@@ -218,7 +218,10 @@ test('a disposal that hangs holds up a call for five seconds at most', async () 
   });
   const { call: run, records } = setUp([tool('uses', async ({ use }) => (await use(hanging)) && null)], { clock });
   expect(await run('uses')).toMatchObject({ kind: 'ok' });
-  expect(records().at(-1)).toMatchObject({ type: 'resource-dispose-failed', message: 'It took more than 5000 ms.' });
+  expect(records().at(-1)).toMatchObject({
+    type: 'resource-dispose-failed',
+    message: 'Disposal took more than 5000 ms.',
+  });
 });
 
 /** A declared resource that is staged; its instance is kept for the test to look at. */
@@ -236,7 +239,7 @@ function declaredWords(lifetime: ResourceLifetime) {
     dispose: (words) => void left.push((words as ReturnType<typeof wordsResource>).committed.size),
   });
   const add = async ({ use }: ToolContext, word: string): Promise<void> => {
-    // What `use` gives for a staged resource is its view.
+    // For a staged resource `use` returns its view.
     ((await use(resource)) as unknown as { add(word: string): void }).add(word);
   };
   return { made, add, left };
@@ -267,7 +270,7 @@ test.each(['session', 'call'] as const)(
     const { call: run } = setUp([outer, inner, bad, only]);
     await run('outer');
     expect(made.flatMap(({ committed }) => [...committed])).toEqual(['outer', 'inner']);
-    // What a nested call staged is there before the instance goes: it is disposed of with the call around it.
+    // The nested call's changes are committed before the instance is disposed with the outer call.
     if (lifetime === 'call') expect(left.toSorted()).toEqual([0, 1, 1]);
     await run('only');
     expect(made.flatMap(({ committed }) => [...committed])).toEqual(['outer', 'inner']);

@@ -13,16 +13,16 @@ import type { ResourceFailure } from './disposal.ts';
 import { recoverResource } from './recover.ts';
 import { type CallResourceScope, createSessionResources, type SessionResources } from './scope.ts';
 
-/** How long the end of a call or session waits for one disposal. */
+/** Time limit for one disposal at the end of a call or session. */
 const disposalLimitMs = 5_000;
 
-/** Where declared resources are: those of the call around, and how a part gets into the call's transaction. */
+/** The outer call's declared resources, and how a part joins the call's transaction. */
 interface DeclaredParts {
   readonly around: DeclaredResources | undefined;
   readonly stage: (name: string, part: ResourceTransaction) => void;
 }
 
-/** The declared resources that one call uses, and their parts in its transaction. */
+/** The declared resources of one call, and their parts in its transaction. */
 export class DeclaredResources {
   readonly #call: RunningCall;
   readonly #parts: DeclaredParts;
@@ -45,7 +45,7 @@ export class DeclaredResources {
     return this.#scope.use(resource);
   }
 
-  /** Ends with the call; what has a part in the transaction of a call around it, with that one. */
+  /** Disposes the call's resources; a resource with a part in an outer transaction lives as long as that call. */
   async dispose(): Promise<void> {
     if (this.#call.scope.parent !== undefined && this.#begun.size > 0) return;
     for (const failure of await this.#scope.dispose()) this.#record(failure);
@@ -65,7 +65,7 @@ export class DeclaredResources {
     return this.#partOf(instance, name).view;
   }
 
-  /** Of an instance that calls around this one have not met, those get their parts as well: this one commits into theirs. */
+  /** Adds a part; outer calls that have not used the instance get parts too, because this one commits into theirs. */
   #partOf(instance: StagedResource, name: string): ResourceTransaction {
     let part = this.#begun.get(instance);
     if (part === undefined) {
@@ -83,7 +83,7 @@ export class DeclaredResources {
   }
 }
 
-/** The resources that live as long as a session, which disposes of them when it is closed. */
+/** Resources with the lifetime of a session, disposed when it is closed. */
 const sessionResources: Kept<(clock: Clock) => SessionResources> = {
   make(session) {
     let resources: SessionResources | undefined;
@@ -103,7 +103,7 @@ function openSessionResources(session: Session, clock: Clock): SessionResources 
   session.onClose(async () => {
     const failures = await resources.dispose();
     if (failures.length === 0) return;
-    const message = `Resources of the session could not be disposed of: ${failures.map(failed).join('; ')}`;
+    const message = `Disposing of the session's resources failed: ${failures.map(failed).join('; ')}`;
     throw new HoldfastError('resource.dispose_failed', message);
   });
   return resources;
@@ -113,7 +113,7 @@ function noteFailure(session: Session, failure: { readonly [field: string]: stri
   try {
     session.record({ type: 'resource-dispose-failed', ...failure });
   } catch {
-    // The log is closed or broken and nobody waits for this: there is nobody left to tell.
+    // The log is closed or broken and no one awaits this, so the failure cannot be reported.
   }
 }
 
@@ -121,7 +121,7 @@ async function withinLimit(disposal: Promise<void>, clock: Clock): Promise<void>
   let stop: () => void = () => undefined;
   const limit = new Promise<never>((_resolve, reject) => {
     stop = clock.after(disposalLimitMs, () =>
-      reject(new HoldfastError('resource.dispose_timeout', `It took more than ${disposalLimitMs} ms.`)),
+      reject(new HoldfastError('resource.dispose_timeout', `Disposal took more than ${disposalLimitMs} ms.`)),
     );
   });
   try {

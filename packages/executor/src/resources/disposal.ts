@@ -1,29 +1,23 @@
 import { type ResourceNode, type ResourcePlace, release } from './node.ts';
 
-/** A resource that could not be disposed of. */
+/** A failed disposal. */
 export interface ResourceFailure {
-  /** Of the resource. */
+  /** The resource's name. */
   readonly name: string;
   readonly thrown: unknown;
 }
 
 export interface DisposalOptions {
-  /**
-   * Told of what could not be disposed of after `dispose` had answered: instances that were made too late, and what those were built
-   * from. Must not throw.
-   */
+  /** Receives disposal failures after `dispose` has returned, from instances created too late and their dependencies. Must not throw. */
   readonly onLateFailure: (failure: ResourceFailure) => void;
-  /** Puts an end to one disposal: what it rejects with is the failure of that resource. Default: waits as long as it takes. */
+  /** Limits one disposal: its rejection is the resource's failure. Default: no limit. */
   readonly limit?: ((disposal: Promise<void>) => Promise<void>) | undefined;
 }
 
-/**
- * The instances of one place, and their end: the last made goes first, one after the other. One that something still being made
- * was built from waits for that.
- */
+/** Disposes the instances of one place, last created first, one at a time. Waits for dependents that are still being created. */
 export class Disposals implements ResourcePlace {
   readonly options: DisposalOptions;
-  /** In order of making. */
+  /** In order of creation. */
   readonly #made: ResourceNode[] = [];
   #last: Promise<unknown> = Promise.resolve();
   #begun = false;
@@ -44,7 +38,7 @@ export class Disposals implements ResourcePlace {
     });
   }
 
-  /** Disposes of what can be now; whatever comes later is disposed of when it comes. */
+  /** Disposes everything possible now; later instances are disposed when they arrive. */
   begin(): Promise<readonly ResourceFailure[]> {
     this.#begun = true;
     return this.#disposeMade();

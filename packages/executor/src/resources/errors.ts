@@ -1,36 +1,36 @@
 import { HoldfastError, isHoldfastError, type ResourceDefinition } from '@holdfast/core';
 import { describeThrown } from '@holdfast/core/internal';
 
-// About how resources are declared, whichever of them was asked for: passed on as they are.
+// Errors in declarations are passed on unchanged, whichever resource was requested.
 const declarationCodes: ReadonlySet<string> = new Set([
   'resource.cycle',
   'resource.lifetime',
   'resource.name_conflict',
 ]);
 
-/** What those get who asked for a resource whose `create` threw. */
+/** The error for users of a resource whose `create` threw. */
 export function toCreateError({ name }: ResourceDefinition, thrown: unknown): HoldfastError {
   if (isHoldfastError(thrown) && declarationCodes.has(thrown.code)) return thrown;
-  const message = `The resource \`${name}\` could not be made: ${describeThrown(thrown)}`;
+  const message = `The resource \`${name}\` could not be created: ${describeThrown(thrown)}`;
   return new HoldfastError('resource.create_failed', message, { data: { resource: name }, cause: thrown });
 }
 
-/** @param path the names on the way round; the first is the last. */
+/** @param path the names along the cycle; the first equals the last. */
 export function cycleError(path: readonly string[]): HoldfastError {
-  const message = `The resource \`${path[0]}\` cannot be made, because it would need itself: ${path.join(' -> ')}.`;
+  const message = `The resource \`${path[0]}\` cannot be created because it depends on itself: ${path.join(' -> ')}.`;
   return new HoldfastError('resource.cycle', message, { data: { path: [...path] } });
 }
 
 const ranks = { use: 0, call: 1, session: 2 } as const;
 
-/** @throws HoldfastError `resource.lifetime` when `asker` would outlive what it is built from. */
+/** @throws HoldfastError `resource.lifetime` if `asker` would outlive its dependency. */
 export function checkLifetime(asker: ResourceDefinition, used: ResourceDefinition): void {
   if (ranks[used.lifetime] < ranks[asker.lifetime]) {
     throw lifetimeError(asker, used.name, `which has the shorter lifetime \`${used.lifetime}\``);
   }
 }
 
-/** A session's resource asks for what is staged. */
+/** A session's resource requested a staged one. */
 export function stagedError(asker: ResourceDefinition, used: string): HoldfastError {
   return lifetimeError(asker, used, 'which is staged: each call has its own view of it');
 }
@@ -41,20 +41,20 @@ function lifetimeError({ name, lifetime }: ResourceDefinition, used: string, why
 }
 
 export function nameConflictError(name: string): HoldfastError {
-  const message = `Two different resources are named \`${name}\`. Rename one of them, or bind under that name what both stand for.`;
+  const message = `Two different resources are named \`${name}\`. Rename one of them, or bind a single resource under that name.`;
   return new HoldfastError('resource.name_conflict', message, { data: { name } });
 }
 
 export function invalidTokenError(): HoldfastError {
-  return new HoldfastError('resource.invalid', '`use` takes a resource that `defineResource` made.');
+  return new HoldfastError('resource.invalid', '`use` expects a resource created by `defineResource`.');
 }
 
 export function scopeClosedError(): HoldfastError {
   return new HoldfastError('context.closed', 'The call has ended: its resources can no longer be used.');
 }
 
-/** The making of `definition` asks for more after its end. */
+/** `create` of `definition` requested a dependency after it had ended. */
 export function buildClosedError({ name }: ResourceDefinition): HoldfastError {
-  const message = `\`create\` of the resource \`${name}\` has ended: what it is built from has to be asked for before that.`;
+  const message = `\`create\` of the resource \`${name}\` has ended; request its dependencies before that.`;
   return new HoldfastError('context.closed', message);
 }

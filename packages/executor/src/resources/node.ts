@@ -1,28 +1,28 @@
 import type { ResourceDefinition } from '@holdfast/core';
 
-/** A declared resource in its place, from the moment when it is first asked for until it has been disposed of. */
+/** A declared resource in its place, from the first request to its disposal. */
 export interface ResourceNode {
   readonly definition: ResourceDefinition;
   readonly place: ResourcePlace;
-  /** The one whose `create` asked for this one when it was not there. Of the same place: a session has to forget its calls. */
+  /** The resource whose `create` first requested this one, if in the same place: a session must not retain its calls. */
   readonly startedBy: ResourceNode | undefined;
-  /** `completing` while what it asked for without waiting is made; `ended` when `create` failed, or after it was disposed of. */
+  /** `completing`: unawaited dependencies are still being created; `ended`: `create` failed, or disposed. */
   state: 'making' | 'completing' | 'made' | 'ended';
   instance: unknown;
-  /** Those who wait for it to be made. */
+  /** Waits for this resource. */
   readonly waits: Set<ResourceWait>;
-  /** What it was given, and those it was given to: nothing is disposed of before what was built from it. */
+  /** Dependencies and dependents: a resource is disposed only after its dependents. */
   readonly uses: Set<ResourceNode>;
   readonly users: Set<ResourceNode>;
 }
 
-/** Where resources of one session or of one call live until they are disposed of. */
+/** Holds the resources of one session or call until they are disposed. */
 export interface ResourcePlace {
-  /** Something that lives here has one user less. */
+  /** A resource in this place has lost a dependent. */
   released(): void;
 }
 
-/** Somebody who waits for a resource: a tool, or the making of another resource. */
+/** A wait for a resource, by a tool or by another resource's `create`. */
 export interface ResourceWait {
   readonly asker: ResourceNode | undefined;
   readonly node: ResourceNode;
@@ -40,13 +40,13 @@ export function createNode(
   return { definition, place, startedBy, state: 'making', instance: undefined, waits, uses, users };
 }
 
-/** `user` is built from `used`. */
+/** Makes `used` a dependency of `user`. */
 export function connect(user: ResourceNode, used: ResourceNode): void {
   user.uses.add(used);
   used.users.add(user);
 }
 
-/** Ends a node: what it was built from no longer has to outlive it. */
+/** Ends a node, so that its dependencies need not outlive it. */
 export function release(node: ResourceNode): void {
   node.state = 'ended';
   for (const used of node.uses) {
@@ -56,16 +56,14 @@ export function release(node: ResourceNode): void {
 }
 
 /**
- * The way round, by names, that would close if `asker` got `definition`: from that one through those who asked for each
- * other to `asker` and back. It is looked for among those who wait for each other, because two constructions that were started on
- * their own may do so too, and among those who started each other, because what a failed `create` has left under way would start
- * that one again, and so on for ever.
+ * The cycle, by names, that would form if `asker` got `definition`. Follows waits, because separately started resources can wait for
+ * each other, and `startedBy`, because work left over by a failed `create` could restart that resource forever.
  */
 export function findCycle(asker: ResourceNode, definition: ResourceDefinition): readonly string[] | undefined {
   const towardsAsker = new Map<ResourceNode, ResourceNode | undefined>([[asker, undefined]]);
   for (const node of towardsAsker.keys()) {
-    // By definition, not by node: a resource that is made for each use is never the same node twice. All that are found live in the
-    // same place, because nothing asks for what lives shorter.
+    // By definition, because a resource created per use never has the same node twice. All candidates are in the same place: nothing
+    // requests a resource with a shorter lifetime.
     if (node.definition === definition) return toPath(node, towardsAsker);
     for (const asking of askersOf(node)) {
       if (!towardsAsker.has(asking)) towardsAsker.set(asking, node);
@@ -88,7 +86,7 @@ function toPath(
   const path: string[] = [];
   for (let node: ResourceNode | undefined = start; node !== undefined; node = towardsAsker.get(node)) {
     const { name } = node.definition;
-    // A node that a failed one has left under way, and one in its place, may both be met: what lies between them is a way round too.
+    // The path may contain a leftover node and its replacement; the part between them is a cycle too.
     const before = path.indexOf(name);
     if (before !== -1) path.length = before;
     path.push(name);

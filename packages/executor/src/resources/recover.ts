@@ -4,7 +4,7 @@ import type { Session } from '@holdfast/session';
 import { type CallScope, type Kept, keptBeside } from '../call/scope.ts';
 
 interface Marking {
-  /** Tells this object of a session apart from one of the same id elsewhere, whose log says nothing about this one's calls. */
+  /** Distinguishes this session object from another with the same id, whose log does not cover this one's calls. */
   readonly random: string;
   count: number;
 }
@@ -18,11 +18,11 @@ const marking: Kept<Marking> = {
   }),
 };
 
-/** Names the changes that a call prepares: when its process ends before they are applied, the end record with this mark decides. */
+/** A mark for the changes of a call: if its process ends before applying them, the end record with this mark decides. */
 export function markChanges(session: Session): string {
   const own = keptBeside(session, marking);
   own.count += 1;
-  // The number says from which record on the log has to be searched.
+  // The number of the record from which to search the log.
   return `${prefixOf(session)}${session.snapshot().seq}.${own.random}.${own.count}`;
 }
 
@@ -30,7 +30,7 @@ function prefixOf({ id }: Session): string {
   return `${id}#`;
 }
 
-/** A change of staged resources that could not be completed or put back. */
+/** A change of staged resources that could not be completed or rolled back. */
 export interface RecoveryFailure {
   readonly resource: string;
   readonly message: string;
@@ -44,9 +44,8 @@ interface Recovery {
 }
 
 /**
- * Completes what was committed by the session's log and puts back what was not, in every resource that has changes of the session
- * whose process ended: once for a session and a resource, before its first call. What fails is recorded and costs the others
- * nothing. `undefined`: there is nothing to wait for.
+ * Completes committed changes of an ended process and rolls back the rest, in every resource that has any: once per session and
+ * resource, before its first call. Failures are recorded and do not affect other resources. `undefined` if there is nothing to do.
  */
 export function recoverResources({
   session,
@@ -64,18 +63,16 @@ export function recoverResources({
     recoveries.push(recovering.finally(() => waiting.delete(name)));
   }
   if (recoveries.length === 0) return undefined;
-  // A resource that does not answer holds nobody past its time; the call or run then says that it is over.
+  // Waits for an unresponsive resource only as long as the time lasts; the call or run then ends with a timeout.
   const over = Promise.withResolvers<readonly RecoveryFailure[]>();
   const stopListening = lifetime.onEnd(() => {
-    over.resolve(
-      [...waiting].map((resource) => ({ resource, message: 'It did not answer in the time that there was.' })),
-    );
+    over.resolve([...waiting].map((resource) => ({ resource, message: 'The resource did not answer in time.' })));
   });
   const all = Promise.all(recoveries).then((lists) => lists.flat());
   return Promise.race([all, over.promise]).finally(stopListening);
 }
 
-/** As `recoverResources`, for one. */
+/** Like `recoverResources`, for one resource. */
 export function recoverResource(
   session: Session,
   name: string,
@@ -95,7 +92,7 @@ function recoverOnce(session: Session, name: string, resource: StagedResource): 
       () => {
         begun.settled = true;
       },
-      // Whoever waits for it hears of it; the next one tries again.
+      // The waiting caller gets the error; the next one tries again.
       () => known.delete(resource),
     );
     recovery = begun;
@@ -104,7 +101,7 @@ function recoverOnce(session: Session, name: string, resource: StagedResource): 
   return recovery;
 }
 
-/** Rejects only when not even the failure can be recorded. */
+/** Rejects only if the failure cannot be recorded. */
 async function recover(session: Session, name: string, resource: StagedResource): Promise<readonly RecoveryFailure[]> {
   const failures: RecoveryFailure[] = [];
   const fail = (thrown: unknown, mark?: string): void => {
@@ -130,7 +127,7 @@ async function recover(session: Session, name: string, resource: StagedResource)
   return failures;
 }
 
-/** One that names a record which the log does not have yet is of another log under the same id. */
+/** False for a mark beyond the end of this log: it belongs to another log with the same id. */
 function isOf(session: Session, mark: string): boolean {
   const own =
     mark.startsWith(prefixOf(session)) && /^\d+\.[0-9a-f]{16}\.\d+$/.test(mark.slice(prefixOf(session).length));

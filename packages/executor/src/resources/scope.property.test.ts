@@ -191,7 +191,7 @@ class World {
   async dispose(scope: number): Promise<void> {
     this.failures.push(...((await this.scopes[scope]?.dispose()) ?? []));
     const waiting = this.answers.some((answer) => answer.scope === scope && !answer.settled);
-    this.#must(!waiting, `somebody waits in scope ${scope}, which has ended`);
+    this.#must(!waiting, `a wait is left in scope ${scope}, which has ended`);
   }
 
   /** Lets everything come to its end. */
@@ -201,7 +201,7 @@ class World {
       this.#gates.shift()?.();
       await setImmediate();
     }
-    // Nobody who makes something waits for what will never come.
+    // No `create` waits for something that never arrives.
     this.#must(this.making === 0 && this.#gates.length === 0, 'something is being made for ever');
     await setImmediate();
   }
@@ -238,7 +238,7 @@ function isOnCycle(plans: readonly Plan[], resource: number): boolean {
   return (plans[resource]?.uses ?? []).some((used) => reach(plans, used).has(resource));
 }
 
-/** What each answer is and is allowed to be. */
+/** Each answer and the answers allowed. */
 function checkAnswers({ plans, answers }: World, ended: ReadonlySet<number>): void {
   for (const { resource, scope, error } of answers) {
     if (error === undefined) continue;
@@ -273,7 +273,7 @@ const ranks = { use: 0, call: 1, session: 2 };
 const outlives = (plans: readonly Plan[], user: number, used: number): boolean =>
   ranks[plans[user]?.lifetime ?? 'use'] > ranks[plans[used]?.lifetime ?? 'use'];
 
-/** What is shared is the same, what is not is not. */
+/** Shared instances are identical, others are not. */
 function checkSharing({ plans, answers }: World): void {
   plans.forEach(({ lifetime }, resource) => {
     const given = answers.filter((answer) => answer.resource === resource && answer.instance !== undefined);

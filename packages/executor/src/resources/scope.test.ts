@@ -7,7 +7,7 @@ import { wordsResource } from '../fixtures.ts';
 import type { ResourceFailure } from './disposal.ts';
 import { type CallResourceOptions, createSessionResources } from './scope.ts';
 
-/** What happens, in order: `+a1` is made, `-a1` is disposed of; instances of one name are numbered. */
+/** The events, in order: `+a1` is made, `-a1` is disposed of; instances of one name are numbered. */
 function notebook() {
   const log: string[] = [];
   const counts = new Map<string, number>();
@@ -177,7 +177,7 @@ describe('the end', () => {
     expect(log.slice(4)).toEqual(['-d1', '-n1', '-c1', '-s1']);
   });
 
-  test('context.closed: for whoever asks or waits, in the scope and in those in it', async () => {
+  test('context.closed: for those who request or wait, in the scope and in those in it', async () => {
     const { session, call } = openCall();
     const never = defineResource({ name: 'never', lifetime: 'session', create: () => new Promise<number>(() => {}) });
     const nested = call.open();
@@ -214,7 +214,7 @@ describe('the end', () => {
     await expect(asked).rejects.toEqual(code('context.closed'));
   });
 
-  test('whoever waits in a call of an ended session knows at once, however long another call takes to end', async () => {
+  test('a waiter in a call of an ended session knows at once, however long another call takes to end', async () => {
     const hanging = defineResource({
       name: 'hanging',
       lifetime: 'call',
@@ -320,7 +320,7 @@ describe('what is made too late', () => {
     expect(log).toEqual(['+s1', '+c1', '-c1', '-s1']);
   });
 
-  test('what is then wrong with it is told to whoever opened the scope', async () => {
+  test('what is then wrong with it is reported to the opener of the scope', async () => {
     const thrown = new Error('left behind');
     const { gate, late } = slowly(() => {
       throw thrown;
@@ -392,7 +392,7 @@ describe('making', () => {
     const { call } = openCall();
     await expect(call.use(flaky)).rejects.toMatchObject({
       code: 'resource.create_failed',
-      message: `The resource \`flaky\` could not be made: ${message}`,
+      message: `The resource \`flaky\` could not be created: ${message}`,
       data: { resource: 'flaky' },
       cause,
     });
@@ -425,7 +425,7 @@ describe('making', () => {
     const outer = define('outer', 'call', () => [a, broken]);
     const { call } = openCall();
     await expect(call.use(outer)).rejects.toMatchObject({
-      message: 'The resource `outer` could not be made: The resource `broken` could not be made: boom',
+      message: 'The resource `outer` could not be created: The resource `broken` could not be created: boom',
       cause: { code: 'resource.create_failed', cause: { message: 'boom' } },
     });
     expect(log).toEqual(['+a1']);
@@ -481,7 +481,7 @@ describe('making', () => {
     expect(await call.use(careless)).toBe(undefined);
   });
 
-  test.each([null, 'db', { type: 'resource' }])('resource.invalid: %o is no resource', async (token) => {
+  test.each([null, 'db', { type: 'resource' }])('resource.invalid: %o is not a resource', async (token) => {
     await expect(openCall().call.use(token as never)).rejects.toEqual(code('resource.invalid'));
   });
 });

@@ -13,14 +13,14 @@ import {
 } from './errors.ts';
 import { connect, createNode, findCycle, type ResourceNode, type ResourceWait, release } from './node.ts';
 
-/** Where the declared resources of a session live, and its calls open the scopes of theirs. */
+/** The declared resources of a session, and the scopes of its calls. */
 export interface SessionResources {
-  /** The scope of a call, or of one nested in a call. @throws HoldfastError `context.closed`. */
+  /** Opens the scope of a call. @throws HoldfastError `context.closed`. */
   open(options?: CallResourceOptions): CallResourceScope;
   /**
-   * Ends the scopes in this one and then this one: disposes of every instance in reverse order of making, whatever throws, and
-   * answers what threw. A `create` that is still going on is not waited for: what it makes is disposed of when it comes, and what it
-   * was built from right after that. A second call waits, and answers nothing.
+   * Ends the inner scopes and then this one: disposes every instance in reverse order of creation and returns the failures. Does not
+   * wait for a pending `create`: its instance is disposed when it arrives, followed by its dependencies. A second call waits and
+   * returns nothing.
    */
   dispose(): Promise<readonly ResourceFailure[]>;
 }
@@ -28,8 +28,7 @@ export interface SessionResources {
 /** The declared resources of one call. */
 export interface CallResourceScope extends SessionResources {
   /**
-   * The instance of `resource`: what the host bound under its name, else one that is made when first asked for. Rejects as soon as
-   * the scope ends.
+   * The instance of `resource`: bound by the host under its name, or created on first use. Rejects as soon as the scope ends.
    *
    * @throws HoldfastError `context.closed`, `resource.invalid`, `resource.cycle`, `resource.lifetime`, `resource.name_conflict`,
    * `resource.create_failed`, or what `view` throws.
@@ -38,11 +37,11 @@ export interface CallResourceScope extends SessionResources {
 }
 
 export interface CallResourceOptions {
-  /** What the host passed, by name. Default: as in the scope around it, at first nothing. */
+  /** Host resources by name. Default: those of the outer scope, initially none. */
   readonly bound?: ReadonlyMap<string, unknown> | undefined;
-  /** What is given out for an instance: the call's view of a staged one. Asked every time. Default: the instance itself. */
+  /** Maps an instance on every use: a staged one to the call's view. Default: the instance itself. */
   readonly view?: ((instance: unknown, name: string) => unknown) | undefined;
-  /** For what lives in this scope. Default: as in the scope around it. */
+  /** For resources in this scope. Default: as in the outer scope. */
   readonly onLateFailure?: DisposalOptions['onLateFailure'] | undefined;
 }
 
@@ -61,10 +60,10 @@ class Scope implements CallResourceScope {
   readonly #session: Scope;
   readonly #siblings: Set<Scope>;
   readonly #children = new Set<Scope>();
-  /** What everybody here shares, from the moment when it is first asked for. */
+  /** Shared instances, from their first request. */
   readonly #shared = new Map<ResourceDefinition, ResourceNode>();
   readonly #names = new Map<string, ResourceDefinition>();
-  /** Those here who wait for a resource. */
+  /** Pending waits in this scope. */
   readonly #waits = new Set<ResourceWait>();
   #controller: AbortController | undefined;
   #closed = false;
@@ -80,7 +79,7 @@ class Scope implements CallResourceScope {
   }
 
   use<Value>(resource: ResourceDefinition<Value>): Promise<Value> {
-    // By the definition's contract; what the host bound under its name is the host's word.
+    // By the definition's contract; the host vouches for what it bound under the name.
     return this.#ask(resource, undefined, this.#bound) as Promise<Value>;
   }
 
@@ -125,7 +124,7 @@ class Scope implements CallResourceScope {
       this.#wait({ asker, node, made: () => resolve(this.#handOut(node, name, asker)), failed: reject });
       if (shared === undefined) void home.#make(node, bound);
     });
-    // Whoever asked may no longer listen, and a rejection that nobody hears would end the process.
+    // The requester may be gone, and an unhandled rejection would end the process.
     answer.catch(() => undefined);
     return answer;
   }
@@ -144,7 +143,7 @@ class Scope implements CallResourceScope {
       return;
     }
     node.state = 'completing';
-    // What it asked for and did not wait for is a part of it too, and has to be made before it.
+    // Unawaited dependencies must also be created first.
     await Promise.allSettled(asked);
     node.state = 'made';
     this.#disposals.add(node);
@@ -181,7 +180,7 @@ class Scope implements CallResourceScope {
     node.waits.add(listed);
   }
 
-  /** Gives an instance to somebody in this scope. */
+  /** Hands an instance to a requester in this scope. */
   #handOut(node: ResourceNode, name: string, asker: ResourceNode | undefined): unknown {
     if (asker?.state === 'ended') throw buildClosedError(asker.definition);
     const view = this.#viewOf(node.instance, name, asker);
@@ -222,7 +221,7 @@ class Scope implements CallResourceScope {
     return failures;
   }
 
-  /** From now on nobody gets anything, in this scope and in those in it. */
+  /** Refuses further requests, in this scope and inner ones. */
   #close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -235,7 +234,7 @@ class Scope implements CallResourceScope {
   }
 }
 
-/** What `create` of a resource gets. */
+/** The argument of a resource's `create`. */
 class Build implements ResourceBuild {
   readonly use: ResourceBuild['use'];
   readonly #signal: () => AbortSignal;

@@ -8,7 +8,7 @@ import type { CallResources, Ending } from '../call/types.ts';
 import { DeclaredResources } from './declared.ts';
 import { markChanges } from './recover.ts';
 
-/** What a call has of resources; made when its tool first asks for any. */
+/** The resources of a call, created on first use. */
 export class StagedResources implements CallResources {
   readonly #call: RunningCall;
   readonly #staged = new Map<string, ResourceTransaction>();
@@ -28,7 +28,7 @@ export class StagedResources implements CallResources {
     return this.#staged.size > 0 || this.#declared !== undefined;
   }
 
-  // All or none: a second try would begin again what the first one has begun.
+  // All or none: a second try would begin parts again.
   get views(): ReadonlyMap<string, unknown> {
     if (this.#unopened !== undefined) throw this.#unopened.thrown;
     try {
@@ -68,12 +68,12 @@ export class StagedResources implements CallResources {
     return broken;
   }
 
-  /** Lets go of what was made for this call. */
+  /** Disposes what was created for this call. */
   async dispose(): Promise<void> {
     await this.#declared?.dispose();
   }
 
-  /** Takes in the part that a resource has in the call's transaction. The second instance under one name is `name#2`. */
+  /** Adds a resource's part to the call's transaction. The second instance under one name is `name#2`. */
   #stage(name: string, part: ResourceTransaction): void {
     let key = name;
     for (let count = 2; this.#staged.has(key); count += 1) key = `${name}#${count}`;
@@ -96,12 +96,12 @@ export class StagedResources implements CallResources {
   }
 }
 
-/** What a call has of resources, made by this room alone. */
+/** Only this room creates the resources of a call. */
 function resourcesOf(call: RunningCall): StagedResources {
   return call.openResources() as StagedResources;
 }
 
-/** Ends a call that has resources: a success is prepared, committed with its record and then applied; anything else is discarded. */
+/** Settles a call that has resources: prepares a success, commits it with its record, then applies it; discards anything else. */
 export async function settleStaged(answer: Ending, call: RunningCall): Promise<ToolCallEndEvent> {
   const resources = resourcesOf(call);
   try {
@@ -122,14 +122,14 @@ async function endStaged(answer: Ending, call: RunningCall, resources: StagedRes
   return drop(await discardResources(ending, call), call);
 }
 
-/** Ends an entered call that may not count: whatever its tool did is dropped. */
+/** Ends a call that has begun but may not count; its changes are discarded. */
 export async function refuse(ending: Ending, call: RunningCall): Promise<ToolCallEndEvent> {
   const ended = await discardResources(ending, close(call));
   await disposeResources(call);
   return drop(ended, call);
 }
 
-/** Drops what an entered call did and says nothing about it: it will be asked for again, or has not been asked for at all. */
+/** Discards a call without a record: it will be made again, or was never requested. */
 export async function abandon(call: RunningCall): Promise<void> {
   close(call).written?.discard();
   for (const [resource, staged] of call.staged) {
@@ -153,7 +153,7 @@ export async function disposeResources(call: RunningCall): Promise<void> {
   if (call.resources !== undefined) await resourcesOf(call).dispose();
 }
 
-/** What is declared to read only must not write: such calls run beside others. */
+/** A read-only tool must not write, because such calls run in parallel. */
 function exceededWrites(
   { compiled: { tool } }: RunningCall,
   touched: ReadonlyMap<string, Touched>,
@@ -161,20 +161,20 @@ function exceededWrites(
   if (tool.effects !== 'none') return undefined;
   for (const [resource, { writes }] of touched) {
     if (writes.length === 0) continue;
-    const message = `\`${tool.name}\` declares effects \`none\`, but wrote to \`${resource}\`; it has to declare \`state\`.`;
+    const message = `\`${tool.name}\` declares effects \`none\`, but wrote to \`${resource}\`; declare \`state\`.`;
     return failure('failed', { code: 'tool.effects.exceeded', message });
   }
   return undefined;
 }
 
-/** Makes sure that what is staged can be applied; or says why it cannot. */
+/** Checks that the staged changes can be applied, or returns why not. */
 async function prepareResources(call: RunningCall, resources: StagedResources): Promise<Ending | PreparedResources> {
   const { scope, compiled } = call;
   try {
     const touched = resources.touched();
     const exceeded = exceededWrites(call, touched);
     if (exceeded !== undefined) return exceeded;
-    // What is nested is applied to the call around it, and lost with it; a log that ends with the process decides nothing.
+    // Nested changes are applied to the outer call and lost with it; an in-memory log decides nothing after a crash.
     const lasting =
       scope.session.lasting &&
       scope.parent === undefined &&
@@ -187,10 +187,7 @@ async function prepareResources(call: RunningCall, resources: StagedResources): 
   }
 }
 
-/**
- * Lets prepared changes be seen. The record has decided already, so every part is tried, whatever becomes of the others, and a
- * failure leaves the call in doubt.
- */
+/** Applies prepared changes. The record has decided, so every part is tried even if others fail; a failure leaves the call in doubt. */
 async function applyResources(event: ToolCallEndEvent, call: RunningCall): Promise<ToolCallEndEvent> {
   const { scope } = call;
   if (call.staged.size === 0) return event;
@@ -198,14 +195,14 @@ async function applyResources(event: ToolCallEndEvent, call: RunningCall): Promi
   if (failed === undefined) return event;
   const { thrown } = failed;
   const message = `The call is recorded as done, but its changes could not be applied: ${describeThrown(thrown)}`;
-  // What the nested call did to the session is in the transaction around it, which now has only a part of the whole.
+  // The outer transaction now has only part of the nested call's changes.
   if (scope.nested) scope.parent?.broke(thrown);
   const unrecorded = noteApplyFailure(call, message);
   const problem = { code: thrownCode(thrown, 'resource.apply_failed'), message: `${message}${unrecorded}` };
   return toEndEvent(failure('in-doubt', problem, { thrown }), call);
 }
 
-/** Nothing is applied that a loss of power could take the record of away: without it nobody would put it back. */
+// Sync the log before applying: after a power loss, an applied change without its record could not be rolled back.
 async function findUnsynced({ parent, session }: CallScope): Promise<{ readonly thrown: unknown } | undefined> {
   try {
     if (parent === undefined) await session.sync();
@@ -232,7 +229,7 @@ function noteApplyFailure({ scope, call }: RunningCall, message: string): string
     scope.session.record({ type: 'resource-apply-failed', callId: call.id, message });
     return '';
   } catch (thrown) {
-    return ` Nor could that be recorded: ${describeThrown(thrown)}`;
+    return ` This could not be recorded either: ${describeThrown(thrown)}`;
   }
 }
 
@@ -247,7 +244,7 @@ export async function discardResources(ending: Ending, call: RunningCall): Promi
   }
   if (failed === undefined) return ending;
   const { kind, code, value, abandoned, error } = ending;
-  const message = `${ending.message} What it had staged in \`${failed.name}\` could not be cleaned up: ${describeThrown(failed.thrown)}`;
+  const message = `${ending.message} Its changes staged in \`${failed.name}\` could not be discarded: ${describeThrown(failed.thrown)}`;
   const extended = failure(
     kind === 'ok' ? 'failed' : kind,
     { code: code ?? 'resource.discard_failed', message },

@@ -15,7 +15,7 @@ afterEach(async () => {
   // Node tells of unhandled rejections once the microtasks are done.
   await new Promise((resolve) => void setImmediate(resolve));
   process.off('unhandledRejection', note);
-  if (unhandled.length > 0) throw new Error('A rejection that nobody heard.', { cause: unhandled[0] });
+  if (unhandled.length > 0) throw new Error('An unhandled rejection.', { cause: unhandled[0] });
 });
 
 const thrown = (what: unknown): never => {
@@ -70,13 +70,13 @@ test.each<[string, () => unknown, object]>([
     { name: 'Error', message: 'broke' },
   ],
   [
-    'throws a HoldfastError whose data is no JSON',
+    'throws a HoldfastError whose data is not JSON',
     () => thrown(new HoldfastError('model.busy', 'Busy.', { data: 1n as never })),
     { code: 'model.busy', message: 'Busy.', data: null },
   ],
-  ['streams nothing', () => undefined, { message: expect.stringContaining('no async iterable') }],
-  ['streams a list', () => [stop], { message: expect.stringContaining('no async iterable') }],
-  ['rejects', () => Promise.reject(new Error('401')), { message: expect.stringContaining('no async iterable') }],
+  ['streams nothing', () => undefined, { message: expect.stringContaining('an async iterable') }],
+  ['streams a list', () => [stop], { message: expect.stringContaining('an async iterable') }],
+  ['rejects', () => Promise.reject(new Error('401')), { message: expect.stringContaining('an async iterable') }],
   ['streams what cannot be looked at', revoked, {}],
   ['has no iterator', () => ({ [Symbol.asyncIterator]: () => undefined }), {}],
   ['answers no step', nextIs(() => undefined), {}],
@@ -84,16 +84,16 @@ test.each<[string, () => unknown, object]>([
   ['throws a revoked proxy midway', nextIs(() => Promise.reject(revoked())), { name: 'Error' }],
   ['sends null', sending([null]), {}],
   ['sends a text', sending(['Hello.']), { message: 'The model sent an event of unknown type `undefined`.' }],
-  ['sends a type that is no text', sending([{ type: { toString: () => thrown('no') } }]), { message: 'no' }],
+  ['sends a type that is not a string', sending([{ type: { toString: () => thrown('no') } }]), { message: 'no' }],
   [
     'sends a text that is none',
     sending([{ type: 'text-delta', text: Symbol('x') }, stop]),
-    { message: 'The model sent a `text-delta` whose `text` is no string.' },
+    { message: 'The model sent a `text-delta` whose `text` is not a string.' },
   ],
   [
     'sends no text at all',
     sending([{ type: 'text-delta' }, stop]),
-    { message: 'The model sent a `text-delta` whose `text` is no string.' },
+    { message: 'The model sent a `text-delta` whose `text` is not a string.' },
   ],
 ])('model-error: a model that %s', async (_what, stream, error) => {
   const result = await runStream(stream);
@@ -159,7 +159,7 @@ test.each<[unknown, string]>([
   [42, '(number)'],
   [undefined, '(undefined)'],
   [{ toString: () => thrown('no') }, '(object)'],
-])('a call whose name is no text ends as unknown-tool', async (name, shown) => {
+])('a call whose name is not a string ends as unknown-tool', async (name, shown) => {
   const { session } = testSession();
   let asked = 0;
   const turns = [

@@ -5,7 +5,7 @@ import type { Lifetime } from '../call/execute.ts';
 import type { EndOfLife } from '../call/types.ts';
 import type { MessageReading } from './read-message.ts';
 
-/** What came of asking a model for its next message. */
+/** The result of asking a model for its next message. */
 export type Asked =
   | (Omit<Extract<MessageReading, { readonly type: 'message' }>, 'reason'> & {
       readonly reason: FinishReason | CutReason;
@@ -13,7 +13,7 @@ export type Asked =
   | { readonly type: 'ended'; readonly by: EndOfLife; readonly text: string }
   | { readonly type: 'failed'; readonly error: ThrownError; readonly text: string };
 
-/** What a reading that is no message means for its run. */
+/** Maps an unsuccessful reading to the result for the run. */
 export function toAsked(reading: Exclude<MessageReading, { readonly type: 'message' }>, lifetime: Lifetime): Asked {
   const { text } = reading;
   const { ended } = lifetime;
@@ -31,17 +31,17 @@ export function toAsked(reading: Exclude<MessageReading, { readonly type: 'messa
   }
 }
 
-/** A message whose stream ended too early: what came of it counts as far as that of any cut one. */
+/** A message whose stream ended early is treated like any cut message. */
 function toCutMessage({ text, calls = [] }: Extract<MessageReading, { readonly type: 'wrong' }>): Asked {
   return { type: 'message', text, calls, reason: 'no-finish', usage: undefined, providerMetadata: undefined };
 }
 
-/** What observers are told of what a model threw. */
+/** A model's error as observers see it. */
 export function toModelError(thrown: unknown): ThrownError {
   return toThrownError(thrown, isHoldfastError(thrown) ? { code: thrown.code, data: toJson(thrown.data) } : {});
 }
 
-// It goes into the log, and the error may be of a copy of the class that takes anything.
+// Copied because it is logged, and the class may be another copy that accepts anything.
 function toJson(data: unknown): Json {
   const copied = copyJson(data);
   return copied.ok ? copied.value : null;

@@ -3,11 +3,10 @@ import { checkOptions } from '@holdfast/core/internal';
 import { type BudgetAccount, registerBudget } from '../call/execute.ts';
 
 /**
- * Makes a budget. Every run and direct call that it is given to spends from it, and so does what is nested in them. What needs
- * more when nothing remains is refused: exactly the limit may be spent. A limit that is left out is none. `clock` measures the wall
- * time; default: the machine's.
+ * Creates a budget, shared by every run and direct call that gets it and by everything nested in them. The full limit may be spent;
+ * work beyond it is refused. An omitted limit is unlimited. `clock` measures the wall time; default: the system clock.
  *
- * @throws HoldfastError `options.invalid` for a limit that is not a positive number, or a count that is no integer.
+ * @throws HoldfastError `options.invalid` for a limit that is not a positive number, or a count that is not an integer.
  */
 export function createBudget(limits: BudgetLimits, { clock = systemClock }: { readonly clock?: Clock } = {}): Budget {
   checkOptions('createBudget', limits, { maxCalls: 'any', maxTokens: 'any', maxWallMs: 'any' });
@@ -76,7 +75,7 @@ class Account implements BudgetAccount {
   }
 
   addTokens(tokens: number): void {
-    // A provider that reports nonsense must not fill the budget up again.
+    // Invalid usage reported by a provider must not refill the budget.
     if (tokens > 0) this.#tokens += tokens;
   }
 
@@ -98,13 +97,13 @@ class Account implements BudgetAccount {
     return this.#active === 0 ? this.#wallMs : this.#elapsed();
   }
 
-  // A clock that is set back gives nothing back.
+  // A clock that is set back refunds nothing.
   #elapsed(): number {
     return this.#wallMs + Math.max(0, this.#clock.now() - this.#activeSinceMs);
   }
 }
 
-/** The budget as hosts and tools have it. Nothing of the account can be reached through it. */
+/** The public view of a budget, from which the account is not reachable. */
 class View implements Budget {
   readonly limits: BudgetLimits;
   readonly #account: Account;

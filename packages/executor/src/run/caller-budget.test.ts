@@ -14,7 +14,7 @@ test('what a model takes beside the calls is spent from the budget of the caller
     execute: (_, { child }) => {
       const inner = openCaller({ tools: [], session: child(), budget: own });
       seen.push(inner.exhausted, inner.spend({ inputTokens: 50, outputTokens: 10 }), inner.exhausted);
-      // What a provider says that cannot be fills nothing up.
+      // Impossible usage from a provider refunds nothing.
       seen.push(inner.spend({ inputTokens: -50, outputTokens: 10 }), own.used.tokens);
       seen.push(inner.spend({ inputTokens: 0, outputTokens: 1 }), own.used.tokens, budget.used.tokens);
       inner.dispose();

@@ -4,7 +4,7 @@ import { prepare } from '../call/prepare.ts';
 import type { CallScope } from '../call/scope.ts';
 import type { Ending, IdentifiedCall } from '../call/types.ts';
 
-/** Why a message was cut; `undefined` for a whole one. */
+/** Why a message was cut; `undefined` for a complete one. */
 export function cutBy(reason: FinishReason | CutReason): CutReason | undefined {
   switch (reason) {
     case 'length':
@@ -17,28 +17,28 @@ export function cutBy(reason: FinishReason | CutReason): CutReason | undefined {
 }
 
 const causes: Readonly<Record<CutReason, string>> = {
-  length: 'it reached the longest that the model may answer',
+  length: "it reached the model's output limit",
   'content-filter': 'the provider filtered it',
   'no-finish': "the model's stream broke off",
 };
 
-/** For people: that the last message of a run is not all that the model had to say. */
+/** Tells people that the last message of a run is incomplete. */
 export function describeCut(reason: CutReason): string {
   return `The last message was cut off, because ${causes[reason]} (\`${reason}\`).`;
 }
 
-/** How every call of a cut message ends; the last one may lack half of its arguments. `undefined` for a whole message. */
+/** The ending of every call in a cut message; the last may have incomplete arguments. `undefined` for a complete message. */
 export function refuseCut(reason: FinishReason | CutReason): ((call: IdentifiedCall) => Ending) | undefined {
   const cut = cutBy(reason);
   if (cut === undefined) return undefined;
-  const advice = cut === 'length' ? 'Send it again, shorter.' : 'Send it again if it is still wanted.';
+  const advice = cut === 'length' ? 'Send it again, shorter.' : 'Send it again if you still need it.';
   return ({ name }) => {
     const message = `\`${name}\` was not run: the message that asked for it was cut off, because ${causes[cut]}. ${advice}`;
     return failure('truncated', { code: 'call.truncated', message });
   };
 }
 
-/** What the log keeps of the calls of a message: not the long arguments of those that will be refused. `undefined`: all of it. */
+/** The calls as logged, without long arguments that will be refused. `undefined`: all of them. */
 export function keepLongCalls(
   calls: readonly IdentifiedCall[],
   reason: FinishReason | CutReason,

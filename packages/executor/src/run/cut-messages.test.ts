@@ -17,12 +17,12 @@ async function run(model: Model, options: Partial<Parameters<typeof runAgent>[0]
   return { result, session, records, recorded: records.find(({ type }) => type === 'model-message')?.['reason'] };
 }
 
-/** What is recorded as the reason; what becomes of whole and of cut calls; whether a text counts as cut. */
+/** The recorded reason, the outcomes of complete and cut calls, and whether a text counts as cut. */
 const ends: readonly [what: string, end: readonly ModelEvent[], recorded: string, whole: string, cut: string][] = [
   ['stop', [finish('stop')], 'stop', 'ok', 'invalid'],
   ['tool-calls', [finish('tool-calls')], 'tool-calls', 'ok', 'invalid'],
   ['other', [finish('other')], 'other', 'ok', 'invalid'],
-  ['a reason that nobody knows', [finish('tired')], 'other', 'ok', 'invalid'],
+  ['an unknown reason', [finish('tired')], 'other', 'ok', 'invalid'],
   ['length', [finish('length')], 'length', 'truncated', 'truncated'],
   ['content-filter', [finish('content-filter')], 'content-filter', 'truncated', 'truncated'],
   ['no `finish`', [], 'no-finish', 'truncated', 'truncated'],

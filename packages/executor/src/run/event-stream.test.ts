@@ -31,7 +31,7 @@ test('a loop that begins after the run has ended ends at once', async () => {
   expect(await collect(run)).toEqual([]);
 });
 
-test('nothing is kept before somebody iterates, and each sees what comes after it began', async () => {
+test('nothing is buffered before an iteration, and each iteration sees later events', async () => {
   const stream = new EventStream<number>();
   expect(stream.observed).toBe(false);
   stream.push(1);

@@ -1,14 +1,14 @@
-/** What a stream keeps for a slow reader. */
+/** Limits of the queue for a slow reader. */
 export interface EventQueue {
-  /** Events that wait for one reader; then it loses the oldest. Default: no limit. */
+  /** Events queued per reader; when full, the oldest is dropped. Default: no limit. */
   readonly maxWaiting: number;
-  /** Called for each event that a reader lost. */
+  /** Called for each dropped event. */
   readonly onDrop: () => void;
 }
 
 const unlimited: EventQueue = { maxWaiting: Number.POSITIVE_INFINITY, onDrop: () => undefined };
 
-/** Events handed from who makes them to every `for await` over them. Each sees what comes after it began; nothing is kept before. */
+/** Delivers events to every `for await` loop over the stream. A reader sees events from its start on; nothing is buffered before. */
 export class EventStream<Event> implements AsyncIterable<Event> {
   readonly #kept: EventQueue;
   readonly #readers = new Set<Reader<Event>>();
@@ -18,7 +18,7 @@ export class EventStream<Event> implements AsyncIterable<Event> {
     this.#kept = kept;
   }
 
-  /** Whether events have to be made at all. */
+  /** True if there are readers. */
   get observed(): boolean {
     return this.#readers.size > 0;
   }
@@ -27,7 +27,7 @@ export class EventStream<Event> implements AsyncIterable<Event> {
     for (const reader of this.#readers) reader.push(event, this.#kept);
   }
 
-  /** Ends the iterations after what is queued; `error` is thrown there. */
+  /** Ends the iterations after their queued events, with `error` if given. */
   end(outcome: End = {}): void {
     this.#end = outcome;
     for (const reader of this.#readers) reader.end(outcome);
@@ -35,7 +35,7 @@ export class EventStream<Event> implements AsyncIterable<Event> {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Event> {
-    // Who stops looking does not stop the run.
+    // Leaving the loop does not stop the run.
     const reader = new Reader<Event>(() => this.#readers.delete(reader));
     if (this.#end === undefined) this.#readers.add(reader);
     else reader.end(this.#end);
@@ -50,7 +50,7 @@ interface End {
 class Reader<Event> implements AsyncIterator<Event> {
   readonly #onReturn: () => void;
   readonly #queue: Event[] = [];
-  /** One for each `next` that waits. */
+  /** One per pending `next`. */
   #wakers: (() => void)[] = [];
   #end: End | undefined;
 
@@ -74,7 +74,7 @@ class Reader<Event> implements AsyncIterator<Event> {
 
   async next(): Promise<IteratorResult<Event>> {
     for (;;) {
-      // Not the value tells: an event may be anything.
+      // Checks the length because an event may be any value, even `undefined`.
       if (this.#queue.length > 0) return { done: false, value: this.#queue.shift() as Event };
       if (this.#end !== undefined) {
         if ('error' in this.#end) throw this.#end.error;

@@ -79,7 +79,7 @@ const needy = (thrown: () => unknown = () => visibilityExpansionRequired(['g'], 
     throw thrown();
   });
 
-test('D10: what the tool wrote is dropped, its section opens, and the run goes on with its tools and policies', async () => {
+test('D10: what the tool wrote is dropped, its section opens, and the run continues with its tools and policies', async () => {
   const { session, records } = testSession();
   const words = wordsResource();
   const model = playing([call('write', {}, 'a'), stop], [call('extra', {}, 'b'), stop], [say('Done.'), stop]);
@@ -93,7 +93,7 @@ test('D10: what the tool wrote is dropped, its section opens, and the run goes o
     ],
   });
   expect(session.read(notes).size).toBe(0);
-  // What is published is kept, whatever becomes of the call.
+  // Published events are kept however the call ends.
   expect(session.read(diary).size).toBe(1);
   expect([...words.committed]).toEqual([]);
   expect(words.log).toEqual(['discard']);
@@ -281,7 +281,7 @@ test('a tool of a closed section is not offered, and the model is told why', asy
   const model = playing([call('extra', {}, 'a'), call('extar', {}, 'b'), stop], [say('.'), stop]);
   const result = await runAgent({ model, prompt: foldedPrompt([needy()]), session, input: 'Go.' }).result;
   expect(result.outcomes).toMatchObject([
-    { kind: 'unknown-tool', message: expect.stringContaining('summarised or disabled') },
+    { kind: 'unknown-tool', message: expect.stringContaining('collapsed or disabled') },
     { kind: 'unknown-tool', message: expect.stringContaining('There is no tool') },
   ]);
 });
@@ -303,7 +303,7 @@ test("the prompt's slices listen from the start", async () => {
   expect(session.read(opened).has('x')).toBe(true);
 });
 
-test('the model is told of a tool what the prompt says; calls are checked by what the tool says', async () => {
+test("the model sees the prompt's description of a tool; calls are checked against the tool's own schema", async () => {
   const { session } = testSession();
   const told = { name: 'extra', description: 'Told otherwise.', inputSchema: { type: 'object' } } as const;
   const prompt: Prompt = {
@@ -323,7 +323,7 @@ test('the model is told of a tool what the prompt says; calls are checked by wha
 });
 
 test.each<[string, () => unknown]>([
-  ['keys that are no texts', () => expansion({ keys: [{ toString: 1, valueOf: 1 }] })],
+  ['keys that are not strings', () => expansion({ keys: [{ toString: 1, valueOf: 1 }] })],
   [
     'data that throws',
     () =>

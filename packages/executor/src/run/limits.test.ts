@@ -157,7 +157,7 @@ test.each([
   expect(() => createBudget({ [name]: value })).toThrow(expect.objectContaining({ code: 'options.invalid' }));
 });
 
-test('a budget that somebody else made is refused', async () => {
+test('a budget not made by `createBudget` is refused', async () => {
   const budget = { limits: {}, used: { calls: 0, tokens: 0, wallMs: 0 } };
   await expect(run([[say('bye'), stop]], { budget })).rejects.toMatchObject({ code: 'options.invalid' });
 });

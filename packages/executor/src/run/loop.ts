@@ -19,13 +19,13 @@ export interface LoopParts {
   readonly page: Page;
   readonly scope: CallScope;
   readonly position: RunPosition;
-  /** What was said before; of a new run only the user's request. */
+  /** The conversation so far; for a new run only the user's request. */
   readonly transcript: Transcript;
-  /** Of a run that is resumed. */
+  /** Set for a resumed run. */
   readonly resuming?: Resuming;
 }
 
-/** Lets the model work until it answers without a call, or something ends the run. */
+/** Runs the model until it answers without a call, or the run ends for another reason. */
 export function runLoop(parts: LoopParts): Promise<RunResult> {
   return new Loop(parts).run();
 }
@@ -45,7 +45,7 @@ class Loop {
   /** With the tools and policies of the page. */
   #scope: CallScope;
   #messages: Message[];
-  /** Calls of the last turn, until they are counted and feedback providers have heard of them. */
+  /** Calls of the last turn that feedback providers have not seen yet. */
   #justEnded = 0;
 
   constructor(parts: LoopParts) {
@@ -132,7 +132,7 @@ class Loop {
     return { scope: this.#scope, prompt: this.#parts.prompt, rendered: this.#page.rendered };
   }
 
-  /** Of a page that has feedback or a completion checker. */
+  /** Set for a page with feedback or a completion checker. */
   get #guide(): Guide | undefined {
     const { guide, feedback = [], completion } = this.#page.rendered;
     return (feedback.length > 0 || completion !== undefined) && findMissing(this.#page.rendered) === undefined
@@ -140,7 +140,7 @@ class Loop {
       : undefined;
   }
 
-  /** How calls end under a page that came without its code. */
+  /** The ending of calls under a page that was loaded without its code. */
   #refuseMissing(): ((call: IdentifiedCall) => Ending) | undefined {
     const missing = findMissing(this.#page.rendered);
     return (
@@ -163,7 +163,7 @@ class Loop {
     if (text !== '') this.#messages.push({ role: 'user', text });
   }
 
-  /** Shows the model what the prompt says by now; or ends the run, where it cannot. */
+  /** Renders the prompt for the current state; ends the run if that fails. */
   #renderAgain(): RunResult | undefined {
     if (!this.#page.isStale()) return undefined;
     try {
@@ -176,14 +176,14 @@ class Loop {
     return undefined;
   }
 
-  /** Puts the model's message into the conversation and the log. */
+  /** Adds the model's message to the conversation and the log. */
   #takeMessage(
     { text, usage, reason, providerMetadata }: Extract<Asked, { type: 'message' }>,
     calls: readonly IdentifiedCall[],
   ): void {
     const scope = this.#scope;
     const { session, toolset } = scope;
-    // The message is the first to tell of them.
+    // The message is the first record that contains them.
     if (session.redactor !== undefined)
       for (const call of calls) learnArguments(session.redactor, toolset.byName.get(call.name), call.arguments);
     this.#progress.usage = addUsage(this.#progress.usage, usage);
@@ -198,7 +198,7 @@ class Loop {
     if (session.redactor !== undefined) for (const call of calls) sealCall(session, { run, turn }, call);
   }
 
-  /** Takes what became of a message's calls: the end, where they wait or the budget is used up. */
+  /** Handles the results of a message's calls: ends the run if calls are suspended or the budget is used up. */
   #takeTurn({ outcomes, pending }: TurnResult, calls: readonly IdentifiedCall[], turn: Turn): RunResult | undefined {
     const { position } = this.#parts;
     const { session } = this.#scope;
@@ -217,7 +217,7 @@ class Loop {
     return turn.overspent === true || outOfCalls ? this.#end('budget') : undefined;
   }
 
-  /** Takes a message without calls: the end, unless the model has to say more. */
+  /** Handles a message without calls: ends the run unless the model must continue. */
   async #takeAnswer(recorded = false): Promise<RunResult | undefined> {
     const { completion, output, guide } = this.#page.rendered;
     if (completion === undefined && output === undefined) return this.#end('completed');

@@ -5,20 +5,20 @@ import { observersOf, type PolicyBinding, toBinding } from '../call/authorize.ts
 import { compileTools } from '../call/prepare.ts';
 import type { CallScope } from '../call/scope.ts';
 
-/** A rendered prompt that knows what it was made of. */
+/** A rendered prompt that tracks the state it was rendered from. */
 export interface Page {
   readonly rendered: RenderedPrompt;
-  /** Whether any state that rendering read has changed since. */
+  /** True if any slice read during rendering has changed since. */
   isStale(): boolean;
 }
 
-/** Renders, and notes which slices were read: a prompt that reads none is never rendered again. */
+/** Renders and tracks the slices read: a prompt that reads none is never rendered again. */
 export function renderTracked(prompt: Prompt, session: Session): Page {
   const seen = new Map<Slice, unknown>();
   const reader: SessionReader = {
     read<State>(slice: Slice<State>): State {
       const state = session.read(slice);
-      // Only its identity is used from here on.
+      // Only its identity is used.
       seen.set(slice as Slice, state);
       return state;
     },
@@ -33,7 +33,7 @@ export function renderTracked(prompt: Prompt, session: Session): Page {
   };
 }
 
-/** What a page declares and came without the code of; `undefined` for a sound page. */
+/** The problem of a page that declares something but was loaded without its code; `undefined` for a complete page. */
 export function findMissing({ guide, output, completion, feedback = [] }: RenderedPrompt): Problem | undefined {
   const declared =
     output !== undefined
@@ -44,17 +44,17 @@ export function findMissing({ guide, output, completion, feedback = [] }: Render
           ? 'feedback'
           : undefined;
   if (declared === undefined || guideMethods.every((name) => typeof guide?.[name] === 'function')) return undefined;
-  const message = `The prompt has \`${declared}\` without \`guide\`, the code for it: make the prompt by \`createPrompt\`.`;
+  const message = `The prompt has \`${declared}\` without \`guide\`, the code for it: create the prompt with \`createPrompt\`.`;
   return { code: 'feature.missing', message, data: { feature: declared } };
 }
 
 const guideMethods = ['giveFeedback', 'countLast', 'judgeAnswer'] as const satisfies readonly (keyof Guide)[];
 
-/** The same scope with a prompt's tools, and with its policies in force after the host's. */
+/** A copy of the scope with the prompt's tools, and its policies after the host's. */
 export function bindPrompt(scope: CallScope, renderedPrompt: RenderedPrompt): CallScope {
   const { tools, declarations, policies, allPolicies } = renderedPrompt;
   const { hostPolicies } = scope;
-  // One for each policy, however many tools it is in force for.
+  // One binding per policy, however many tools it applies to.
   const known = new Map<BoundPolicy, PolicyBinding>();
   const bind = (bound: BoundPolicy): PolicyBinding => {
     const binding = known.get(bound) ?? toBinding(bound).forScope();
@@ -87,10 +87,10 @@ export function bindPrompt(scope: CallScope, renderedPrompt: RenderedPrompt): Ca
   };
 }
 
-/** The page as tools get it: what one does to it changes nothing that the prompt gives to later runs. */
+/** The page as tools see it, read-only so that later runs are not affected. */
 function lockPage(page: RenderedPrompt): RenderedPrompt {
   const { tools, policies, allPolicies, declarations } = page;
-  // Those of `createPrompt` are.
+  // Pages of `createPrompt` already are.
   if (Object.isFrozen(page) && policies instanceof ReadOnlyMap) return page;
   const lock = (list: readonly BoundPolicy[]): readonly BoundPolicy[] =>
     Object.freeze(list.map(({ key, policy }) => Object.freeze({ key, policy })));

@@ -77,8 +77,8 @@ test.each<readonly [string, object, string]>([
   ['nothing to tell the model', {}, 'neither'],
   ['tools alone', { tools: [echo] }, 'neither'],
   ['both forms', { instructions: 'Work.', prompt: toolsPrompt([echo]) }, 'both'],
-  ['instructions that are no text', { instructions: 5 }, 'instructions'],
-  ['tools that are no list', { instructions: 'Work.', tools: echo }, 'tools'],
+  ['instructions that are not a string', { instructions: 5 }, 'instructions'],
+  ['tools that are not a list', { instructions: 'Work.', tools: echo }, 'tools'],
 ])('options.invalid: %s', (_name, given, said) => {
   const session = createSession();
   const invalid = expect.objectContaining({ code: 'options.invalid', message: expect.stringContaining(said) });

@@ -60,13 +60,13 @@ describe('a message is read as it came', () => {
   });
 });
 
-describe('what is no model says so, with what had come until then', () => {
+describe('a value that is not a model is reported, with the text so far', () => {
   test.each([
     ['no finish', sending(text('half')), 'The model ended its message without `finish`.', 'half'],
-    ['text that is none', sending(text('a'), { type: 'text-delta', text: 1 }), 'whose `text` is no string', 'a'],
+    ['text that is none', sending(text('a'), { type: 'text-delta', text: 1 }), 'whose `text` is not a string', 'a'],
     ['an unknown event', sending(text('a'), { type: 'song' }), 'an event of unknown type `song`', 'a'],
-    ['no stream', streaming(undefined), 'no async iterable', ''],
-    ['an object that cannot be iterated', streaming({ [Symbol.asyncIterator]: 1 }), 'no async iterable', ''],
+    ['no stream', streaming(undefined), 'an async iterable', ''],
+    ['an object that cannot be iterated', streaming({ [Symbol.asyncIterator]: 1 }), 'an async iterable', ''],
   ])('%s', async (_, model, problem, said) => {
     const reading = await readMessage(model, request);
     expect(reading).toMatchObject({ type: 'wrong', text: said });
@@ -116,7 +116,7 @@ test('what it throws is told with what had come', async () => {
 });
 
 describe('nobody waits any more', () => {
-  /** The end of somebody's patience, and how often he was asked about it and let go. */
+  /** The end of the wait, with counts of added and removed listeners. */
   function patience(): {
     readonly onEnd: (end: () => void) => () => void;
     end(): void;
@@ -159,7 +159,7 @@ describe('nobody waits any more', () => {
     expect(await readMessage(silent, request, { onEnd: over })).toEqual({ type: 'ended', text: '' });
   });
 
-  test('a model whose steps are no promises is heard out to the end of its step', async () => {
+  test('a model whose steps are not promises is read to the end of its step', async () => {
     const { onEnd, end } = patience();
     let steps = 0;
     const model = streaming({
@@ -187,7 +187,7 @@ describe('nobody waits any more', () => {
     expect(await readMessage(model, request, { onEnd })).toEqual({ type: 'ended', text: '' });
   });
 
-  test('whoever listened for the end is let go when the message is there', async () => {
+  test('the listener for the end is removed when the message is there', async () => {
     const { onEnd, listeners } = patience();
     expect(await readMessage(sending(text('x'), stop), request, { onEnd })).toMatchObject({
       type: 'message',

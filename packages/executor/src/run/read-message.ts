@@ -2,32 +2,32 @@ import type { FinishReason, Json, Model, ModelEvent, ModelRequest, ModelUsage, T
 import { parseJson, toModelUsage } from '@holdfast/core/internal';
 import { isThenable } from '../call/execute.ts';
 
-/** What came of reading one message of a model. `text` is what had come until then. */
+/** The result of reading one message of a model. `text`: everything received so far. */
 export type MessageReading =
   | {
       readonly type: 'message';
       readonly text: string;
-      /** As the model sent them, whatever that is. */
+      /** As sent by the model, unvalidated. */
       readonly calls: readonly ToolCall[];
-      /** `other` for one that is none. */
+      /** `other` for an unknown reason. */
       readonly reason: FinishReason;
-      /** Absent where the counts are none. */
+      /** Absent if the counts are invalid. */
       readonly usage: ModelUsage | undefined;
       readonly providerMetadata: Json | undefined;
     }
   | { readonly type: 'ended'; readonly text: string }
   | { readonly type: 'threw'; readonly thrown: unknown; readonly text: string }
-  /** It did not keep to what a model is. `problem` is a sentence. */
+  /** The model violated its contract. `problem` is a sentence. */
   | {
       readonly type: 'wrong';
       readonly problem: string;
       readonly text: string;
-      /** Only where nothing is wrong but the end of the message: what was called until then, the last perhaps not whole. */
+      /** Set if only the end of the message is missing: the calls so far, the last perhaps incomplete. */
       readonly calls?: readonly ToolCall[];
     };
 
 export interface ReadMessageOptions {
-  /** Calls the function that it is given when nobody waits any more, at once if that has been; the answer takes it back. Absent: nothing ends it. */
+  /** Calls its argument at the end of the wait, or at once if already over; returns a function that removes it. Absent: no end. */
   readonly onEnd?: ((end: () => void) => () => void) | undefined;
   readonly onText?: ((text: string) => void) | undefined;
   /** A longer message is not read to its end; a part without text counts as one character. Default: no limit. */
@@ -49,7 +49,7 @@ export async function readMessage(
     isEnded = true;
     stopWaiting();
   });
-  // A race against one promise for all steps would keep each of them until the last.
+  // Racing each step against one long-lived promise would retain every step until the end.
   const beforeTheEnd = (next: PromiseLike<Step>): Promise<Step | typeof isOver> =>
     new Promise((resolve, reject) => {
       stopWaiting = () => resolve(isOver);
@@ -61,14 +61,14 @@ export async function readMessage(
   try {
     const stream: unknown = model.stream(request);
     if (!isAsyncIterable(stream)) {
-      // The rejection of an async function, which nobody will hear, must not end the process.
+      // Handled here: an unhandled rejection would end the process.
       void Promise.allSettled([stream]);
-      return wrong('`stream` of the model answered with what is no async iterable.');
+      return wrong('`stream` of the model did not return an async iterable.');
     }
     iterator = stream[Symbol.asyncIterator]();
     for (;;) {
       const next: Step | PromiseLike<Step> = iterator.next();
-      // That costs as much as the rest of a short message, so it is left out where nothing can end the run.
+      // Costs as much as the rest of a short message, so skipped if nothing can end the run.
       const step = await (onEnd === undefined || !isThenable(next) ? next : beforeTheEnd(next));
       if (isEnded || step === isOver) return { type: 'ended', text };
       if (step.done === true) return { ...wrong('The model ended its message without `finish`.'), calls };
@@ -76,7 +76,7 @@ export async function readMessage(
       switch (event.type) {
         case 'text-delta': {
           const delta: unknown = event.text;
-          if (typeof delta !== 'string') return wrong('The model sent a `text-delta` whose `text` is no string.');
+          if (typeof delta !== 'string') return wrong('The model sent a `text-delta` whose `text` is not a string.');
           text += delta;
           length += Math.max(1, delta.length);
           onText?.(delta);
@@ -105,7 +105,7 @@ export async function readMessage(
           return wrong(`The model sent an event of unknown type \`${type}\`.`);
         }
       }
-      // Also of what says nothing there is an end: parts that come at once would leave no time in which to stop them.
+      // Counts parts without text too: an endless synchronous stream would leave no chance to stop it.
       if (length > maxCharacters) return wrong(`The model sent more than ${maxCharacters} characters.`);
     }
   } catch (thrown) {
@@ -119,14 +119,14 @@ export async function readMessage(
 type Step = IteratorResult<ModelEvent>;
 type Wrong = Extract<MessageReading, { readonly type: 'wrong' }>;
 
-/** Whether the arguments are text that ends too early to be JSON. */
+/** True if the arguments are incomplete JSON. */
 function isCutShort({ arguments: raw }: ToolCall): boolean {
   if (typeof raw !== 'string' || raw.trim() === '') return false;
   const parsed = parseJson(raw);
   return !parsed.ok && parsed.reason === 'syntax';
 }
 
-// A step of a faulty model may be anything.
+// A symbol, because a faulty model may yield any value.
 const isOver: unique symbol = Symbol('nobody waits any more');
 
 const finishReasons: ReadonlySet<FinishReason> = new Set(['stop', 'tool-calls', 'length', 'content-filter', 'other']);
@@ -145,6 +145,6 @@ async function closeStream(iterator: AsyncIterator<ModelEvent> | undefined): Pro
   try {
     await iterator?.return?.();
   } catch {
-    // The message is there or its failure known; how the clean-up went changes neither.
+    // The result is known, and a failed clean-up does not change it.
   }
 }

@@ -18,7 +18,7 @@ function speaking(then: () => Promise<unknown>): Model & { signal?: AbortSignal 
   return model;
 }
 
-test('when the message is there, the model is told that nobody needs more of it', async () => {
+test('when the message is there, the signal of the model is aborted', async () => {
   const outer = new AbortController();
   const model = speaking(() => Promise.resolve());
   expect(await readOneMessage(model, request, { signal: outer.signal })).toMatchObject({

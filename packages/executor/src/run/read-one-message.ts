@@ -2,16 +2,16 @@ import type { Model, ModelRequest } from '@holdfast/core';
 import { type MessageReading, readMessage } from './read-message.ts';
 
 export interface ReadOneMessageOptions {
-  /** Ends the wait at once, also where the model does not heed it. */
+  /** Ends the wait at once, even if the model ignores it. */
   readonly signal?: AbortSignal | undefined;
-  /** As of `readMessage`. */
+  /** As in `readMessage`. */
   readonly maxCharacters?: number | undefined;
 }
 
-// Made once, as each would take a stack with it; and no `DOMException`, which not every runtime has.
+// Created once to avoid a stack per request; not a `DOMException`, which some runtimes lack.
 const isRead: Error = Object.assign(new Error('The message has been read.'), { name: 'AbortError' });
 
-/** As `readMessage`, with a signal of the request's own: what the model still does behind its message is for nobody, and it is told so. */
+/** Like `readMessage`, with its own signal for the request, aborted once the message has been read. */
 export async function readOneMessage(
   model: Model,
   request: Omit<ModelRequest, 'signal'>,

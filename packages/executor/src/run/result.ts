@@ -3,41 +3,38 @@ import type { LogEntry, Session } from '@holdfast/session';
 import type { CallScope } from '../call/scope.ts';
 import { describeCut } from './cut-message.ts';
 
-/** How a run ended, and what was reached, whatever ended it. Frozen. */
+/** The status and results of a run, however it ended. Frozen. */
 export interface RunResult<Output = unknown> {
   readonly status: RunStatus;
-  /** Where the run is recorded: what waits in it is answered and resumed there. Not enumerable. */
+  /** The run's session: pending approvals are answered and resumed there. Not enumerable. */
   readonly session: Session;
-  /** The model's last message that had text, or what it had said when it was stopped. */
+  /** The model's last message with text, or its text so far when it was stopped. */
   readonly text: string;
-  /** What the prompt's output format makes of that message; only when `completed`, and absent where the prompt has none. */
+  /** That message parsed by the prompt's output format. Only when `completed`; absent if the prompt has no format. */
   readonly output?: Output;
-  /**
-   * What is missing, in sentences: what the completion checker still missed when the model had been sent back as often as it may be,
-   * or could not be; and that the last message was cut.
-   */
+  /** Missing parts, in sentences: open points of the completion checker when no retries were left, or a cut last message. */
   readonly unfinished?: string;
-  /** Why the last message, a text, was cut: `text` is not all that the model had to say. */
+  /** Why the last message was cut; `text` is then incomplete. */
   readonly cut?: CutReason;
-  /** Messages that the model was asked for. */
+  /** Number of model requests. */
   readonly turns: number;
-  /** Of all messages; 0 where the provider reports none. */
+  /** Of all messages; 0 if the provider reports none. */
   readonly usage: ModelUsage;
-  /** Of every call that ended, in order; nested ones are their callers' affair. */
+  /** Of every finished call, in order; without nested calls. */
   readonly outcomes: readonly Outcome[];
-  /** What waits for a person; not empty exactly when `suspended`. */
+  /** Calls that wait for approval; not empty exactly when `suspended`. */
   readonly pending: readonly PendingApproval[];
-  /** When `model-error`: why the model could not be asked, also where the prompt could not be rendered again. `output.invalid` where the last message is not the output that was wanted. */
+  /** When `model-error`: why the model could not be asked, or the prompt could not be rendered again. `output.invalid` if the last message does not match the output format. */
   readonly error?: ThrownError;
 }
 
-/** How far a run has come. */
+/** The progress of a run. */
 export interface Progress {
   turns: number;
   text: string;
   /** The model's last message, with or without text. */
   answer: string;
-  /** Why that message was cut, where it is a text. */
+  /** Why that message was cut, if it is text. */
   cut?: CutReason | undefined;
   usage: ModelUsage;
   returns: number;
@@ -45,12 +42,12 @@ export interface Progress {
   readonly outcomes: Outcome[];
 }
 
-/** What an ended run says beside how far it came. */
+/** The result of an ended run beyond its progress. */
 export type Rest = Partial<Pick<RunResult, 'pending' | 'error' | 'output' | 'unfinished'>>;
 
 const nothingPending: readonly PendingApproval[] = Object.freeze([]);
 
-/** Writes down how the run ended. */
+/** Records the end of the run. */
 export function endRun(
   scope: CallScope,
   status: RunStatus,
@@ -72,14 +69,14 @@ export function endRun(
     ...(cut === undefined ? {} : { cut }),
     ...(error === undefined ? {} : { error }),
   };
-  // Not enumerable: a result is printed and compared as the data that it is.
+  // Not enumerable, so that a result prints and compares as plain data.
   return Object.freeze(Object.defineProperty(result, 'session', { value: scope.session })) as RunResult;
 }
 
-/** Tells the log and whoever listens. `kept`: what the log has of it, if not all. */
+/** Records and emits an event. `kept`: the part for the log, if not all. */
 export function note({ session, emit }: CallScope, event: RunEvent, kept: object = event): void {
   const entry = event.type === 'run-end' && event.error !== undefined ? { ...event, error: { ...event.error } } : kept;
-  // Made of JSON; an interface does not say so to the compiler.
+  // JSON by construction; TypeScript cannot see that of an interface.
   session.record(entry as unknown as LogEntry);
   emit?.(event);
 }

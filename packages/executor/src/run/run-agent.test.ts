@@ -259,7 +259,7 @@ test('model-error: the host gets code and data of a HoldfastError, the log its m
   });
 });
 
-test('model-error: an event that nobody knows', async () => {
+test('model-error: an unknown event', async () => {
   const { session } = testSession();
   const model = playing([{ type: 'thought' } as never, stop]);
   expect(await runAgent({ model, prompt: toolsPrompt([]), session, input: '' }).result).toMatchObject({

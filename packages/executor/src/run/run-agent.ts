@@ -13,46 +13,46 @@ import { findMissing, type Page, renderTracked } from './page.ts';
 import { note, type RunResult } from './result.ts';
 import { newTranscript } from './transcript.ts';
 
-/** What `runAgent` takes: either `prompt`, or `instructions` and `tools`. */
+/** Options of `runAgent`: either `prompt`, or `instructions` and `tools`. */
 export interface RunAgentOptions<Output = unknown> extends Omit<CallOptions, 'tools' | 'session' | 'request'> {
   readonly model: Model;
-  /** What the model is told, where there is no prompt object. */
+  /** The system prompt, if there is no prompt object. */
   readonly instructions?: string;
-  /** Beside `instructions`; a prompt object has its own. Default: none. */
+  /** Used with `instructions`; a prompt object has its own. Default: none. */
   readonly tools?: readonly Tool[];
-  /** As `createPrompt` of `@holdfast/prompt` makes one: it gives instructions, tools and policies. */
+  /** A prompt of `createPrompt` of `@holdfast/prompt`, with instructions, tools and policies. */
   readonly prompt?: Prompt<Output>;
-  /** Where the run is recorded. Default: a new session in memory, which is also `run.session`. */
+  /** Records the run. Default: a new session in memory, available as `run.session`. */
   readonly session?: CallOptions['session'];
-  /** What the user asks; policies see it as `context.request`. */
+  /** The user's request; policies see it as `context.request`. */
   readonly input: string;
-  /** Messages that the model may send. Integer, default 32. */
+  /** Maximum number of model messages. Integer, default 32. */
   readonly maxRounds?: number;
 }
 
-/** A running agent: await it for its result, or iterate it for its events. It runs once, no matter how often it is awaited. */
+/** A running agent: await it for its result, or iterate over its events. It runs once, however often it is awaited. */
 export interface AgentRun<Output = unknown> extends AsyncIterable<RunEvent>, PromiseLike<RunResult<Output>> {
   readonly session: Session;
-  /** Rejects only for a wrong configuration, a prompt that cannot be rendered at the start, or a log that cannot be written. */
+  /** Rejects only for an invalid configuration, a prompt that cannot be rendered at the start, or a log that cannot be written. */
   readonly result: Promise<RunResult<Output>>;
 }
 
 /**
- * Lets a model work with tools until it answers without a call, or a limit ends the run. A failed call goes back to the model and
- * never ends the run. The run begins after the current microtask, so an iteration begun at once misses nothing.
+ * Runs a model with tools until it answers without a call, or a limit ends the run. A failed call is reported to the model and never
+ * ends the run. The run starts after the current microtask, so an iteration started at once misses nothing.
  *
  * @throws HoldfastError `options.invalid`.
  */
 export function runAgent<Output = undefined>(options: RunAgentOptions<Output>): AgentRun<Output> {
   checkRunOptions('runAgent', options, { input: true });
   const { clock } = options;
-  // What `context.child()` gives is a session that core knows less of.
+  // `context.child()` returns a session whose type in core has fewer members.
   const session = (options.session ?? createSession(clock === undefined ? {} : { clock })) as Session;
   const checked = { ...checkRounds(options), session, prompt: toPrompt(options) };
   return startRun(session, (stream) => run(checked, stream));
 }
 
-/** The prompt that was given, or a plain one of instructions and tools. */
+/** The given prompt, or a plain one of instructions and tools. */
 export function toPrompt<Output>({
   prompt,
   instructions = '',
@@ -70,17 +70,17 @@ export function toPrompt<Output>({
 
 const none: readonly never[] = Object.freeze([]);
 
-/** What a run needs, whichever form its options had. */
+/** A run's options in one form. */
 export type RunParts = Omit<RunAgentOptions, 'input' | 'session' | 'prompt' | 'tools'> & {
   readonly session: Session;
   readonly prompt: Prompt;
   readonly request?: string;
 };
 
-/** Takes the events of a run. */
+/** Receives the events of a run. */
 export type RunStream = EventStream<RunEvent>;
 
-/** What a run needs of its options, checked. */
+/** Options with a validated `maxRounds`. */
 export type Checked<Options> = Options & { readonly maxRounds: number };
 
 /** @throws HoldfastError `options.invalid`. */
@@ -94,7 +94,7 @@ export function checkRounds<Options extends { readonly maxRounds?: number }>(opt
   return { ...options, maxRounds };
 }
 
-/** Begins `run` after the current microtask, and lets it tell what happens. */
+/** Starts `run` after the current microtask with a stream for its events. */
 export function startRun<Output>(session: Session, run: (stream: RunStream) => Promise<RunResult>): AgentRun<Output> {
   return new Run<Output>(session, run);
 }
@@ -106,9 +106,9 @@ class Run<Output> implements AgentRun<Output> {
 
   constructor(session: Session, run: (stream: RunStream) => Promise<RunResult>) {
     this.session = session;
-    // The output is what the prompt's own format made of the text.
+    // The prompt's own format produced the output from the text.
     this.result = Promise.resolve().then(() => runObserved(run, this.#stream)) as Promise<RunResult<Output>>;
-    // Who only iterates gets the error there; the same promise must not also end as an unhandled rejection.
+    // Iterating reports the error there; the same promise must not also be an unhandled rejection.
     void Promise.allSettled([this.result]);
   }
 
@@ -142,7 +142,7 @@ export function openRunScope(options: RunParts, stream: RunStream): { readonly p
     onEvent &&
     ((event: RunEvent): unknown => {
       push(event);
-      // Handed on: an asynchronous listener answers with a promise.
+      // Returned, because an asynchronous listener returns a promise.
       return onEvent(event);
     });
   const listener = onBoth ?? push ?? onEvent;

@@ -2,20 +2,20 @@ import type { CutReason, FinishReason, Message, ModelUsage, Outcome } from '@hol
 import type { BudgetAccount } from '../call/execute.ts';
 import type { IdentifiedCall } from '../call/types.ts';
 
-/** What was said in a run so far. */
+/** The conversation of a run so far. */
 export interface Transcript {
-  /** Without the system's. */
+  /** Without the system message. */
   readonly messages: readonly Message[];
   readonly turns: number;
   readonly text: string;
   readonly usage: ModelUsage;
   /** Of the calls of all turns but the open one. */
   readonly outcomes: readonly Outcome[];
-  /** How often the model was sent back to work, and told what its output lacked. */
+  /** How often the model was sent back to continue or to correct its output. */
   readonly returns: number;
   readonly corrections: number;
   readonly startedAtMs: number | undefined;
-  /** The last message of the model, to which nobody has answered yet, or not to all of its calls. */
+  /** The model's last message, if not all of its calls have been answered. */
   readonly open?: OpenTurn;
 }
 
@@ -24,18 +24,18 @@ export interface OpenTurn {
   readonly text: string;
   readonly calls: readonly IdentifiedCall[];
   readonly reason: FinishReason | CutReason;
-  /** By the place of the call, of those that have ended. */
+  /** Outcomes of finished calls, by position. */
   readonly settled: ReadonlyMap<number, Outcome>;
 }
 
 const noUsage: ModelUsage = { inputTokens: 0, outputTokens: 0 };
 
-/** The transcript of a run that begins. */
+/** The transcript of a new run. */
 export function newTranscript(input: string): Transcript {
   return { ...nothingSaid, messages: [{ role: 'user', text: input }], outcomes: [] };
 }
 
-/** Of a run that begins. */
+/** For a new run. */
 export const nothingSaid: Omit<Transcript, 'messages' | 'outcomes' | 'open'> = {
   turns: 0,
   text: '',
@@ -53,12 +53,12 @@ export function addUsage(usage: ModelUsage, more: ModelUsage | undefined): Model
   };
 }
 
-/** Whether nothing remains of what a model request needs. */
+/** True if a budget has nothing left for a model request. */
 export function isExhausted(budgets: readonly BudgetAccount[]): boolean {
   return budgets.some(({ exhausted }) => exhausted);
 }
 
-/** Spends what a message took. Whether that was more than there was. */
+/** Charges a message to the budgets. True if it exceeded one. */
 export function spendTokens(usage: ModelUsage | undefined, budgets: readonly BudgetAccount[]): boolean {
   if (usage !== undefined) for (const budget of budgets) budget.addTokens(usage.inputTokens + usage.outputTokens);
   return budgets.some(({ overspent }) => overspent);

@@ -14,7 +14,7 @@ interface Slot {
   early: EarlyCall | undefined;
 }
 
-/** What the calls that are under way at the same time have in common. */
+/** The calls that may run beside those already running. */
 type Beside =
   | { readonly type: 'reading' }
   | { readonly type: 'locked'; readonly locks: Set<string> }
@@ -24,32 +24,32 @@ const reading: Beside = { type: 'reading' };
 const alone: Beside = { type: 'alone' };
 
 /**
- * Calls that are decided and committed one after another, as if each had waited for the one before, while some run beside each
- * other: those that only read, and those whose declared locks differ when no policy in force keeps state.
+ * Decides and commits calls in order, as if one after another, while some run in parallel: read-only calls, and calls with different
+ * declared locks if no policy in force keeps state.
  */
 export class CallSequence {
   readonly #scope: CallScope;
   readonly #slots: Slot[] = [];
-  /** The first call that has not been begun. */
+  /** The first call that has not begun. */
   #next = 0;
   #beside: Beside = alone;
-  /** Calls that have begun early and whose turn has not come. */
+  /** Early calls whose turn has not come. */
   #flying = 0;
-  /** Counts walks ahead: one that finds another number has been overtaken. */
+  /** Numbers the scans ahead, to detect one that was superseded. */
   #walk = 0;
 
   constructor(scope: CallScope) {
     this.#scope = scope;
   }
 
-  /** Puts a call behind the others. It may begin at once. */
+  /** Appends a call. It may begin at once. */
   add(call: IdentifiedCall, refusal: Ending | undefined): number {
     this.#slots.push({ call, refusal, early: undefined });
     this.#goAheadIfOpen();
     return this.#slots.length - 1;
   }
 
-  /** Ends the call at `index`; to be called for each in order, when the one before has ended. */
+  /** Ends the call at `index`; call it in order, each time the previous call has ended. */
   conduct(index: number): Promise<Outcome | Suspended> {
     const slot = this.#slots[index];
     if (slot === undefined) throw new RangeError(`There is no call ${index}.`);
@@ -60,13 +60,13 @@ export class CallSequence {
       return this.#flying === 0 ? this.#closeAfter(early.conclude()) : early.conclude();
     }
     this.#walk += 1;
-    // What is in flight began beside an earlier call, and nothing was said about this one.
+    // The running calls began beside an earlier one and say nothing about this one.
     if (this.#flying > 0) return runCall(call, this.#scope, { refusal });
     this.#next = index + 1;
     return this.#closeAfter(runCall(call, this.#scope, { refusal, onEntered: () => this.#openTo(call) }));
   }
 
-  /** From the end of `call` on nothing is under way that others may begin beside, unless others have begun beside it. */
+  /** Closes the window for early calls at the end of `call`, unless others began beside it. */
   async #closeAfter(call: Promise<Outcome | Suspended>): Promise<Outcome | Suspended> {
     try {
       return await call;
@@ -75,7 +75,7 @@ export class CallSequence {
     }
   }
 
-  /** Drops what began early. */
+  /** Discards early calls. */
   async abandon(): Promise<void> {
     this.#walk += 1;
     this.#beside = alone;
@@ -88,7 +88,7 @@ export class CallSequence {
     }
   }
 
-  /** Lets others begin beside `call`, which has just begun. */
+  /** Lets calls begin beside `call`, which has just begun. */
   #openTo(call: IdentifiedCall): void {
     const tool = this.#scope.toolset.byName.get(call.name)?.tool;
     if (tool === undefined) return;
@@ -101,14 +101,14 @@ export class CallSequence {
     this.#goAheadIfOpen();
   }
 
-  // Under a budget of calls nobody begins early: what they call themselves would be paid before what stands before them.
+  // No early calls under a call budget: their nested calls would be charged before the calls ahead of them.
   #goAheadIfOpen(): void {
     if (this.#beside.type === 'alone' || this.#next >= this.#slots.length) return;
     if (this.#scope.budgets.some(({ limitsCalls }) => limitsCalls)) return;
     void this.#goAhead();
   }
 
-  /** Begins the calls that may run beside those under way, up to the first that has to wait. Never rejects. */
+  /** Begins calls that may run beside the current ones, up to the first that must wait. Never rejects. */
   async #goAhead(): Promise<void> {
     this.#walk += 1;
     const walk = this.#walk;
@@ -117,12 +117,12 @@ export class CallSequence {
       const slot = this.#slots[index];
       if (slot === undefined || slot.early !== undefined || slot.refusal !== undefined) continue;
       const prepared = prepare(slot.call, scope);
-      // It ends without its tool when its turn comes, and stops nobody.
+      // Ends without its tool when its turn comes, and blocks no other call.
       if (prepared.type === 'ended') continue;
       const locks = this.#fits(prepared);
       if (locks === undefined || scope.lifetime.ended !== undefined) return;
       const decided = this.#beside.type === 'locked';
-      // Somebody may have answered about it, which counts when its turn comes.
+      // It may have a recorded answer, which counts when its turn comes.
       if (decided && scope.resuming !== undefined) return;
       const watched = decided ? watchSurroundings(scope.surroundings) : undefined;
       const deciding = authorize(
@@ -130,9 +130,9 @@ export class CallSequence {
         watched === undefined ? scope : { ...scope, surroundings: watched.surroundings },
       );
       const verdict = deciding instanceof Promise ? await deciding : deciding;
-      // Meanwhile its turn may have come.
+      // Its turn may have come meanwhile.
       if (walk !== this.#walk || verdict.type === 'ask') return;
-      // What a policy decides by may be what an earlier call is about to change.
+      // An earlier call may be about to change what the policy read.
       const looked = watched?.looked() === true || scope.facts?.madeOf(prepared.call) !== undefined;
       if (decided && (verdict.type === 'deny' || looked)) return;
       if (verdict.type === 'deny') continue;
@@ -144,7 +144,7 @@ export class CallSequence {
     }
   }
 
-  /** The locks of a call that may begin now; `undefined` for one that may not. */
+  /** The locks of a call that may begin now; `undefined` if it may not. */
   #fits(prepared: Prepared): readonly string[] | undefined {
     const beside = this.#beside;
     const { tool } = prepared.call;
@@ -160,7 +160,7 @@ export class CallSequence {
     }
   }
 
-  /** The locks of a call, when they say all there is to say about what it may run beside. */
+  /** The locks of a call, if they decide alone what it may run beside. */
   #locksOf({ call: { tool, input } }: Prepared): readonly string[] | undefined {
     const scope = this.#scope;
     if (tool.locks === undefined || scope.observers.length > 0 || policiesFor(scope, tool.name).some(keepsState))
@@ -170,7 +170,7 @@ export class CallSequence {
       if (isThenable(locks)) void waitForAnswer(locks);
       return isNames(locks) ? locks : undefined;
     } catch {
-      // Locks only ever let a call begin earlier: one that cannot name them runs alone.
+      // Locks only let a call begin earlier: if they throw, it runs alone.
       return undefined;
     }
   }

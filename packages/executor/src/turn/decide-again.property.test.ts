@@ -18,7 +18,7 @@ import { settled } from '../test-attempts.ts';
 
 const max = 2;
 
-/** What the policies of these tests allow, as one function of what has succeeded before. None of them guards itself in `onResult`. */
+/** The decisions of the policies in these tests, as a function of earlier successes. None of them checks in `onResult`. */
 function isAllowed(name: string, done: readonly string[]): boolean {
   if (name === 'b' && !done.includes('a')) return false;
   if (name === 'c' && done.includes('b')) return false;
@@ -154,7 +154,7 @@ test('what passed of calls that overlap could have passed one by one in the orde
       pace,
       pace,
       async (calls, ...paces) => {
-        // What is kept outside of the session does not roll back with a call, so it cannot be right about calls within calls.
+        // State outside the session does not roll back with a call, so it cannot be right about nested calls.
         const plain = calls.every(({ name }) => name !== 'outer');
         const policies = [budget(paces[0]), order(paces[1]), ...(plain ? [closed(paces[2])] : [])];
         // Records of the log; the types of what is in them are those of end events.

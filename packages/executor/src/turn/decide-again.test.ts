@@ -83,7 +83,7 @@ test.each(['none', 'state'] as const)(
         kind: 'denied',
         code: 'policy.denied',
         message:
-          'Denied: One has been made. It was allowed when it began; another call came before it, and nothing of it was kept.',
+          'Denied: One has been made. It was allowed when it began; another call committed first, so its changes were discarded.',
       },
     ]);
     expect(session.read(notes).toArray()).toEqual(effects === 'none' ? [] : ['first']);
@@ -111,7 +111,7 @@ test('a question that arises by then is a denial; one that a person has answered
   const { outcomes } = await overlap(counting(asking));
   expect(outcomes[1]).toMatchObject({
     kind: 'denied',
-    message: expect.stringMatching(/^Denied: Really\? It needs approval by now\./),
+    message: expect.stringMatching(/^Denied: Really\? It now needs approval\./),
   });
   const approve = () => ({ type: 'approve' }) as const;
   const answered = await overlap(

@@ -14,7 +14,7 @@ import type { CallScope } from '../call/scope.ts';
 import { isOvertaken } from '../call/settle.ts';
 import type { Ending, NestedDecision, PolicyMoves, PolicySurroundings, Verdict } from '../call/types.ts';
 
-/** Commits a call that others have overtaken: decided again until nothing has come in between. */
+/** Decides a stale call again until no other call commits in between, then commits it. */
 export async function commitOvertaken(
   commit: () => ToolCallEndEvent | Ending,
   call: RunningCall,
@@ -25,17 +25,17 @@ export async function commitOvertaken(
       const deciding = decideAgain(call);
       const refusal = deciding instanceof Promise ? await deciding : deciding;
       if (refusal !== undefined) return refusal;
-      // Overtaken while policies took their time: from now on one after another, or each would have to ask as often as there are others.
+      // Stale again while policies ran: from now on calls queue, or each would be decided once per other call.
       if (leave === undefined && isOvertaken(call)) leave = await takeTurn(call.scope.moves);
     }
-    // Nothing may come in between.
+    // Synchronous, so nothing can come in between.
     return commit();
   } finally {
     leave?.();
   }
 }
 
-/** Waits for those before; the answer lets the next one go on. */
+/** Waits in the queue. Returns a function that lets the next call continue. */
 async function takeTurn(moves: PolicyMoves): Promise<() => void> {
   const { turn } = moves;
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -45,8 +45,8 @@ async function takeTurn(moves: PolicyMoves): Promise<() => void> {
 }
 
 /**
- * Asks the policies whose answer may be another by now about a call that has succeeded, as if it came only now, and about those that are nested in it.
- * Answers at once when they do. `undefined`: it may count, unless it has been overtaken once more.
+ * Re-runs policies with possibly changed answers for a successful call and its nested calls, on the current state. Synchronous if they
+ * are. `undefined`: it may count, unless it is stale again.
  */
 function decideAgain(running: RunningCall): Ending | undefined | Promise<Ending | undefined> {
   const { call, scope } = running;
@@ -79,21 +79,21 @@ async function decideSlowly(
   }
 }
 
-/** Decides a nested call on what `transaction` has, which then has what became of it. Answers with the verdict that refuses it. */
+/** Decides a nested call on the state of `transaction`, which then includes its changes. Returns a refusal. */
 async function findRefusal(
   { call, scope, approved, nested, changes }: NestedDecision,
   transaction: SessionTransaction,
   outermost: CallScope,
 ): Promise<Verdict | undefined> {
   for (const policy of statefulFor(call, scope)) {
-    // What a policy keeps in itself has the success of this very call in it already.
+    // A policy's internal state already includes this call's success.
     if (policy.slice === undefined) continue;
     const { surroundings, looked } = watchSurroundings(scope.surroundings);
-    // The call around it has had its word, which ended the time of what is nested.
+    // The outer call has finished, which ended the lifetime of nested calls.
     const { lifetime } = outermost;
     const asked = { ...withPolicies(scope, [policy]), state: transaction, surroundings, lifetime };
     const verdict = await authorize(call, asked, approved);
-    // What it looked at has by now in it what the call itself has changed. Files have a check of their own.
+    // The policy may have seen this call's own changes. Files have a separate check.
     if (verdict.type !== 'allow' && !looked()) return verdict;
   }
   for (const inner of nested) {
@@ -104,12 +104,12 @@ async function findRefusal(
   return undefined;
 }
 
-/** Whether an answer of the policy may follow from more than the call: from what it keeps in the session, or in itself. */
+/** True if the policy's answer may depend on more than the call: on session state, or on state of its own. */
 export function keepsState({ policy }: PolicyBinding): boolean {
   return policy.state !== undefined || policy.onResult !== undefined;
 }
 
-/** Any other answers by the call alone, as far as can be known. */
+/** Policies whose answers may depend on state. */
 export function statefulFor({ tool }: PreparedCall, scope: CallScope): readonly PolicyBinding[] {
   return policiesFor(scope, tool.name).filter(keepsState);
 }
@@ -125,18 +125,18 @@ function toRefusal({ type, decisions }: Verdict, running: RunningCall): Ending |
   if (over !== undefined) return over.ending;
   running.decisions = merge(running.decisions, decisions);
   const reasons = decisions.filter((decision) => decision.type === type).map(({ reason = '' }) => reason);
-  const needs = type === 'ask' ? ' It needs approval by now.' : '';
-  const message = `Denied: ${reasons.join(' ')}${needs} It was allowed when it began; another call came before it, and nothing of it was kept.`;
+  const needs = type === 'ask' ? ' It now needs approval.' : '';
+  const message = `Denied: ${reasons.join(' ')}${needs} It was allowed when it began; another call committed first, so its changes were discarded.`;
   return failure('denied', { code: 'policy.denied', message });
 }
 
-/** Every policy once, with its last word. */
+/** The latest decision of every policy. */
 function merge(before: readonly PolicyDecision[], now: readonly PolicyDecision[]): readonly PolicyDecision[] {
   const last = new Map([...before, ...now].map((decision) => [decision.policy, decision]));
   return [...last.values()];
 }
 
-/** Surroundings that know whether a policy has looked at anything which other calls may change. */
+/** Surroundings that note if a policy reads anything that other calls may change. */
 export function watchSurroundings({ session, filesystem, place, ...others }: PolicySurroundings): {
   readonly surroundings: PolicySurroundings;
   looked(): boolean;

@@ -6,8 +6,8 @@ import type { Ended, IdentifiedCall, Invoked, Prepared, Suspended, Verdict } fro
 import { abandon } from '../resources/staged.ts';
 
 /**
- * A call whose tool began while earlier calls of its turn were under way, after a provisional allow. The decision that counts is
- * taken when they have settled; unless it is an allow, what the tool did is dropped and nobody sees it.
+ * A call whose tool began during earlier calls of its turn, after a provisional allow. The final decision is made when they have
+ * settled; if it is not an allow, the tool's changes are discarded unseen.
  */
 export class EarlyCall {
   readonly #call: RunningCall;
@@ -21,7 +21,7 @@ export class EarlyCall {
     this.#invoking = this.#run();
   }
 
-  /** `undefined` when it has to wait for its turn. `decided`: `verdict` is final, as it is for calls that change something. */
+  /** `undefined` if it must wait for its turn. `decided`: `verdict` is final, as for calls that change something. */
   static begin(
     source: IdentifiedCall,
     prepared: Prepared,
@@ -67,7 +67,7 @@ export class EarlyCall {
     return finish(concluding instanceof Promise ? await concluding : concluding, scope);
   }
 
-  /** The turn ends before its place in it. What has changed something is concluded all the same: it has happened. */
+  /** Drops the call because its turn ended early. A call that has changed something is still settled. */
   async drop(): Promise<void> {
     if (this.#decided) await this.conclude();
     else await abandon(this.#call);

@@ -9,26 +9,25 @@ import type { CallScope } from '../call/scope.ts';
 import type { Ending, IdentifiedCall, Suspended } from '../call/types.ts';
 import { CallSequence } from './call-sequence.ts';
 
-/** What became of the calls of one model message. */
+/** The results of the calls of one model message. */
 export interface TurnResult {
-  /** In call order, as far as the turn got; and of calls behind that had ended before. */
+  /** In call order, up to where the turn got, plus later calls that had ended before. */
   readonly outcomes: readonly Outcome[];
-  /** Not empty: the turn waits at the first of these, and nothing behind it has run. */
+  /** If not empty, the turn is suspended at the first of these and nothing after it has run. */
   readonly pending: readonly PendingApproval[];
 }
 
-/** What is known of the calls of a turn before it begins. */
+/** Known results and refusals of a turn. */
 export interface TurnOptions {
   /** Ends every call before its first stage. */
   readonly refusal?: ((call: IdentifiedCall) => Ending | undefined) | undefined;
-  /** By the place of the call, of those that have ended before: the turn is gone on with. */
+  /** Outcomes of calls that ended before the turn was resumed, by position. */
   readonly settled?: ReadonlyMap<number, Outcome> | undefined;
 }
 
 /**
- * Runs the calls of one message: each is decided on the state that the one before it left, and they commit in their order, though
- * those that only read run beside each other. The first call that nobody answers for stops the turn; the calls behind it are
- * only checked, so that all questions come together.
+ * Runs the calls of one message: each is decided on the state after the one before it, and they commit in order, but read-only calls
+ * run in parallel. The first unapproved call suspends the turn; later calls are validated but not run, so all questions come at once.
  */
 export function runTurn(
   calls: readonly IdentifiedCall[],
@@ -60,7 +59,7 @@ async function runAll(calls: readonly IdentifiedCall[], scope: CallScope, option
   }
 }
 
-/** A call of a turn: it runs at its place in the sequence, has ended before, or is another one's that was sent twice. */
+/** A call of a turn: to be run at its position, already settled, or a duplicate of another. */
 type Entry =
   | { readonly type: 'call'; readonly call: IdentifiedCall; readonly index: number; readonly refused: boolean }
   | { readonly type: 'settled'; readonly call: IdentifiedCall; readonly outcome: Outcome }
@@ -122,7 +121,7 @@ function conductEntry(
   }
 }
 
-/** Gives every call an id of its turn: the provider's where it gave one. */
+/** Gives every call an id unique in its turn; keeps the provider's. */
 export function identify(calls: readonly ToolCall[], turn: number): IdentifiedCall[] {
   return calls.map((call, index) =>
     identifyCall(call, () => {
@@ -133,13 +132,13 @@ export function identify(calls: readonly ToolCall[], turn: number): IdentifiedCa
   );
 }
 
-/** The tool message that tells the model how a call ended. */
+/** The tool message that reports the outcome of a call. */
 export function toToolMessage({ callId, name, kind, text }: Outcome): Message {
   return { role: 'tool', callId, name, success: kind === 'ok', text };
 }
 
 function reusedId({ id }: IdentifiedCall): Ending {
-  const message = `The call id \`${id}\` was used before in this message for another call.`;
+  const message = `The call id \`${id}\` is already used in this message by another call.`;
   return failure('invalid', { code: 'call.id.reused', message });
 }
 
@@ -158,7 +157,7 @@ async function questionsOf(entries: readonly Entry[], scope: CallScope): Promise
       raw: call.arguments,
     });
     const { refusal, approved, waiting } = readEarlierAnswers(question, scope);
-    // Answered already, one way or the other; it is decided when its turn comes.
+    // Already answered or refused; it is decided when its turn comes.
     if (refusal !== undefined || question.asks.every(({ policy }) => approved.has(policy))) continue;
     const known = waiting !== undefined && asksTheSame(waiting, question);
     if (!known) reportRequest(scope, question, call.arguments);

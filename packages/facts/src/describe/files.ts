@@ -80,7 +80,7 @@ export function fileFacts({ tools }: FileFactsOptions = {}): Describer {
         const folders = use.searches.flatMap((argument) => textsOf(input, argument) ?? []);
         const names = only
           .map((pattern) => pattern.split('/').at(-1) ?? pattern)
-          .filter((pattern) => !/[{}!]/.test(pattern));
+          .filter((pattern) => !/[{}![\]\\]/.test(pattern));
         const recursion = {
           skips: ['ignored' as const],
           ...(names.length > 0 && names.length === only.length ? { only: names } : {}),

@@ -153,8 +153,8 @@ const tarOptions = readRoles(
 
 function runTar(call: Call, runner: Runner): undefined {
   const [first, ...others] = call.words;
-  // The first word may be letters without a dash, with their values behind it in order.
-  const isOld = first?.known === true && /^[A-Za-z]+$/.test(first.text);
+  // Without a dash, the first word is a list of letters; their values follow in order.
+  const isOld = first?.known === true && /^[^-]/.test(first.text);
   const words = isOld ? expandLetters(first.text, others) : call.words;
   const given = readArguments(words, tarOptions);
   const has = (names: string): boolean => given.options.some(({ name }) => names.split(' ').includes(name));
@@ -198,7 +198,7 @@ function runTar(call: Call, runner: Runner): undefined {
 function expandLetters(letters: string, words: readonly Field[]): readonly Field[] {
   const rest = [...words];
   const made: Field[] = [];
-  for (const letter of letters) {
+  for (const letter of letters.replaceAll('-', '')) {
     made.push(known(`-${letter}`));
     const role = tarOptions.get(letter);
     const value = role === undefined || role === 'flag' ? undefined : rest.shift();

@@ -22,7 +22,7 @@ function runShell(call: Call, runner: Runner): Result | undefined {
   // With `-x` and `-v` it prints what it reads.
   if (has('c')) {
     if (first === undefined) return undefined;
-    if (!first.known) {
+    if (!first.known || first.differs === true) {
       unclearCode(runner, around.input, `what \`${show(program)} -c\` runs is not known`);
       return undefined;
     }

@@ -23,25 +23,29 @@ export interface FactRule {
   readonly sends?: string | undefined;
 }
 
-const keys = ['reads', 'writes', 'deletes', 'runs', 'reaches', 'sends'] as const;
-const files = v.pipe(v.string(), v.check(isFilePattern, 'must be a pattern of files'));
-const host = v.pipe(
-  v.string(),
-  v.regex(/^(?:\*|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])$/, 'must be a host'),
+const factRuleKeys = ['reads', 'writes', 'deletes', 'runs', 'reaches', 'sends'] as const;
+
+const notFiles = 'must be `secrets`, `outside`, `self-running` or a pattern of files such as `src/**`';
+const files = v.optional(v.pipe(v.string(notFiles), v.check(isFilePattern, notFiles)));
+const notHost = 'must be a host such as `example.org` or `*.example.org`, or `*`';
+const host = v.optional(
+  v.pipe(v.string(notHost), v.regex(/^(?:\*|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])$/, notHost)),
 );
+const notCommand = 'must be `destructive` or a command such as `git push --force`, with one space between words';
+const command = v.optional(
+  v.pipe(v.string(notCommand), v.regex(commandRulePattern, notCommand), v.maxLength(200, notCommand)),
+);
+const known = `known keys: ${factRuleKeys.join(', ')}`;
 
 export const factRuleSchema: v.GenericSchema<FactRule> = v.pipe(
-  v.strictObject({
-    reads: v.optional(files),
-    writes: v.optional(files),
-    deletes: v.optional(files),
-    runs: v.optional(v.pipe(v.string(), v.regex(commandRulePattern, 'must be a command'), v.maxLength(200))),
-    reaches: v.optional(host),
-    sends: v.optional(host),
-  }),
+  v.strictObject(
+    { reads: files, writes: files, deletes: files, runs: command, reaches: host, sends: host },
+    ({ expected }) =>
+      expected === 'never' ? `unknown key; ${known}` : 'must be an object such as { "reads": "secrets" }',
+  ),
   v.check(
-    (rule) => keys.filter((key) => rule[key] !== undefined).length === 1,
-    `must have exactly one of ${keys.join(', ')}`,
+    (rule) => factRuleKeys.filter((key) => rule[key] !== undefined).length === 1,
+    `must have exactly one of ${factRuleKeys.join(', ')}`,
   ),
 );
 
@@ -68,24 +72,28 @@ function matchRuns(rule: CommandRule | undefined): FactMatcher {
   };
 }
 
+/** Whether a pattern of a rule means a host. */
+export function isMeantHost(pattern: string, name: string): boolean {
+  return pattern === '*' || name === pattern || (pattern.startsWith('*.') && name.endsWith(pattern.slice(1)));
+}
+
 function matchHosts(pattern: string, sending: boolean): FactMatcher {
-  const isHost = (name: string): boolean =>
-    pattern === '*' || name === pattern || (pattern.startsWith('*.') && name.endsWith(pattern.slice(1)));
   return ({ hosts }) => {
-    const found = hosts.find(({ host: name, sends }) => isHost(name) && (sends || !sending));
+    const found = hosts.find(({ host: name, sends }) => isMeantHost(pattern, name) && (sends || !sending));
     return found && `It ${sending ? 'sends data to' : 'reaches'} ${quote(found.host)}.`;
   };
 }
 
-function matchFiles(use: 'reads' | 'writes' | 'deletes', what: string): FactMatcher {
+/** Which files `secrets`, `self-running` or a pattern means, by their keys. */
+export function meantFiles(what: string): (key: string) => boolean {
+  if (what === 'secrets') return secretFinder();
+  if (what === 'self-running') return (key) => runsByItself(key) !== undefined;
   const patterns = filePatterns([what]);
-  const isSecret = secretFinder();
-  const isMeant = (key: string): boolean =>
-    what === 'secrets'
-      ? isSecret(key)
-      : what === 'self-running'
-        ? runsByItself(key) !== undefined
-        : patterns.covers(key);
+  return (key) => patterns.covers(key);
+}
+
+function matchFiles(use: 'reads' | 'writes' | 'deletes', what: string): FactMatcher {
+  const isMeant = meantFiles(what);
   return (facts, view) => {
     for (const place of facts[use]) {
       const key = keyOf(place.path, view.workspace);

@@ -58,7 +58,7 @@ export function expandValue(word: Word, state: ShellState, host: ExpansionHost):
   const pieces = collect(word, state, host, true);
   const [only] = pieces;
   if (pieces.length === 1 && only?.field !== undefined) return { ...only.field, splits: false };
-  const index = pieces.findIndex(({ field }) => field !== undefined);
+  const index = pieces.findIndex(({ field, all }) => field !== undefined || all === true);
   const text = pieces
     .slice(0, index === -1 ? pieces.length : index)
     .map((piece) => piece.text)
@@ -76,6 +76,8 @@ interface Piece {
   readonly field?: Field;
   /** `"$@"`. */
   readonly all?: true;
+  /** `sh` reads another text. */
+  readonly differs?: true;
 }
 
 function expandParts(word: Word, state: ShellState, host: ExpansionHost): readonly Field[] {
@@ -89,6 +91,7 @@ function expandParts(word: Word, state: ShellState, host: ExpansionHost): readon
     return current;
   };
   for (const piece of pieces) {
+    if (piece.differs === true) here().differs = true;
     if (piece.all === true) {
       const positional = state.positional ?? [unknownWords];
       if (pieces.length === 1) return positional;
@@ -119,6 +122,7 @@ interface Building {
   field?: Field;
   ends?: string;
   isWhole?: boolean;
+  differs?: true;
 }
 
 function append(building: Building, text: string, quoted: boolean): void {
@@ -133,6 +137,7 @@ function finish(building: Building, state: ShellState, host: ExpansionHost): rea
     if (building.isWhole === true) return [{ ...field, splits: splits || field.splits }];
     return [{ text, known: false, splits: splits || isWildcard(pattern), ends }];
   }
+  if (building.differs === true) return [{ ...known(text), differs: true }];
   if (!isWildcard(pattern) || state.options.noglob) return [known(text)];
   const folders = pattern.startsWith('/') ? ['/'] : state.folders;
   const found = folders?.map((folder) => expandGlob(pattern, folder, host));
@@ -183,8 +188,10 @@ function collectPart(part: WordPart, collecting: Collecting): void {
   switch (part.type) {
     case 'Literal':
     case 'SingleQuoted':
-    case 'AnsiCQuoted':
       pieces.push({ text: part.value, quoted: true, splits: false });
+      return;
+    case 'AnsiCQuoted':
+      pieces.push({ text: part.value, quoted: true, splits: false, differs: true });
       return;
     case 'DoubleQuoted':
     case 'LocaleString':

@@ -11,6 +11,8 @@ export interface Field {
   readonly ends?: string;
   /** A pattern stands for it, so that there may be others before it when the command runs. */
   readonly matched?: true;
+  /** `bash` and `sh` make different texts of it: as code, it is not known. */
+  readonly differs?: true;
   /** One that is not known is the name of a file in there. */
   readonly tree?: Place;
 }

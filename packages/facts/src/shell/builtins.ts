@@ -194,7 +194,7 @@ function setOptions({ words, state, program }: Call, runner: Runner): undefined 
 
 function evaluate({ words, state, around }: Call, runner: Runner): Result | undefined {
   const given = words[0]?.text === '--' ? words.slice(1) : words;
-  if (given.every((field) => field.known)) {
+  if (given.every(({ known: isKnown, differs }) => isKnown && differs !== true)) {
     return runner.runText(given.map(({ text }) => text).join(' '), state, { ...around, depth: around.depth + 1 });
   }
   unclearCode(runner, around.input, 'what `eval` runs is not known');

@@ -6,7 +6,7 @@ import { count, splitLines } from './text.ts';
 /** Creates a file or replaces its whole content. */
 export const writeFile: Tool = defineTool({
   name: 'write_file',
-  description: 'Write text to a file. Creates the file and missing folders, or replaces all of the content.',
+  description: 'Write text to a file: create it and missing folders, or replace all of its content.',
   inputSchema: v.object({
     path: v.pipe(v.string(), v.minLength(1), v.description('File to write, relative to the workspace')),
     content: v.pipe(v.string(), v.description('The whole new text of the file')),

@@ -125,7 +125,7 @@ describe('a call', () => {
       body: tool('act', () => 1),
       args: '{"item":',
       code: 'modules.invalid_arguments',
-      text: /^Invalid arguments: The arguments cannot be taken: /,
+      text: /^Invalid arguments: Cannot read the arguments: /,
       recoverable: false,
     },
     {
@@ -157,7 +157,7 @@ describe('a call', () => {
       what: 'a result that is not JSON',
       body: tool('act', () => () => 1),
       code: 'modules.serialization',
-      text: /^Serialization error: `act` returned what is not JSON/,
+      text: /^Serialization error: `act` returned a value that is not JSON/,
       recoverable: false,
       kind: 'invalid',
     },
@@ -180,7 +180,7 @@ describe('a call', () => {
       what: 'a result that its output schema rejects',
       body: tool('act', () => 1, { outputSchema: item }),
       code: 'modules.execution_failed',
-      text: /^Execution failed: `act` returned what its output schema refuses/,
+      text: /^Execution failed: `act` returned a value that its output schema rejects/,
       recoverable: false,
     },
   ];

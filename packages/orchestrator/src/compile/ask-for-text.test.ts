@@ -79,17 +79,17 @@ const throwing = (): never => {
 describe('a failure of the model at any point is the answer, with the text so far', () => {
   test.each<[where: string, model: unknown, message: string, text: string]>([
     ['in `stream`', { id: 'm', stream: throwing }, 'fetch failed', ''],
-    ['with a rejection of `stream`', { id: 'm', stream: async () => throwing() }, 'no async iterable', ''],
-    ['with a stream of nothing', { id: 'm', stream: () => null }, 'no async iterable', ''],
+    ['with a rejection of `stream`', { id: 'm', stream: async () => throwing() }, 'an async iterable', ''],
+    ['with a stream of nothing', { id: 'm', stream: () => null }, 'an async iterable', ''],
     ['when it is iterated', { id: 'm', stream: () => ({ [Symbol.asyncIterator]: throwing }) }, 'fetch failed', ''],
-    ['without an iterator', { id: 'm', stream: () => ({ [Symbol.asyncIterator]: 5 }) }, 'no async iterable', ''],
+    ['without an iterator', { id: 'm', stream: () => ({ [Symbol.asyncIterator]: 5 }) }, 'an async iterable', ''],
     ['synchronously in `next`', watched([say('a')], throwing).model, 'fetch failed', 'a'],
     ['with a rejection of `next`', watched([say('a')], async () => throwing()).model, 'fetch failed', 'a'],
     ['without `finish`', watched([say('a')]).model, 'without `finish`', 'a'],
     ['with an invalid step', watched([say('a')], async () => null).model, '', 'a'],
     ['with an invalid event', watched([say('a'), null]).model, '', 'a'],
     ['with an unknown event', watched([say('a'), { type: 'thinking' }]).model, '`thinking`', 'a'],
-    ['with an invalid text', watched([say('a'), { type: 'text-delta', text: ['b'] }]).model, 'no string', 'a'],
+    ['with an invalid text', watched([say('a'), { type: 'text-delta', text: ['b'] }]).model, 'not a string', 'a'],
     [
       'with a property that throws',
       watched([

@@ -119,7 +119,7 @@ export function lockedOut(names: readonly string[], waitedMs: number): NodeEnd {
 const ends = {
   aborted: 'The run was cancelled',
   deadline: 'The deadline of the run passed',
-  budget: 'The time of the budget was used up',
+  budget: 'The time budget was used up',
 } as const;
 
 /** The end of nodes that had not started when the run's time was over. */

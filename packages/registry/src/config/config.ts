@@ -1,4 +1,5 @@
 import type { Json, JsonObject, Pack, Plugin, Policy } from '@holdfast/core';
+import { describeRule, type FactRule, type FactRules, factPolicy } from '@holdfast/facts/rules';
 import { allowTools, denyTools } from '@holdfast/policy';
 
 /** The process in which tools of a folder run, weakest isolation first. */
@@ -66,6 +67,12 @@ export interface HoldfastConfig {
   readonly allowTools?: readonly string[];
   /** These tools never run. Names as the model sees them. */
   readonly denyTools?: readonly string[];
+  /** Calls that do this are denied: `{ reads: 'secrets' }`. */
+  readonly deny?: readonly FactRule[];
+  /** A person is asked about calls that do this. */
+  readonly ask?: readonly FactRule[];
+  /** Exceptions from `ask` of the same file. They lift nothing else. */
+  readonly allow?: readonly FactRule[];
   readonly limits?: ConfigLimits;
 }
 
@@ -77,11 +84,15 @@ export interface WorkspacePackEntry extends Omit<PackEntry, 'pack' | 'id'> {
 
 /** The content of a workspace's `holdfast.policy.json`. Plain data; it can only restrict. */
 export interface WorkspaceConfig {
+  /** For editors. */
+  readonly $schema?: string;
   readonly packs?: readonly (string | WorkspacePackEntry)[];
   readonly locked?: boolean;
   readonly isolation?: ConfigIsolation;
   readonly allowTools?: readonly string[];
   readonly denyTools?: readonly string[];
+  readonly deny?: readonly FactRule[];
+  readonly ask?: readonly FactRule[];
   readonly limits?: ConfigLimits;
 }
 
@@ -138,6 +149,8 @@ export interface EffectiveConfig {
   /** `undefined`: all tools. */
   readonly allowTools: EffectiveList | undefined;
   readonly denyTools: readonly EffectiveValue<string>[];
+  /** The rules of each layer that has any: all of them hold. */
+  readonly rules: readonly EffectiveValue<FactRules>[];
   /** An absent key means no limit. */
   readonly limits: { readonly [Key in keyof ConfigLimits]?: EffectiveValue<number> };
   readonly passedOver: readonly PassedOver[];
@@ -153,7 +166,7 @@ export interface ConfigRow {
 
 /** Lists the effective configuration for display. Plugin options may contain secrets, so only their names are included. */
 export function listConfigValues(config: EffectiveConfig): readonly ConfigRow[] {
-  const { plugins, packs, winners, allowTools, denyTools, limits } = config;
+  const { plugins, packs, winners, allowTools, denyTools, rules, limits } = config;
   const one = (key: string, found: EffectiveValue<Json> | undefined): readonly ConfigRow[] =>
     found === undefined ? [] : [{ key, value: found.value, origins: [found.origin] }];
   return [
@@ -163,8 +176,19 @@ export function listConfigValues(config: EffectiveConfig): readonly ConfigRow[] 
     ...(['tools', 'subfolders', 'locked', 'isolation', 'model'] as const).flatMap((key) => one(key, config[key])),
     ...(allowTools === undefined ? [] : [{ key: 'allowTools', ...allowTools }]),
     ...denyTools.flatMap((denied) => one('denyTools', denied)),
+    ...rules.flatMap(({ value, origin }) => listRules(value).map((row) => ({ ...row, origins: [origin] }))),
     ...within('limits', Object.entries(limits)),
   ];
+}
+
+/** One row a rule: `deny.reads` with `secrets`. */
+export function listRules(rules: FactRules): readonly Pick<ConfigRow, 'key' | 'value'>[] {
+  return (['deny', 'ask', 'allow'] as const).flatMap((answer) =>
+    (rules[answer] ?? []).map((rule) => {
+      const [key, value] = describeRule(rule);
+      return { key: `${answer}.${key}`, value };
+    }),
+  );
 }
 
 function within(key: string, entries: Iterable<readonly [string, EffectiveValue<Json>]>): readonly ConfigRow[] {
@@ -202,9 +226,9 @@ export interface ConfigPolicies {
   readonly unknown: readonly UnknownToolName[];
 }
 
-/** Converts the tool lists to policies. `toolNames` are the tools of the run; other listed names are returned as `unknown`. */
+/** Converts the tool lists and the rules to policies; the rules judge facts, and deny calls that have none. `toolNames` are the tools of the run; other listed names are returned as `unknown`. */
 export function configPolicies(
-  { allowTools: allowed, denyTools: denied }: Pick<EffectiveConfig, 'allowTools' | 'denyTools'>,
+  { allowTools: allowed, denyTools: denied, rules }: Pick<EffectiveConfig, 'allowTools' | 'denyTools' | 'rules'>,
   toolNames: Iterable<string>,
 ): ConfigPolicies {
   const known = new Set(toolNames);
@@ -235,5 +259,13 @@ export function configPolicies(
   const unknown = listed.flatMap(({ origin, ...rest }) =>
     origin === undefined || known.has(rest.name) ? [] : [{ ...rest, origin }],
   );
-  return { policies: [...denying, ...allowing], unknown };
+  const judging = [...Map.groupBy(rules, ({ origin }) => origin.layer)].flatMap(([layer, given]) =>
+    given.map(({ value, origin }, index) =>
+      factPolicy(value, {
+        id: `config-${layer.replaceAll(' ', '-')}-rules${index === 0 ? '' : `-${index + 1}`}`,
+        source: origin.file ?? layer,
+      }),
+    ),
+  );
+  return { policies: [...denying, ...allowing, ...judging], unknown };
 }

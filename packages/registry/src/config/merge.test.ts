@@ -44,6 +44,7 @@ test('defaults are those of the runtime', () => {
       maxRounds: { value: 32, origin: { layer: 'default' } },
       approvalTimeoutMs: { value: 86_400_000, origin: { layer: 'default' } },
     },
+    rules: [],
     passedOver: [],
   });
 });

@@ -52,6 +52,9 @@ export function mergeConfig(layers: readonly ConfigLayer[]): EffectiveConfig {
       passedOver,
     ),
     denyTools: mergeDenied(valuesOf(all, ({ denyTools }) => denyTools)),
+    rules: all.flatMap(({ config: { deny = [], ask = [], allow = [] }, origin }) =>
+      deny.length + ask.length + allow.length === 0 ? [] : [{ value: { deny, ask, allow }, origin }],
+    ),
     limits: mergeLimits(
       valuesOf(all, ({ limits }) => limits),
       passedOver,

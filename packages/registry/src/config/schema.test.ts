@@ -32,6 +32,9 @@ const full: Required<HoldfastConfig> = {
   model: 'offline',
   allowTools: [],
   denyTools: ['push'],
+  deny: [{ reads: 'secrets' }],
+  ask: [{ runs: 'git push' }],
+  allow: [{ runs: 'git push origin main' }],
   limits: { maxRounds: 1, maxCalls: 2, maxTokens: 3, timeoutMs: 4, approvalTimeoutMs: 5 },
 };
 

@@ -1,5 +1,6 @@
 import { HoldfastError } from '@holdfast/core';
 import { copyJson, findToolNameProblem, isPack, isPlainObject, isPlugin, nearestNames } from '@holdfast/core/internal';
+import { allowRuleSchema, type FactRules, factRuleSchema } from '@holdfast/facts/rules';
 import { describeIssues, type SchemaIssue } from '@holdfast/schema';
 import * as v from 'valibot';
 import { readEntryName } from '../resolve/names.ts';
@@ -53,6 +54,14 @@ export function checkWorkspaceConfig(value: unknown): CheckedConfig<WorkspaceCon
   return check(value, workspaceSchema) as CheckedConfig<WorkspaceConfig>;
 }
 
+/** The content of a `holdfast.policy.json` of the user: rules alone. */
+export type UserRules = FactRules & { readonly $schema?: string };
+
+/** Checks the rules of the user. */
+export function checkUserRules(value: unknown): CheckedConfig<UserRules> {
+  return check(value, userSchema) as CheckedConfig<UserRules>;
+}
+
 function check(value: unknown, schema: v.GenericSchema): CheckedConfig<unknown> {
   const copied = copyConfig(value);
   if (!copied.ok) return { ok: false, problems: [{ path: copied.path, message: copied.problem }] };
@@ -78,8 +87,12 @@ function text(what: string, isRight: (value: string) => boolean): v.GenericSchem
   return v.custom<string>((value) => typeof value === 'string' && isRight(value), mustBe(what));
 }
 
-/** An object with only these keys. Reports unknown keys together with all other problems. */
-function closed(entries: v.ObjectEntries, what: string): v.GenericSchema {
+/** An object with only these keys. Reports unknown keys together with all other problems; `refused` says why one is not taken. */
+function closed(
+  entries: v.ObjectEntries,
+  what: string,
+  refused: ReadonlyMap<string, string> = new Map(),
+): v.GenericSchema {
   const keys = Object.keys(entries);
   const known = v.object(entries, 'is missing');
   return v.pipe(
@@ -92,7 +105,7 @@ function closed(entries: v.ObjectEntries, what: string): v.GenericSchema {
       for (const key of Object.keys(object).filter((one) => !keys.includes(one))) {
         const [nearest] = nearestNames(key, keys);
         const hint = nearest === undefined ? `known keys: ${keys.join(', ')}` : `did you mean \`${nearest}\`?`;
-        addIssue({ message: `unknown key; ${hint}`, path: [toPathItem(object, key)] });
+        addIssue({ message: refused.get(key) ?? `unknown key; ${hint}`, path: [toPathItem(object, key)] });
       }
     }),
   );
@@ -186,7 +199,17 @@ const winners = v.pipe(
   }),
 );
 
-const sharedEntries = { locked: yesOrNo, isolation, allowTools: toolNames, denyTools: toolNames, limits };
+const rules = listOf(factRuleSchema, 'a list of rules such as { "reads": "secrets" }');
+const exceptions = listOf(allowRuleSchema, 'a list of rules such as { "runs": "git push origin main" }');
+const sharedEntries = {
+  locked: yesOrNo,
+  isolation,
+  allowTools: toolNames,
+  denyTools: toolNames,
+  deny: rules,
+  ask: rules,
+  limits,
+};
 
 const hostSchema = closed(
   {
@@ -197,11 +220,23 @@ const hostSchema = closed(
     subfolders: yesOrNo,
     model: filled,
     ...sharedEntries,
+    allow: exceptions,
   },
   'an object',
 );
 
 const workspaceSchema = closed(
-  { packs: listOf(useOf(hostPackName, workspacePackUse), 'a list of packs'), ...sharedEntries },
+  { packs: listOf(useOf(hostPackName, workspacePackUse), 'a list of packs'), ...sharedEntries, $schema: filled },
   'an object',
+  new Map([
+    [
+      'allow',
+      'a workspace may only tighten; write it in `holdfast.config.ts` or in the `holdfast.policy.json` of your own folder',
+    ],
+  ]),
+);
+
+const userSchema = closed(
+  { deny: rules, ask: rules, allow: exceptions, $schema: filled },
+  'an object such as { "deny": [{ "reads": "secrets" }] }',
 );

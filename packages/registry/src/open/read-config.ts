@@ -1,11 +1,11 @@
 import { lstat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { HoldfastError, isHoldfastError } from '@holdfast/core';
-import { parseJson } from '@holdfast/core/internal';
 import type { ConfigLayer } from '../config/config.ts';
-import { checkWorkspaceConfig, invalidConfig, takeConfig } from '../config/schema.ts';
+import { takeConfig } from '../config/schema.ts';
 import { describeFailedImport, importModule } from './import-module.ts';
-import { decodeText, readSmallFile, showFile } from './small-file.ts';
+import { readWorkspaceConfig } from './policy-file.ts';
+import { showFile } from './small-file.ts';
 
 export interface ReadConfigOptions {
   /** The current directory, absolute: the only place searched for `holdfast.config.ts`. */
@@ -114,53 +114,4 @@ async function importConfig(
     'config.invalid',
     `\`${file}\` does not export a configuration: write \`export default defineConfig({ … })\`.`,
   );
-}
-
-const fileName = 'holdfast.policy.json';
-
-/**
- * Reads the workspace's own configuration, plain JSON. `undefined` if the file does not exist; an unreadable file is an
- * error, because it may deny something.
- *
- * @throws HoldfastError `config.policy.invalid`.
- */
-async function readWorkspaceConfig(workspace: string, directory: string): Promise<ConfigLayer | undefined> {
-  const path = join(workspace, fileName);
-  const file = showFile(path, directory);
-  const refuse = (problem: string): never => {
-    const message = `Cannot use \`${file}\` of the workspace, and nothing runs without it: ${problem}.`;
-    throw new HoldfastError('config.policy.invalid', message, { data: { file } });
-  };
-  const reading = await readSmallFile(path, { followLink: false });
-  if (reading.type === 'missing') return undefined;
-  if (reading.type === 'refused') return refuse(reading.why);
-  const text = decodeText(reading.bytes) ?? refuse('it is not UTF-8');
-  if (text.trim() === '') return refuse('it is empty; write `{}` for no settings');
-  if (text.startsWith('\u{feff}')) return refuse('it starts with a byte order mark; save it as UTF-8 without one');
-  const parsed = parseJson(text);
-  if (!parsed.ok) {
-    const key = parsed.reason === 'duplicate' ? findDuplicateKey(text) : undefined;
-    return refuse(key === undefined ? parsed.problem : `it has the duplicate key \`${key.slice(0, 100)}\``);
-  }
-  const checked = checkWorkspaceConfig(parsed.value);
-  if (checked.ok) return { layer: 'workspace', file, config: checked.config };
-  throw invalidConfig('config.policy.invalid', `\`${file}\` of the workspace`, checked.problems);
-}
-
-/** The first duplicate key of an object, in valid JSON text. */
-function findDuplicateKey(text: string): string | undefined {
-  const open: (Set<string> | undefined)[] = [];
-  const tokens = /"(?:[^"\\]|\\.)*"(?<colon>\s*:)?|[{}[\]]/gsu;
-  for (const { 0: token, groups } of text.matchAll(tokens)) {
-    if (token === '{' || token === '[') open.push(token === '{' ? new Set() : undefined);
-    else if (token === '}' || token === ']') open.pop();
-    else if (groups?.['colon'] !== undefined) {
-      const key: unknown = JSON.parse(token.slice(0, token.lastIndexOf('"') + 1));
-      const keys = open.at(-1);
-      if (typeof key !== 'string') continue;
-      if (keys?.has(key) === true) return key;
-      keys?.add(key);
-    }
-  }
-  return undefined;
 }

@@ -233,7 +233,7 @@ test('property: any interleaving of transactions, nested and beside each other, 
         }
       }
     }),
-    { numRuns: 50 },
+    { numRuns: 150 },
   );
   expect(conflicts).toBeGreaterThan(0);
 });

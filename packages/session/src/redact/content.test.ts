@@ -6,7 +6,7 @@ import { createRedactor } from '../redact.ts';
 import { withoutContent } from './content.ts';
 import { ownFields } from './fields.ts';
 
-const key = 'a key of the host that nobody else knows';
+const key = 'a key known only to the host';
 const notes: Slice<ListState<Json>> = defineSlice<Json>({
   id: 'notes',
   kind: 'list',

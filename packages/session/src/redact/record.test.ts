@@ -13,7 +13,7 @@ import { describe, expect, test } from 'vitest';
 import { createSession, type LogEntry, memoryStore, replay, verifySnapshots } from '../index.ts';
 import { createRedactor } from '../redact.ts';
 
-const key = 'a key of the host that nobody else knows';
+const key = 'a key known only to the host';
 const secret = 'hunter-two!';
 const notes: Slice<ListState<Json>> = defineSlice<Json>({
   id: 'notes',
@@ -316,7 +316,7 @@ test('a snapshot has masks for what became known as a secret after it had come i
       return due;
     },
   };
-  const redactor = createRedactor({ key: 'a key of the host that nobody else knows' });
+  const redactor = createRedactor({ key: 'a key known only to the host' });
   const session = createSession({ slices: [notes], store, redactor });
   session.dispatch({ type: 'noted', payload: 'it is hunter-two!' });
   redactor.learn('hunter-two!');

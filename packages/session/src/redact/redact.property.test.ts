@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createRedactor } from '../redact.ts';
 
-const key = 'a key of the host that nobody else knows';
+const key = 'a key known only to the host';
 
 const pieces = [
   '"',

@@ -3,7 +3,7 @@ import type { Redactor } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
 import { createRedactor, defaultSecretKeys } from '../redact.ts';
 
-const key = 'a key of the host that nobody else knows';
+const key = 'a key known only to the host';
 const mask = /^\[redacted:[0-9a-f]{12}\]$/;
 
 function learned(...secrets: readonly string[]): Redactor {

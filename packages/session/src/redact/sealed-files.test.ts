@@ -17,7 +17,7 @@ import { createRedactor, sealedFiles } from '../redact.ts';
 const root = mkdtempSync(join(tmpdir(), 'holdfast-sealed-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 const folder = (): string => join(mkdtempSync(join(root, 'v-')), 'sealed');
-const key = 'a key of the user that nobody else knows';
+const key = 'a key known only to the user';
 const secret = 'open sesame, 4711';
 
 test('what is sealed is read by the same user alone, with the same name and binding', () => {

@@ -2,7 +2,7 @@ import type { Json } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
 import { createRedactor, defaultSecretPatterns } from '../redact.ts';
 
-const key = 'a key of the host that nobody else knows';
+const key = 'a key known only to the host';
 const redactor = createRedactor({ key });
 
 function maskOf(secret: string): string {

@@ -143,7 +143,7 @@ const harmless: readonly string[] = [
   'version = "1.0.0-alpha.1+build.20261123"',
 ];
 
-const key = 'a key of the host that nobody else knows';
+const key = 'a key known only to the host';
 const redactor = createRedactor({ key });
 
 /** What of a token has to be gone: of a web address, what stands behind its last slash. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createSession, memoryStore, replay, type Session } from '../index.ts';
 import { createRedactor, toRedactor } from '../redact.ts';
 
-const key = 'a key of the host that nobody else knows';
+const key = 'a key known only to the host';
 const mask = '[redacted:0123456789ab]';
 const notes = defineSlice<Json>({
   id: 'notes',

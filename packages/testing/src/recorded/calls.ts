@@ -207,7 +207,7 @@ class SessionReader {
   #whyHidden(input: Json | undefined): string | undefined {
     if (!this.#content) return 'the log was kept without content';
     if (!isPlainObject(input)) return 'the log does not have the arguments';
-    return hasMask(input as JsonObject) ? 'the arguments held a secret, which the log does not have' : undefined;
+    return hasMask(input as JsonObject) ? 'the arguments contained a secret, which the log does not have' : undefined;
   }
 }
 

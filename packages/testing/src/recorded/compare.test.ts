@@ -206,7 +206,7 @@ test('what is masked is not guessed: a policy that looks at it is unknown, and s
   ]);
   const [, unknown] = await comparePolicies(records, { before: [], after: [byPath] });
   expect(unknown?.after.judgements).toEqual([
-    { policy: 'by-path', type: 'unknown', reason: 'the arguments held a secret, which the log does not have' },
+    { policy: 'by-path', type: 'unknown', reason: 'the arguments contained a secret, which the log does not have' },
   ]);
 });
 

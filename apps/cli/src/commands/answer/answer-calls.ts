@@ -43,7 +43,8 @@ export async function answerCalls(options: AnswerCommandOptions, host: Host): Pr
   const { answer, by, json } = options;
   const log = await findSession(options, host);
   const { workspace } = log;
-  if (workspace === resolveLinks(guardFolder(host))) requirePerson('answer for a guarded agent', host);
+  const isGuarded = workspace === resolveLinks(guardFolder(host));
+  if (isGuarded) requirePerson('answer for a guarded agent', host);
   const session = await openSession(log, workspace, host);
   try {
     const questions = findQuestions(options, session, toCommand({ words: ['pending', log.id], workspace }, host));
@@ -71,11 +72,12 @@ export async function answerCalls(options: AnswerCommandOptions, host: Host): Pr
       }));
       printJson(host, { session: log.id, answered, waiting });
     } else {
-      const resume = toCommand({ words: ['resume', log.id], workspace }, host);
+      const resume = `To continue: ${toCommand({ words: ['resume', log.id], workspace }, host)}`;
+      const next = isGuarded ? 'An approved call runs when the agent makes it again, within 10 minutes.' : resume;
       const { colors } = describeStyle(host);
       const more = waiting === 1 ? '1 more call is pending' : `${waiting} more calls are pending`;
       const left = waiting === 0 ? 'No other call is pending' : more;
-      printLines(host, [...describeAnswers(questions, answer), colors.dim(`${left}. To continue: ${resume}`)]);
+      printLines(host, [...describeAnswers(questions, answer), colors.dim(`${left}. ${next}`)]);
     }
     return 0;
   } finally {

@@ -165,7 +165,7 @@ test('policy diff: calls that need data missing from the log are reported as unk
   );
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(
-    /\nunknown +first +c0 +pay +unknown +unknown +.*\[redacted:[0-9a-f]{12}\].*the arguments held a secret/,
+    /\nunknown +first +c0 +pay +unknown +unknown +.*\[redacted:[0-9a-f]{12}\].*the arguments contained a secret/,
   );
   expect(stdout).toMatch(/\n2 calls of 1 session: 0 widened, .* 1 unknown, 1 the same\nUnknown: /);
 });

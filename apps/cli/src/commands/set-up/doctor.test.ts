@@ -56,7 +56,7 @@ test('a working setup: lists everything found, no problems, writes nothing', asy
   expect(text).toContain('1 valid tool, 1 error, 0 warnings; run `holdfast check` for details');
   expect(text).toContain('isolation   in-process stops nothing: only for');
   expect(text).toMatch(
-    /worker \(only for code you trust as your own\) stops a tool that ends its process, .*\n.*subprocess \(the default\) also stops a tool that blocks outside of JavaScript/,
+    /worker \(only for code you trust as your own\) stops a tool that ends its process, .*\n.*subprocess \(the default\) also stops a tool that blocks outside JavaScript/,
   );
   expect(text).toContain('sandbox: not available. The sandbox needs');
   expect(text).toContain('No problem found.');

@@ -1,0 +1,98 @@
+import { type CallFacts, definePolicy, type Place, type PlaceView, type Policy } from '@holdfast/core';
+import * as v from 'valibot';
+import { isWithin } from '../places/path.ts';
+import { isAllowedBy, readCommandRule } from './command-rule.ts';
+import { type FactRule, factRuleSchema, isMeantHost, meantFiles, readFactRule } from './fact-rule.ts';
+import { decide, denyWithoutFacts, type Finding } from './findings.ts';
+import { keyOf } from './secrets.ts';
+
+/** The rules of one file. */
+export interface FactRules {
+  readonly deny?: readonly FactRule[] | undefined;
+  /** A person is asked. */
+  readonly ask?: readonly FactRule[] | undefined;
+  /** Exceptions from `ask`: what one names is not looked at by the `ask` rules beside it. Lifts nothing else. */
+  readonly allow?: readonly FactRule[] | undefined;
+}
+
+/** `destructive` would match commands by guess, so an exception has to name the command. */
+export const allowRuleSchema: v.GenericSchema<FactRule> = v.pipe(
+  factRuleSchema,
+  v.check(
+    ({ runs }) => runs !== 'destructive',
+    'must name a command, such as { "runs": "git push origin main" }: `destructive` is no exception',
+  ),
+);
+
+export interface FactPolicyOptions {
+  /** Default `fact-rules`; needed when one place has two. */
+  readonly id?: string | undefined;
+  /** Where the rules are written, for reasons: a file. */
+  readonly source: string;
+}
+
+/**
+ * The policy of a file of rules that have met `factRuleSchema`, and `allowRuleSchema`. A denial beats a question, and an exception holds
+ * only for what it names. Denies every call without facts. Keeps no state.
+ */
+export function factPolicy(
+  { deny = [], ask = [], allow = [] }: FactRules,
+  { id = 'fact-rules', source }: FactPolicyOptions,
+): Policy<undefined> {
+  const finders = { deny: deny.map(readRule), ask: ask.map(readRule) };
+  const exempt = readExceptions(allow);
+  return definePolicy({
+    name: 'fact-rules',
+    id,
+    check({ facts }, { place }) {
+      if (facts === undefined || place === undefined) return denyWithoutFacts(id);
+      const find = (answer: 'deny' | 'ask', seen: CallFacts): readonly Finding[] =>
+        finders[answer].flatMap(({ shown, match }) => {
+          const held = match(seen, place);
+          return held === undefined ? [] : [{ answer, reason: `${held} Rule in \`${source}\`: ${answer} ${shown}.` }];
+        });
+      return decide([...find('deny', facts), ...find('ask', exempt(facts, place))]);
+    },
+  });
+}
+
+function readRule(rule: FactRule) {
+  return { shown: `\`${describeRule(rule).join(': ')}\``, match: readFactRule(rule) };
+}
+
+/** The key and the value of a rule. */
+export function describeRule(rule: FactRule): readonly [key: string, value: string] {
+  const [key = '', value = ''] = Object.entries(rule).find(([, given]) => given !== undefined) ?? [];
+  return [key, value];
+}
+
+/** The facts of a call without what the exceptions name. What is not known stays. */
+function readExceptions(rules: readonly FactRule[]): (facts: CallFacts, view: PlaceView) => CallFacts {
+  const valuesOf = (key: keyof FactRule): readonly string[] => rules.flatMap(({ [key]: value }) => value ?? []);
+  const uses = { reads: readPlaces('reads'), writes: readPlaces('writes'), deletes: readPlaces('deletes') };
+  const commands = valuesOf('runs').map(readCommandRule);
+  const [reached, sent] = [valuesOf('reaches'), valuesOf('sends')];
+
+  function readPlaces(use: 'reads' | 'writes' | 'deletes'): (place: Place, view: PlaceView) => boolean {
+    const all = valuesOf(use).map((what) => ({ isOutside: what === 'outside', isMeant: meantFiles(what) }));
+    return ({ path, inside, recursive }, { workspace }) => {
+      // Such a place holds more than its own path says: files behind links, or the workspace.
+      if (recursive !== undefined && (recursive.follows !== undefined || isWithin(workspace, path))) return false;
+      return all.some(({ isOutside, isMeant }) => (isOutside ? !inside : isMeant(keyOf(path, workspace))));
+    };
+  }
+
+  return (facts, view) => ({
+    ...facts,
+    reads: facts.reads.filter((place) => !uses.reads(place, view)),
+    writes: facts.writes.filter((place) => !uses.writes(place, view)),
+    deletes: facts.deletes.filter((place) => !uses.deletes(place, view)),
+    runs: facts.runs.filter(
+      (command) => command.environment.length > 0 || !commands.some((rule) => isAllowedBy(rule, command)),
+    ),
+    // To reach a host is not yet to send to it.
+    hosts: facts.hosts.filter(
+      ({ host, sends }) => ![...sent, ...(sends ? [] : reached)].some((pattern) => isMeantHost(pattern, host)),
+    ),
+  });
+}
