@@ -208,7 +208,7 @@ describe('feedback', () => {
     const failed = [
       { name: 'throws', message: expect.stringContaining('no ink') },
       { name: 'rejects', message: expect.stringContaining('no paper') },
-      { name: 'number', message: expect.stringContaining('no text') },
+      { name: 'number', message: expect.stringContaining('not return a string') },
       { name: 'escapes', message: expect.stringContaining('leaves the root') },
     ];
     expect(records.find(({ type }) => type === 'feedback')).toMatchObject({ failed });
@@ -233,7 +233,7 @@ describe('feedback', () => {
     );
     expect(told.at(-1)).toEqual(['Go.']);
     expect(records.find(({ type }) => type === 'feedback')).toMatchObject({
-      failed: [{ name: 'hangs', message: 'There was no answer within 50 ms.' }],
+      failed: [{ name: 'hangs', message: 'No answer within 50 ms.' }],
     });
   });
 
@@ -387,10 +387,10 @@ describe('completion', () => {
       '<path>',
     ],
     ['rejects', () => Promise.reject(new Error('no light')), 'no light'],
-    ['answers nothing', () => undefined, 'neither'],
-    ['answers something else', () => ({ complete: 'yes' }), 'neither'],
-    ['says no without a reason that is text', () => ({ complete: false, feedback: 7 }), 'neither'],
-    ['answers yes in its own way', () => ({ complete: 'no', feedback: 'Fine.' }), 'neither'],
+    ['answers nothing', () => undefined, 'no valid completion'],
+    ['answers something else', () => ({ complete: 'yes' }), 'no valid completion'],
+    ['says no without a reason that is text', () => ({ complete: false, feedback: 7 }), 'no valid completion'],
+    ['answers yes in its own way', () => ({ complete: 'no', feedback: 'Fine.' }), 'no valid completion'],
     ['says no without a reason', () => ({ complete: false, feedback: ' ' }), 'not done'],
   ])('a checker that %s has not said yes', async (_title, check, says) => {
     // The cast stands for hosts without types.

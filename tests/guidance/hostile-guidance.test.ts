@@ -24,7 +24,7 @@ describe('what speaks to the model is not trusted to answer', () => {
     expect(await run.result).toMatchObject({ status: 'completed', text: 'Done.' });
     expect(slow.records.find(({ type }) => type === 'feedback')).toMatchObject({
       given: [],
-      failed: [{ name: 'file', message: 'There was no answer within 50 ms.' }],
+      failed: [{ name: 'file', message: 'No answer within 50 ms.' }],
     });
 
     const controller = new AbortController();
@@ -81,7 +81,7 @@ describe('what speaks to the model is not trusted to answer', () => {
     const prompt = guidedPrompt([echo], { completion });
     const result = await runAgent({ model, prompt, session: testSession().session, input: 'Go.' }).result;
     expect(result).toMatchObject({ status: 'completed', text: 'Two.' });
-    expect(result.unfinished).toMatch(/^It could not be checked whether the work is done: /);
+    expect(result.unfinished).toMatch(/^The completion check failed: /);
   });
 
   test('a listener changes neither what the model is told nor the log', async () => {
@@ -204,7 +204,7 @@ test('an output of which the log has only masks is asked for again', async () =>
   const model = playing([say('7: seven'), stop]);
   const resumed = resumeRun({ model, prompt, session: replay(cut, { redactor }) });
   expect(await resumed.result).toMatchObject({ status: 'completed', output: '7: seven', turns: 2 });
-  expect(toldIn(model.requests[0])).toEqual(['Go.', expect.stringContaining('held a secret')]);
+  expect(toldIn(model.requests[0])).toEqual(['Go.', expect.stringContaining('contained a secret')]);
 });
 
 function revoked(): object {

@@ -28,8 +28,8 @@ test('what an earlier call of the turn has opened, a later one need not open: it
   );
   const { outcomes } = await runAgent({ model, prompt, session: testSession().session, input: 'Go.' });
   expect(outcomes).toMatchObject([
-    { kind: 'ok', text: 'Opened `rules`: the instructions and tools there are yours from now on.' },
-    { kind: 'ok', text: 'What `needy` needs has been opened in the meantime: call it again.' },
+    { kind: 'ok', text: 'Opened `rules`: their instructions and tools are available from now on.' },
+    { kind: 'ok', text: 'The section that `needy` needs is open now. Call the tool again.' },
     // It saw the section open, and has no reason to ask.
     { kind: 'failed', code: 'section.open' },
   ]);

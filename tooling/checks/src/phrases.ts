@@ -29,7 +29,6 @@ const waiting: readonly string[] = [
   '.ci/',
   '.pnpmfile.mjs',
   'tsdown.config.ts',
-  'README.md',
   'apps/docs/',
   'bench/',
   'examples/',

@@ -542,8 +542,8 @@ test('each invalid field has a message', () => {
 });
 
 test.each([
-  ['{"answer":"Paris"', 'the JSON in it has no end'],
-  ['So: {"answer":"Paris"', 'the JSON in it has no end'],
+  ['{"answer":"Paris"', 'its JSON is incomplete'],
+  ['So: {"answer":"Paris"', 'its JSON is incomplete'],
   ['{"answer":"Paris","answer":"Rome"}', 'it has a key twice in one object'],
   [`${fence}json\n{"answer":Paris}\n${fence}`, 'it is not JSON: '],
   [`{"answer":${'['.repeat(100)}${']'.repeat(100)}}`, 'it is nested deeper than 64 levels'],

@@ -104,18 +104,18 @@ test('what is under a closed section is hidden, and what is not there unknown; b
   );
   const session = testSession(visibilitySlice);
   const cases = [
-    ['g.inner', 'section.hidden', 'is under `g`, which has to be opened first'],
-    ['off', 'section.hidden', 'is not there now'],
-    ['inner', 'section.unknown', 'is no section'],
-    ['constructor', 'section.unknown', 'is no section'],
-    ['__proto__', 'section.unknown', 'is no section'],
-    ['', 'section.unknown', 'is no section'],
+    ['g.inner', 'section.hidden', 'is under `g`, which must be opened first'],
+    ['off', 'section.hidden', 'is disabled'],
+    ['inner', 'section.unknown', 'is not a section'],
+    ['constructor', 'section.unknown', 'is not a section'],
+    ['__proto__', 'section.unknown', 'is not a section'],
+    ['', 'section.unknown', 'is not a section'],
   ] as const;
   for (const [key, code, what] of cases) {
     const error = failure(() => open(prompt, session, 'ref', key));
     expect(error).toMatchObject({ code, data: { section: key } });
     expect(error.message).toContain(`\`${key}\` ${what}.`);
-    expect(error.message).toContain('Summarised sections: `g`, `ref`.');
+    expect(error.message).toContain('Summarized sections: `g`, `ref`.');
     expect(failure(() => read(prompt, session, key))).toMatchObject({ code });
   }
   expect(session.events).toEqual([]);
@@ -126,13 +126,13 @@ test('when nothing is left to open, that is a failure', () => {
   const session = testSession(visibilitySlice);
   expect(failure(() => open(prompt, session, 'plain'))).toMatchObject({
     code: 'section.open',
-    message: 'Open already: `plain`. Summarised sections: `g`.',
+    message: 'Already open: `plain`. Summarized sections: `g`.',
   });
   expect(failure(() => prompt.expand([], session))).toMatchObject({ code: 'section.open' });
   open(prompt, session, 'g');
   expect(failure(() => prompt.expand(['g'], session))).toMatchObject({
     code: 'section.open',
-    message: 'Open already: `g`. No section is summarised.',
+    message: 'Already open: `g`. No section is summarized.',
   });
   expect(session.events).toHaveLength(1);
 });

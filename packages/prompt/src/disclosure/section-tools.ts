@@ -17,17 +17,17 @@ import { type SectionNode, type SectionTool, toSectionTool } from '../section/no
 import type { SectionTree } from '../section/tree.ts';
 import { sectionsShown } from '../section/visibility.ts';
 
-/** What opens and reads the summarised sections of a prompt. */
+/** Tools and functions that open and read the summarized sections of a prompt. */
 export interface SectionTools {
   /** `open_sections` while a summary has tools under it, `read_section` while one has none. */
   neededBy(shown: readonly ShownSection[]): readonly SectionTool[];
   /**
-   * Opens sections for good and says so.
+   * Opens sections permanently and returns a message for the model.
    *
-   * @throws HoldfastError `section.unknown`, `section.hidden`, `section.open`, and as `render` for what would be shown then.
+   * @throws HoldfastError `section.unknown`, `section.hidden`, `section.open`, and those of `render`.
    */
   expand(keys: readonly string[], session: Pick<ToolSession, 'read' | 'dispatch'>): string;
-  /** As `Prompt.opening`. `render` gives what the prompt shows by now. */
+  /** See `Prompt.opening`. `render` returns the prompt's current state. */
   opening(thrown: unknown, render: (session: SessionReader) => RenderedPrompt): SectionOpening | undefined;
 }
 
@@ -43,7 +43,7 @@ export function createSectionTools(disclosed: Disclosed): SectionTools {
     const opened = findClosed(keys, { ...disclosed, session }).map(({ path }) => path);
     checkTexts(new Set(opened), { ...disclosed, session });
     session.dispatch(sectionsShown({ prompt: disclosed.promptId, keys: opened, visibility: 'full' }));
-    return `Opened ${opened.map(quote).join(', ')}: the instructions and tools there are yours from now on.`;
+    return `Opened ${opened.map(quote).join(', ')}: their instructions and tools are available from now on.`;
   };
   let own: { readonly open: SectionTool; readonly read: SectionTool } | undefined;
   return {
@@ -64,10 +64,10 @@ export function createSectionTools(disclosed: Disclosed): SectionTools {
         try {
           return expand(expansion.keys, session);
         } catch (problem) {
-          // Opened by a call before this one: the tool saw the prompt as it was before that, and was right to ask.
+          // An earlier call of the same turn opened it, after the prompt of this one was rendered.
           if (!isHoldfastError(problem) || problem.code !== 'section.open') throw problem;
           if (shown === undefined || render(session).text === shown.text) throw problem;
-          return `What \`${toolName}\` needs has been opened in the meantime: call it again.`;
+          return `The section that \`${toolName}\` needs is open now. Call the tool again.`;
         }
       };
     },
@@ -80,13 +80,13 @@ const openInput = v.object({
     v.minLength(1),
     v.description('Keys of the sections, as in their headings'),
   ),
-  reason: v.pipe(v.string(), v.description('What they are needed for')),
+  reason: v.pipe(v.string(), v.description('Why you need them')),
 });
 
 function toOpenTool(expand: SectionTools['expand']): Tool {
   return defineTool({
     name: 'open_sections',
-    description: 'Open summarised sections of the instructions for good, with their tools.',
+    description: 'Open summarized sections of the instructions permanently, with their tools.',
     inputSchema: openInput,
     effects: 'state',
     acceptsOverrides: false,
@@ -102,7 +102,7 @@ function toReadTool(disclosed: Disclosed): Tool {
   const { sections } = disclosed;
   return defineTool({
     name: 'read_section',
-    description: 'Read a summarised section of the instructions, with all sections under it. It stays summarised.',
+    description: 'Read a summarized section of the instructions and its subsections. The section stays summarized.',
     inputSchema: readInput,
     outputSchema: v.string(),
     effects: 'none',
@@ -119,7 +119,7 @@ function toReadTool(disclosed: Disclosed): Tool {
 }
 
 /**
- * The sections among `keys` that are shown as summaries, depth-first, when all of `keys` are there or under one of them.
+ * The summarized sections among `keys`, depth-first. Each key must be visible or below another key.
  *
  * @throws HoldfastError `section.unknown`, `section.hidden`, `section.open`.
  */
@@ -134,24 +134,24 @@ function findClosed(
     if (paths.has(key)) continue;
     const now = sections.collect(session);
     const code = tree.nodes.has(key) ? 'section.hidden' : 'section.unknown';
-    const what = code === 'section.unknown' ? 'is no section' : whyHidden(key, now);
+    const what = code === 'section.unknown' ? 'is not a section' : whyHidden(key, now);
     throw new HoldfastError(code, `${quote(key)} ${what}. ${listClosed(now)}`, {
       data: { section: key.slice(0, 200) },
     });
   }
   const closed = shown.filter(({ node, visibility }) => visibility === 'summary' && wanted.has(node.path));
   if (closed.length > 0) return closed.map(({ node }) => node);
-  const named = wanted.size === 0 ? 'No section was named' : `Open already: ${[...wanted].map(quote).join(', ')}`;
+  const named = wanted.size === 0 ? 'No section given' : `Already open: ${[...wanted].map(quote).join(', ')}`;
   throw new HoldfastError('section.open', `${named}. ${listClosed(shown)}`, { data: { sections: [...wanted] } });
 }
 
 function whyHidden(key: string, shown: readonly ShownSection[]): string {
   const above = shown.find(({ node, visibility }) => visibility === 'summary' && key.startsWith(`${node.path}.`));
-  // Nothing that a model could do would bring a disabled section back.
-  return above === undefined ? 'is not there now' : `is under ${quote(above.node.path)}, which has to be opened first`;
+  // A model cannot enable a disabled section.
+  return above === undefined ? 'is disabled' : `is under ${quote(above.node.path)}, which must be opened first`;
 }
 
-/** What cannot be rendered, for want of a parameter, has to fail the call that asks for it and not the run after it. */
+/** Renders the texts early: a missing parameter fails this call, not the run. */
 function checkTexts(
   opening: ReadonlySet<string>,
   { sections, session }: Disclosed & { readonly session: SessionReader },
@@ -164,9 +164,9 @@ function checkTexts(
 
 function listClosed(shown: readonly ShownSection[]): string {
   const closed = shown.filter(({ visibility }) => visibility === 'summary').map(({ node }) => quote(node.path));
-  if (closed.length === 0) return 'No section is summarised.';
+  if (closed.length === 0) return 'No section is summarized.';
   const more = closed.length > maxListed ? ', …' : '';
-  return `Summarised sections: ${closed.slice(0, maxListed).join(', ')}${more}.`;
+  return `Summarized sections: ${closed.slice(0, maxListed).join(', ')}${more}.`;
 }
 
 const maxListed = 30;

@@ -4,8 +4,8 @@ import type { Visibility } from '../section/section.ts';
 import { sectionsCleared, sectionsShown } from '../section/visibility.ts';
 
 /**
- * The event that makes a session show sections of a prompt, by path, in full or as summaries, whatever they say themselves.
- * Dispatch it to the session, which has to know the prompt's `slices`.
+ * Creates an event that shows sections (by path) in full or as summaries, overriding their own `visibility`. Dispatch it to a
+ * session that has the prompt's `slices`.
  *
  * @throws HoldfastError `section.unknown`, `section.summary.missing`, `prompt.foreign`, `options.invalid`.
  */
@@ -15,7 +15,7 @@ export function showSections(prompt: Prompt, keys: readonly string[], visibility
   checkKeys(keys, nodes);
   const plain = visibility === 'summary' ? keys.find((key) => nodes.get(key)?.summary === undefined) : undefined;
   if (plain !== undefined) {
-    throw new HoldfastError('section.summary.missing', `Section \`${plain}\` has no \`summary\` that could be shown.`, {
+    throw new HoldfastError('section.summary.missing', `Section \`${plain}\` has no \`summary\`.`, {
       data: { section: plain },
     });
   }
@@ -23,7 +23,7 @@ export function showSections(prompt: Prompt, keys: readonly string[], visibility
 }
 
 /**
- * The event that makes sections of a prompt, all by default, what they say themselves again.
+ * Creates an event that restores the own `visibility` of sections, all by default.
  *
  * @throws HoldfastError `section.unknown`, `prompt.foreign`, `options.invalid`.
  */
@@ -35,11 +35,11 @@ export function clearSections(prompt: Prompt, keys?: readonly string[]): Session
 
 function checkKeys(keys: readonly string[], nodes: ReadonlyMap<string, unknown>): void {
   const given: unknown = keys;
-  // The letters of a text would be looked for one by one.
+  // A string would be searched character by character.
   if (!Array.isArray(given)) throw new HoldfastError('options.invalid', '`keys` must be a list of section paths.');
   for (const key of keys) {
     if (nodes.has(key)) continue;
-    throw new HoldfastError('section.unknown', `\`${key.slice(0, 200)}\` is no section of the prompt.`, {
+    throw new HoldfastError('section.unknown', `Unknown prompt section \`${key.slice(0, 200)}\`.`, {
       data: { section: key.slice(0, 200) },
     });
   }

@@ -1,20 +1,20 @@
 import type { GuidanceContext, GuidedRun } from '@holdfast/core';
 import { describeThrown } from '@holdfast/core/internal';
 
-/** What feedback providers and completion checkers may look at. */
+/** The context of feedback providers and completion checkers. */
 export function toGuidanceContext({ surroundings, budget }: GuidedRun, calls: number): GuidanceContext {
   const { session, filesystem, deadline } = surroundings;
   return Object.freeze({ session, filesystem, deadline, budget, calls });
 }
 
-/** What came of asking somebody who is not trusted to answer. */
+/** The result of calling host code that may fail or hang. */
 export type Heard =
   | { readonly type: 'answered'; readonly value: unknown }
   | { readonly type: 'failed'; readonly message: string }
-  /** The run is over, and nobody waits any more. */
+  /** The run ended before the answer. */
   | { readonly type: 'ended' };
 
-/** Asks, and waits no longer than the run goes on, or `timeoutMs` where that is given. Never rejects. */
+/** Awaits `ask` until the run ends or `timeoutMs` passes. Never rejects. */
 export async function hear(
   ask: () => unknown,
   { clock, lifetime }: GuidedRun,
@@ -31,7 +31,7 @@ export async function hear(
   let stopListening: () => void = () => undefined;
   const over = new Promise<Heard>((resolve) => {
     if (timeoutMs !== undefined) {
-      const late: Heard = { type: 'failed', message: `There was no answer within ${timeoutMs} ms.` };
+      const late: Heard = { type: 'failed', message: `No answer within ${timeoutMs} ms.` };
       stopTimer = clock.after(timeoutMs, () => resolve(late));
     }
     stopListening = lifetime.onEnd(() => resolve({ type: 'ended' }));

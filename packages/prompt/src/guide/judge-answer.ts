@@ -13,7 +13,7 @@ import { countedCalls, noteFeedback } from './speak.ts';
 
 type Missing = Pick<Extract<AnswerVerdict, { readonly type: 'done' }>, 'unfinished'>;
 
-/** Decides whether the run is over: first whether the work is done, then whether the text is what was wanted. */
+/** Decides whether the run is over: checks completion first, then the output format. */
 export async function judgeAnswer(answer: ModelAnswer, speaker: Speaker): Promise<AnswerVerdict> {
   const { completion, output } = speaker.rendered;
   const missed = completion && (await findMissed(completion.checker, answer, speaker));
@@ -35,7 +35,7 @@ export async function judgeAnswer(answer: ModelAnswer, speaker: Speaker): Promis
 
 interface Missed {
   readonly given: { readonly name: string; readonly text: string };
-  /** When it could not be checked. */
+  /** Set if the check failed. */
   readonly failed: FeedbackEvent['failed'];
 }
 
@@ -52,14 +52,14 @@ async function findMissed(
   if (completion?.complete === true) return undefined;
   if (completion !== undefined) return { given: { name, text: completion.feedback }, failed: [] };
   const message = heard.type === 'failed' ? heard.message : noAnswer[heard.type];
-  // Whoever cannot tell has not said yes.
-  const told = forModel(`It could not be checked whether the work is done: ${message}`);
+  // A failed check counts as incomplete.
+  const told = forModel(`The completion check failed: ${message}`);
   return { given: { name, text: told }, failed: [{ name, message }] };
 }
 
 const noAnswer = {
-  answered: 'the checker answered neither that it is nor what is missing.',
-  ended: 'the run ended before the checker had answered.',
+  answered: 'the checker returned no valid completion.',
+  ended: 'the run ended before the checker answered.',
 };
 
 function readCompletion(value: unknown): Completion | undefined {
@@ -70,15 +70,14 @@ function readCompletion(value: unknown): Completion | undefined {
     if (complete !== false || typeof feedback !== 'string') return undefined;
     return { complete, feedback: feedback.trim() === '' ? 'The work is not done yet.' : feedback };
   } catch {
-    // What throws when it is looked at is no answer.
+    // A getter threw: not a valid answer.
     return undefined;
   }
 }
 
 const masked = {
   ok: false,
-  message:
-    'Your last message held a secret, and the record of it that is left does not: answer again with the whole output.',
+  message: 'Your last message contained a secret, which was removed from the log. Answer again with the whole output.',
 } as const;
 
 function readOutput(

@@ -15,12 +15,12 @@ import {
 import { deepFreeze, describeThrown } from '@holdfast/core/internal';
 import { hear, toGuidanceContext } from './hear.ts';
 
-/** How far a prompt, or one of its providers, had come when it was noted last. */
+/** The last recorded progress of a prompt or a provider. */
 type Cadence = {
-  /** Calls of the prompt that had ended. */
+  /** Completed calls of the prompt. */
   readonly calls: number;
   readonly askedAtMs?: number;
-  /** Files that have been there. */
+  /** Files seen so far. */
   readonly files?: readonly string[];
 };
 
@@ -31,14 +31,14 @@ const cadences: Slice<KeyedState<Cadence>> = defineSlice<Cadence>({
   reducers: {},
 });
 
-/** Calls of the prompt that have ended in the session. */
+/** Completed calls of the prompt in the session. */
 export function countedCalls({ scope, prompt }: Speaker): number {
   return scope.session.read(cadences).get(idOf(prompt))?.calls ?? 0;
 }
 
 /**
- * Counts the calls of a turn and asks the providers that are due, one after another: one record. Answers what the model is to be
- * told, `''` for nothing.
+ * Counts the calls of a turn and asks the providers that are due, in order, as one record. Returns the text for the
+ * model, `''` for none.
  */
 export async function giveFeedback(
   speaker: Speaker,
@@ -61,28 +61,28 @@ export async function giveFeedback(
     for (const message of due.failed) failed.push({ name, message });
     if (!due.is) continue;
     const heard = await hear(() => provider.provide(context), scope, scope.policyTimeoutMs);
-    // Who goes on with the run asks again.
+    // A resumed run asks again.
     if (heard.type === 'ended') break;
     operations.push(upsert(key, { calls, askedAtMs: nowMs, files: [...(last.files ?? []), ...due.files] }));
     if (heard.type === 'failed') failed.push({ name, message: heard.message });
     else if (typeof heard.value === 'string') {
       if (heard.value.trim() !== '') given.push({ name, text: heard.value });
-    } else if (heard.value !== undefined) failed.push({ name, message: 'It answered with what is no text.' });
+    } else if (heard.value !== undefined) failed.push({ name, message: 'It did not return a string.' });
   }
-  // Another run of the prompt in the session may have counted calls while the providers were waited for.
+  // Another run of the prompt may have counted calls while the providers ran.
   const counted = upsert(id, { calls: countedCalls(speaker) + ended });
   noteFeedback(speaker, { source: 'provider', calls, given, failed }, [counted, ...operations]);
   return given.map(({ text }) => text).join('\n\n');
 }
 
-/** Counts the calls of a run's last turn, of which nobody is told. */
+/** Counts the calls of a run's last turn, which gets no feedback. */
 export function countLast(speaker: Speaker, ended: number): void {
   const calls = countedCalls(speaker) + ended;
   const counted = upsert(idOf(speaker.prompt), { calls });
   noteFeedback(speaker, { source: 'provider', calls, given: [], failed: [] }, [counted]);
 }
 
-/** Tells the log, and whoever listens where there is something to tell. */
+/** Writes to the log and notifies listeners if there is feedback or a failure. */
 export function noteFeedback(
   { scope, prompt }: Speaker,
   said: Pick<FeedbackEvent, 'source' | 'calls' | 'given' | 'failed'>,
@@ -118,7 +118,7 @@ interface Now {
 
 interface Due {
   readonly is: boolean;
-  /** New since the provider was asked last. */
+  /** New since the provider last ran. */
   readonly files: readonly string[];
   readonly failed: readonly string[];
 }
@@ -154,14 +154,14 @@ function isDue(trigger: FeedbackTrigger, last: Cadence, now: Now): boolean | Pro
   }
 }
 
-/** @throws Error when it could not be found out. */
+/** @throws Error if the lookup fails. */
 async function isFile(path: string, scope: GuidedRun): Promise<boolean> {
   const { filesystem } = scope.surroundings;
   if (filesystem === undefined) return false;
   const heard = await hear(() => filesystem.stat(path), scope, scope.policyTimeoutMs);
   if (heard.type === 'failed') throw new Error(heard.message);
   if (heard.type === 'ended') return false;
-  // As filesystems answer.
+  // The return type of `stat`.
   const stat = heard.value as FileStat | undefined;
   return stat?.type === 'file';
 }

@@ -1,4 +1,4 @@
-/** How many more characters may be looked at: shared by everything that reads one text. */
+/** The number of characters that may still be read, shared by all readers of a text. */
 export interface StepBudget {
   left: number;
 }

@@ -1,12 +1,12 @@
 import { findEnd, findTextEnd } from './brackets.ts';
-/** Where in a message its JSON stands: the text to parse, or why there is none, a clause. */
+/** The JSON text in a message, or a clause that says why it has none. */
 export type ExtractedJson =
   | { readonly ok: true; readonly json: string }
   | { readonly ok: false; readonly problem: string };
 
 /**
- * Finds the JSON object or list in a message. The first of these that is there is taken, also when what stands in it turns out to
- * be broken:
+ * Finds the JSON object or list in a message. Takes the first match of these, even if its content is
+ * malformed:
  *
  * 1. a fenced block marked as JSON, else one without a mark that begins with a bracket; the first of them,
  * 2. the whole text, when it begins with a bracket and `isWhole` says that it is one value,
@@ -22,9 +22,9 @@ export function extractJson(text: string, isWhole: (text: string) => boolean): E
   const whole = text.trim();
   if (startsWithBracket(whole, 0) && isWhole(whole)) return { ok: true, json: whole };
   const start = findBeginning(whole);
-  if (start === -1) return { ok: false, problem: 'there is no JSON object in it' };
+  if (start === -1) return { ok: false, problem: 'it contains no JSON object' };
   const end = findEnd(whole, start);
-  if (end === undefined) return { ok: false, problem: 'the JSON in it has no end' };
+  if (end === undefined) return { ok: false, problem: 'its JSON is incomplete' };
   return { ok: true, json: whole.slice(start, end) };
 }
 
@@ -38,7 +38,7 @@ interface Fence {
   readonly info: string;
 }
 
-/** The content of the block that counts. One that is not closed goes on to the end of the text. */
+/** The content of the first JSON block. An unclosed block ends with the text. */
 function findFenced(text: string): string | undefined {
   let unmarked: string | undefined;
   let at = 0;
@@ -101,7 +101,7 @@ function startsWithBracket(text: string, at: number): boolean {
   return first === '{' || first === '[';
 }
 
-/** The first place where `{`, or `[` and `{`, and a key and `:` stand; -1 when there is none. */
+/** The index of the first `{` or `[{` followed by a key and `:`; -1 if none. */
 function findBeginning(text: string): number {
   for (let at = 0; at < text.length; at += 1) {
     if (text[at] === '{' && hasKey(text, at)) return at;
@@ -113,7 +113,7 @@ function findBeginning(text: string): number {
   return -1;
 }
 
-/** Whether a key follows the brace at `brace`. A key ends at the first quotation mark, so that no text is gone through often. */
+/** True if a key follows the brace at `brace`. A key ends at the first quotation mark, so that no text is gone through often. */
 function hasKey(text: string, brace: number): boolean {
   const key = skipSpace(text, brace + 1);
   return text[key] === '"' && text[skipSpace(text, findTextEnd(text, key) ?? text.length)] === ':';

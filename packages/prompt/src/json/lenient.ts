@@ -1,6 +1,6 @@
 import { findEnd, type StepBudget } from './brackets.ts';
 
-/** What is not JSON and can be read in only one way. */
+/** Unambiguous deviations from JSON. */
 export type Repair =
   | 'trailing commas'
   | 'comments'
@@ -12,7 +12,7 @@ export type Repair =
   | 'keys without quotes'
   | 'literals of Python';
 
-/** What starts at a place in a text. */
+/** The result of reading a value. */
 export type LenientReading =
   | {
       readonly type: 'value';
@@ -60,7 +60,7 @@ const closings: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Reads the JSON value at `start` of `text`. Accepts the faults of models that can be read in only one way; never inserts a comma, a
+ * Reads the JSON value at `start` of `text`. Accepts unambiguous faults of models; never inserts a comma, a
  * quote or a bracket. `budget` bounds the characters read.
  */
 export function readLenientJson(
@@ -203,7 +203,7 @@ class LenientReader {
         this.#note('line breaks and tabs in texts');
         take(raw, 1);
       } else if (next < ' ') return this.#fail('a text has a control character in it', start);
-      // With more quotes inside curly ones, nobody knows which of them ends the text.
+      // Quotes inside curly quotes make the end of the string ambiguous.
       else if (opening === '“' && next !== "'") return this.#fail('a text in curly quotes has quotes in it', start);
       else take(next === '"' ? '\\"' : next, 1);
     }

@@ -26,7 +26,7 @@ test('an object comes back as its schema makes it', () => {
 
 test('J02: a bad block is not made good by the text after it', () => {
   expect(problem(one, `${fence}json\n{"name":\n${fence}\n{"name":"Bonn"}`)).toMatch(
-    /^Your message is not the output .*not JSON/,
+    /^Your message does not match the required output: .*not JSON/,
   );
 });
 
@@ -39,7 +39,7 @@ test.each([
   { text: '{"name":"Bonn"}', says: 'a list of objects, got an object with the keys `name`' },
   { text: '{"cities":[{"name":"Bonn"}]}', says: 'got an object with the keys `cities`' },
   { text: '{"items":[{"name":"Bonn"}],"more":1}', says: 'got an object with the keys `items`, `more`' },
-  { text: '{"items":{"name":"Bonn"}}', says: 'got an object with `items` that is no list' },
+  { text: '{"items":{"name":"Bonn"}}', says: 'got an object with `items` that is not a list' },
   { text: '{}', says: 'got an object with no keys' },
   { text: '["Bonn"]', says: '- `[0]`: Invalid type: Expected Object' },
   { text: '{"items":[7]}', says: '- `items[0]`: Invalid type: Expected Object' },
@@ -74,14 +74,14 @@ test('J08: a prompt that declares no output has none to parse', () => {
 });
 
 test.each([
-  { text: '', says: 'there is no JSON object in it' },
-  { text: 'It is Bonn.', says: 'there is no JSON object in it' },
-  { text: '42', says: 'there is no JSON object in it' },
-  { text: '"{\\"name\\":\\"Bonn\\"}"', says: 'there is no JSON object in it' },
+  { text: '', says: 'it contains no JSON object' },
+  { text: 'It is Bonn.', says: 'it contains no JSON object' },
+  { text: '42', says: 'it contains no JSON object' },
+  { text: '"{\\"name\\":\\"Bonn\\"}"', says: 'it contains no JSON object' },
   { text: '[{"name":"Bonn"}]', says: 'it must be one JSON object, got a list' },
   { text: `${fence}json\nnull\n${fence}`, says: 'it must be one JSON object, got null' },
   { text: `${fence}json\n"Bonn"\n${fence}`, says: 'it must be one JSON object, got a string' },
-  { text: '{"name":"Bonn', says: 'the JSON in it has no end' },
+  { text: '{"name":"Bonn', says: 'its JSON is incomplete' },
   { text: '{"name":"Bonn","name":"Kiel"}', says: 'it has a key twice' },
   { text: '{"name":"Bonn","__proto__":{}}', says: '`__proto__`' },
   { text: '{"name":"Bonn","people":1e999}', says: 'a number that is too large' },
@@ -95,8 +95,8 @@ test.each([
 ])('what is wrong with a message is said: $says', ({ text, says }) => {
   const message = problem(one, text);
   expect(message).toContain(says);
-  expect(message).toMatch(/^Your message is not the output that was asked for: /);
-  expect(message).toContain('Answer again with nothing but the corrected JSON');
+  expect(message).toMatch(/^Your message does not match the required output: /);
+  expect(message).toContain('Answer again with only the corrected JSON');
 });
 
 test('a message is bounded, whatever a model made up', () => {

@@ -17,8 +17,8 @@ export interface OutputFormatOptions {
 }
 
 /**
- * Makes what reads a run's last message. `schema` describes an object, or a list of objects, which may come as a list or as an
- * object with nothing but `items`. Keys that are not declared are refused, and JSON is taken under the limits of tool arguments.
+ * Creates the parser of a run's final message. `schema` describes an object, or a list of objects, which may come as a list or as an
+ * object with nothing but `items`. Undeclared keys are rejected; the limits of tool arguments apply.
  *
  * @throws HoldfastError `output.schema.invalid`, `options.invalid`, and what `compileSchema` throws.
  */
@@ -60,7 +60,7 @@ export function toOutputFormat<Output>(
 /**
  * Reads the output in `text`, for hosts that ask a model themselves.
  *
- * @throws HoldfastError `output.undeclared` when the prompt declares none, `output.invalid` when `text` is none.
+ * @throws HoldfastError `output.undeclared` if the prompt declares none, `output.invalid` if `text` does not match it.
  */
 export function parseOutput<Output>({ output }: Pick<RenderedPrompt<Output>, 'output'>, text: string): Output {
   if (output === undefined) {
@@ -74,7 +74,7 @@ export function parseOutput<Output>({ output }: Pick<RenderedPrompt<Output>, 'ou
   throw new HoldfastError('output.invalid', parsed.message);
 }
 
-/** What the model is told of the format, as the last block of the prompt's text. */
+/** The description of the format for the model: the last block of the prompt. */
 export function renderOutputFormat({ jsonSchema }: OutputFormat): string {
   return [
     '## Response format (response-format)',
@@ -94,7 +94,7 @@ function parseOutputText<Output>(text: string, read: (value: Json) => Read<Outpu
   return output.ok ? output : refused(output.problem);
 }
 
-/** Whether `text` is JSON, be it of a kind or a size that is refused. */
+/** True if `text` is JSON, even of a rejected kind or size. */
 function isWholeJson(text: string): boolean {
   const parsed = parseJson(text);
   return parsed.ok || parsed.reason !== 'syntax';
@@ -117,7 +117,7 @@ function readList<Output>(value: Json, compiled: CompiledSchema<Output>): Read<O
 function describeKeys(keys: readonly string[]): string {
   const [first] = keys;
   if (first === undefined) return 'no keys';
-  if (first === 'items' && keys.length === 1) return '`items` that is no list';
+  if (first === 'items' && keys.length === 1) return '`items` that is not a list';
   const named = keys.slice(0, 5).map((key) => `\`${key.slice(0, 50)}\``);
   return `the keys ${named.join(', ')}${keys.length > 5 ? ', ...' : ''}`;
 }
@@ -148,7 +148,7 @@ function refused(problem: string): { readonly ok: false; readonly message: strin
   const end = problem.endsWith('\n') ? '\n' : '. ';
   return {
     ok: false,
-    message: `Your message is not the output that was asked for: ${problem}${end}Answer again with nothing but the corrected JSON, as "Response format" says.`,
+    message: `Your message does not match the required output: ${problem}${end}Answer again with only the corrected JSON, as described in "Response format".`,
   };
 }
 

@@ -2,9 +2,9 @@ import type { Json, JsonObject } from '@holdfast/core';
 import { deepFreeze, isPlainObject } from '@holdfast/core/internal';
 import { resolvePointer } from '@holdfast/schema';
 
-/** Whether nothing but objects fits `schema`, as far as its own words say. `root` is what its references go into. */
+/** True if the keywords of `schema` admit only objects. References resolve against `root`. */
 export function describesObject(schema: unknown, root: JsonObject, met: readonly unknown[] = []): boolean {
-  // A reference that comes back to itself says nothing.
+  // A circular reference constrains nothing.
   if (!isPlainObject(schema) || met.includes(schema)) return false;
   const within = [...met, schema];
   const { type, properties, anyOf, oneOf, allOf, $ref: reference } = schema;

@@ -8,19 +8,19 @@ import { parseTemplate } from '../section/template.ts';
 import { describeInput, renderExamples } from '../section/tools.ts';
 import type { OverrideEntry } from './document.ts';
 
-/** What came of an override: what it is put into, changed, or why it does not fit there. */
+/** The changed target of an override, or why it does not fit. */
 export type Fitted<Target> =
   | { readonly ok: true; readonly value: Target }
   | { readonly ok: false; readonly why: string };
 
-/** What overrides have to fit beside their own section. */
+/** The parts of a prompt that overrides are checked against. */
 export interface OverrideSurroundings {
   /** Of the whole prompt. */
   readonly tools: ReadonlyMap<string, Tool>;
   readonly output: Schema | undefined;
 }
 
-/** Puts an override of a section into it. One of `visibility` comes after one of `summary`, which it may need. */
+/** Applies an override to a section. Apply `summary` before `visibility`, which may need it. */
 export function overrideSection(
   node: SectionNode,
   { place, override }: OverrideEntry,
@@ -53,14 +53,14 @@ export function overrideSection(
   }
 }
 
-/** Puts an override of a tool into what a model is told of it. The tool itself stays as it is. */
+/** Applies an override to the declaration of a tool. The tool itself is unchanged. */
 export function overrideTool(shown: SectionTool, { place, override }: OverrideEntry): Fitted<SectionTool> {
   const { tool, declaration } = shown;
   switch (place.part) {
     case 'description':
       return fit(() => {
         const { name, origin } = tool;
-        // For its checks, which are the same for whoever writes a description.
+        // Runs the checks of tool descriptions.
         const { description } = defineTool({
           name,
           description: String(override),
@@ -112,7 +112,7 @@ const toolExamples = v.array(
     output: v.unknown(),
   }),
 );
-// What each of them has to be is checked where it is rendered.
+// Each is checked when it is rendered.
 const taskExamples = v.array(v.unknown());
 
 function read<Value>(schema: Schema<Value>, override: Json): Value {
@@ -125,7 +125,7 @@ function isBlank(override: Json): boolean {
   return String(override).trim() === '';
 }
 
-/** What the checks of a prompt's own texts throw is here an answer. */
+/** Turns a thrown check into a refusal. */
 function fit<Target>(make: () => Target): Fitted<Target> {
   try {
     return { ok: true, value: make() };

@@ -3,16 +3,16 @@ import { digestJson } from '@holdfast/core/internal';
 import type { TaskExample, Visibility } from '../section/section.ts';
 import type { OverrideRef } from './store.ts';
 
-/** What stands in place of a text. */
+/** The replacement of a text. */
 export interface TextOverride {
-  /** Of the text that it was written for; `null`: there was none. */
+  /** The hash of the replaced text; `null` if there was none. */
   readonly hash: string | null;
   readonly text: string;
 }
 
-/** What stands in place of something else than a text. */
+/** The replacement of a value that is not a text. */
 export interface ValueOverride<Value> {
-  /** Of what it was written for; `null`: there was nothing. */
+  /** The hash of the replaced value; `null` if there was none. */
   readonly hash: string | null;
   readonly value: Value;
 }
@@ -33,14 +33,14 @@ export interface ToolOverrides {
   readonly examples?: ValueOverride<readonly ExampleOverride[]>;
 }
 
-/** A tool example, as JSON has it. */
+/** A tool example as JSON. */
 export interface ExampleOverride {
   readonly description: string;
   readonly input: Json;
   readonly output: Json;
 }
 
-/** Texts that stand in place of a prompt's own, each pinned to a hash of what it replaces. What `hash` is of: `hashOverridden`. */
+/** Replacements for the texts of a prompt, each pinned to the hash of the original (see `hashOverridden`). */
 export interface OverrideDocument extends OverrideRef {
   readonly version: 1;
   /** By path. */
@@ -49,7 +49,7 @@ export interface OverrideDocument extends OverrideRef {
   readonly tools: Readonly<Record<string, ToolOverrides>>;
 }
 
-/** Where in a prompt something can be overridden. Exactly one of `section` and `tool` is there; neither: all of the document. */
+/** An overridable place in a prompt: either `section` or `tool` is set; neither means the whole document. */
 export interface OverridePlace {
   /** A path. */
   readonly section?: string;
@@ -70,10 +70,10 @@ export interface OverrideEntry {
   readonly override: Json;
 }
 
-/** Of its text in UTF-8. */
+/** The limit for the text in UTF-8. */
 export const maxDocumentBytes: number = 8 * 1024 * 1024;
 
-/** What an entry has beside its hash. */
+/** The kind of replacement in an entry. */
 export type EntryKind = 'text' | 'value';
 
 export const sectionParts: ReadonlyMap<string, EntryKind> = new Map([
@@ -88,7 +88,7 @@ export const toolParts: ReadonlyMap<string, EntryKind> = new Map([
   ['examples', 'value'],
 ]);
 
-/** The document that has `entries`, of which no two are of one place. */
+/** The document of `entries`, which must have distinct places. */
 export function toDocument({ ns, key, tag }: OverrideRef, entries: readonly OverrideEntry[]): OverrideDocument {
   const sections = Map.groupBy(entries, ({ place }) => place.section);
   const tools = Map.groupBy(entries, ({ place }) => place.tool);
@@ -102,7 +102,7 @@ export function toDocument({ ns, key, tag }: OverrideRef, entries: readonly Over
   };
 }
 
-/** The text of a document. @throws HoldfastError `override.document.invalid` for one that is too large to be read again. */
+/** The text of a document. @throws HoldfastError `override.document.invalid` if it exceeds the size limit. */
 export function formatDocument(document: OverrideDocument): string {
   const text = `${JSON.stringify(document, undefined, 2)}\n`;
   const bytes = new TextEncoder().encode(text).length;
@@ -114,7 +114,7 @@ export function formatDocument(document: OverrideDocument): string {
 export function invalidDocument({ ns, key, tag }: OverrideRef, problem: string): HoldfastError {
   return new HoldfastError(
     'override.document.invalid',
-    `The overrides \`${tag}\` of \`${ns}/${key}\` are no document of version 1: ${problem}.`,
+    `The overrides \`${tag}\` of \`${ns}/${key}\` are not a valid version 1 document: ${problem}.`,
     { data: { ns, key, tag } },
   );
 }
@@ -148,13 +148,13 @@ function toParts(entries: Entries): SectionOverrides & ToolOverrides {
       return [part, { hash, [kind]: override }];
     }),
   );
-  // Each part has what the tables above say of it.
+  // The tables above define the kind of each part.
   return parts as SectionOverrides & ToolOverrides;
 }
 
 /**
- * What an override is pinned to: SHA-256, in hex, of the JSON of what it replaces, without spaces and with keys in order. `null` of
- * `null`: there is nothing to replace.
+ * The hash that pins an override: SHA-256, in hex, of the original as compact JSON with sorted keys. `null` for `null`, which means
+ * that there is no original.
  */
 export async function hashOverridden(current: Json): Promise<string | null> {
   if (current === null) return null;

@@ -91,13 +91,13 @@ test('a document that is a link is not read; writing replaces the link, deleting
 test.skipIf(process.platform === 'win32')('a pipe in the place of a document is refused at once', async () => {
   await mkdir(dirname(join(folder, way)), { recursive: true });
   await run('mkfifo', [join(folder, way)]);
-  await expect(fileOverrides(folder).read(ref)).rejects.toMatchObject(unreadable('it is no file'));
+  await expect(fileOverrides(folder).read(ref)).rejects.toMatchObject(unreadable('it is not a file'));
 });
 
 test('a folder in the place of a document', async () => {
   await put(join(way, 'x'), '');
   const store = fileOverrides(folder);
-  await expect(store.read(ref)).rejects.toMatchObject(unreadable('it is no file'));
+  await expect(store.read(ref)).rejects.toMatchObject(unreadable('it is not a file'));
   await expect(store.write(ref, 'one')).rejects.toMatchObject(unwritable('EISDIR'));
   await expect(store.delete(ref)).rejects.toMatchObject(unwritable(''));
   expect(await readdir(join(folder, 'acme/support/triage'))).toEqual(['latest.json']);

@@ -5,17 +5,16 @@ import { describeThrown } from '@holdfast/core/internal';
 import { maxDocumentBytes } from './document.ts';
 import { checkOverrideRef, type OverrideRef, type OverrideStore, type OverrideWriteOptions } from './store.ts';
 
-/** What changes names on the disk. Tests put operations that fail in their place. */
+/** Operations that change names on disk, replaceable in tests. */
 export interface NamingOperations {
   readonly rename: typeof rename;
   readonly link: typeof link;
 }
 
 /**
- * Keeps documents of overrides as files `<folder>/<ns>/<key>/<tag>.json` of at most 8 MiB. Each is replaced as a whole: who reads
- * gets the old one or the new one, also after a crash, which may leave a `.tmp` file beside it. Links in the folder are followed
- * only while they stay in it, and a document is no link. `folder` is found from where the process is now; default
- * `.holdfast/overrides`.
+ * Keeps documents of overrides as files `<folder>/<ns>/<key>/<tag>.json` of at most 8 MiB. Writes are atomic: readers
+ * see the old or the new document, even after a crash, which may leave a `.tmp` file. Links are followed only within the folder; a
+ * document must not be a link. `folder` is relative to the current directory; default `.holdfast/overrides`.
  *
  * Its methods throw HoldfastError `override.ref.invalid`, `override.unreadable`, `override.unwritable`.
  */
@@ -23,7 +22,7 @@ export function fileOverrides(folder: string = '.holdfast/overrides'): OverrideS
   return createFileOverrides(folder, { rename, link });
 }
 
-/** `fileOverrides` with other ways to give names. */
+/** `fileOverrides` with other naming operations. */
 export function createFileOverrides(folder: string, naming: NamingOperations): OverrideStore {
   const root = resolve(folder);
 
@@ -74,7 +73,7 @@ async function readText(path: string): Promise<string> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const status = await file.stat();
-    if (!status.isFile()) throw new Error('it is no file');
+    if (!status.isFile()) throw new Error('it is not a file');
     if (status.size > maxDocumentBytes) {
       throw new Error(`it has ${status.size} bytes; ${maxDocumentBytes} is the limit`);
     }
@@ -84,16 +83,16 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-/** @throws an error of code `ENOENT` where there is nothing. */
+/** @throws an error of code `ENOENT` if the folder does not exist. */
 async function checkInside(root: string, folder: string): Promise<void> {
   const [realRoot, real] = await Promise.all([realpath(root), realpath(folder)]);
   const way = relative(realRoot, real);
   if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) {
-    throw new Error(`a link on the way leads out of \`${root}\``);
+    throw new Error(`a link in the path leads out of \`${root}\``);
   }
 }
 
-/** One by one, so that nothing is made behind a link that leads elsewhere. */
+/** Creates folders one by one, so none is created behind a link that leads out. */
 async function makeFolders(root: string, segments: readonly string[]): Promise<void> {
   await makeFolder(root);
   let folder = root;
@@ -113,26 +112,26 @@ async function makeFolder(path: string): Promise<void> {
     if (!hasCode(thrown, 'ENOENT') || dirname(path) === path) throw thrown;
     await makeFolder(dirname(path));
     await mkdir(path).catch((again: unknown) => {
-      // Somebody else was faster.
+      // Another process created it.
       if (!hasCode(again, 'EEXIST')) throw again;
     });
   }
 }
 
-/** Writes a file that is gone at the end unless `use` has moved it. */
+/** Writes a temporary file and removes it unless `use` has moved it. */
 async function writeAside(path: string, text: string, use: () => Promise<boolean>): Promise<boolean> {
   const file = await open(path, 'wx');
   try {
     try {
       await file.writeFile(text);
-      // Otherwise a new name might lead to an empty file after the machine has lost its power.
+      // Otherwise the new name could point to an empty file after a power loss.
       await file.datasync();
     } finally {
       await file.close();
     }
     return await use();
   } finally {
-    // It is not there any more when all went well, and what cannot be removed means nothing to anybody.
+    // It was moved on success; a leftover file is harmless.
     await unlink(path).catch(() => undefined);
   }
 }
@@ -146,7 +145,7 @@ async function putIfAbsent(temporary: string, path: string, { link }: NamingOper
   try {
     await link(temporary, path).catch((thrown: unknown) => {
       if (hasCode(thrown, 'EEXIST')) throw thrown;
-      // For disks without links.
+      // For file systems without hard links.
       return copyFile(temporary, path, constants.COPYFILE_EXCL);
     });
     return true;
@@ -156,7 +155,7 @@ async function putIfAbsent(temporary: string, path: string, { link }: NamingOper
   }
 }
 
-/** Windows opens no folder, and keeps names without being asked. */
+/** Windows cannot open folders, and persists names itself. */
 async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const folder = await open(path, constants.O_RDONLY);

@@ -278,7 +278,11 @@ const replaced: Readonly<Record<string, Json>> = {
 };
 
 test.each<Unfit>([
-  { part: 'body', text: 'Greet $gone.', why: 'The placeholder `$gone` in section `guide` is no parameter' },
+  {
+    part: 'body',
+    text: 'Greet $gone.',
+    why: 'The placeholder `$gone` in section `guide` is not one of its parameters',
+  },
   { part: 'body', text: 'Greet ${', why: 'not closed' },
   { part: 'summary', text: 'Greet $gone.', why: '`$gone`' },
   { part: 'summary', text: ' \n', why: 'must not be blank' },
@@ -444,7 +448,7 @@ test('what would be left out is refused, all of it named', async () => {
   await expect(saveOverrides(createExample(), document, { store })).rejects.toMatchObject({
     code: 'override.refused',
     message:
-      'The overrides `latest` of `tests/over/prompt` would not all be in force. `body` of section `gone`: the prompt has no such section; `description` of tool `gone`: the prompt has no such tool; `description` of tool `fixed`: the tool accepts no overrides; and 1 more.',
+      'The overrides `latest` of `tests/over/prompt` would not all be applied. `body` of section `gone`: the prompt has no such section; `description` of tool `gone`: the prompt has no such tool; `description` of tool `fixed`: the tool accepts no overrides; and 1 more.',
     data: {
       refused: [
         { section: 'gone', tool: null, part: 'body', why: 'the prompt has no such section' },

@@ -12,19 +12,19 @@ export interface OverrideOptions {
   readonly tag?: string;
 }
 
-/** A prompt with what could be applied of its overrides. */
+/** A prompt with its applicable overrides applied. */
 export interface LoadedOverrides<Input = unknown, Output = unknown> extends OverrideReport {
   readonly prompt: BindablePrompt<Input, Output>;
-  /** Whether there is a document, be it one that cannot be read. */
+  /** True if the store has a document, even an unreadable one. */
   readonly found: boolean;
 }
 
 /**
- * Applies the overrides that the store has for `prompt`. What is stale, unknown or bad is left out and reported, also a document
- * that cannot be read: one `invalid` of the part `document`. What a model is told changes, how calls are validated does not.
- * Without anything to apply, `prompt` itself comes back.
+ * Applies the overrides that the store has for `prompt`. Stale, unknown and invalid ones are skipped and reported; an
+ * unreadable document is one `invalid` of the part `document`. Only texts for the model change, not the validation of calls. Returns
+ * `prompt` itself if nothing applies.
  *
- * @throws HoldfastError `override.ref.invalid` for a bad `tag`, `prompt.foreign` for what `createPrompt` did not make.
+ * @throws HoldfastError `override.ref.invalid` for a bad `tag`, `prompt.foreign` if `createPrompt` did not create the prompt.
  */
 export async function loadOverrides<Input, Output>(
   prompt: BindablePrompt<Input, Output>,
@@ -39,15 +39,15 @@ export async function loadOverrides<Input, Output>(
 export interface SeededOverrides {
   /** Without what is no override in a document that was there before. */
   readonly document: OverrideDocument;
-  /** Whether it is new. */
+  /** True if it was created. */
   readonly created: boolean;
 }
 
 /**
- * Writes all that can be overridden in `prompt`, as it is now, for people to edit. A document that is there stays as it is.
+ * Writes the current texts of everything overridable in `prompt`, for people to edit. Keeps an existing document.
  *
- * @throws HoldfastError `override.ref.invalid`, `prompt.foreign`, `override.document.invalid` for what is there and no document,
- * and what the store throws.
+ * @throws HoldfastError `override.ref.invalid`, `prompt.foreign`, `override.document.invalid` for an existing invalid document,
+ * and the errors of the store.
  */
 export async function seedOverrides(
   prompt: BindablePrompt,
@@ -58,12 +58,12 @@ export async function seedOverrides(
   const created = await store.write(ref, formatDocument(document), { ifAbsent: true });
   if (created) return { document, created };
   const earlier = await store.read(ref);
-  if (earlier === undefined) throw invalidDocument(ref, 'somebody took it away at this moment');
+  if (earlier === undefined) throw invalidDocument(ref, 'it was deleted during the call');
   return { document: toDocument(ref, parseOverrides(earlier, ref).entries), created };
 }
 
 /**
- * Keeps a document of overrides under its `tag`, in place of the one that is there.
+ * Keeps a document of overrides under its `tag`, replacing an existing one.
  *
  * @throws HoldfastError `override.refused`, which names everything that `loadOverrides` would leave out; `override.ref.invalid`,
  * `prompt.foreign`, `override.document.invalid`, and what the store throws.
@@ -74,7 +74,7 @@ export async function saveOverrides(
   { store }: Pick<OverrideOptions, 'store'>,
 ): Promise<void> {
   const ref = toRef(prompt, document.tag);
-  // Nobody can change a copy while it is checked.
+  // Copied, so that it cannot change during the check.
   const copied = copyJson(document);
   if (!copied.ok) throw invalidDocument(ref, copied.problem);
   const read = readOverrides(copied.value, ref);
@@ -119,7 +119,7 @@ function refuse({ ns, key, tag }: OverrideRef, refused: readonly SkippedOverride
   const more = refused.length > 3 ? `; and ${refused.length - 3} more` : '';
   return new HoldfastError(
     'override.refused',
-    `The overrides \`${tag}\` of \`${ns}/${key}\` would not all be in force. ${list.join('; ')}${more}.`,
+    `The overrides \`${tag}\` of \`${ns}/${key}\` would not all be applied. ${list.join('; ')}${more}.`,
     {
       data: {
         refused: refused.map(({ section = null, tool = null, part, why }) => ({ section, tool, part, why })),

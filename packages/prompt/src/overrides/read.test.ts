@@ -121,8 +121,8 @@ test('a bad entry costs none of those beside it', () => {
 
 test.each([
   { text: '', why: 'it is not JSON' },
-  { text: 'null', why: 'it is no JSON object' },
-  { text: '[]', why: 'it is no JSON object' },
+  { text: 'null', why: 'it is not a JSON object' },
+  { text: '[]', why: 'it is not a JSON object' },
   { text: '{}', why: '`version` must be 1, got none' },
   { text: JSON.stringify({ ...head, version: 2 }), why: '`version` must be 1, got `2`' },
   { text: JSON.stringify({ ...head, version: '1' }), why: '`version` must be 1, got `"1"`' },

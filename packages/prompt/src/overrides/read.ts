@@ -11,7 +11,7 @@ import {
 } from './document.ts';
 import type { OverrideRef } from './store.ts';
 
-/** What is wrong with a part of a document, or with all of it. */
+/** A problem with a part of a document, or with all of it. */
 export interface DocumentProblem {
   readonly place: OverridePlace;
   readonly why: string;
@@ -26,7 +26,7 @@ export interface ReadOverrides {
 /**
  * Reads the text of the document that `ref` names. What is bad in one place leaves the others as they are.
  *
- * @throws HoldfastError `override.document.invalid` for what is no document, or another one.
+ * @throws HoldfastError `override.document.invalid` if it is not a document, or not the one of `ref`.
  */
 export function parseOverrides(text: string, ref: OverrideRef): ReadOverrides {
   // UTF-8 has at least a byte for each code unit.
@@ -38,7 +38,7 @@ export function parseOverrides(text: string, ref: OverrideRef): ReadOverrides {
 
 /** As `parseOverrides`, of frozen JSON. */
 export function readOverrides(document: Json, ref: OverrideRef): ReadOverrides {
-  if (!isPlainObject(document)) throw invalidDocument(ref, 'it is no JSON object');
+  if (!isPlainObject(document)) throw invalidDocument(ref, 'it is not a JSON object');
   // Came from JSON.
   const { version, ns, key, tag, sections = {}, tools = {}, ...others } = document as JsonObject;
   if (version !== 1) throw invalidDocument(ref, `its \`version\` must be 1, got ${show(version)}`);
@@ -108,7 +108,7 @@ function readEntry(
   else if (kind === 'text' && typeof override !== 'string') problems.push({ place, why: '`text` must be a string' });
   else if (hash === null || (typeof hash === 'string' && hashPattern.test(hash))) {
     entries.push({ place, hash, override });
-  } else problems.push({ place, why: '`hash` must be a SHA-256 in lower-case hex, or null where there was nothing' });
+  } else problems.push({ place, why: '`hash` must be a SHA-256 in lower-case hex, or null if there was nothing' });
 }
 
 function show(json: Json | undefined): string {

@@ -98,5 +98,7 @@ test.each([
 
 test('two providers of one name are refused, and longer names are fine', () => {
   expect(() => takeFeedback([own({}), own({ name: 'own-2' }), own({ name: 'o'.repeat(64) })])).not.toThrow();
-  expect(() => takeFeedback([own({}), own({ name: 'other' }), own({})])).toThrow('`own`: two of the prompt');
+  expect(() => takeFeedback([own({}), own({ name: 'other' }), own({})])).toThrow(
+    '`own`: the name is used twice in the prompt',
+  );
 });

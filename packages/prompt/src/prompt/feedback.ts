@@ -32,7 +32,7 @@ export interface StaticFeedbackOptions {
 export function staticFeedback({ name, text, triggers }: StaticFeedbackOptions): FeedbackProvider {
   const told: unknown = text;
   if (typeof told !== 'string' || told.trim() === '') {
-    throw invalid(name, '`text` must be what the model is told, and is empty.');
+    throw invalid(name, '`text` must not be empty.');
   }
   return toProvider(name, triggers, () => text.trim());
 }
@@ -47,7 +47,7 @@ export interface DeadlineFeedbackOptions {
 }
 
 /**
- * Tells the model how much time is left; nothing where there is no deadline.
+ * Tells the model how much time is left; nothing without a deadline.
  *
  * @throws HoldfastError `feedback.invalid`.
  */
@@ -70,13 +70,13 @@ export function deadlineFeedback({
 /**
  * Copies the feedback providers of a prompt: later changes to them do not reach it.
  *
- * @throws HoldfastError `feedback.invalid` for a name that is none or is there twice, and for a trigger that can never fire.
+ * @throws HoldfastError `feedback.invalid` for an invalid or duplicate name, and for an invalid trigger.
  */
 export function takeFeedback(providers: readonly FeedbackProvider[]): readonly FeedbackProvider[] {
   const names = new Set<string>();
   for (const provider of providers) {
     checkProvider(provider);
-    if (names.has(provider.name)) throw invalid(provider.name, 'two of the prompt have this name; give one another.');
+    if (names.has(provider.name)) throw invalid(provider.name, 'the name is used twice in the prompt; rename one.');
     names.add(provider.name);
   }
   return Object.freeze(
@@ -84,7 +84,7 @@ export function takeFeedback(providers: readonly FeedbackProvider[]): readonly F
       Object.freeze({
         name: provider.name,
         triggers: freezeOpen(provider.triggers.map((trigger) => ({ ...trigger }))),
-        // As its method: it may be an instance of a class.
+        // Called as a method: it may be a class instance.
         provide: (context: GuidanceContext) => provider.provide(context),
       }),
     ),
@@ -102,7 +102,7 @@ function toProvider(
 
 const namePattern = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
 
-/** Whether `name` can name a feedback provider or a completion checker: lower case words joined by `-`, at most 64 characters. */
+/** True if `name` is valid for a feedback provider or completion checker: lower case words joined by `-`, at most 64 characters. */
 export function isGuidanceName(name: unknown): boolean {
   return typeof name === 'string' && name.length <= 64 && namePattern.test(name);
 }
@@ -124,7 +124,7 @@ function checked(trigger: FeedbackTrigger): FeedbackTrigger {
 }
 
 function findTriggerProblem(trigger: FeedbackTrigger): string | undefined {
-  // Whoever makes one of their own may do so without types.
+  // Hosts without types may pass anything.
   switch (trigger?.type) {
     case 'calls':
       if (Number.isInteger(trigger.every) && trigger.every >= 1) return undefined;
@@ -147,7 +147,7 @@ function invalid(name: unknown, problem: string): HoldfastError {
   });
 }
 
-/** In the two largest units, rounded down: nobody is promised time that is not there. */
+/** Formats a duration in its two largest units, rounded down so as never to overstate it. */
 function describeDuration(ms: number): string {
   const seconds = Math.floor(ms / 1_000);
   const parts = [

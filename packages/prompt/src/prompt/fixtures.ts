@@ -3,8 +3,6 @@ import type { BindablePrompt } from '../render/types.ts';
 import type { InputOfAll, Section } from '../section/section.ts';
 import { createPrompt } from './prompt.ts';
 
-/** What the tests of this package are made of. */
-
 export function tool(name: string): Tool {
   return defineTool({ name, description: `The tool ${name}.`, execute: () => null });
 }

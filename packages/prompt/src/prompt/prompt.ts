@@ -28,11 +28,11 @@ export interface PromptDefinition<Sections extends readonly Section[], Output = 
   readonly sections: Sections;
   /** In force for every tool of the prompt, those that open and read sections included. */
   readonly policies?: readonly Policy[];
-  /** What the last message of a run has to be: an object, or a list of objects. Default: any text. */
+  /** The schema of a run's final message: an object, or a list of objects. Default: any text. */
   readonly output?: Schema<Output>;
   /** How many times the model is told what is wrong with its output and asked again. Integer from 0 on, default 1. */
   readonly maxCorrections?: number;
-  /** Tell the model something from time to time. */
+  /** Feedback for the model during a run. */
   readonly feedback?: readonly FeedbackProvider[];
   /** Judges whether the work is done when the model stops. */
   readonly completion?: CompletionChecker;
@@ -43,11 +43,11 @@ export interface PromptDefinition<Sections extends readonly Section[], Output = 
 const segmentPattern = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
 /**
- * Makes a prompt of sections. Everything that does not depend on parameters is checked here.
+ * Creates a prompt from sections. Checks everything that does not depend on parameters.
  *
  * @throws HoldfastError `prompt.ns.invalid`, `prompt.key.invalid`, `prompt.name.invalid`, `output.schema.invalid`,
- * `options.invalid`, `feedback.invalid`, `completion.invalid`, and what is wrong with a section, by its path (codes at
- * `createSectionTree`).
+ * `options.invalid`, `feedback.invalid`, `completion.invalid`, and the errors of
+ * `createSectionTree`.
  */
 export function createPrompt<const Sections extends readonly Section[], Output = unknown>(
   definition: PromptDefinition<Sections, Output>,
@@ -57,7 +57,7 @@ export function createPrompt<const Sections extends readonly Section[], Output =
   checkLists({ sections, policies, feedback });
   checkUse('maxCorrections', maxCorrections, { output });
   checkUse('maxReturns', maxReturns, { completion });
-  // Whatever a host without types has given.
+  // Hosts without types may pass anything.
   const ns = String(definition.ns ?? 'prompts')
     .trim()
     .toLowerCase();
@@ -111,7 +111,7 @@ function checkLists(lists: Readonly<Record<string, unknown>>): void {
   }
 }
 
-/** A number that would count for nothing is a mistake somewhere. */
+/** Rejects a limit that would have no effect. */
 function checkUse(option: string, value: unknown, of: Readonly<Record<string, unknown>>): void {
   for (const [needed, given] of Object.entries(of)) {
     if (value === undefined || given !== undefined) continue;
@@ -132,7 +132,7 @@ function checkName(given: string): string {
 
 const maxNameLength = 200;
 
-/** The same prompt, bound alike, with another tree, whose sections have the same paths and parameters. */
+/** A copy of `prompt` with another tree, whose sections must have the same paths and parameters. */
 export function withTree<Input, Output>(
   prompt: BindablePrompt<Input, Output>,
   tree: SectionTree,
@@ -140,7 +140,6 @@ export function withTree<Input, Output>(
   return fromParts({ ...partsOf(prompt), tree });
 }
 
-/** Makes a prompt of its parts. */
 function fromParts<Input, Output>(parts: PromptParts<Output>): BindablePrompt<Input, Output> {
   const { ns, key, id, name, tree, bound } = parts;
   const sections = bindSections({ promptId: id, tree, bound });
@@ -179,9 +178,7 @@ function fromParts<Input, Output>(parts: PromptParts<Output>): BindablePrompt<In
 
 function unknownParam(name: string, known: ReadonlySet<string>): HoldfastError {
   const list = known.size === 0 ? 'none' : [...known].map((key) => `\`${key}\``).join(', ');
-  return new HoldfastError(
-    'prompt.param.unknown',
-    `\`${name}\` is no parameter of the prompt. Its parameters: ${list}.`,
-    { data: { name } },
-  );
+  return new HoldfastError('prompt.param.unknown', `Unknown prompt parameter \`${name}\`. Known parameters: ${list}.`, {
+    data: { name },
+  });
 }

@@ -1,6 +1,6 @@
 import type { CompletionContext, FilesystemReader } from '@holdfast/core';
 
-/** What those who speak to the model are given, in tests: no filesystem, no deadline, no budget, no calls. */
+/** The context of providers and checkers in tests: no filesystem, deadline, budget or calls. */
 export function guidanceContext(changes: Partial<CompletionContext> = {}): CompletionContext {
   return {
     session: {
@@ -17,7 +17,7 @@ export function guidanceContext(changes: Partial<CompletionContext> = {}): Compl
   };
 }
 
-/** A folder of which only `stat` is asked: files by path, and the folders they are in. */
+/** A folder with `paths` that supports only `stat`. */
 export function folderOf(...paths: readonly string[]): FilesystemReader {
   const unasked = () => {
     throw new Error('Only `stat` is asked here.');

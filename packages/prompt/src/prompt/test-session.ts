@@ -1,6 +1,6 @@
 import type { KeyedState, Operation, SessionEvent, SessionReader, Slice, ToolSession } from '@holdfast/core';
 
-/** As much of a session as the tests of this package need: keyed slices, changed by events. */
+/** A minimal session: keyed slices, changed by events. */
 export interface TestSession extends Pick<ToolSession, 'read' | 'dispatch'> {
   /** How often any slice was read. */
   readonly reads: number;

@@ -6,7 +6,7 @@ import { fillTemplate, type Template, toParameterText } from '../section/templat
 import type { SectionTree } from '../section/tree.ts';
 import { readVisibility, visibilitySlice } from '../section/visibility.ts';
 
-/** A section that is there, and how it is shown. */
+/** An enabled section and its visibility. */
 export interface ShownSection {
   readonly node: SectionNode;
   readonly visibility: Visibility;
@@ -15,11 +15,11 @@ export interface ShownSection {
 /** Sections with their parameters bound. */
 export interface BoundSections {
   /**
-   * What is there, depth-first: enabled sections, and those under enabled ones that are shown in full, or whose path is in
-   * `opening`. It is the list `before` itself when that is what is there.
+   * The visible sections, depth-first: enabled ones, without those below a summary unless its path is in `opening`. Returns
+   * `before` itself if nothing changed.
    */
   collect(session: SessionReader | undefined, options?: Collecting): readonly ShownSection[];
-  /** A section and everything enabled under it, however it is shown. */
+  /** A section and all enabled sections below it, regardless of visibility. */
   collectUnder(node: SectionNode, session: SessionReader | undefined): readonly SectionNode[];
   /** Its body, filled in. */
   bodyOf(node: SectionNode): string;
@@ -40,10 +40,10 @@ interface Binding {
   readonly bound: ReadonlyMap<string, unknown>;
 }
 
-/** Parameters never change once they are bound: each section reads them once, and each of its texts is filled in once. */
+/** Bound parameters never change, so each section reads them and fills its texts once. */
 export function bindSections({ promptId, tree, bound }: Binding): BoundSections {
   const paramsOf = remember((node) => node.params.read(bound));
-  // A section that is not there needs no parameters, unless it takes them to say so.
+  // A disabled section needs no parameters, unless `enabled` reads them.
   const paramsForRule = (node: SectionNode): unknown => {
     try {
       return paramsOf(node);
@@ -59,17 +59,17 @@ export function bindSections({ promptId, tree, bound }: Binding): BoundSections 
     if (node.section.enabled === undefined) return true;
     const params = paramsForRule(node);
     const answer = ask(node, 'enabled', () => node.section.enabled?.(params, session));
-    // Anything else would be a guess: a promise is always truthy, a forgotten return never.
+    // No truthiness: a promise is always truthy, a missing return never.
     if (typeof answer === 'boolean') return answer;
     throw new HoldfastError(
       'section.enabled.invalid',
-      `\`enabled\` of section \`${node.path}\` must answer true or false, at once.`,
+      `\`enabled\` of section \`${node.path}\` must return true or false synchronously.`,
       { data: { section: node.path } },
     );
   };
   let toldLast: { readonly state: KeyedState<Visibility>; readonly told: Told } | undefined;
   const toldBy = (state: KeyedState<Visibility>): Told => {
-    // A state is another object when anything in it is other.
+    // A changed state is a new object.
     if (toldLast?.state !== state) toldLast = { state, told: readVisibility(state, promptId) };
     return toldLast.told;
   };
@@ -84,7 +84,7 @@ export function bindSections({ promptId, tree, bound }: Binding): BoundSections 
     if (answer === 'full' || answer === 'summary') return answer;
     throw new HoldfastError(
       'section.visibility.invalid',
-      `\`visibility\` of section \`${node.path}\` must answer full or summary, at once.`,
+      `\`visibility\` of section \`${node.path}\` must return \`full\` or \`summary\` synchronously.`,
       { data: { section: node.path } },
     );
   };
@@ -97,7 +97,7 @@ export function bindSections({ promptId, tree, bound }: Binding): BoundSections 
     collect(session, { opening, before = [] } = {}) {
       let shown: ShownSection[] | undefined;
       let same = 0;
-      // Read only where it matters: a run renders again when what was read has changed.
+      // Read only if needed: a run renders again when a slice it read changes.
       const told = tree.hasSummaries && session !== undefined ? toldBy(session.read(visibilitySlice)) : undefined;
       const visit = (nodes: readonly SectionNode[]): void => {
         for (const node of nodes) {
@@ -130,11 +130,11 @@ export function bindSections({ promptId, tree, bound }: Binding): BoundSections 
   };
 }
 
-/** Asks a rule of the host. @throws HoldfastError `section.rule.failed`. */
+/** Calls a rule of the host. @throws HoldfastError `section.rule.failed`. */
 function ask(node: SectionNode, rule: 'enabled' | 'visibility', judge: () => unknown): unknown {
   try {
     const answer = judge();
-    // The rejection of a promise, which nobody will hear, must not end the process.
+    // An unhandled rejection must not end the process.
     if (typeof answer !== 'boolean' && typeof answer !== 'string') void Promise.allSettled([answer]);
     return answer;
   } catch (cause) {

@@ -6,7 +6,7 @@ import type { SectionNode, SectionTool } from '../section/node.ts';
 import type { BoundSections, ShownSection } from './bound.ts';
 import type { PromptParts, RenderedSections } from './types.ts';
 
-/** Renders what is shown. `own` are the tools that the prompt brings itself, in force with its policies. */
+/** Renders visible sections. `own` are the prompt's built-in tools, guarded by its own policies. */
 export function renderSections<Output>(
   shown: readonly ShownSection[],
   {
@@ -45,12 +45,12 @@ export function renderSections<Output>(
   });
 }
 
-/** Those that are shown in full. */
+/** The sections shown in full. */
 export function openNodes(shown: readonly ShownSection[]): readonly SectionNode[] {
   return shown.filter(({ visibility }) => visibility === 'full').map(({ node }) => node);
 }
 
-/** A section in full, without those under it, with the examples of tools that are offered. */
+/** The full text of a section without its subsections, with the examples of offered tools. */
 export function fullText(
   node: SectionNode,
   { sections, offered }: { readonly sections: BoundSections; readonly offered: ReadonlySet<string> },

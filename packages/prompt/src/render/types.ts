@@ -13,44 +13,43 @@ import {
 import type { ToolParamDescription } from '../section/tools.ts';
 import type { SectionTree } from '../section/tree.ts';
 
-/** A prompt whose parameters can be bound. It can be rendered at any time that nothing required is missing. */
+/** A prompt with bindable parameters. It renders once all required ones are bound. */
 export interface BindablePrompt<Input = unknown, Output = unknown> extends Prompt<Output> {
   readonly ns: string;
   readonly key: string;
   readonly id: string;
-  /** Those of its sections, and where a section has a summary the one that says which are open. */
+  /** The slices of its sections, and `visibilitySlice` if a section has a summary. */
   readonly slices: readonly Slice[];
   readonly toolNames: ReadonlySet<string>;
   /**
-   * A prompt with `values` added to what is bound here, replacing values of the same keys. They are read at the first render
-   * and must not change after that; `undefined` counts as not bound.
+   * Returns a prompt with `values` bound in addition, replacing earlier values. They are read at the first render and must not
+   * change after it; `undefined` counts as unbound.
    *
    * @throws HoldfastError `prompt.param.unknown`.
    */
   bind(values: Partial<Input>): BindablePrompt<Input, Output>;
   /**
-   * The same object again as long as the same sections are there and open.
+   * Returns the same object while the visible sections stay the same.
    *
    * @throws HoldfastError `prompt.param.missing`, `prompt.param.invalid`, `prompt.param.text`, `section.enabled.invalid`,
-   * `section.visibility.invalid`, `section.rule.failed` where an `enabled` or a `visibility` throws.
+   * `section.visibility.invalid`, `section.rule.failed` if an `enabled` or `visibility` throws.
    */
   render(view?: PromptView): RenderedSections<Output>;
   /**
-   * Opens sections that are shown as summaries, by path, for good. A section under one that is opened with it may be among them.
+   * Opens summarized sections, by path, permanently. A path may be below another one in `keys`.
    *
-   * @throws HoldfastError `section.unknown`, `section.hidden`, `section.open` when all of them are open, and as `render`
-   * for what would be shown then. Nothing is changed then.
+   * @throws HoldfastError `section.unknown`, `section.hidden`, `section.open` if all are open already, and those of
+   * `render`. Nothing changes then.
    */
   expand(keys: readonly string[], session: Pick<ToolSession, 'read' | 'dispatch'>): string;
 }
 
-/** A rendered prompt with what its tools' parameters say. */
+/** A rendered prompt with the parameter descriptions of its tools. */
 export interface RenderedSections<Output = unknown> extends RenderedPrompt<Output> {
-  /** By tool and parameter: what the model gets. */
+  /** By tool and parameter, as sent to the model. */
   readonly toolParamDescriptions: ReadonlyMap<string, ReadonlyMap<string, ToolParamDescription>>;
 }
 
-/** What a prompt is made of. */
 export interface PromptParts<Output = unknown> {
   readonly ns: string;
   readonly key: string;
@@ -68,12 +67,12 @@ export interface PromptParts<Output = unknown> {
 
 const partsByPrompt = new WeakMap<object, PromptParts>();
 
-/** @throws HoldfastError `prompt.foreign` for a prompt that `createPrompt` did not make. */
+/** @throws HoldfastError `prompt.foreign` if `createPrompt` did not create the prompt. */
 export function partsOf<Output>(prompt: Prompt<Output>): PromptParts<Output> {
   const parts = partsByPrompt.get(prompt);
-  // Kept under the prompt that was made of them.
+  // Stored for this very prompt, so `Output` is the same.
   if (parts !== undefined) return parts as PromptParts<Output>;
-  throw new HoldfastError('prompt.foreign', `\`${prompt.name}\` was not made by \`createPrompt\`.`);
+  throw new HoldfastError('prompt.foreign', `\`${prompt.name}\` was not created by \`createPrompt\`.`);
 }
 
 export function keepParts(prompt: BindablePrompt, parts: PromptParts): void {

@@ -12,7 +12,7 @@ import type { Section, TaskExample, Visibility, VisibilityRule } from './section
 import type { Template } from './template.ts';
 import { describeInput, describeType, renderExamples, type ToolParamDescription } from './tools.ts';
 
-/** A section in its place in a prompt, with all that no parameter and no session can change. */
+/** A section placed in a prompt; independent of parameters and session. */
 export interface SectionNode {
   readonly section: Section;
   /** Keys from the root on, joined by `.`. */
@@ -21,10 +21,10 @@ export interface SectionNode {
   readonly params: SectionParams;
   readonly template: Template;
   readonly summary: Template | undefined;
-  /** `full` where there is no `summary`. */
+  /** `full` without a `summary`. */
   readonly visibility: Visibility | VisibilityRule;
   readonly tools: readonly SectionTool[];
-  /** Whether the section or one under it, disabled ones too, has tools. */
+  /** True if the section or one below it, even disabled, has tools. */
   readonly hasTools: boolean;
   readonly taskExamples: readonly RenderedTask[];
   readonly policies: readonly BoundPolicy[];
@@ -33,14 +33,14 @@ export interface SectionNode {
   readonly children: readonly SectionNode[];
 }
 
-/** A tool in its section, as a model is told of it. */
+/** A tool in its section, as described to the model. */
 export interface SectionTool {
   readonly tool: Tool;
   readonly declaration: ToolDeclaration;
-  /** Whether `declaration` is other than the tool itself says. */
+  /** True if `declaration` differs from the tool's own. */
   readonly overridden: boolean;
   readonly parameterDescriptions: ReadonlyMap<string, ToolParamDescription>;
-  /** What the model is shown of how it is called. */
+  /** Examples shown to the model. */
   readonly examples: readonly ToolExample[];
   /** Of `examples`; `''` without any. */
   readonly exampleBlock: string;
@@ -49,7 +49,7 @@ export interface SectionTool {
 /** A task example and its text. */
 export interface RenderedTask {
   readonly example: TaskExample;
-  /** It is shown while all of them are offered. */
+  /** Shown while all of them are offered. */
   readonly tools: readonly string[];
   readonly block: string;
 }
@@ -134,13 +134,13 @@ const none: SectionParams = { keys: [], read: () => Object.freeze({}) };
 interface CheckedDefaults {
   readonly path: string;
   readonly types: ReadonlyMap<string, string>;
-  /** What the schema says of them. That others are missing is no fault of theirs. */
+  /** Schema issues of the defaults, without those about missing parameters. */
   readonly issues: readonly SchemaIssue[];
 }
 
 function checkDefaults(defaults: Section['defaults'], { path, types, issues }: CheckedDefaults): void {
   const keys = Object.keys(defaults);
-  const unknown = keys.filter((key) => !types.has(key)).map((key) => `\`${key}\` is no parameter of it`);
+  const unknown = keys.filter((key) => !types.has(key)).map((key) => `\`${key}\` is not one of its parameters`);
   const own = issues.filter((issue) => keys.some((key) => isWithin(issue.path, key)));
   if (unknown.length === 0 && own.length === 0) return;
   const reason = unknown.length > 0 ? unknown.join('; ') : describeIssues(own);

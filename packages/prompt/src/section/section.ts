@@ -31,17 +31,17 @@ export interface SectionDefinition<
   readonly template: Template & CheckedTemplate<Template, KeysOf<Params>>;
   /** An object schema. The section reads those keys of what is bound to the prompt. */
   readonly params?: Params;
-  /** What parameters are while nothing is bound to them. Defaults of the schema fill what is then still missing. */
+  /** Values of unbound parameters, applied before the defaults of the schema. */
   readonly defaults?: NoInfer<Partial<InputOf<Params>>>;
   /** A template like `template`, shown in place of the section and everything under it while it is summarised. */
   readonly summary?: Summary & CheckedTemplate<Summary, KeysOf<Params>>;
   /**
-   * How the section is shown until somebody opens or closes it in the session. Default `full`. `summary`, and a function, need a
-   * `summary`; the function is asked at every render.
+   * The visibility until the session changes it. Default `full`. `summary`, and a function, need a
+   * `summary`; the function runs at every render.
    */
   readonly visibility?: Visibility | VisibilityRule<NoInfer<OutputOf<Params>>>;
   /**
-   * Whether the section is there, with everything under it; asked at every render. Default: it is. `session` is undefined
+   * Returns whether to include the section and its subsections; runs at every render. Default: always. `session` is undefined
    * when the prompt is rendered without one.
    */
   enabled?(params: NoInfer<OutputOf<Params>>, session: SessionReader | undefined): boolean;
@@ -53,11 +53,11 @@ export interface SectionDefinition<
   readonly taskExamples?: readonly TaskExample[];
   /** State that the section's tools keep. */
   readonly slices?: readonly Slice[];
-  /** Whether the section's own texts may be overridden; tools and sections in it say it for themselves. Default true. */
+  /** Allows overrides of the section's own texts; its tools and subsections decide for themselves. Default true. */
   readonly acceptsOverrides?: boolean;
 }
 
-/** What a schema takes. */
+/** The input type of a schema. */
 export type InputOf<S> =
   S extends StandardSchema<infer Input, infer _Output>
     ? Input
@@ -65,17 +65,17 @@ export type InputOf<S> =
       ? Value
       : unknown;
 
-/** What a schema gives. */
+/** The output type of a schema. */
 export type OutputOf<S> = S extends Schema<infer Output, infer _Input> ? Output : unknown;
 
-/** The names of a section's parameters; any where its schema does not tell the compiler. */
+/** The parameter names of a section; `string` if its schema does not reveal them. */
 type KeysOf<Params> = Params extends NoParams
   ? never
   : unknown extends InputOf<Params>
     ? string
     : keyof InputOf<Params>;
 
-/** What a list of sections has to be given together: a key of two sections must satisfy both. */
+/** The combined input of sections: a key shared by two must satisfy both. */
 export type InputOfAll<Sections extends readonly unknown[]> = {
   [Index in keyof Sections]: (input: Sections[Index] extends Section<infer Input> ? Input : unknown) => void;
 }[number] extends (input: infer Input) => void
@@ -83,9 +83,9 @@ export type InputOfAll<Sections extends readonly unknown[]> = {
   : unknown;
 
 /**
- * Declares a section. What else is wrong with it is told when a prompt is made of it, with its path.
+ * Declares a section. `createPrompt` reports other mistakes, with the section's path.
  *
- * @throws HoldfastError `section.invalid` when `title` or `template` is no text.
+ * @throws HoldfastError `section.invalid` if `title` or `template` is not a string.
  */
 export function markdownSection<
   Params extends Schema = NoParams,
@@ -108,7 +108,7 @@ export function markdownSection<
     params,
     defaults: Object.freeze({ ...definition.defaults }),
     summary: definition.summary,
-    // Both are given nothing but what the section's own schema has made.
+    // Both receive only the output of the section's own schema.
     visibility: visibility as Section['visibility'],
     ...(enabled === undefined ? {} : { enabled: enabled as NonNullable<Section['enabled']> }),
     children: Object.freeze([...children]),

@@ -114,7 +114,11 @@ test.each<{ title: string; wrong: TaskExample; names: string }>([
     names: '`steps[1].output`',
   },
   { title: 'an output that cannot be rendered', wrong: step({ tool: 'faulty', input: {} }), names: '`renderResult`' },
-  { title: 'an output that renders to no text', wrong: step({ tool: 'mute', input: {} }), names: 'no text' },
+  {
+    title: 'an output that renders to no text',
+    wrong: step({ tool: 'mute', input: {} }),
+    names: 'did not return a string',
+  },
   { title: 'no description', wrong: step({ description: '' }), names: '`steps[1].description`' },
   {
     title: 'a description of 201 characters',

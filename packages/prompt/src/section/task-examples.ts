@@ -6,7 +6,7 @@ import type { RenderedTask } from './node.ts';
 import type { TaskExample, TaskStep } from './section.ts';
 import { indent, renderOutput } from './tools.ts';
 
-/** What a task example has to fit. */
+/** The surroundings a task example is checked against. */
 export interface TaskPlace {
   /** Of its section. */
   readonly path: string;
@@ -17,7 +17,7 @@ export interface TaskPlace {
 }
 
 /**
- * Checks a task example, whoever wrote it, and renders it.
+ * Checks and renders a task example.
  *
  * @throws HoldfastError `task.example.invalid`.
  */
@@ -61,7 +61,7 @@ const exampleShape = v.object({
   outcome: v.unknown(),
 });
 
-/** A frozen copy, which nothing that its owner does later can change. */
+/** A frozen copy, safe from later changes by its owner. */
 function readExample(given: TaskExample, { path }: TaskPlace): TaskExample {
   const copied = copyJson(given);
   if (!copied.ok) throw invalid(`A task example of section \`${path}\` is not JSON: ${copied.problem}.`, { path });
@@ -78,13 +78,13 @@ function invalid(message: string, { path, cause }: { readonly path: string; read
 function findOutcomeProblem(outcome: Json, output: Schema | undefined): string | undefined {
   if (output === undefined) {
     if (typeof outcome === 'string' && outcome.trim() !== '') return undefined;
-    return 'its outcome must be a text, for the prompt declares no `output`';
+    return 'its outcome must be a text because the prompt declares no `output`';
   }
   const validation = compileSchema(output).validate(outcome);
   return validation.ok ? undefined : `its outcome: ${toClause(validation.issues)}`;
 }
 
-/** What is wrong, as part of a sentence. */
+/** The issues as a clause. */
 function toClause(issues: readonly SchemaIssue[]): string {
   return describeIssues(issues).replace(/\.$/, '');
 }

@@ -44,7 +44,7 @@ export function parseTemplate(
         names.length === 0 ? 'it has no parameters' : `it has ${names.map((name) => `\`${name}\``).join(', ')}`;
       throw new HoldfastError(
         'section.placeholder.unknown',
-        `The placeholder \`$${placeholder}\` in ${place} is no parameter of it: ${known}. Write \`$$\` for a dollar sign.`,
+        `The placeholder \`$${placeholder}\` in ${place} is not one of its parameters: ${known}. Write \`$$\` for a dollar sign.`,
         { data: { place, placeholder } },
       );
     }
@@ -54,7 +54,7 @@ export function parseTemplate(
   return { text, parts };
 }
 
-/** Puts texts in place of the placeholders; what is put in is not read again. */
+/** Fills the placeholders; inserted text is not parsed again. */
 export function fillTemplate({ parts }: Template, textOf: (placeholder: string) => string): string {
   return parts.map((part) => (typeof part === 'string' ? part : textOf(part.placeholder))).join('');
 }

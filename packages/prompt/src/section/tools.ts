@@ -3,7 +3,7 @@ import { describeThrown, isPlainObject, ReadOnlyMap } from '@holdfast/core/inter
 import { checkToolExamples, compileSchema } from '@holdfast/schema';
 
 /**
- * The examples of `tool` as the model reads them, or `''` when there are none. Outputs look as the tool's results do.
+ * The examples of `tool` as the model reads them, or `''` when there are none. Outputs are rendered like the tool's results.
  *
  * @throws HoldfastError `tool.example.invalid` when an example does not fit the tool's schemas, or its output cannot be rendered.
  */
@@ -45,7 +45,7 @@ export function renderOutput(
     throw fail(`\`renderResult\` threw on its output: ${describeThrown(cause)}`, cause);
   }
   if (typeof rendered === 'string') return rendered;
-  throw fail('`renderResult` made no text of its output', undefined);
+  throw fail('`renderResult` did not return a string for its output', undefined);
 }
 
 /** All lines of `text` but the first one further in. */
@@ -53,7 +53,7 @@ export function indent(text: string, indentation: string): string {
   return text.replaceAll('\n', `\n${indentation}`);
 }
 
-/** One parameter of a tool, as a model is told of it. */
+/** A tool parameter as described to the model. */
 export interface ToolParamDescription {
   readonly description?: string;
   /** JSON Schema's word for it, several joined by ` | `, or `any`. */

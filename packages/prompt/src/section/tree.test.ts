@@ -153,7 +153,7 @@ test.each<{ title: string; sections: Section[]; policies?: Policy[]; code: strin
     names: '`a/p`',
   },
   {
-    title: 'two of the prompt',
+    title: 'the name is used twice in the prompt',
     sections: [],
     policies: [policy('p'), policy('p')],
     code: 'policy.key.duplicate',

@@ -9,7 +9,7 @@ import { reservedToolNames } from './visibility.ts';
 /** A prompt's sections, checked. */
 export interface SectionTree {
   readonly roots: readonly SectionNode[];
-  /** What may be bound. */
+  /** The bindable parameters. */
   readonly paramKeys: ReadonlySet<string>;
   /** Depth-first, then the prompt's. */
   readonly policies: readonly BoundPolicy[];
@@ -21,14 +21,14 @@ export interface SectionTree {
   readonly slices: readonly Slice[];
   /** By path, depth-first. */
   readonly nodes: ReadonlyMap<string, SectionNode>;
-  /** Whether any section can be summarised. */
+  /** True if any section has a summary. */
   readonly hasSummaries: boolean;
 }
 
-/** What a prompt has beside its sections that they are checked against. */
+/** The parts of a prompt that its sections are checked against. */
 export interface TreeOptions {
   readonly policies: readonly Policy[];
-  /** What outcomes of task examples have to fit. */
+  /** The schema for outcomes of task examples. */
   readonly output: Schema | undefined;
 }
 
@@ -38,12 +38,12 @@ const keyPattern = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 const reservedRootKeys: ReadonlySet<string> = new Set(['prompt', 'host', 'pack', 'holdfast']);
 
 /**
- * Puts `sections` in their places and checks them, disabled ones too.
+ * Builds and checks the tree of `sections`, including disabled ones.
  *
  * @throws HoldfastError `section.invalid`, `section.too_deep`, `section.title.invalid`, `section.key.invalid`, `section.key.reserved`, `section.key.duplicate`,
  * `section.params.invalid`, `section.defaults.invalid`, `section.placeholder.invalid`, `section.placeholder.unknown`,
  * `section.summary.missing`, `tool.name.reserved`, `tool.name.duplicate`, `tool.example.invalid`, `task.example.invalid`,
- * `policy.key.duplicate`, `policy.tool.unknown`, and what `compileSchema` throws.
+ * `policy.key.duplicate`, `policy.tool.unknown`, and the errors of `compileSchema`.
  */
 export function createSectionTree(sections: readonly Section[], { policies, output }: TreeOptions): SectionTree {
   const tools = collectTools(sections);
@@ -138,14 +138,14 @@ function parseSummary(
   if (visibility === 'full') return undefined;
   throw new HoldfastError(
     'section.summary.missing',
-    `Section \`${path}\` may be shown as a summary and has none: give it a \`summary\`, or take \`visibility\` away.`,
+    `Section \`${path}\` has a \`visibility\` but no \`summary\`: add a \`summary\` or remove \`visibility\`.`,
     { data: { section: path } },
   );
 }
 
 function checkSection({ title, key }: Section, parent: string): void {
   const where = parent === '' ? 'at the top' : `under \`${parent}\``;
-  // Nor anything else that a terminal or a model would obey.
+  // Control characters could steer a terminal or a model.
   if (title === '' || /[\p{Cc}\u2028\u2029]/u.test(title)) {
     throw new HoldfastError(
       'section.title.invalid',
@@ -170,13 +170,13 @@ function flatten(nodes: readonly SectionNode[]): readonly SectionNode[] {
   return nodes.flatMap((node) => [node, ...flatten(node.children)]);
 }
 
-/** Levels of sections; deeper is a mistake in whatever makes them. */
+/** Deeper nesting is a mistake of the code that builds the sections. */
 const maxDepth = 64;
 
 /**
  * Every tool of `sections` and of those under them, by name.
  *
- * @throws HoldfastError `section.too_deep`, `section.invalid` for what is no section, `tool.name.duplicate`, `tool.name.reserved`.
+ * @throws HoldfastError `section.too_deep`, `section.invalid` if it is not a section, `tool.name.duplicate`, `tool.name.reserved`.
  */
 function collectTools(sections: readonly Section[]): ReadonlyMap<string, Tool> {
   const tools = new Map<string, Tool>();
@@ -200,14 +200,11 @@ function collectTools(sections: readonly Section[]): ReadonlyMap<string, Tool> {
   return tools;
 }
 
-/** Hosts without types give anything. */
+/** Hosts without types may pass anything. */
 function checkMade(section: unknown, parent: string): void {
   if (isPlainObject(section) && typeof section['template'] === 'string' && Array.isArray(section['children'])) return;
   const where = parent === '' ? 'at the top' : `under \`${parent.slice(0, -1)}\``;
-  throw new HoldfastError(
-    'section.invalid',
-    `There is something ${where} that is no section: make it with \`markdownSection\`.`,
-  );
+  throw new HoldfastError('section.invalid', `Invalid section ${where}: create it with \`markdownSection\`.`);
 }
 
 function checkName(name: string, path: string, owner: string | undefined): void {
@@ -221,13 +218,13 @@ function checkName(name: string, path: string, owner: string | undefined): void 
   if (reservedToolNames.has(name)) {
     throw new HoldfastError(
       'tool.name.reserved',
-      `\`${name}\` in section \`${path}\` is the name of a tool that prompts bring themselves.`,
+      `\`${name}\` in section \`${path}\` is the name of a built-in prompt tool: rename the tool.`,
       { data: { name, section: path } },
     );
   }
 }
 
-/** Gives policies of one place the keys of their states. */
+/** Adds the state keys to the policies of one place. */
 function bindPolicies(place: string, policies: readonly Policy[]): readonly BoundPolicy[] {
   return Object.freeze(policies.map((policy) => Object.freeze({ key: `${place}/${policy.id}`, policy })));
 }

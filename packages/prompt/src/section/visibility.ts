@@ -21,8 +21,8 @@ const shownSchema = v.object({ prompt: v.string(), keys, visibility: visibilitie
 const clearedSchema = v.object({ prompt: v.string(), keys: v.optional(keys) });
 
 /**
- * How sections were told to be shown in a session: `full` or `summary`, by `<prompt id>#<section path>`. It comes before what the sections
- * say themselves. Events: `sections-shown` `{ prompt, keys, visibility }`; `sections-cleared` `{ prompt, keys? }`, of all sections
+ * The visibility set in a session: `full` or `summary`, by `<prompt id>#<section path>`. It overrides the sections' own
+ * `visibility`. Events: `sections-shown` `{ prompt, keys, visibility }`; `sections-cleared` `{ prompt, keys? }`, of all sections
  * of the prompt without `keys`. Any other payload is `event.invalid`.
  */
 export const visibilitySlice: Slice<KeyedState<Visibility>> = defineSlice<Visibility>({
@@ -42,12 +42,12 @@ export const visibilitySlice: Slice<KeyedState<Visibility>> = defineSlice<Visibi
   },
 });
 
-/** Where the slice keeps a section of a prompt. A prompt's id has no `#`. */
+/** The slice's key for a section. Prompt ids contain no `#`. */
 function visibilityKey(promptId: string, path: string): string {
   return `${promptId}#${path}`;
 }
 
-/** What a session was told about the sections of a prompt, by path. */
+/** The visibility that a session has set for sections of a prompt, by path. */
 export function readVisibility(shown: KeyedState<Visibility>, promptId: string): ReadonlyMap<string, Visibility> {
   const prefix = visibilityKey(promptId, '');
   return new Map(
@@ -55,7 +55,7 @@ export function readVisibility(shown: KeyedState<Visibility>, promptId: string):
   );
 }
 
-/** Tells a session how sections of a prompt are shown from then on. */
+/** Creates the event that sets the visibility of sections. */
 export function sectionsShown(payload: {
   readonly prompt: string;
   readonly keys: readonly string[];
@@ -64,7 +64,7 @@ export function sectionsShown(payload: {
   return { type: 'sections-shown', payload };
 }
 
-/** Tells a session that sections of a prompt, all of them without `keys`, are shown as they say themselves. */
+/** Creates the event that restores the own visibility of sections, all without `keys`. */
 export function sectionsCleared(payload: { readonly prompt: string; readonly keys?: readonly string[] }): SessionEvent {
   return { type: 'sections-cleared', payload };
 }
