@@ -228,14 +228,14 @@ describe('with a model', () => {
     {
       name: 'is an async function',
       stream: () => Promise.reject(new Error('late')),
-      said: '`stream` of the model answered',
+      said: '`stream` of the model did not return',
     },
-    { name: 'answers with nothing', stream: () => undefined, said: '`stream` of the model answered' },
+    { name: 'answers with nothing', stream: () => undefined, said: '`stream` of the model did not return' },
     { name: 'never finishes', stream: () => eventsOf([{ type: 'text-delta', text: 'a' }]), said: 'without `finish`' },
     {
       name: 'sends a text that is none',
       stream: () => eventsOf([{ type: 'text-delta', text: 1 }]),
-      said: 'is no string',
+      said: 'is not a string',
     },
     {
       name: 'sends what nobody knows',
