@@ -6,7 +6,7 @@ import { configSchema, type FilesystemGuardOptions } from './options.ts';
 
 /**
  * Secret files are neither read, written nor deleted, what runs by itself is not changed unasked, and calls stay in the workspace. A call is
- * judged by its facts (`call.facts`), whatever its tool is called; without facts every call is denied.
+ * judged by its facts (`call.facts`), not by the name of its tool; without facts every call is denied.
  *
  * A success that touched a secret, kept or foreign file of the resource `filesystem` although its facts did not say so fails before it is
  * committed, with `policy.secret_files`, `policy.read_only_files` or `policy.path_scope`. Keeps no state.

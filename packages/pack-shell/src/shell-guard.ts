@@ -23,7 +23,7 @@ import manifest from '../package.json' with { type: 'json' };
 import { configSchema, type ShellGuardOptions } from './options.ts';
 
 /**
- * Which programs a call may start, whatever its tool is called. Two policies: `commands` judges each command of the facts (`call.facts`),
+ * The programs that a call may start, whichever tool it uses. Two policies: `commands` judges each command of the facts (`call.facts`),
  * those that other commands run among them; `changes`, where the host wants it, whatever writes, deletes or sends. Without facts no call of a
  * tool that touches the outside is let through.
  */

@@ -3,15 +3,21 @@ import { describeCommand } from '@holdfast/facts';
 import { expect, test } from 'vitest';
 import { answerCall, answerLine } from './answers.ts';
 import { type CommandLine, commandHalves } from './command-lines.ts';
-import { dangerousLines } from './test-dangerous-lines.ts';
 import { folder } from './test-folder.ts';
 
 const isAsked = (line: string): boolean => answerLine(line, folder).type !== 'allow';
 
+/** The command lines of a file beside this one. `⏎` is the end of a line; a comment begins with `# `. */
+function readLines(name: string): readonly string[] {
+  const lines = readFileSync(new URL(name, import.meta.url), 'utf8').split('\n');
+  return lines.filter((line) => line !== '' && !line.startsWith('# ')).map((line) => line.replaceAll('⏎', '\n'));
+}
+
 test('of the dangerous lines these are let through, since what they run is read and is `id`, or a file of the workspace', () => {
-  expect(dangerousLines.length).toBeGreaterThan(300);
-  expect(new Set(dangerousLines.map(({ line }) => line)).size).toBe(dangerousLines.length);
-  expect(dangerousLines.filter(({ line }) => !isAsked(line)).map(({ line }) => line)).toMatchInlineSnapshot(`
+  const dangerous = readLines('./dangerous-lines.txt');
+  expect(dangerous.length).toBeGreaterThan(300);
+  expect(new Set(dangerous).size).toBe(dangerous.length);
+  expect(dangerous.filter((line) => !isAsked(line))).toMatchInlineSnapshot(`
     [
       "git fetch --upload-pack=id origin",
       "git rebase -x id HEAD~1",
@@ -41,13 +47,8 @@ test.each([
   expect(describeCommand(line, folder).reads).toContainEqual({ path: '/w/.env', inside: true });
 });
 
-const spellings = readFileSync(new URL('./spellings.txt', import.meta.url), 'utf8')
-  .split('\n')
-  .filter(Boolean);
-
-// `⏎` is the end of a line.
-test.each(spellings)('is asked about: %s', (line) => {
-  expect(isAsked(line.replaceAll('⏎', '\n'))).toBe(true);
+test.each(readLines('./spellings.txt'))('is asked about: %s', (line) => {
+  expect(isAsked(line)).toBe(true);
 });
 
 test.each(['npm test', 'git status', 'ls', 'rg TODO', 'npm ci', 'git diff', 'cat README.md', 'cat .env.example'])(

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
 import { hasCode } from '../terminal/system.ts';
 
-/** `undefined` where there is no file. */
+/** `undefined` if the file does not exist. */
 export async function readText(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
