@@ -22,8 +22,8 @@ interface Started {
 }
 
 /** Starts the hook's own process, as an agent does. */
-function startHook(input: string, home: string, agent = 'claude-code'): Started {
-  const child = spawn(process.execPath, ['--conditions=holdfast-source', hook, agent], {
+function startHook(input: string, home: string, agent = 'claude-code', flags: readonly string[] = []): Started {
+  const child = spawn(process.execPath, ['--conditions=holdfast-source', ...flags, hook, agent], {
     env: { ...process.env, HOME: home, HOLDFAST_HOME: join(home, 'own') },
   });
   const written = { stdout: '', stderr: '' };
@@ -190,6 +190,14 @@ describe('fails closed', () => {
     const { code, stdout, stderr } = await start('PreToolUse', 't1', bash('ls')).answer;
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^Holdfast could not decide this call, so it is denied: /);
+  });
+
+  test('with an end before there is an answer', async () => {
+    await using folder = await createFolder();
+    const early = "data:text/javascript,process.stdin.once('data', () => process.exit(0))";
+    const { code, stdout, stderr } = await startHook('{}', folder.path, 'codex', ['--import', early]).answer;
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('ended before it had an answer');
   });
 
   test('with a log that was changed', async () => {

@@ -70,6 +70,8 @@ test('hooks of others that may rewrite a call are named; hooks of ours are repla
   const words = ['/node', "/it's/guard-hook-main.js"];
   const first = editSettings(JSON.stringify({ hooks: { PreToolUse: [other] } }), 'codex', words);
   expect(first.others).toEqual([{ event: 'PreToolUse', command: 'other.sh' }]);
+  // A prompt is not blocked by a hook that fails.
+  expect(findHooks(first.text, 'codex').get('UserPromptSubmit')).toEqual([expect.not.stringContaining('exit 2')]);
   const newer = ['/node', '/2/guard-hook-main.js'];
   const second = editSettings(first.text, 'codex', newer);
   expect(findHooks(second.text, 'codex').get('PreToolUse')).toEqual([hookCommand('codex', 'PreToolUse', newer)]);

@@ -1,6 +1,6 @@
 import { allow, ask, definePolicy, deny, type Json, type Policy } from '@holdfast/core';
 import { answerApproval, pendingApprovals } from '@holdfast/executor';
-import { createFacts, shellFacts } from '@holdfast/facts';
+import { createFacts, fileFacts, shellFacts } from '@holdfast/facts';
 import { budgets } from '@holdfast/pack-budgets';
 import { filesystemGuard } from '@holdfast/pack-filesystem';
 import { packPolicies, requireApproval, sequentialDependency } from '@holdfast/policy';
@@ -28,7 +28,7 @@ function world(policies: readonly Policy[], more: Partial<GuardOptions> = {}): W
   const clock: Clock = { ms: 1000, now: () => clock.ms, after: () => () => undefined };
   const store = memoryStore();
   const session = createSession({ id: 's', store, clock });
-  const facts = createFacts({ describers: [shellFacts()], view: { folder: '/w', workspace: '/w' } });
+  const facts = createFacts({ describers: [shellFacts(), fileFacts()], view: { folder: '/w', workspace: '/w' } });
   const open = (live: Session) => createGuard({ session: live, policies, clock, facts, ...more });
   return {
     clock,
@@ -78,6 +78,9 @@ test('what a call would do is judged in its own folder, under the name that the 
   });
   expect(await guard.before(bash('3', 'cat .env', { cwd: '/elsewhere' }))).toMatchObject({ type: 'deny' });
   expect(await guard.before({ id: '4', name: 'mcp__X.y__cat!', input: { path: '.env' } })).toEqual({ type: 'allow' });
+  // A describer knows it by this name alone.
+  const edit = { id: '5', name: 'MultiEdit', input: { file_path: '/w/.env' } };
+  expect(await guard.before(edit)).toMatchObject({ type: 'deny' });
 });
 
 test('a pack of policies is in force as it is', async () => {
@@ -162,6 +165,23 @@ test('a budget is spent when a call is released, by sub-agents at once, and in a
   expect(await second.before(bash('2', 'ls'))).toMatchObject({ type: 'deny' });
   await second.after(bash('1', 'ls', { subAgentId: 'a' }), { ok: true });
   expect(await second.before(bash('3', 'ls'))).toMatchObject({ type: 'deny' });
+});
+
+test('a released call spends its budget at once', async () => {
+  const { guard } = world(packPolicies(budgets, { config: { maxCalls: 2 } }));
+  const types: string[] = [];
+  for (const id of ['a', 'b', 'c']) types.push((await guard.before(bash(id, 'ls'))).type);
+  expect(types).toEqual(['allow', 'allow', 'deny']);
+});
+
+test.each([
+  ['not-run', 'allow'],
+  ['unknown', 'deny'],
+] as const)('after a report of %s, one more call of a spent budget is: %s', async (ok, type) => {
+  const { guard } = world(packPolicies(budgets, { config: { maxCalls: 1 } }));
+  await guard.before(bash('a', 'ls'));
+  await guard.after(bash('a', 'ls'), { ok });
+  expect(await guard.before(bash('b', 'ls'))).toMatchObject({ type });
 });
 
 test('equal calls without an id are settled in their order', async () => {
