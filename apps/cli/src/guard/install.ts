@@ -150,7 +150,7 @@ function indentOf(text: string | undefined): string | number {
 }
 
 function invalid(agent: string, problem: string): HoldfastError {
-  return new HoldfastError('guard.settings.invalid', `The settings of ${agent} cannot be edited: ${problem}.`, {
-    data: { agent },
-  });
+  const file = installations[agent]?.file ?? 'the settings';
+  const message = `Cannot edit \`${file}\` of ${agent}: ${problem}. Correct the file, then try again.`;
+  return new HoldfastError('guard.settings.invalid', message, { data: { agent, file } });
 }

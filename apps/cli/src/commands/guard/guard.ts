@@ -11,6 +11,7 @@ import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { printJson, printLines } from '../../terminal/print.ts';
 import { toPrintable } from '../../terminal/text.ts';
+import { isFolder } from '../../workspace/folder.ts';
 
 const help = `
 Agents: claude-code, codex
@@ -59,7 +60,7 @@ export function declare(command: Command, { host, end }: CommandContext): void {
     });
 }
 
-/** @throws HoldfastError `usage.agent_unknown`, `guard.person_required`, `guard.settings.*`. */
+/** @throws HoldfastError `usage.agent_unknown`, `usage.folder_missing`, `guard.person_required`, `guard.settings.*`. */
 async function changeHooks(
   what: 'install' | 'uninstall',
   agent: string,
@@ -70,6 +71,8 @@ async function changeHooks(
     const known = Object.keys(agents).join(', ');
     throw usageError('usage.agent_unknown', `Unknown agent \`${agent.slice(0, 100)}\`. Known agents: ${known}.`);
   }
+  if (project !== undefined && !(await isFolder(resolve(host.directory, project))))
+    throw usageError('usage.folder_missing', `There is no folder \`${project}\`.`);
   if (what === 'uninstall') requirePerson('take a guard away', host);
   const place = { agent, project: project === undefined ? undefined : resolve(host.directory, project) };
   const change = await (what === 'install' ? installHooks(place, host) : uninstallHooks(place, host));
