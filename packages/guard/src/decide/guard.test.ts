@@ -244,10 +244,11 @@ describe('a question', () => {
   });
 
   test('without an answer is dropped when its call reports', async () => {
-    const { guard, session } = world([asking]);
+    const { guard, session, records } = world([asking]);
     await guard.before(push);
     expect(await guard.after(push, { ok: true })).toMatchObject({ kind: 'cancelled' });
     expect(session.openWork().calls).toEqual([]);
+    expect(records('tool-call-late')).toMatchObject([{ callId: '1', answer: 'returned' }]);
   });
 });
 

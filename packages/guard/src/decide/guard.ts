@@ -83,7 +83,11 @@ class SessionGuard implements Guard {
     const options = this.#optionsFor(toCall(decided));
     if (open.start === undefined) {
       // The agent's own person was asked: a call that ran was approved there.
-      if (askedBy !== 'agent' || report.ok === 'not-run') return await this.#giveUp(open, options);
+      if (askedBy !== 'agent' || report.ok === 'not-run') {
+        // It ran although it was not released: the log keeps that.
+        if (report.ok !== 'not-run') this.#recordLate(decided, report);
+        return await this.#giveUp(open, options);
+      }
       await answerApproval(session, callId, { type: 'approve' }, { by: 'agent', clock: this.#clock });
       const released = await releaseToolCall(callId, options);
       if (released.kind !== 'released') return released.kind === 'suspended' ? undefined : released;
