@@ -64,10 +64,12 @@ export function readLockBytes(path: string): Uint8Array | undefined {
   throw new HoldfastError('tools.lock.unreadable', message, { data: { path } });
 }
 
-/** @throws HoldfastError `tools.lock.unwritable`. */
+/** Never writes a lock that `readLock` would refuse. @throws HoldfastError `tools.lock.unwritable`. */
 export async function writeLock(path: string, lock: Lock, onWritten?: OnWrite): Promise<void> {
   try {
-    await writeAtomically(path, formatLock(lock), onWritten);
+    const text = formatLock(lock);
+    parseLock(text, path);
+    await writeAtomically(path, text, onWritten);
   } catch (cause) {
     const message = `Cannot write the lock \`${path}\`: ${describeThrown(cause)}`;
     throw new HoldfastError('tools.lock.unwritable', message, { data: { path }, cause });
