@@ -71,7 +71,9 @@ function describeFailure({ name, text }: Finding): string {
 
 /** False for the executor's messages between turns and about an invalid output. */
 function isRequest({ role, text }: Message, before: Message | undefined): boolean {
-  return role === 'user' && before?.role !== 'tool' && !text.startsWith('Your message does not match the required output');
+  return (
+    role === 'user' && before?.role !== 'tool' && !text.startsWith('Your message does not match the required output')
+  );
 }
 
 function composeOutput(schema: JsonObject, text: string, found: Finding | undefined): string {
