@@ -246,14 +246,15 @@ async function checkAnswers(
 
 async function checkApart({ pack }: PackUnderTest, suite: PackSuite): Promise<void> {
   const options = toTesterOptions(pack, suite);
-  for (const testCase of options.cases) {
-    const before = tell((await playCase(options, testCase)).asked);
-    const other = createPolicyWorld(options);
-    for (const call of callsOf(options)) await other.disturb(call, 'succeeding');
+  const before: string[] = [];
+  for (const testCase of options.cases) before.push(tell((await playCase(options, testCase)).asked));
+  const other = createPolicyWorld(options);
+  for (const call of callsOf(options)) await other.disturb(call, 'succeeding');
+  for (const [index, testCase] of options.cases.entries()) {
     const after = tell((await playCase(options, testCase)).asked);
-    if (before === after) continue;
+    if (before[index] === after) continue;
     throw failed(
-      `${inCase(testCase)}, expected ${before}, as before calls of another session, got ${after}: what it knows belongs into the state of its policies.`,
+      `${inCase(testCase)}, expected ${before[index]}, as before calls of another session, got ${after}: what it knows belongs into the state of its policies.`,
     );
   }
 }
