@@ -9,7 +9,7 @@ import {
   type Policy,
   type PreparedCall,
 } from '@holdfast/core';
-import { checkOptions } from '@holdfast/core/internal';
+import { checkOptions, hasControl } from '@holdfast/core/internal';
 import { type PathArguments, pathsOf, readPathArguments } from './path-arguments.ts';
 
 export interface PathScopeOptions {
@@ -174,7 +174,7 @@ function readScope(option: string, paths: readonly string[] | undefined): Scope 
 function toKey(option: string, path: string): string {
   const names = path.normalize('NFC').split('/');
   const kept = names.filter((name) => name !== '' && name !== '.');
-  if (kept.some((name) => name === '..' || /[*?\\\p{Cc}]/u.test(name))) {
+  if (kept.some((name) => name === '..' || /[*?\\]/.test(name) || hasControl(name))) {
     throw new HoldfastError(
       'options.invalid',
       `\`${option}\` must name files and folders from the root on, without \`..\`, \`\\\` and wildcards; got ${JSON.stringify(path)}.`,

@@ -1,3 +1,5 @@
+import { unicodePattern } from './unicode.ts';
+
 /** Longest reason that goes back to a model. */
 const maxLength = 1_000;
 /** Of what is longer than this only so much is looked at. */
@@ -12,7 +14,7 @@ const maxRead = 16_000;
  */
 export function forModel(message: string): string {
   const text = message.slice(0, maxRead).toWellFormed().replace(stackLines, '');
-  const visible = withoutPaths(text).replace(invisible, '');
+  const visible = withoutPaths(text).replace(invisible(), '');
   // Without the invisible ones, characters may stand beside each other that make a path.
   const clean = withoutPaths(visible);
   if (clean.length <= maxLength && message.length <= maxRead) return clean;
@@ -46,7 +48,7 @@ const begins = [
 // Where a path that is not the rest of a relative one begins. The last three: an escaped line break, the letter of an option
 // (`-I/usr/include`), a terminal's colour.
 const atStart = String.raw`(?:(?<![${letter}.*#@~/\\)\]}-])|(?<=\\[nrt])|(?<=(?:^|\s)-[a-z])|(?<=\x1b\[[\d;]{0,12}[a-z]))`;
-const hostPath = new RegExp(
+const hostPath = unicodePattern(
   [
     // A URL up to its query: kept.
     String.raw`(?<=[${letter}]):\/\/(?!\/|file\/)[^\s'"\x60<>?#]*`,
@@ -60,7 +62,7 @@ const hostPath = new RegExp(
 function withoutPaths(text: string): string {
   // Most reasons have neither, and looking closer takes long.
   if (!text.includes('/') && !text.includes('\\')) return text;
-  return text.replace(hostPath, (found: string, _quote: unknown, at: number) =>
+  return text.replace(hostPath(), (found: string, _quote: unknown, at: number) =>
     found.startsWith('://') || isRoute(found, text.slice(Math.max(0, at - 10), at)) ? found : '<path>',
   );
 }
@@ -76,5 +78,8 @@ const method = /(?:^|[^\w])(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) ['"`]?$/;
 const knownRoot = new RegExp(`^/(?:${roots})(?:/|$)`, 'i');
 
 // Escape sequences, direction overrides, zero widths, fillers and selectors; but for line breaks and tabs.
-const invisible = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
-const halfPair = /\p{Cs}$/u;
+const invisible = unicodePattern(
+  String.raw`(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]`,
+  'gu',
+);
+const halfPair = /[\ud800-\udbff]$/;

@@ -2,6 +2,7 @@ import { checkOptions } from '../basics/check-options.ts';
 import { HoldfastError } from '../basics/errors.ts';
 import { copyJson, deepFreeze, isPlainObject, type JsonObject } from '../basics/json.ts';
 import type { Schema } from '../basics/schema.ts';
+import { hasControl } from '../basics/unicode.ts';
 import type { Policy } from '../call/policy.ts';
 
 /** A choice of options that a pack's author has made. */
@@ -108,5 +109,5 @@ function readPreset(preset: PackPreset<unknown>, refuse: (problem: string) => ne
 
 /** One line of 1 to 200 characters. */
 export function isLine(text: unknown): text is string {
-  return typeof text === 'string' && /^[^\p{Cc}\u2028\u2029]{1,200}$/u.test(text) && text.trim() !== '';
+  return typeof text === 'string' && /^.{1,200}$/u.test(text) && !hasControl(text) && text.trim() !== '';
 }

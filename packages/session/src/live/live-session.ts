@@ -52,7 +52,7 @@ function startSession(table: SliceTable, options: SessionOptions, forkedFrom?: F
     abandonStore(store);
     throw error;
   }
-  tendVault(session, []);
+  if (options.vault !== undefined) tendVault(session, []);
   return session;
 }
 
