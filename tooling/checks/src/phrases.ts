@@ -42,7 +42,6 @@ const waiting: readonly string[] = [
   'packages/pack-shell/',
   'packages/policy/',
   'packages/prompt/',
-  'packages/session/',
   'packages/testing/',
   'tests/',
   'tooling/',
