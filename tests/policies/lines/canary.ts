@@ -26,8 +26,11 @@ export class CanaryFolder {
   readonly #root = realpathSync(mkdtempSync(join(tmpdir(), 'holdfast-canary-')));
   readonly #folder = join(this.#root, 'w');
 
-  try(script: string, shell: 'bash' | 'dash'): Tried {
+  constructor() {
     this.#reset();
+  }
+
+  try(script: string, shell: 'bash' | 'dash'): Tried {
     const view: PlaceView = { folder: this.#folder, workspace: this.#folder, home: this.#folder, disk: nodeDisk() };
     if (answerLine(script, view).type !== 'allow') return 'asked';
     const { stdout, stderr } = spawnSync(shell, ['-c', script], {
@@ -39,14 +42,17 @@ export class CanaryFolder {
       killSignal: 'SIGKILL',
       maxBuffer: 1 << 20,
     });
-    return `${stdout}${stderr}`.includes('7431') || this.wasRead() ? 'read' : 'not-read';
+    const isRead = `${stdout}${stderr}`.includes('7431') || this.wasRead();
+    this.#reset();
+    return isRead ? 'read' : 'not-read';
   }
 
   /** Whether the disk notes that a file was read. */
   notesReads(): boolean {
-    this.#reset();
     spawnSync('cat', ['.env'], { cwd: this.#folder });
-    return this.wasRead();
+    const wasRead = this.wasRead();
+    this.#reset();
+    return wasRead;
   }
 
   wasRead(): boolean {

@@ -16,8 +16,8 @@ import { parse } from 'unbash';
 import { expandValue, expandWord, visitNode } from './expand.ts';
 import { type Field, joinFields, unknownWord } from './field.ts';
 import { joinFolders, type ShellState } from './state.ts';
-import { assignedIn, isCheck, isFailure } from './syntax.ts';
-import { nothing, type Result, type Surroundings, withoutText } from './types.ts';
+import { assignedIn, isCheck, isFailure, opensFile } from './syntax.ts';
+import { nothing, type Result, type Surroundings } from './types.ts';
 import { findUnclear } from './unclear-syntax.ts';
 import { changesPrograms } from './variables.ts';
 import type { WalkHost } from './walk-host.ts';
@@ -109,7 +109,12 @@ class Walk {
         return this.#list(node.body.commands, state.clone(), around);
       case 'Redirected': {
         const input = this.#host.redirect(node.redirects, state);
-        return this.node(node.command, state, input.given ? { ...around, input } : around);
+        const before = node.redirects.some(opensFile) ? state.clone() : state;
+        const result = this.node(node.command, state, input.given ? { ...around, input } : around);
+        // Where a file cannot be opened, nothing runs.
+        if (before !== state) state.join(before);
+        const { given, fetched } = result.output;
+        return { decides: result.decides, output: { given, fetched } };
       }
       case 'Function':
         return this.#function(node, state, around);
@@ -140,12 +145,10 @@ class Walk {
     let proven: readonly number[] = around.after;
     let own: readonly number[] = [];
     let fetched = false;
-    const texts: (string | undefined)[] = [];
     for (const statement of statements) {
       const mayHaveEnded = state.mayHaveEnded;
       result = this.node(statement, state, { ...around, after: proven });
       fetched ||= result.output.fetched;
-      texts.push(result.output.text);
       // With `set -e` the script goes on only after a success, as it does after `x || exit 1`.
       const goesOn = (state.options.errexit && !around.tested) || isCheck(statement);
       if (goesOn && statement.background !== true) {
@@ -154,12 +157,7 @@ class Walk {
       }
       if (mayHaveEnded) result = { ...result, decides: [] };
     }
-    const text = texts.length === 1 ? texts[0] : undefined;
-    const output = { ...result.output, fetched };
-    return {
-      decides: [...new Set([...own, ...result.decides])],
-      output: text === undefined ? withoutText(output) : output,
-    };
+    return { decides: [...new Set([...own, ...result.decides])], output: { given: result.output.given, fetched } };
   }
 
   #statement({ command, background }: Statement, state: ShellState, around: Surroundings): Result {
@@ -209,7 +207,8 @@ class Walk {
       decides = state.options.pipefail ? [...decides, ...result.decides] : result.decides;
       const fetched = input.fetched || result.output.fetched;
       input = { ...result.output, given: true, fetched };
-      if (operators[index] === '|&') input = withoutText(input);
+      // Errors are no names.
+      if (operators[index] === '|&') input = { given: true, fetched };
     }
     if (before !== undefined) state.join(before);
     return { decides: isNegated ? [] : decides, output: input };
@@ -261,7 +260,7 @@ class Walk {
     const name = node.name.value;
     if (changesPrograms(name)) this.#host.unclear('environment', `\`${name}\` is set`);
     const words = node.wordlist?.flatMap((word) => expandWord(word, state, this.#host));
-    const values: readonly Field[] = node.type === 'For' ? (words ?? state.positional ?? [unknownWord]) : [unknownWord];
+    const values: readonly Field[] = node.type === 'For' ? (words ?? [unknownWord]) : [unknownWord];
     const before = state.clone();
     const isLong = values.length > maxRounds;
     // Where what one round sets is seen by the next one.
