@@ -33,6 +33,8 @@ export class CanaryFolder {
   try(script: string, shell: 'bash' | 'dash'): Tried {
     const view: PlaceView = { folder: this.#folder, workspace: this.#folder, home: this.#folder, disk: nodeDisk() };
     if (answerLine(script, view).type !== 'allow') return 'asked';
+    // To answer, scripts that are there may have been read.
+    this.#forgetReads();
     const { stdout, stderr } = spawnSync(shell, ['-c', script], {
       cwd: this.#folder,
       env: { PATH: '/usr/bin:/bin', HOME: this.#folder },
@@ -71,6 +73,10 @@ export class CanaryFolder {
     for (const name of ['a.txt', 'c.txt', 'sub/b.txt']) writeFileSync(join(this.#folder, name), 'plain\n');
     symlinkSync('.env', join(this.#folder, 'x'));
     symlinkSync('../.env', join(this.#folder, 'sub/l'));
+    this.#forgetReads();
+  }
+
+  #forgetReads(): void {
     utimesSync(join(this.#folder, '.env'), long, new Date('2021-01-01'));
   }
 }

@@ -26,7 +26,6 @@ test('of the dangerous lines these are let through, since what they run is read 
       "man -P id ls",
       "npm test --script-shell=./x.sh",
       "zsh -c "id"",
-      "ls() { id; }; ls",
       "parallel id ::: a",
       "shred -u src/a.ts",
     ]

@@ -82,7 +82,7 @@ function namesOf(tests: readonly Field[]): readonly string[] | undefined {
     /^-(?:exec|execdir|ok|okdir|print.*|delete|fprint.*|fls|ls|quit)$/.test(text),
   );
   const expression = end === -1 ? tests : tests.slice(0, end);
-  const isPlain = expression.every(({ text }) => !/^(?:-o|-or|!|-not|,|\(|\)|-prune)$/.test(text));
+  const isPlain = tests.every(({ text }) => !/^(?:-o|-or|!|-not|,|\(|\)|-prune)$/.test(text));
   if (!isPlain) return undefined;
   const at = expression.findIndex(({ text }) => text === '-name' || text === '-iname');
   const pattern = expression[at + 1];

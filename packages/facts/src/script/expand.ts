@@ -22,7 +22,7 @@ export interface ExpansionHost {
   readonly home: string | undefined;
   /** Reads a substitution, and says what it prints if that is known. */
   substitute(script: ParsedScript, state: ShellState): string | undefined;
-  unclear(kind: 'syntax' | 'words' | 'environment' | 'limit', reason: string): void;
+  unclear(kind: 'syntax' | 'program' | 'words' | 'environment' | 'limit', reason: string): void;
 }
 
 /** How braces are read: as `bash` does, as `sh` does, or both. */
@@ -135,14 +135,20 @@ function expandPattern(
 ): readonly Field[] {
   if (!isWildcard(pattern)) return [known(text)];
   const [folder, ...others] = pattern.startsWith('/') ? ['/'] : (state.folders ?? []);
-  const found = folder === undefined || others.length > 0 ? undefined : expandGlob(pattern, folder, host);
+  // What is found is written without these.
+  const isOdd = others.length > 0 || /(?:^|\/)\.?(?:\/|$)/.test(pattern.replace(/^\.?\//, ''));
+  const found = folder === undefined || isOdd ? undefined : expandGlob(pattern, folder, host);
   if (found === undefined) {
     const [begins = ''] = text.split(/[*?[]/);
     return [{ text: begins, known: false, splits: true, ends: text.slice(text.search(/[^*?\]]*$/)) }];
   }
   host.limits.names -= found.length;
   // Without a match the pattern stays, for `bash` and `sh`.
-  return (found.length === 0 ? [text] : found).map((name) => ({ ...known(name), matched: true }));
+  const start = pattern.startsWith('./') ? './' : '';
+  return (found.length === 0 ? [text] : found.map((name) => start + name)).map((name) => ({
+    ...known(name),
+    matched: true,
+  }));
 }
 
 function collect(word: Word, state: ShellState, host: ExpansionHost, isValue: boolean): readonly Piece[] {

@@ -1,20 +1,20 @@
-import type {
-  AndOr,
-  Case,
-  For,
-  Function as FunctionNode,
-  If,
-  ParsedScript,
-  Pipeline,
-  Script,
-  Select,
-  Statement,
-  SyntaxNode,
-  While,
+import {
+  type AndOr,
+  type Case,
+  type For,
+  type Function as FunctionNode,
+  type If,
+  type ParsedScript,
+  type Pipeline,
+  parse,
+  type Script,
+  type Select,
+  type Statement,
+  type SyntaxNode,
+  type While,
 } from 'unbash';
-import { parse } from 'unbash';
 import { expandValue, expandWord, visitNode } from './expand.ts';
-import { type Field, joinFields, unknownWord } from './field.ts';
+import { type Field, joinFields, show, unknownWord } from './field.ts';
 import { joinFolders, type ShellState } from './state.ts';
 import { assignedIn, isCheck, isFailure, opensFile } from './syntax.ts';
 import { nothing, type Result, type Surroundings } from './types.ts';
@@ -130,7 +130,6 @@ class Walk {
       case 'Coproc':
         return this.#inBackground(node.body, state, around);
       case 'ArithmeticFor':
-        state.forget(assignedIn(node.body));
         visitNode(node, state, this.#host);
         this.node(node.body, state.clone(), around);
         return nothing;
@@ -218,6 +217,9 @@ class Walk {
     const name = node.name.value;
     const bodies = this.#host.functions.get(name) ?? [];
     this.#host.functions.set(name, [...bodies, node.body]);
+    // Which one runs depends on when.
+    if (this.#host.isProgram(name) || bodies.some((body) => body !== node.body))
+      this.#host.unclear('program', `\`${show(name)}\` is not always the same command`);
     // `sh` does not know the word, and runs the body.
     if (!/^[^\s()]+\s*\(/.test(this.#text.slice(node.pos, node.pos + name.length + 20)))
       this.node(node.body, state.clone(), around);

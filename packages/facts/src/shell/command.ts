@@ -34,13 +34,12 @@ export function runCommand({ words, environment, state, around }: Started, host:
     return nothing;
   }
   const isShadowed = around.external !== true && host.runFunctions(name.text, state, around);
-  // What is defined for sure is what runs, but a function may lose its name again, and then a program may have it.
-  if (isShadowed && state.defined.has(name.text) && findProgram(name.text) === undefined) return nothing;
+  if (isShadowed && state.defined.has(name.text)) return nothing;
   const isFile = name.text.includes('/') && !systemFolder.test(name.text);
   const program = isFile ? name.text : foldProgram(name.text);
   const [folder, ...others] = state.folders ?? [];
-  // A program by the name of a builtin changes nothing here, and a function may run in the place of one.
-  const own = isShadowed || (name.text.includes('/') && builtins.has(program)) ? state.clone() : state;
+  // A program by the name of a builtin changes nothing here.
+  const own = name.text.includes('/') && builtins.has(program) ? state.clone() : state;
   const position = facts.run({
     program,
     arguments: given.map((field) => (field.known ? field.text : null)),
@@ -54,12 +53,12 @@ export function runCommand({ words, environment, state, around }: Started, host:
   const call: Call = { program, words: given, state: own, around, position };
   const result = isFile ? runProgramFile(name, call, host) : runKnown(call, host);
   const decides = isShadowed ? [] : [position, ...(result?.decides ?? [])];
-  if (isShadowed) state.join(own);
   const output = result?.output ?? { given: true, fetched: false };
   return { decides, output: { ...output, fetched: output.fetched || around.input.fetched } };
 }
 
-function findProgram(name: string): Handler | Shape | undefined {
+/** What is known of a command. */
+export function findProgram(name: string): Handler | Shape | undefined {
   return builtins.get(name) ?? programs.get(name) ?? programs.get(name.replace(/-?[\d.]+$/, ''));
 }
 

@@ -13,7 +13,7 @@ import { findUnclear } from '../script/unclear-syntax.ts';
 import { changesPrograms } from '../script/variables.ts';
 import { walkNode, walkText } from '../script/walk.ts';
 import type { WalkHost } from '../script/walk-host.ts';
-import { runCommand } from './command.ts';
+import { findProgram, runCommand } from './command.ts';
 
 const maxSteps = 3_000;
 const maxWords = 32_768;
@@ -69,6 +69,10 @@ class ShellReader implements WalkHost {
     return runCommand({ words, environment, state, around }, this);
   }
 
+  isProgram(name: string): boolean {
+    return findProgram(name) !== undefined || name === 'command_not_found_handle';
+  }
+
   /** The bodies of functions with that name. */
   runFunctions(name: string, state: ShellState, around: Surroundings): boolean {
     const bodies = this.functions.get(name);
@@ -93,7 +97,7 @@ class ShellReader implements WalkHost {
     const { output } = walkNode(script, state.clone(), { host: this, around: inner });
     this.#fetched ||= output.fetched;
     const [only, ...others] = state.folders ?? [];
-    return others.length === 0 && isPwd(script) && !this.functions.has('pwd') ? only : undefined;
+    return others.length === 0 && isPwd(script) ? only : undefined;
   }
 
   #fetched = false;
