@@ -15,7 +15,7 @@ import type { PlaceView } from '@holdfast/core';
 import { nodeDisk } from '@holdfast/facts/node';
 import { answerLine } from './answers.ts';
 
-const canary = 'CANARY-7431';
+const canary = 'CANARY-743186520974';
 const long = new Date('2020-01-01');
 
 /** What became of a script: a person is asked about it, or a shell has run it and read the canary, or not. */
@@ -44,7 +44,7 @@ export class CanaryFolder {
       killSignal: 'SIGKILL',
       maxBuffer: 1 << 20,
     });
-    const isRead = `${stdout}${stderr}`.includes('7431') || this.wasRead();
+    const isRead = `${stdout}${stderr}`.includes('743186520974') || this.wasRead();
     this.#reset();
     return isRead ? 'read' : 'not-read';
   }
