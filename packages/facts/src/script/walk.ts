@@ -38,6 +38,7 @@ export function walkText(
   if (text.length > maxLength) host.unclear('limit', `it is longer than ${maxLength} characters`);
   else if (around.depth > maxDepth) host.unclear('limit', 'it runs scripts within scripts too deep');
   else if (/[^\P{Cc}\n\t]/u.test(text) || !text.isWellFormed()) host.unclear('syntax', 'it holds control characters');
+  else if (/\S\\\n\S/.test(text)) host.unclear('syntax', 'a word goes on in the next line');
   else {
     try {
       return new Walk(text, host).script(parse(text), state, around);
@@ -131,8 +132,7 @@ class Walk {
         return this.#inBackground(node.body, state, around);
       case 'ArithmeticFor':
         visitNode(node, state, this.#host);
-        this.node(node.body, state.clone(), around);
-        return nothing;
+        return this.#inBackground(node.body, state, around);
       default:
         visitNode(node, state, this.#host);
         return nothing;
