@@ -4,14 +4,14 @@ import { type GuardHost, guardFolder } from '../place.ts';
 
 // Hooks load this for each call: nothing but what they need to find the daemon.
 
-/** What a daemon tells the hooks of its user, in a file that nobody else can read. */
+/** Tells a user's hooks how to reach the daemon; a file that only the user can read. */
 export interface Announcement {
   readonly pid: number;
   /** Path of a Unix socket, or the name of a pipe. */
   readonly socket: string;
-  /** Of those who may ask. */
+  /** Part of each question. */
   readonly token: string;
-  /** Of the one that answers: somebody else at the socket learns the token, but does not know this. */
+  /** Part of each answer: another server in its place would learn the token, but not this. */
   readonly proof: string;
   /** The hook's file that the daemon was started from; its folder names version and content. */
   readonly program: string;
@@ -44,7 +44,7 @@ export function isSameEnvironment(left: Announcement['environment'], right: Anno
   return names.every((name) => left[name] === right[name]);
 }
 
-/** Whether a folder is the user's alone. Windows does not tell. */
+/** True if a folder belongs to the user and no other user can look into it; on Windows, if it is there. */
 export function isPrivate(folder: string): boolean {
   const status = lstatSync(folder, { throwIfNoEntry: false });
   if (status === undefined || !status.isDirectory()) return false;

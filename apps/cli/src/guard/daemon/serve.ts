@@ -50,19 +50,18 @@ export async function serveGuard(program: string, host: GuardHost): Promise<Daem
   const folder = daemonFolder(host);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (!isPrivate(folder)) {
-    const message = `\`${folder}\` must be a folder that belongs to you and that nobody else can use (mode 0700).`;
+    const message = `\`${folder}\` must be a folder of yours that no other user can use (mode 0700).`;
     throw new HoldfastError('guard.daemon.folder', message, { data: { folder } });
   }
   const lock = join(folder, 'lock');
   const owner = newLockOwner();
   if (takeLock(lock, owner) !== undefined) return undefined;
   try {
-    // Whoever left them has ended: this process has the lock.
+    // Left by a daemon that has ended: this process has the lock.
     rmSync(announcementPath(folder), { force: true });
     for (const name of readdirSync(folder)) if (name.startsWith(socketPrefix)) rmSync(join(folder, name));
     const daemon = new SocketDaemon({ folder, program, host, letGo: () => releaseLock(lock, owner) });
     await daemon.open();
-    rmSync(startingPath(folder), { force: true });
     return daemon;
   } catch (thrown) {
     releaseLock(lock, owner);
@@ -108,6 +107,7 @@ class SocketDaemon implements Daemon {
     this.#server.listen(this.announcement.socket);
     await once(this.#server, 'listening');
     if (process.platform !== 'win32') chmodSync(this.announcement.socket, 0o600);
+    rmSync(startingPath(folder), { force: true });
     await writeText(announcementPath(folder), `${JSON.stringify(this.announcement)}\n`);
     this.#timer = setInterval(() => void this.tick(Date.now()), tickMs);
   }

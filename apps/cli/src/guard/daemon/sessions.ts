@@ -114,7 +114,7 @@ class HeldSession {
   async settle(options: TurnOptions): Promise<void> {
     const guard = this.#guard;
     const open = this.#open;
-    // What another process has written since is left to it.
+    // Another process has written to the log since: its calls are not ours to end.
     if (guard === undefined || open === undefined || !(await inTurn(async () => open.log.retake(), options))) return;
     try {
       await guard.end();

@@ -15,7 +15,7 @@ export function startingPath(folder: string): string {
 
 /**
  * Starts the daemon, which outlives this process. Of hooks that try at once one does it; which daemon stays is decided by their lock.
- * What it writes on stderr is in `errors.txt`.
+ * Its stderr goes to `errors.txt`.
  *
  * @throws what the system answers.
  */
