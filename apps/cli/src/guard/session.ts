@@ -108,5 +108,9 @@ function codingPolicies(host: GuardHost): readonly Policy[] {
   const home = homeFolder(host);
   const own = [guardFolder(host), userFolder(host), ...settings.map((path) => join(home, path))];
   const paths = [...new Set([...own, ...own.map(resolveLinks)])];
-  return [guardSelf({ paths }), ...packPolicies(filesystemGuard), ...packPolicies(shellGuard)];
+  return [
+    guardSelf({ paths, processes: [process.pid] }),
+    ...packPolicies(filesystemGuard),
+    ...packPolicies(shellGuard),
+  ];
 }
