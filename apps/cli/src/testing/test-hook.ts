@@ -130,9 +130,12 @@ async function untilFound<T>(host: GuardHost, look: (found: Announcement | undef
   const changes = watch(folder, { signal: abort.signal })[Symbol.asyncIterator]();
   try {
     for (;;) {
+      // Watched first: a change while it looks is not missed.
+      const change = changes.next();
+      change.catch(() => undefined);
       const found = look(readAnnouncement(folder));
       if (found !== undefined) return found;
-      await changes.next();
+      await change;
     }
   } finally {
     abort.abort();
