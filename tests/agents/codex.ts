@@ -1,6 +1,6 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -63,7 +63,6 @@ export async function runCodex(
   await writeFile(join(home, '.codex', 'config.toml'), toConfig(server.url));
   if (!unguarded) await install(home, workspace);
   if (hooks !== undefined) {
-    const { readFile } = await import('node:fs/promises');
     const path = join(home, '.codex', 'hooks.json');
     await writeFile(path, hooks(await readFile(path, 'utf8')));
   }
@@ -91,8 +90,19 @@ export async function runCodex(
     home,
     workspace,
     stderr,
-    [Symbol.asyncDispose]: () => rm(base, { recursive: true, force: true }),
+    async [Symbol.asyncDispose]() {
+      await endDaemon(home);
+      await rm(base, { recursive: true, force: true, maxRetries: 10 });
+    },
   };
+}
+
+/** Ends the daemon that the hooks have started, if they could. */
+async function endDaemon(home: string): Promise<void> {
+  const path = join(home, '.local', 'state', 'holdfast', 'guard', 'daemon', 'daemon.json');
+  if (!existsSync(path)) return;
+  const { pid } = JSON.parse(await readFile(path, 'utf8')) as { readonly pid: number };
+  process.kill(pid);
 }
 
 /** Whether the secret has reached the model. */
