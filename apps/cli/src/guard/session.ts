@@ -1,18 +1,15 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { isHoldfastError, type Policy } from '@holdfast/core';
+import { isHoldfastError } from '@holdfast/core';
 import { createFacts } from '@holdfast/facts';
 import { nodeDisk } from '@holdfast/facts/node';
-import { createGuard, decisions, type Guard, guardSelf } from '@holdfast/guard';
+import { createGuard, decisions, type Guard } from '@holdfast/guard';
 import type { Agent, HookInput } from '@holdfast/guard/agents';
-import { filesystemGuard } from '@holdfast/pack-filesystem';
-import { shellGuard } from '@holdfast/pack-shell';
-import { packPolicies } from '@holdfast/policy';
 import { openSession, type Session } from '@holdfast/session';
 import { jsonlStore } from '@holdfast/session/jsonl';
-import { userFolder } from '../user/folder.ts';
 import { openRedaction } from '../user/redaction.ts';
-import { findWorkFolder, type GuardHost, guardFolder, homeFolder, resolveLinks, toSessionId } from './place.ts';
+import { codingPolicies } from './coding.ts';
+import { findWorkFolder, type GuardHost, guardFolder, homeFolder, toSessionId } from './place.ts';
 import { readGuardRules } from './rules.ts';
 
 /** Small, so that a hook reads little however long its session is. */
@@ -51,7 +48,7 @@ export async function openGuard(
   const home = homeFolder(host);
   const view = { folder: at, workspace, home, disk: nodeDisk() };
   const facts = createFacts({ describers: agent.describers, view });
-  const policies = [...codingPolicies(host), ...rules];
+  const policies = [...codingPolicies(agent.name, host), ...rules];
   return { session, guard: createGuard({ session, policies, facts }) };
 }
 
@@ -75,14 +72,4 @@ async function openInTurn(
       await pause(waitMs);
     }
   }
-}
-
-const settings = '.claude/settings.json .claude/settings.local.json .codex/hooks.json .codex/config.toml'.split(' ');
-
-/** The preset `coding`: secrets, destructive commands, what runs by itself, and the guard itself. */
-function codingPolicies(host: GuardHost): readonly Policy[] {
-  const home = homeFolder(host);
-  const own = [guardFolder(host), userFolder(host), ...settings.map((path) => join(home, path))];
-  const paths = [...new Set([...own, ...own.map(resolveLinks)])];
-  return [guardSelf({ paths }), ...packPolicies(filesystemGuard), ...packPolicies(shellGuard)];
 }
