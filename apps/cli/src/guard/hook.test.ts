@@ -143,7 +143,7 @@ test('a question waits for a person: answering it needs a terminal', async () =>
 });
 
 const rules = {
-  'own/holdfast.policy.json': '{ "deny": [{ "runs": "git log" }], "allow": [{ "runs": "git push --force" }] }',
+  'own/holdfast.policy.json': '{ "deny": [{ "runs": "git log" }], "allow": [{ "runs": "npm install" }] }',
   'holdfast.policy.json': '{ "deny": [{ "runs": "git status" }] }',
   'a.txt': 'hi\n',
 };
@@ -152,7 +152,7 @@ test.each([
   ['git log', /user\/holdfast\.policy\.json`: deny `runs: git log`/, 'deny'],
   ['git status', /deny `runs: git status`/, 'deny'],
   // An exception of the user lifts no question of the preset.
-  ['git push --force', /push/, 'ask'],
+  ['npm install left-pad', /left-pad/, 'ask'],
 ])("the user's rules and those of the workspace hold: %s", async (command, reason, decision) => {
   const { folder, start } = await world(rules);
   await using _ = folder;
