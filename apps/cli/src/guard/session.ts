@@ -8,9 +8,12 @@ import type { Agent, HookInput } from '@holdfast/guard/agents';
 import { openSession, type Session } from '@holdfast/session';
 import { jsonlStore } from '@holdfast/session/jsonl';
 import { openRedaction } from '../user/redaction.ts';
-import { codingPolicies } from './coding.ts';
-import { findWorkFolder, type GuardHost, guardFolder, homeFolder, toSessionId } from './place.ts';
+import { guardPolicies } from './coding.ts';
+import { findWorkFolder, type GuardHost, guardFolder, homeFolder } from './place.ts';
+import { forgetOldSessions } from './retention.ts';
 import { readGuardRules } from './rules.ts';
+import { withReportedRuns } from './runs.ts';
+import { toSessionId } from './session-id.ts';
 
 /** Small, so that a hook reads little however long its session is. */
 const snapshotAfterBytes = 128 * 1024;
@@ -41,6 +44,8 @@ export async function openGuard(
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const id = toSessionId(agent.name, sessionId);
   const path = join(folder, `${id}.jsonl`);
+  // Once a session.
+  if (!existsSync(path)) await forgetOldSessions(host, Date.now());
   const redaction = await openRedaction(path, host);
   const { folder: at, workspace } = findWorkFolder(cwd, existsSync);
   const rules = await readGuardRules(workspace, host);
@@ -48,8 +53,8 @@ export async function openGuard(
   const home = homeFolder(host);
   const view = { folder: at, workspace, home, disk: nodeDisk() };
   const facts = createFacts({ describers: agent.describers, view });
-  const policies = [...codingPolicies(agent.name, host), ...rules];
-  return { session, guard: createGuard({ session, policies, facts }) };
+  const policies = guardPolicies({ agent: agent.name, rules }, host);
+  return { session, guard: withReportedRuns(createGuard({ session, policies, facts }), { session, cwd, host }) };
 }
 
 interface SessionFile {

@@ -5,11 +5,14 @@ import { describeStyle } from '../../calls/line.ts';
 import { findHook } from '../../guard/copy.ts';
 import { hookCommand, installations } from '../../guard/install.ts';
 import { readHooks } from '../../guard/installed.ts';
+import { forgetSession } from '../../guard/retention.ts';
 import { type Ended, runCommand, toEvent } from '../../guard/send-event.ts';
+import { toSessionId } from '../../guard/session-id.ts';
 import type { ExitCode } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { printJson, printLines } from '../../terminal/print.ts';
 import { toPrintable } from '../../terminal/text.ts';
+import { describeSwitch } from './guard-off.ts';
 
 /** Calls that no hook of an agent sees: observed, or documented by its makers. */
 const unseen: Readonly<Record<string, readonly string[]>> = {
@@ -70,13 +73,16 @@ async function checkAgent(agent: string, host: Host): Promise<Checked> {
   const hooks = await readHooks({ agent }, host);
   const [command, ...more] = hooks.get('PreToolUse') ?? [];
   if (command === undefined) return { agent, problems: [], unseen: gaps };
+  const off = describeSwitch(host);
+  if (off !== undefined) return { agent, command, problems: [off], unseen: gaps };
   const { words } = await findHook(host);
   const missing = (installations[agent]?.events ?? []).filter((event) => !hooks.has(event));
+  const session = `doctor-${process.pid}`;
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-doctor-'));
   try {
     await writeFile(join(folder, '.env'), 'CHECK=1\n');
     const send = (input: string): Promise<Ended> => {
-      const call = { session: `doctor-${process.pid}`, id: `doctor-${input}`, command: input, folder };
+      const call = { session, id: `doctor-${input}`, command: input, folder };
       const event = toEvent('PreToolUse', call, agent === 'codex' ? { turn_id: 'doctor' } : {});
       return runCommand(command, { folder, environment: host.environment, input: event });
     };
@@ -96,6 +102,7 @@ async function checkAgent(agent: string, host: Host): Promise<Checked> {
     };
   } finally {
     await rm(folder, { recursive: true, force: true });
+    await forgetSession(toSessionId(agent, session), host);
   }
 }
 
