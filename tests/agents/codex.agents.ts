@@ -5,14 +5,14 @@ import { readLog } from '@holdfast/session/jsonl';
 import { beforeAll, expect, test } from 'vitest';
 import { type CodexRun, type Folders, installCodex, leaked, runCodex, version } from './codex.ts';
 import type { Said } from './model-server.ts';
-import { agentTable } from './table.ts';
+import { writeTable } from './table.ts';
 
 beforeAll(installCodex);
 
 const shell = (cmd: string): Said => ({ call: 'exec_command', arguments: { cmd } });
 const readFile = (path: string): Said => ({ call: 'read_file', namespace: 'mcp__files', arguments: { path } });
 const done: readonly Said[] = [{ text: 'Finished.' }];
-const { row } = agentTable(`Codex ${version}`);
+writeTable(`Codex ${version}`);
 
 /** Every call of the one guarded session, with how it ended. */
 async function outcomes({ home }: CodexRun): Promise<readonly string[]> {
@@ -23,7 +23,7 @@ async function outcomes({ home }: CodexRun): Promise<readonly string[]> {
   expect(problem).toBeUndefined();
   return records
     .filter(({ type }) => type === 'tool-call-end')
-    .map(({ name, outcome }) => `${name} ${(outcome as { kind: string }).kind}`);
+    .map(({ name, outcome }) => `${name as string} ${(outcome as { kind: string }).kind}`);
 }
 
 /** The results of the calls so far, as a request tells them to the model. */
@@ -36,13 +36,13 @@ function lastResult(request: string | undefined): string {
   return results(request).at(-1) ?? '';
 }
 
-test('without a guard the secret reaches the model: the tests see what they look for', async () => {
+test('`cat .env` without a guard → ran: the secret reached the model', async () => {
   await using run = await runCodex([[shell('cat .env')], done], { unguarded: true });
   expect(run.exitCode).toBe(0);
   expect(leaked(run)).toBe(true);
 });
 
-row('`cat .env`, then `ls`', 'the first did not run, and the model got the reason; the second ran', async () => {
+test('`cat .env`, then `ls` → the first did not run, and the model got the reason; the second ran', async () => {
   await using run = await runCodex([[shell('cat .env')], [shell('ls')], done]);
   expect(run.exitCode).toBe(0);
   expect(leaked(run)).toBe(false);
@@ -51,20 +51,20 @@ row('`cat .env`, then `ls`', 'the first did not run, and the model got the reaso
   expect(await outcomes(run)).toEqual(['bash denied', 'bash in-doubt']);
 });
 
-row('`npm install left-pad`', 'did not run; the model was told that a person has to approve', async () => {
+test('`npm install left-pad` → did not run; the model was told that a person has to approve', async () => {
   await using run = await runCodex([[shell('npm install left-pad')], done]);
   expect(lastResult(run.requests[1])).toContain('A person has to approve this in Holdfast first');
   expect(existsSync(join(run.workspace, 'node_modules'))).toBe(false);
 });
 
-row('three calls in one message', 'each decided by itself', async () => {
+test('three calls in one message → each decided by itself', async () => {
   await using run = await runCodex([[shell('ls'), shell('cat .env'), shell('cat a.txt')], done]);
   expect(leaked(run)).toBe(false);
   expect(results(run.requests[1]).join()).toContain('holds secrets');
   expect((await outcomes(run)).toSorted()).toEqual(['bash denied', 'bash in-doubt', 'bash in-doubt']);
 });
 
-row('a session that is resumed', 'guarded, in the same log', async () => {
+test('a session that is resumed → guarded, in the same log', async () => {
   await using run = await runCodex([[shell('ls')], done, [shell('cat .env')], done], { resumed: true });
   expect(run.exitCode).toBe(0);
   expect(run.requests).toHaveLength(4);
@@ -72,7 +72,7 @@ row('a session that is resumed', 'guarded, in the same log', async () => {
   expect(await outcomes(run)).toEqual(['bash in-doubt', 'bash denied']);
 });
 
-row('`read_file` of an MCP server', 'allowed for `a.txt` and reported; denied for `.env`', async () => {
+test('`read_file` of an MCP server → allowed for `a.txt` and reported; denied for `.env`', async () => {
   await using run = await runCodex([[readFile('a.txt')], [readFile('.env')], done]);
   expect(leaked(run)).toBe(false);
   expect(lastResult(run.requests[1])).toContain('hi');
@@ -80,7 +80,7 @@ row('`read_file` of an MCP server', 'allowed for `a.txt` and reported; denied fo
   expect(await outcomes(run)).toEqual(['mcp__files__read_file ok', 'mcp__files__read_file denied']);
 });
 
-row('`cat .env` of a sub-agent', 'did not run; the log of the session names the sub-agent', async () => {
+test('`cat .env` of a sub-agent → did not run; the log of the session names the sub-agent', async () => {
   const turns = { parent: 0, child: 0 };
   const spawning: Said = {
     call: 'spawn_agent',
@@ -99,7 +99,7 @@ row('`cat .env` of a sub-agent', 'did not run; the log of the session names the 
   expect((await outcomes(run)).toSorted()).toEqual(['bash denied', 'bash in-doubt', 'spawn_agent ok']);
 });
 
-row('`git push`', 'denied until `holdfast guard run -- npm test` has succeeded, then run', async () => {
+test('`git push` → denied until `holdfast guard run -- npm test` has succeeded, then run', async () => {
   const prepare = async ({ home, workspace }: Folders): Promise<void> => {
     const manifest = { private: true, scripts: { test: 'true' } };
     await writeFile(join(workspace, 'package.json'), JSON.stringify(manifest));
@@ -124,19 +124,17 @@ row('`git push`', 'denied until `holdfast guard run -- npm test` has succeeded, 
   expect(await outcomes(run)).toEqual(['bash denied', 'bash ok', 'bash in-doubt']);
 });
 
-const broken: readonly [string, (text: string) => string][] = [
+test.each<[string, (text: string) => string]>([
   ["the hook's file is gone", (text) => text.replaceAll('guard-hook-main.ts', 'guard-hook-main-gone.ts')],
   ['Node.js is gone', (text) => text.replaceAll(process.execPath, '/nonexistent/node')],
-];
-for (const [what, hooks] of broken)
-  row(what, 'every call denied', async () => {
-    await using run = await runCodex([[shell('cat .env')], [shell('ls')], done], { hooks });
-    expect(leaked(run)).toBe(false);
-    expect(lastResult(run.requests[1])).toContain('the call is denied');
-    expect(lastResult(run.requests.at(-1))).not.toContain('a.txt');
-  });
+])('%s → every call denied', async (_, hooks) => {
+  await using run = await runCodex([[shell('cat .env')], [shell('ls')], done], { hooks });
+  expect(leaked(run)).toBe(false);
+  expect(lastResult(run.requests[1])).toContain('the call is denied');
+  expect(lastResult(run.requests.at(-1))).not.toContain('a.txt');
+});
 
-row('the log cannot be written', 'every call denied', async () => {
+test('the log cannot be written → every call denied', async () => {
   const prepare = async ({ home }: Folders): Promise<void> => {
     await writeFile(join(home, '.local', 'state', 'holdfast', 'guard', '.holdfast'), 'no folder\n');
   };
@@ -146,31 +144,27 @@ row('the log cannot be written', 'every call denied', async () => {
   expect(lastResult(run.requests.at(-1))).not.toContain('a.txt');
 });
 
-row('a command that edits its hooks', 'denied', async () => {
+test('a command that edits its hooks → denied', async () => {
   const edit = "sed -i s/holdfast/true/ ~/.codex/hooks.json; echo 'x' > ~/.codex/config.toml";
   await using run = await runCodex([[shell(edit)], done]);
   expect(lastResult(run.requests[1])).toContain('A person has to do it');
 });
 
 // Not held: the guide, `guard install` and `guard doctor` say so.
-row(
-  'a hook that does not end within its timeout',
-  '**skipped: the secret reached the model** (ours ends after 8 of its 10 seconds)',
-  async () => {
-    const hooks = (text: string): string => {
-      const settings = JSON.parse(text) as {
-        hooks: Record<string, { hooks: { command: string; timeout: number }[] }[]>;
-      };
-      for (const group of settings.hooks['PreToolUse'] ?? [])
-        for (const hook of group.hooks) Object.assign(hook, { command: 'sleep 5', timeout: 1 });
-      return JSON.stringify(settings);
+test('a hook that does not end within its timeout → **skipped: the secret reached the model** (ours ends after 8 of its 10 seconds)', async () => {
+  const hooks = (text: string): string => {
+    const settings = JSON.parse(text) as {
+      hooks: Record<string, { hooks: { command: string; timeout: number }[] }[]>;
     };
-    await using run = await runCodex([[shell('cat .env')], done], { hooks });
-    expect(leaked(run)).toBe(true);
-  },
-);
+    for (const group of settings.hooks['PreToolUse'] ?? [])
+      for (const hook of group.hooks) Object.assign(hook, { command: 'sleep 5', timeout: 1 });
+    return JSON.stringify(settings);
+  };
+  await using run = await runCodex([[shell('cat .env')], done], { hooks });
+  expect(leaked(run)).toBe(true);
+});
 
-row('hooks that Codex was not told to trust', '**skipped silently: the secret reached the model**', async () => {
+test('hooks that Codex was not told to trust → **skipped silently: the secret reached the model**', async () => {
   await using run = await runCodex([[shell('cat .env')], done], { untrusted: true });
   expect(leaked(run)).toBe(true);
 });

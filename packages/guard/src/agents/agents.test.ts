@@ -194,7 +194,7 @@ describe('the event after a call reports', () => {
 });
 
 test.each([claudeCode, codex])(
-  '$name: a prompt for a sub-agent ends no call, and is no request of the person',
+  '$name: a prompt for a sub-agent ends no call and does not replace the request of the person',
   async (agent) => {
     const session = createSession({ store: memoryStore() });
     const requests: (string | undefined)[] = [];
