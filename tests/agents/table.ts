@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { afterAll } from 'vitest';
+import { afterAll, afterEach, type TestContext } from 'vitest';
 
 const guide = new URL('../../apps/docs/guide/guard.md', import.meta.url);
 
@@ -8,8 +8,12 @@ const guide = new URL('../../apps/docs/guide/guard.md', import.meta.url);
  * title is `a call → what was seen`.
  */
 export function writeTable(agent: string): void {
-  afterAll((_, { tasks }) => {
-    if (!tasks.every(({ result }) => result?.state === 'pass')) return;
+  let tasks: TestContext['task']['file']['tasks'] = [];
+  afterEach(({ task }) => {
+    tasks = task.file.tasks;
+  });
+  afterAll(() => {
+    if (tasks.length === 0 || !tasks.every(({ result }) => result?.state === 'pass')) return;
     const rows = tasks.map(({ name: title }) => `| ${title.replace(' → ', ' | ')} |`);
     const date = new Date().toISOString().slice(0, 10);
     const table = [`| ${agent}, ${date} | Seen |`, '| --- | --- |', ...rows].join('\n');
