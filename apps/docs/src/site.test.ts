@@ -13,9 +13,25 @@ test('every page of the guide has a place in the menu, and every place a page', 
   expect(links.filter((link) => !link.startsWith('/reference/')).toSorted()).toEqual(pages.toSorted());
 });
 
-test('the menu is in groups that a reader can take in', () => {
-  expect(guideMenu.length).toBeLessThanOrEqual(10);
-  for (const { items = [] } of guideMenu) expect(items.length).toBeLessThanOrEqual(6);
+test('the menu has three levels, in lists that a reader can take in', () => {
+  expect(guideMenu.map(({ text }) => text)).toEqual(['Start', 'Use', 'Reference']);
+  const lists = guideMenu.flatMap(({ items = [] }) => [items, ...items.map((topic) => topic.items ?? [])]);
+  for (const list of lists) expect(list.length).toBeLessThanOrEqual(8);
+});
+
+test('every link of the guide to a heading has one', async () => {
+  const folder = join(repository, 'apps', 'docs', 'guide');
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.md'));
+  const texts = new Map(
+    await Promise.all(names.map(async (name) => [name, await readFile(join(folder, name), 'utf8')] as const)),
+  );
+  const anchors = new Map([...texts].map(([name, text]) => [name, readAnchors(text)]));
+  const lost = [...texts].flatMap(([name, text]) =>
+    [...text.matchAll(/\]\((?:\.\/([\w-]+\.md))?#([\w-]+)\)/g)]
+      .filter(([, page = name, anchor = '']) => anchors.get(page)?.has(anchor) !== true)
+      .map(([link]) => `${name}: ${link}`),
+  );
+  expect(lost).toEqual([]);
 });
 
 test('the home page has a headline, reasons, a picture and the way on', async () => {
@@ -57,3 +73,17 @@ test.each([
   });
   expect(found).not.toEqual([]);
 });
+
+/** The anchors that VitePress gives to the headings of a page. */
+function readAnchors(text: string): ReadonlySet<string> {
+  const headings = text.replaceAll(/^```.*\n[\s\S]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm);
+  return new Set(
+    [...headings].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replaceAll('`', '')
+        .replaceAll(/[^\p{L}\p{N}_]+/gu, '-')
+        .replaceAll(/^-|-$/g, ''),
+    ),
+  );
+}
