@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { repository } from './libraries.ts';
 import { guideMenu, site } from './site.ts';
 
-test('every page of the guide has a place in the menu, and every place a page', async () => {
+test('the menu lists every page of the guide, and only those', async () => {
   const names = await readdir(join(repository, 'apps', 'docs', 'guide'));
   const pages = names.filter((name) => name.endsWith('.md')).map((name) => `/${name.replace(/(?:index)?\.md$/, '')}`);
   const links = [...JSON.stringify(site.themeConfig?.sidebar).matchAll(/"link":"([^"]+)"/g)].map(
@@ -13,13 +13,13 @@ test('every page of the guide has a place in the menu, and every place a page', 
   expect(links.filter((link) => !link.startsWith('/reference/')).toSorted()).toEqual(pages.toSorted());
 });
 
-test('the menu has three levels, in lists that a reader can take in', () => {
+test('the menu has three levels, in short lists', () => {
   expect(guideMenu.map(({ text }) => text)).toEqual(['Start', 'Use', 'Reference']);
   const lists = guideMenu.flatMap(({ items = [] }) => [items, ...items.map((topic) => topic.items ?? [])]);
   for (const list of lists) expect(list.length).toBeLessThanOrEqual(8);
 });
 
-test('every link of the guide to a heading has one', async () => {
+test('every link to a heading leads to one', async () => {
   const folder = join(repository, 'apps', 'docs', 'guide');
   const names = (await readdir(folder)).filter((name) => name.endsWith('.md'));
   const texts = new Map(
@@ -34,7 +34,14 @@ test('every link of the guide to a heading has one', async () => {
   expect(lost).toEqual([]);
 });
 
-test('the home page has a headline, reasons, a picture and the way on', async () => {
+test('the guide has at most 40,000 words, without the tables of errors', async () => {
+  const folder = join(repository, 'apps', 'docs', 'guide');
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.md') && name !== 'errors.md');
+  const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));
+  expect(texts.join('\n').trim().split(/\s+/).length).toBeLessThanOrEqual(40_000);
+});
+
+test('the home page has a headline, features, a picture and a next step', async () => {
   const text = await readFile(join(repository, 'apps', 'docs', 'guide', 'index.md'), 'utf8');
   const [, matter = '', page = ''] = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(text) ?? [];
   expect(matter).toMatch(/^layout: home$/m);
@@ -45,13 +52,13 @@ test('the home page has a headline, reasons, a picture and the way on', async ()
   expect(page).toMatch(/^## Three incidents/m);
 });
 
-test('the icon of the site is there', async () => {
+test('the site has an icon', async () => {
   const [link] = (site.head ?? []).filter(([, attributes]) => attributes?.['rel'] === 'icon');
   const path = join(repository, 'apps', 'docs', 'guide', 'public', String(link?.[1]?.['href']));
   expect(await readFile(path, 'utf8')).toContain('<svg');
 });
 
-// The local search of the site finds the beginnings of words, and ranks a title above a text.
+// The site's search matches prefixes and ranks headings above text.
 test.each([
   ['api key', 'api-keys'],
   ['API keys', 'api-keys'],

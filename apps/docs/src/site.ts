@@ -5,7 +5,7 @@ type Page = readonly [title: string, link: string];
 
 const pages = (list: readonly Page[]): DefaultTheme.SidebarItem[] => list.map(([text, link]) => ({ text, link }));
 
-/** A topic of the level "Use": closed unless it has the current page. */
+/** A topic of the level "Use", collapsed unless it contains the current page. */
 const topic = (text: string, list: readonly Page[]): DefaultTheme.SidebarItem => ({
   text,
   collapsed: true,
@@ -92,7 +92,7 @@ const reference: DefaultTheme.SidebarItem[] = [
   },
 ];
 
-/** The site. Pages come from the folder that `assemble` fills. */
+/** The site. `assemble` fills its source folder. */
 export const site: UserConfig<DefaultTheme.Config> = {
   title: 'Holdfast',
   description: 'A governed tool runtime for LLM agents in TypeScript.',
@@ -101,7 +101,7 @@ export const site: UserConfig<DefaultTheme.Config> = {
   srcDir: '.cache/site',
   outDir: 'dist',
   cacheDir: '.cache/vitepress',
-  // Braces in a text are braces, and in code two of them are, too.
+  // Keep braces in text and `{{` in code from markdown-it-attrs and Vue.
   markdown: {
     attrs: { disable: true },
     config(markdown) {
