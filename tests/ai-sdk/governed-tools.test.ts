@@ -5,7 +5,7 @@ import { callBudget } from '@holdfast/policy';
 import { createSession } from '@holdfast/session';
 import { generateText, isStepCount, streamText } from 'ai';
 import { convertArrayToReadableStream, MockLanguageModelV4 } from 'ai/test';
-import { expect, test } from 'vitest';
+import { expect, expectTypeOf, test } from 'vitest';
 import { lookUpCapital } from './test-agent.ts';
 
 const usage = {
@@ -20,6 +20,7 @@ const deleteAll = defineTool({
   execute: () => 'gone',
 });
 const tools = [lookUpCapital, deleteAll];
+const named = { look_up_capital: lookUpCapital, delete_all: deleteAll };
 
 /** The path, with a budget of two calls and a list of the events. */
 function createPath(): { readonly execute: ExecuteCall; readonly events: RunEvent[] } {
@@ -106,12 +107,14 @@ test('streamText does too', async () => {
     ],
   });
   const { execute, events } = createPath();
-  const { text } = streamText({
+  const { text, staticToolCalls } = streamText({
     model,
-    tools: toAiSdkTools(tools, { execute }),
+    tools: toAiSdkTools(named, { execute }),
     prompt: 'Peru?',
     stopWhen: isStepCount(3),
   });
   expect(await text).toBe('It is Lima.');
+  type Call = Awaited<typeof staticToolCalls>[number];
+  expectTypeOf<Extract<Call, { toolName: 'look_up_capital' }>['input']>().toEqualTypeOf<{ country: string }>();
   expect(events.filter(({ type }) => type === 'tool-call-end')).toMatchObject([{ outcome: { kind: 'ok' } }]);
 });

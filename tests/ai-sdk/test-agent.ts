@@ -5,7 +5,7 @@ import { createPrompt, markdownSection } from '@holdfast/prompt';
 import { createSession } from '@holdfast/session';
 import * as v from 'valibot';
 
-export const lookUpCapital: Tool = defineTool({
+export const lookUpCapital: Tool<{ country: string }> = defineTool({
   name: 'look_up_capital',
   description: 'Look up the capital of a country.',
   inputSchema: v.object({ country: v.pipe(v.string(), v.minLength(1), v.description('Name of the country')) }),

@@ -5,6 +5,7 @@ export type { AiSdkCallOptions, AiSdkModel, AiSdkReader, AiSdkStream } from './s
 export {
   type AiSdkSchema,
   type AiSdkTool,
+  type AiSdkTools,
   type AiSdkToolsOptions,
   type ExecuteCall,
   toAiSdkTools,

@@ -1,6 +1,6 @@
-import { defineTool, type Outcome, type ToolCall } from '@holdfast/core';
+import { defineTool, type InputOfTool, type Outcome, type ToolCall } from '@holdfast/core';
 import { jsonSchema } from '@holdfast/schema/json';
-import { expect, test } from 'vitest';
+import { expect, expectTypeOf, test } from 'vitest';
 import { toAiSdkTools } from './to-ai-sdk-tools.ts';
 
 const read = defineTool({
@@ -115,5 +115,19 @@ test.each([
 test('two tools with the same name are rejected', () => {
   expect(() => toAiSdkTools([read, read], { execute: async () => outcome({}) })).toThrow(
     expect.objectContaining({ code: 'tool.name.duplicate' }),
+  );
+});
+
+test('tools given by name keep the types of their inputs', () => {
+  const tools = toAiSdkTools({ read, list }, { execute: async () => outcome({}) });
+  expect(Object.keys(tools)).toEqual(['read', 'list']);
+  expectTypeOf(tools.read.execute).parameter(0).toEqualTypeOf<InputOfTool<typeof read>>();
+  // @ts-expect-error: not one of the tools.
+  expect(tools.delete).toBeUndefined();
+});
+
+test('a key that is not the name of its tool is rejected', () => {
+  expect(() => toAiSdkTools({ look: read }, { execute: async () => outcome({}) })).toThrow(
+    expect.objectContaining({ code: 'tool.name.invalid', message: expect.stringContaining('`look`') }),
   );
 });

@@ -1,5 +1,6 @@
 import {
   HoldfastError,
+  type InputOfTool,
   type JsonObject,
   type Outcome,
   type PendingApproval,
@@ -23,17 +24,22 @@ export type ExecuteCall = (
  * A tool for `generateText` and `streamText` of AI SDK 5, 6 and 7. The schema type of AI SDK 5 cannot be satisfied from
  * outside: there, cast the tools to its `ToolSet`.
  */
-export interface AiSdkTool {
+export interface AiSdkTool<Input = unknown> {
   readonly description: string;
-  readonly inputSchema: AiSdkSchema;
+  readonly inputSchema: AiSdkSchema<Input>;
   execute(
-    input: unknown,
+    input: Input,
     call: { readonly toolCallId: string; readonly abortSignal?: AbortSignal | undefined },
   ): Promise<string>;
 }
 
+/** The tools by name. Tools given by name keep the types of their inputs. */
+export type AiSdkTools<Given> = Given extends readonly Tool[]
+  ? Readonly<Record<string, AiSdkTool>>
+  : { readonly [Name in keyof Given]: AiSdkTool<InputOfTool<Given[Name]>> };
+
 /** A Standard Schema, for the SDK's types, that is also in the SDK's own format of a plain JSON Schema, for its runtime. */
-export interface AiSdkSchema extends StandardSchema {
+export interface AiSdkSchema<Input = unknown> extends StandardSchema<Input> {
   readonly jsonSchema: JsonObject;
   readonly validate: undefined;
 }
@@ -49,25 +55,40 @@ export interface AiSdkToolsOptions {
 }
 
 /**
- * Converts tools for a program written for the AI SDK; every call goes through `execute`, the host's call path.
+ * Converts tools for a program written for the AI SDK; every call goes through `execute`, the host's call path. Takes a list, or an
+ * object that names each tool as the tool names itself, for typed inputs: `toAiSdkTools({ refund }, { execute })`.
  *
  * The model gets the outcome's text. Any outcome but `ok`, including a pending approval, is thrown with its code and
  * text: the SDK turns it into a tool error and shows the model the text. `data` holds `kind` and `callId`.
  *
- * @throws HoldfastError `tool.name.duplicate`, and the errors of compiling a schema.
+ * @throws HoldfastError `tool.name.duplicate`, `tool.name.invalid`, and the errors of compiling a schema.
  */
+export function toAiSdkTools<Given extends readonly Tool[] | Readonly<Record<string, Tool>>>(
+  tools: Given,
+  options: AiSdkToolsOptions,
+): AiSdkTools<Given>;
 export function toAiSdkTools(
-  tools: readonly Tool[],
+  tools: readonly Tool[] | Readonly<Record<string, Tool>>,
   { execute, declarations }: AiSdkToolsOptions,
 ): Readonly<Record<string, AiSdkTool>> {
   const result: Record<string, AiSdkTool> = {};
-  for (const tool of tools) {
-    if (Object.hasOwn(result, tool.name)) {
-      throw new HoldfastError('tool.name.duplicate', `Two tools are named \`${tool.name}\`; rename one of them.`, {
-        data: { name: tool.name },
+  for (const [key, tool] of Object.entries<Tool>(tools)) {
+    const { name } = tool;
+    if (!Array.isArray(tools) && key !== name) {
+      throw new HoldfastError(
+        'tool.name.invalid',
+        `The tool under \`${key}\` is named \`${name}\`; use its name as the key.`,
+        {
+          data: { name },
+        },
+      );
+    }
+    if (Object.hasOwn(result, name)) {
+      throw new HoldfastError('tool.name.duplicate', `Two tools are named \`${name}\`; rename one of them.`, {
+        data: { name },
       });
     }
-    result[tool.name] = toAiSdkTool(declarations?.get(tool.name) ?? declare(tool), execute);
+    result[name] = toAiSdkTool(declarations?.get(name) ?? declare(tool), execute);
   }
   return result;
 }

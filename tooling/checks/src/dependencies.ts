@@ -2,6 +2,9 @@ import { builtinModules } from 'node:module';
 import { toPackageName } from './layers.ts';
 import { isTest, type Member, type Repository } from './repository.ts';
 
+// `npm run peers` installs what these need.
+const peers = 'tests/peers/programs/';
+
 /** Dependencies that are used and not declared, or declared and not used. */
 export function findDependencyProblems({ members, root }: Repository): string[] {
   return members.flatMap((member) => findInMember(member, Object.keys(root.devDependencies ?? {})));
@@ -17,6 +20,7 @@ function findInMember({ folder, manifest, sources }: Member, shared: readonly st
   const used = new Set<string>();
   const usedByTests = new Set<string>();
   for (const { path, imports } of sources) {
+    if (path.startsWith(peers)) continue;
     for (const name of imports.map(toPackageName)) {
       if (name === undefined || name.startsWith('node:') || name === manifest.name) continue;
       (isTest(path) ? usedByTests : used).add(name);

@@ -1,0 +1,38 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '../..');
+export const folder: string = join(root, '.cache', 'peers');
+
+/** The newest that npm installed on 2026-11-24; newer ones of pi depend on packages that the registry did not have. */
+export const versions = {
+  ai: '7.0.173',
+  '@ai-sdk/openai': '4.0.118',
+  '@openai/agents': '0.20.0',
+  '@mastra/core': '1.71.0',
+  '@langchain/langgraph': '1.7.3',
+  '@langchain/core': '1.4.0',
+  '@langchain/openai': '1.5.8',
+  '@earendil-works/pi-agent-core': '0.87.1',
+  '@earendil-works/pi-ai': '0.87.1',
+  zod: '4.6.7',
+} as const;
+
+/** Installs the peers, some 490 MB, into a folder of their own, once, and puts the programs beside them. */
+export function installPeers(): void {
+  const packageFile = JSON.stringify({ private: true, type: 'module', dependencies: versions });
+  if (!existsSync(folder)) {
+    const fresh = `${folder}-new`;
+    rmSync(fresh, { recursive: true, force: true });
+    mkdirSync(fresh, { recursive: true });
+    writeFileSync(join(fresh, 'package.json'), packageFile);
+    const words = ['install', '--ignore-scripts', '--no-audit', '--no-fund'];
+    execFileSync('npm', words, { cwd: fresh, stdio: 'inherit' });
+    const ours = join(fresh, 'node_modules', '@holdfast');
+    mkdirSync(ours);
+    for (const name of ['kit', 'adapter-ai-sdk']) symlinkSync(join(root, 'packages', name), join(ours, name));
+    renameSync(fresh, folder);
+  }
+  cpSync(join(import.meta.dirname, 'programs'), join(folder, 'programs'), { recursive: true });
+}
