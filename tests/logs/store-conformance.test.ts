@@ -58,18 +58,18 @@ test.each(checks.filter(({ skipped }) => skipped === undefined))('$store: $name'
 test('what cannot be asked of a store says so, and does not pass', async () => {
   const skipped = checks.filter((check) => check.skipped !== undefined);
   expect(skipped.map(({ store, name }) => `${store}: ${name}`)).toEqual([
-    'memory: an entry that is no JSON is refused and leaves nothing behind',
-    'memory: a store that is closed takes no more records, however often it is closed',
-    'memory: a log that is open is not opened by a second writer',
-    'memory: a store that was closed does not write into a log that somebody else has opened',
-    'memory: what was appended is brought to the disk, for many callers at once',
-    'memory: a store that is closed brings nothing more to the disk, and leaves nobody waiting',
-    'memory: a snapshot is due after a while, not after one, and the later the larger the last one was',
-    'memory: a log is opened from its last snapshot on, and holds all that is before it',
-    'memory: a session writes snapshots when they are due, and comes back from the last one as it was',
+    'memory: an entry that is not JSON is rejected without a trace',
+    'memory: a closed store rejects records, however often it was closed',
+    'memory: an open log cannot be opened by a second writer',
+    'memory: a closed store does not write into a log that was reopened elsewhere',
+    'memory: appended records are synced to the disk, for concurrent callers',
+    'memory: a closed store syncs no more, and leaves no caller waiting',
+    'memory: a snapshot is due after enough records, and later after a larger snapshot',
+    'memory: a log opens from its last snapshot, and keeps earlier records',
+    'memory: a session writes due snapshots, and is restored from the last one',
     ...['jsonl', 'sqlite'].flatMap((store) => [
-      `${store}: what was appended is brought to the disk, for many callers at once`,
-      `${store}: a store that is closed brings nothing more to the disk, and leaves nobody waiting`,
+      `${store}: appended records are synced to the disk, for concurrent callers`,
+      `${store}: a closed store syncs no more, and leaves no caller waiting`,
     ]),
   ]);
   for (const { run } of skipped) await expect(run()).rejects.toMatchObject({ code: 'conformance.skipped' });
@@ -78,13 +78,13 @@ test('what cannot be asked of a store says so, and does not pass', async () => {
 test('without `reopen`, what needs it is skipped', () => {
   const suite = storeConformance({ create: () => memoryStore(), read: ({ records }) => records });
   expect(suite.filter(({ skipped }) => skipped === 'no `reopen` was given').map(({ name }) => name)).toEqual([
-    'a log that is gone on with is one log',
-    'a log that is open is not opened by a second writer',
-    'a store that was closed does not write into a log that somebody else has opened',
-    'what was there before it was opened again is read as well',
-    'a log is opened from its last snapshot on, and holds all that is before it',
-    'a log is gone on with, again and again',
-    'a session writes snapshots when they are due, and comes back from the last one as it was',
+    'a resumed log is one log',
+    'an open log cannot be opened by a second writer',
+    'a closed store does not write into a log that was reopened elsewhere',
+    'records from before a reopen are readable',
+    'a log opens from its last snapshot, and keeps earlier records',
+    'a log is resumed repeatedly',
+    'a session writes due snapshots, and is restored from the last one',
   ]);
 });
 
@@ -145,20 +145,17 @@ const broken: readonly (readonly [check: string, store: Broken])[] = [
   ['in order, numbered', { read: (records) => records.slice(0, 199) }],
   ['in order, numbered', { read: (records) => records.toReversed() }],
   ['in order, numbered', { create: ({ append }) => ({ append: (entry, seq) => append(entry, seq, 0) }) }],
-  ['without records has none', { read: () => [{ type: 'note', seq: 0, atMs: 0 }] }],
+  ['empty store has no records', { read: () => [{ type: 'note', seq: 0, atMs: 0 }] }],
   ['half surrogates', inText('\\ud800', '\ufffd')],
   ['numbers at the edges', inText('5e-324', '0')],
   ['keys that mean something', { create: changing((entry) => copyByHand(entry)) }],
   ['empty and mixed collections', inText('[null]', '[]')],
   ['a value 500 levels deep', { create: changing((entry) => (JSON.stringify(entry).length > 2_000 ? note : entry)) }],
   ['two megabytes', { create: changing((entry) => (JSON.stringify(entry).length > 100_000 ? note : entry)) }],
-  ['`__proto__` of the entry itself', { create: changing((entry) => Object.assign({}, entry)) }],
+  ['own field `__proto__`', { create: changing((entry) => Object.assign({}, entry)) }],
+  ['the `atMs` of an entry', { create: changing(({ atMs, ...entry }) => (atMs === undefined ? entry : { ...entry })) }],
   [
-    'a time that an entry says',
-    { create: changing(({ atMs, ...entry }) => (atMs === undefined ? entry : { ...entry })) },
-  ],
-  [
-    'is left as it was',
+    'is not modified',
     {
       create: changing((entry, seq) => {
         Reflect.set(entry, 'number', seq);
@@ -167,7 +164,7 @@ const broken: readonly (readonly [check: string, store: Broken])[] = [
     },
   ],
   [
-    'is no JSON is refused',
+    'is not JSON is rejected',
     {
       create: ({ append }) => ({
         append(entry, seq, atMs) {
@@ -180,10 +177,10 @@ const broken: readonly (readonly [check: string, store: Broken])[] = [
       }),
     },
   ],
-  ['does not follow the last one', { create: ({ append }) => ({ append: renumbering(append) }) }],
-  ['takes no more records', { create: ({ append, close }) => dropping(append, close) }],
+  ['record out of sequence', { create: ({ append }) => ({ append: renumbering(append) }) }],
+  ['closed store rejects records', { create: ({ append, close }) => dropping(append, close) }],
   [
-    'takes no more records',
+    'closed store rejects records',
     {
       throws: 'closed twice',
       create: ({ close }) => {
@@ -210,7 +207,7 @@ const broken: readonly (readonly [check: string, store: Broken])[] = [
   ],
   ['by a second writer', shared()],
   [
-    'somebody else has opened',
+    'reopened elsewhere',
     {
       create: (store) => ({
         append(entry, seq, atMs) {
@@ -223,9 +220,9 @@ const broken: readonly (readonly [check: string, store: Broken])[] = [
       }),
     },
   ],
-  ['for many callers at once', { create: () => ({ sync: () => new Promise(() => undefined) }) }],
+  ['for concurrent callers', { create: () => ({ sync: () => new Promise(() => undefined) }) }],
   [
-    'for many callers at once',
+    'for concurrent callers',
     {
       throws: 'busy',
       create: () => {
@@ -241,9 +238,9 @@ const broken: readonly (readonly [check: string, store: Broken])[] = [
       },
     },
   ],
-  ['leaves nobody waiting', { create: () => ({ sync: async () => undefined }) }],
+  ['leaves no caller waiting', { create: () => ({ sync: async () => undefined }) }],
   [
-    'leaves nobody waiting',
+    'leaves no caller waiting',
     {
       create: ({ close }) => {
         const waiting = new Set<() => void>();
@@ -254,10 +251,10 @@ const broken: readonly (readonly [check: string, store: Broken])[] = [
       },
     },
   ],
-  ['read from any record on', { create: ({ read }) => ({ read: () => read() }) }],
-  ['read from any record on', { create: ({ read }) => ({ read: (from = 0) => [...read(from)].slice(0, 100) }) }],
+  ['readable from any record', { create: ({ read }) => ({ read: () => read() }) }],
+  ['readable from any record', { create: ({ read }) => ({ read: (from = 0) => [...read(from)].slice(0, 100) }) }],
   [
-    'read from any record on',
+    'readable from any record',
     {
       create: ({ read }) => {
         let cache: readonly LogRecord[] | undefined;
@@ -270,9 +267,9 @@ const broken: readonly (readonly [check: string, store: Broken])[] = [
       },
     },
   ],
-  ['while it is read', { create: ({ read }) => ({ read: fromTheEnd(read) }) }],
+  ['appends during a read', { create: ({ read }) => ({ read: fromTheEnd(read) }) }],
   [
-    'several at once',
+    'concurrent readers',
     {
       create: ({ read }) => {
         // One place for all who read.
@@ -305,7 +302,7 @@ const broken: readonly (readonly [check: string, store: Broken])[] = [
     },
   ],
   [
-    'was there before',
+    'from before a reopen',
     {
       reopen: opening(({ records, store }) => ({
         records,
@@ -313,11 +310,11 @@ const broken: readonly (readonly [check: string, store: Broken])[] = [
       })),
     },
   ],
-  ['due after a while', { create: () => ({ snapshotDue: true }) }],
-  ['due after a while', { create: () => ({ snapshotDue: false }) }],
-  ['due after a while', { create: (store) => dueAfter(store, 100_000) }],
+  ['due after enough records', { create: () => ({ snapshotDue: true }) }],
+  ['due after enough records', { create: () => ({ snapshotDue: false }) }],
+  ['due after enough records', { create: (store) => dueAfter(store, 100_000) }],
   [
-    'due after a while',
+    'due after enough records',
     {
       create: ({ append }) => {
         let due = false;
@@ -334,11 +331,11 @@ const broken: readonly (readonly [check: string, store: Broken])[] = [
     },
   ],
   [
-    'from its last snapshot on',
+    'opens from its last snapshot',
     { reopen: async (open, { path }) => ({ records: readLog(path).records, store: (await open()).store }) },
   ],
   [
-    'from its last snapshot on',
+    'opens from its last snapshot',
     {
       reopen: opening(({ records, store }) => ({
         records,
@@ -347,11 +344,11 @@ const broken: readonly (readonly [check: string, store: Broken])[] = [
     },
   ],
   [
-    'what is rebuilt from its log',
+    'session rebuilt from the log',
     { create: changing((entry) => (entry.type === 'event' ? withoutEvents(entry) : entry)) },
   ],
   [
-    'writes nothing more, however often',
+    'closed session writes nothing',
     {
       create: ({ append, close }) => ({
         close() {
@@ -361,15 +358,18 @@ const broken: readonly (readonly [check: string, store: Broken])[] = [
       }),
     },
   ],
-  ['again and again', { create: changing((entry) => (entry.type === 'tool-call-end' ? withoutEvents(entry) : entry)) }],
   [
-    'snapshots when they are due',
+    'resumed repeatedly',
+    { create: changing((entry) => (entry.type === 'tool-call-end' ? withoutEvents(entry) : entry)) },
+  ],
+  [
+    'writes due snapshots',
     {
       throws: 'cannot be replayed',
       create: changing((entry) => (entry.type === 'snapshot' ? { ...entry, slices: [] } : entry)),
     },
   ],
-  ['snapshots when they are due', { create: () => ({ snapshotDue: false }) }],
+  ['writes due snapshots', { create: () => ({ snapshotDue: false }) }],
 ];
 
 const note: LogEntry = { type: 'note' };

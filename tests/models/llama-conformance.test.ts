@@ -94,7 +94,7 @@ async function create(replies: readonly ProviderReply[]): Promise<ModelUnderTest
 
 // It counts tokens itself, and its format has one call a message and no ids.
 const own = ['calls come in order, with ids, names and arguments', 'tokens are reported as the provider counts them'];
-const beside = 'the schema of an output reaches the provider beside tools, which are called before it is answered';
+const beside = 'an output schema reaches the provider with tools, which are called first';
 const checks = modelConformance({ create }).filter(({ name }) => !own.includes(name) && name !== beside);
 
 test.each(checks)('a model of llama.cpp: $name', async ({ run }) => {

@@ -21,8 +21,8 @@ test('what a provider is without is skipped, and does not pass', async () => {
   const skipped = modelConformance({ create, without: ['output', 'usage'] }).filter((check) => check.skipped);
   expect(skipped.map(({ name }) => name)).toEqual([
     'tokens are reported as the provider counts them',
-    'the schema of an output reaches the provider, and only when it is asked for',
-    'the schema of an output reaches the provider beside tools, which are called before it is answered',
+    'an output schema reaches the provider, only if requested',
+    'an output schema reaches the provider with tools, which are called first',
   ]);
   for (const { run } of skipped) await expect(run()).rejects.toMatchObject({ code: 'conformance.skipped' });
 });
@@ -48,37 +48,37 @@ const { signal: never } = new AbortController();
 let kept: ModelRequest['output'];
 
 const faults: Readonly<Record<string, Fault | ((made: ModelUnderTest) => Model)>> = {
-  'a text comes whole, and a message ends once, last': {
+  'text is complete, and a message ends once, last': {
     tell: (event) => (event.type === 'finish' ? [event, event] : [event]),
   },
   'calls come in order, with ids, names and arguments': {
     tell: (event) => [event.type === 'tool-call' ? { ...event, id: 'call-1' } : event],
   },
-  'a message that was cut says so': {
+  'a cut message is marked as cut': {
     tell: (event) => [event.type === 'finish' && event.reason === 'length' ? { ...event, reason: 'stop' } : event],
   },
   'tokens are reported as the provider counts them': {
     tell: (event) => [event.type === 'finish' ? { type: 'finish', reason: event.reason } : event],
   },
-  'everything that was said reaches the provider': {
+  'the whole conversation reaches the provider': {
     ask: (request) => ({ ...request, messages: request.messages.filter(({ role }) => role !== 'system') }),
   },
-  'a conversation that grows reaches the provider whole each time': {
+  'a growing conversation reaches the provider completely each time': {
     ask: (request) => ({ ...request, messages: request.messages.slice(-1) }),
   },
   'tools reach the provider, with descriptions and parameters': {
     ask: (request) => ({ ...request, tools: request.tools.map((tool) => ({ ...tool, description: '' })) }),
   },
-  'the schema of an output reaches the provider, and only when it is asked for': {
+  'an output schema reaches the provider, only if requested': {
     ask: (request) => {
       kept = request.output ?? kept;
       return { ...request, output: kept };
     },
   },
-  'the schema of an output reaches the provider beside tools, which are called before it is answered': {
+  'an output schema reaches the provider with tools, which are called first': {
     ask: (request) => (request.tools.length > 0 ? { ...request, output: undefined } : request),
   },
-  'what a provider fails with is thrown': ({ model }) => ({
+  'errors of the provider are thrown': ({ model }) => ({
     ...model,
     async *stream(request) {
       try {
@@ -90,14 +90,14 @@ const faults: Readonly<Record<string, Fault | ((made: ModelUnderTest) => Model)>
       }
     },
   }),
-  'a request that is over before it begins is not sent, and ends with the reason': ({ model }) => ({
+  'an aborted request is not sent, and ends with the reason': ({ model }) => ({
     ...model,
     async *stream(request) {
       yield* model.stream({ ...request, signal: never });
       request.signal.throwIfAborted();
     },
   }),
-  'a request that is over while its answer comes ends with the reason': {
+  'a request aborted during the answer ends with the reason': {
     ask: (request) => ({ ...request, signal: never }),
   },
 };

@@ -86,7 +86,7 @@ test('three identical calls of a turn: one question, one yes, and none in the tu
   });
   expect(world.asked).toHaveLength(1);
   expect(world.asked[0]?.asks[0]?.reason).toBe(
-    '`pay` always needs a yes.\nA yes also holds for the same call later in this session.',
+    '`pay` always needs approval.\nApproval also covers identical calls later in this session.',
   );
   expect(world.paid).toHaveLength(4);
 });
@@ -249,7 +249,11 @@ test('arguments that a schema makes something else of are never the same', async
   for (const day of ['2026-01-01', '2026-01-02', '2026-01-01']) {
     expect(await executeToolCall({ name: 'book', arguments: { day } }, options)).toMatchObject({ kind: 'ok' });
   }
-  expect(asked).toEqual(['`book` always needs a yes.', '`book` always needs a yes.', '`book` always needs a yes.']);
+  expect(asked).toEqual([
+    '`book` always needs approval.',
+    '`book` always needs approval.',
+    '`book` always needs approval.',
+  ]);
 });
 
 const step = fc.record({

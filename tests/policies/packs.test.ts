@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { listPackChecks } from './pack-suites.ts';
 
-const checks = await listPackChecks(2);
+const checks = await listPackChecks(1);
 
 test.each(checks.filter(({ skipped }) => skipped === undefined))('$pack, $name', async ({ run }) => {
   await expect(run()).resolves.toBeUndefined();

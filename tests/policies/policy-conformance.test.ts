@@ -47,7 +47,7 @@ const suites: Readonly<Record<string, PolicyTesterOptions>> = {
     create: () => allowTools(['search']),
     cases: [
       { call: search, answer: 'allow' },
-      { call: pay(1), answer: 'deny', reason: '`pay` is not among' },
+      { call: pay(1), answer: 'deny', reason: '`pay` is not an allowed tool' },
     ],
   },
   denyTools: {

@@ -170,7 +170,7 @@ test.each([[], ['--json']])('hostile text is escaped on terminals %s', async (..
   const checked = await run(['check', 'plugins', ...flags], folder.path);
   const refused = await run(['run', hostile, '--allow', hostile, '--model', 'offline'], folder.path);
   for (const { stdout, stderr } of [ran, shown, ...explained, replayed, unknown, listed, checked, refused]) {
-    expect((stdout + stderr).replaceAll('\n', '').match(unprintable)).toBeNull();
+    expect((stdout + stderr).replaceAll('\n', '').match(unprintable())).toBeNull();
   }
   for (const { exitCode } of [ran, ...explained, replayed]) expect(exitCode).toBe(0);
   expect(ran.stdout).toContain('fail');

@@ -9,6 +9,7 @@ export { modelJsonLimits, type ParsedJson, parseJson, type TextLimits } from './
 export { toPrintable, toPrintableBlock, unprintable } from './basics/printable.ts';
 export { ReadOnlyMap, ReadOnlySet } from './basics/read-only.ts';
 export { sha256 } from './basics/sha256.ts';
+export { hasControl, isOneLine, unicodePattern } from './basics/unicode.ts';
 export { readExpansion } from './call/expansion.ts';
 export {
   cutMiddle,

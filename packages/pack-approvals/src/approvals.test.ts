@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import manifest from '../package.json' with { type: 'json' };
 import { approvals } from './approvals.ts';
 
-test('its version is that of the package, its presets are printable', () => {
+test("has the package's version, and printable presets", () => {
   expect(approvals.version).toBe(manifest.version);
   expect(JSON.parse(JSON.stringify(approvals.presets))).toMatchObject({
     recommended: { config: { firstUse: 'external', rememberIdentical: true } },
@@ -13,7 +13,7 @@ test('its version is that of the package, its presets are printable', () => {
   });
 });
 
-test('only what the options name is mentioned', () => {
+test('mentions only tools named in the options', () => {
   const mentioned = (config: JsonObject) => packPolicies(approvals, { config }).flatMap(({ tools }) => tools);
   expect(mentioned({})).toEqual([]);
   const rule = { tool: 'pay', argument: 'euros', above: 5 };
@@ -37,7 +37,7 @@ test.each<{ config: JsonObject; says: string }>([
   { config: { rules: [{ ...rule, above: 1, reason: ' ' }] }, says: 'must not be empty' },
   { config: { rememberIdentical: 1 }, says: 'rememberIdentical' },
   { config: { rule: [] }, says: 'Unknown key' },
-])('$config is refused', ({ config, says }) => {
+])('rejects $config', ({ config, says }) => {
   expect(() => packPolicies(approvals, { config })).toThrow(
     expect.objectContaining({ code: 'pack.config.invalid', message: expect.stringContaining(says) }),
   );

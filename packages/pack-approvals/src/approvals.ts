@@ -18,37 +18,37 @@ import * as v from 'valibot';
 import manifest from '../package.json' with { type: 'json' };
 import { type ArgumentCondition, describeHeld, operators } from './argument-rules.ts';
 
-/** Calls by what they do, or `external`: of every tool that touches the world, as its effects say. */
+/** Calls selected by their facts, or `external`: all calls of tools with external effects. */
 export type CallChoice = 'external' | readonly FactRule[];
 
 /**
- * When a person is asked about a tool: where one of the operators holds for an argument. What an argument means to a tool of the host, such
- * as an amount, is no fact, so this names the tool.
+ * An approval rule for one tool: it applies if its operator holds for an argument. Tools are named because the meaning of an argument,
+ * such as an amount, is not a fact.
  */
 export interface ApprovalRule extends ArgumentCondition {
   readonly tool: string;
-  /** Shown to the person beside what holds. */
+  /** Shown to the person with the matching condition. */
   readonly reason?: string | undefined;
 }
 
-/** The options of `approvals`. A tool that `rules` names has to be there. */
+/** The options of `approvals`. Tools named in `rules` must exist. */
 export interface ApprovalsOptions {
-  /** Asked about at each call. Default: none. */
+  /** Calls that always need approval. Default: none. */
   readonly always?: CallChoice | undefined;
-  /** Asked about until one has succeeded in the session: of the tool, or of the rule. Default: none. */
+  /** Calls that need approval until one has succeeded in the session, per tool or rule. Default: none. */
   readonly firstUse?: CallChoice | undefined;
-  /** Asked about when the arguments say so. Default: none. */
+  /** Calls that need approval because of their arguments. Default: none. */
   readonly rules?: readonly ApprovalRule[] | undefined;
   /**
-   * Whether a yes holds for identical calls, which are those of the same tool with the same arguments: once such a call has succeeded
-   * nobody is asked about it again in the session. Default false.
+   * True: once an approved call has succeeded, identical calls (same tool, same arguments) need no approval in the session. Default
+   * false.
    */
   readonly rememberIdentical?: boolean | undefined;
 }
 
 const toolName = v.pipe(v.string(), v.check(isToolName, 'must be the name of a tool'));
 const noNames =
-  "must be `external`, or list what calls do, such as { runs: 'git push' }; for names of tools there is `requireApproval` of `@holdfast/policy`";
+  "must be `external`, or a list of rules such as { runs: 'git push' }; to name tools, use `requireApproval` of `@holdfast/policy`";
 const callChoice = v.union([v.literal('external'), v.array(factRuleSchema)], noNames);
 const scalar = v.union([v.string(), v.number(), v.boolean(), v.null()]);
 const limit = v.pipe(v.number(), v.finite());
@@ -75,25 +75,25 @@ const configSchema = v.object({
 });
 
 /**
- * Which calls a person is asked about: by what they do (`call.facts`), at the first use, by arguments.
+ * Decides which calls need a person's approval: by what they do (`call.facts`), at first use, or by arguments.
  *
- * A call that went on although the policy asked has been approved: by a person, a grant of the session or the host.
+ * A call that ran although the policy asked was approved by a person, a grant of the session or the host.
  *
- * State: keyed; `used/<tool>`, with the digest of a tool that has one, and `did/<rule>` for what `firstUse` has seen succeed, `same/<SHA-256>` for each call that was approved and has
- * succeeded, under `rememberIdentical`.
+ * State: keyed. For `firstUse`: `used/<tool>`, with the tool's digest if it has one, and `did/<rule>`, after a success. With
+ * `rememberIdentical`: `same/<SHA-256>` for each approved call that succeeded.
  */
 export const approvals: Pack<ApprovalsOptions> = definePack<ApprovalsOptions, ApprovalsOptions>({
   name: 'approvals',
   version: manifest.version,
-  description: 'Which calls a person is asked about, and how often.',
+  description: 'Decides which calls need approval, and how often.',
   configSchema,
   presets: {
     recommended: {
-      description: 'Every tool that touches the world, until it has been used once.',
+      description: 'Tools with external effects need approval until first used.',
       config: { firstUse: 'external', rememberIdentical: true },
     },
     strict: {
-      description: 'Every call that touches the world.',
+      description: 'Every call with external effects needs approval.',
       config: { always: 'external', rememberIdentical: false },
     },
   },
@@ -105,7 +105,7 @@ function askPerson(options: ApprovalsOptions): Policy<KeyedState<true>> {
   const byTool = Map.groupBy(rules, ({ tool }) => tool);
   const alwaysRules = readChoice(always);
   const firstRules = readChoice(firstUse);
-  // What was asked about, by its digest. Only for as long as the call lives, so it is no state.
+  // Digests of calls sent for approval. They live as long as the call, so they are not state.
   const asked = new WeakMap<PreparedCall, string>();
 
   function findReasons({ tool, input, facts }: PreparedCall, { state, place }: Context): readonly string[] {
@@ -118,8 +118,8 @@ function askPerson(options: ApprovalsOptions): Policy<KeyedState<true>> {
             return reason === undefined ? [] : [{ key, reason }];
           });
     return [
-      ...(isExternal(always, tool) ? [`${name} always needs a yes.`] : []),
-      ...held(alwaysRules).map(({ reason }) => `${name} always needs a yes: ${reason}`),
+      ...(isExternal(always, tool) ? [`${name} always needs approval.`] : []),
+      ...held(alwaysRules).map(({ reason }) => `${name} always needs approval: ${reason}`),
       ...(isExternal(firstUse, tool) && !state.has(usedKey(tool))
         ? [`${name} has not been used in this session before.`]
         : []),
@@ -140,7 +140,7 @@ function askPerson(options: ApprovalsOptions): Policy<KeyedState<true>> {
     if (digest === undefined) return ask(reasons.join('\n'));
     if (state.has(`same/${digest}`)) return allow;
     asked.set(call, digest);
-    return ask([...reasons, 'A yes also holds for the same call later in this session.'].join('\n'));
+    return ask([...reasons, 'Approval also covers identical calls later in this session.'].join('\n'));
   }
 
   return definePolicy<true>({
@@ -173,22 +173,22 @@ function askPerson(options: ApprovalsOptions): Policy<KeyedState<true>> {
   });
 }
 
-/** Of the very tool: another one under its name, or its code changed, has not been used. */
+/** Identifies the tool itself: a replacement under its name, or changed code, counts as unused. */
 function usedKey({ name, origin }: Tool): string {
   return origin === undefined ? `used/${name}` : `used/${name} ${origin.digest ?? `${origin.kind} ${origin.source}`}`;
 }
 
-/** `undefined` for arguments that are no JSON: such calls are never the same. */
+/** `undefined` for arguments that are not JSON: such calls are never identical. */
 async function digestCall({ tool, input }: PreparedCall): Promise<string | undefined> {
   const { name, effects, dangerous, origin } = tool;
-  // Another tool under its name is asked about again.
+  // Another tool under the same name needs approval again.
   const copied = copyJson([name, effects, dangerous, origin === undefined ? null : { ...origin }, input]);
   return copied.ok ? digestJson(copied.value) : undefined;
 }
 
 type Context = Pick<PolicyContext<KeyedState<true>>, 'state' | 'place'>;
 
-/** A rule, with the key under which its first use is kept. */
+/** A rule with the state key of its first use. */
 interface ReadRule {
   readonly key: string;
   readonly match: FactMatcher;
@@ -212,7 +212,7 @@ function isToolName(name: string): boolean {
     checkToolName(name);
     return true;
   } catch {
-    // Whoever asks says what is wrong, with the place in the options.
+    // The caller reports the problem with its position in the options.
     return false;
   }
 }

@@ -3,31 +3,31 @@ import { matchText } from './match-text.ts';
 
 export type Scalar = string | number | boolean | null;
 
-/** One condition on an argument; exactly one of the operators is there. */
+/** A condition on an argument, with exactly one operator. */
 export interface ArgumentCondition {
   /**
-   * By its key; of an inner one by its keys, with dots between them: `order.total`. In a list every item is looked at, or the one of a
-   * number: `lines.0.price`.
+   * Key of the argument; for nested values keys joined by dots: `order.total`. In a list every item is examined, or the one of an index:
+   * `lines.0.price`.
    */
   readonly argument: string;
-  /** Compared as text: in any letter case, without spaces around it, a path without detours. */
+  /** Compared as text, ignoring case and surrounding spaces; paths are normalized. */
   readonly equals?: Scalar | undefined;
-  /** Equal to one of them. */
+  /** Equal to any of these. */
   readonly in?: readonly Scalar[] | undefined;
-  /** More than that. */
+  /** Greater than this. */
   readonly above?: number | undefined;
-  /** Less than that. */
+  /** Less than this. */
   readonly below?: number | undefined;
-  /** A pattern for the whole text: `*` stands for any number of characters, `?` for one, anything else for itself. */
+  /** A pattern for the whole text: `*` matches any characters, `?` one, anything else itself. */
   readonly matches?: string | undefined;
-  /** That it is not there, or null. */
+  /** The argument is missing or null. */
   readonly missing?: true | undefined;
 }
 
 export const operators = ['equals', 'in', 'above', 'below', 'matches', 'missing'] as const;
 
 /**
- * Why a person is to be asked about a call with this input; `undefined` when the condition does not hold. What cannot be compared holds.
+ * Why a call with this input needs approval; `undefined` if the condition does not hold. Values that cannot be compared meet it.
  */
 export function describeHeld(condition: ArgumentCondition, input: unknown): string | undefined {
   const { argument, above, below, matches } = condition;
@@ -53,8 +53,8 @@ export function describeHeld(condition: ArgumentCondition, input: unknown): stri
 }
 
 /**
- * All that is at a path; what is in lists is looked at item by item, unless the path says which. A key may itself have dots: then all
- * ways to read the path count. `undefined` stands for nothing.
+ * All values at a path. Lists are examined item by item, unless the path has an index. Keys may contain dots, so all ways to split the
+ * path are tried. `undefined` stands for a missing value.
  */
 function collect(value: unknown, path: readonly string[]): ReadonlySet<unknown> {
   const [key] = path;
@@ -82,9 +82,9 @@ interface NumberCondition {
 
 function describeNumber(found: readonly unknown[], { shown, limit, holds }: NumberCondition): string | undefined {
   if (found.some((value) => typeof value === 'number' && holds(value))) return `${shown} is ${limit}`;
-  // A limit that cannot be looked at has not been kept.
+  // A limit that cannot be verified counts as exceeded.
   if (found.some((value) => typeof value !== 'number' || Number.isNaN(value)))
-    return `${shown} is no number, so it may be ${limit}`;
+    return `${shown} is not a number, so it may be ${limit}`;
   return undefined;
 }
 
@@ -94,10 +94,10 @@ function isText(value: unknown): value is string | number | boolean {
   );
 }
 
-// What is longer takes too long to compare.
+// Longer texts take too long to compare.
 const maxLength = 100_000;
 
-/** What no text can be compared with. */
+/** A value that cannot be compared with text. */
 function isOdd(value: unknown): boolean {
   if (typeof value === 'string') return value.length > maxLength;
   return value !== undefined && value !== null && !isText(value);
@@ -112,7 +112,7 @@ function isEqual(wanted: Scalar, value: unknown): boolean {
   return texts.includes(fold(String(wanted)));
 }
 
-/** The ways in which a text, or a number, may be meant: as it is, and as a path without detours. */
+/** The possible meanings of a text or number: as written, and as a normalized path. */
 function spellings(value: string | number | boolean): readonly string[] {
   const whole = fold(String(value));
   const text = whole.replaceAll('\\', '/');
@@ -125,7 +125,7 @@ function spellings(value: string | number | boolean): readonly string[] {
   return [whole, text, names.join('/'), `/${names.join('/')}`];
 }
 
-/** Brings together what a reader takes for the same text, but for letters of other alphabets that look alike. */
+/** Normalizes texts that look the same to a reader, except look-alike letters of other alphabets. */
 function fold(text: string): string {
   return text
     .normalize('NFKC')

@@ -1,26 +1,26 @@
 import type { ApprovalAnswer, PendingApproval } from '@holdfast/core';
 import { toCanonicalJson } from '@holdfast/core/internal';
 
-/** What of a question says what it is about. */
+/** The part of a question that tells what it is about. */
 export type Question = Pick<PendingApproval, 'name' | 'input' | 'asks'>;
 
-/** Questions about the same call for the same reasons. At least one. */
+/** At least one question about the same call for the same reasons. */
 export interface QuestionGroup<Asked extends Question> {
-  /** Equal for identical questions, of any turn and session. */
+  /** Equal for identical questions, across turns and sessions. */
   readonly key: string;
   readonly questions: readonly Asked[];
 }
 
 /**
- * Puts questions together that ask the same: the same tool, the same arguments, the same policies for the same reasons. In their order.
+ * Groups questions with the same tool, arguments, policies and reasons, in order.
  */
 export function groupIdentical<Asked extends Question>(questions: readonly Asked[]): readonly QuestionGroup<Asked>[] {
   return [...Map.groupBy(questions, keyOf)].map(([key, group]) => ({ key, questions: group }));
 }
 
 /**
- * An `approve` for a run that answers identical questions of one turn alike after a no: a person who has refused a call is not asked about
- * the same call again. A yes is for one call; that it holds for identical ones is for `rememberIdentical`.
+ * Wraps `approve` so that a denial also answers identical questions of the same turn. An approval covers one call; to extend it to
+ * identical calls, use `rememberIdentical`.
  */
 export function answerIdentical<Answer extends ApprovalAnswer | { readonly type: 'later' }>(
   approve: (pending: PendingApproval) => Answer | Promise<Answer>,
@@ -29,7 +29,7 @@ export function answerIdentical<Answer extends ApprovalAnswer | { readonly type:
   const refusals = new Map<string, Answer>();
   return async (pending) => {
     const current = JSON.stringify([pending.run ?? null, pending.turn ?? null]);
-    // Only of the turn that goes on; a direct call is none.
+    // Only for the current turn of a run; direct calls have none.
     if (current !== turn || pending.turn === undefined) refusals.clear();
     turn = current;
     const key = keyOf(pending);

@@ -21,7 +21,7 @@ test.each([
 const character = fc.constantFrom('a', 'b', '*', '?', '.', '(');
 const string = fc.array(character, { maxLength: 8 }).map((characters) => characters.join(''));
 
-test('it finds what an expression finds', () => {
+test('it matches what a regular expression matches', () => {
   fc.assert(
     fc.property(string, string, (pattern, text) => {
       const source = pattern.replaceAll(/[.(]/gu, '\\$&').replaceAll('*', '[^]*').replaceAll('?', '[^]');
@@ -31,8 +31,8 @@ test('it finds what an expression finds', () => {
   );
 });
 
-test('no text makes it slow', () => {
-  // One that tried every way would not end.
+test('no text is slow to match', () => {
+  // A backtracking search would not end.
   expect(matchText(`*${'a'.repeat(97)}b*`, 'a'.repeat(100_000))).toBe(false);
   expect(matchText('*a'.repeat(49).concat('*b'), 'a'.repeat(100_000))).toBe(false);
 });

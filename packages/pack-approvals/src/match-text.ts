@@ -1,6 +1,6 @@
 /**
- * Whether all of `text` matches `pattern`, in which `*` stands for any number of characters and `?` for one. Takes at most as many steps
- * as the product of the two lengths: when a character does not match, only the last `*` takes one more.
+ * True if all of `text` matches `pattern`, in which `*` matches any characters and `?` one. Takes at most as many steps as the product
+ * of the two lengths: on a mismatch only the last `*` is extended.
  */
 export function matchText(pattern: string, text: string): boolean {
   let at = 0;

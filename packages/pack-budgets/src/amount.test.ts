@@ -14,7 +14,7 @@ test.each([
   [5e-7, '0.0000005'],
   [999_999_999_999_999, '999999999999999'],
   ['999999999999999.999999999', '999999999999999.999999999'],
-  // What is finer is rounded up: nothing costs less than it does.
+  // More digits are rounded up, so that no cost is underestimated.
   ['0.0000000001', '0.000000001'],
   ['1.9999999999', '2'],
   [0.1 + 0.2, '0.300000001'],
@@ -47,15 +47,15 @@ test.each([
     '1.2.3',
   ],
   ...[`${'9'.repeat(16)}`, `1.${'0'.repeat(31)}`, null, undefined, true, 5n, {}, [], [5], new Date(5), Symbol('5')],
-])('is no amount: %s', (value) => {
+])('is not an amount: %s', (value) => {
   expect(readAmount(value)).toBeUndefined();
 });
 
-test.each([0, 1, 2 ** 53 - 1])('%d is a whole one', (value) => {
+test.each([0, 1, 2 ** 53 - 1])('%d is a whole amount', (value) => {
   expect(readWhole(value)).toBe(value < 1e15 ? wholeAmount(value) : undefined);
 });
 
-test.each([0.5, -1, '5', 2 ** 53, Number.NaN])('%s is no whole one', (value) => {
+test.each([0.5, -1, '5', 2 ** 53, Number.NaN])('%s is not a whole amount', (value) => {
   expect(readWhole(value)).toBeUndefined();
 });
 
@@ -66,7 +66,7 @@ const decimal = fc
     text: `${whole}.${String(cents).padStart(2, '0')}`,
   }));
 
-test('sums do not drift, as texts and as numbers, and what is written is read again', () => {
+test('sums of texts and numbers do not drift, and formatted amounts read back', () => {
   fc.assert(
     fc.property(fc.array(decimal, { maxLength: 50 }), fc.boolean(), (amounts, asNumbers) => {
       const sum = amounts.reduce((total, { text }) => total + (readAmount(asNumbers ? Number(text) : text) ?? -1n), 0n);
@@ -76,7 +76,7 @@ test('sums do not drift, as texts and as numbers, and what is written is read ag
   );
 });
 
-test('whatever it is given, an amount is none, or of at least 0 and not less than what was given', () => {
+test('any value is rejected, or read as an amount of at least 0 and at least the value', () => {
   fc.assert(
     fc.property(fc.oneof(fc.anything(), fc.double(), fc.string()), (value) => {
       const amount = readAmount(value);

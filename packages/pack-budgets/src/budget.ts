@@ -17,23 +17,23 @@ import type { Measure } from './measure.ts';
 
 export interface BudgetOptions {
   readonly id: string;
-  /** What it is a budget of, for messages. */
+  /** The budgeted unit, for messages. */
   readonly what: string;
   readonly limit: Amount;
-  /** What an amount has to be, for messages. */
+  /** The expected form of an amount, for messages. */
   readonly expected: string;
-  /** Tools that have to be there. */
+  /** Tools that must exist. */
   readonly tools: readonly string[];
-  /** `undefined`: calls of the tool take nothing. */
+  /** `undefined` if calls of the tool cost nothing. */
   readonly measureOf: (toolName: string) => Measure | undefined;
-  /** Whether what a call took is given back when it fails before its commit. */
+  /** True if the cost of a call is released when it fails before its commit. */
   readonly undone: boolean;
 }
 
 /**
- * Denies a call that would take more than is left, counts what successes have taken, and keeps what calls in doubt may have.
+ * Denies calls that would use more than is left, counts the cost of successes, and keeps the reservations of calls in doubt.
  *
- * State: keyed, amounts in plain digits: `spent`; `over`, what of it calls took beyond what they had said; `doubt <call key>`.
+ * State: keyed, amounts in plain digits: `spent`; `over`, the part of it that exceeded estimates; `doubt <call key>`.
  */
 export function budget({
   id,
@@ -44,7 +44,7 @@ export function budget({
   measureOf,
   undone,
 }: BudgetOptions): Policy<KeyedState<string>> {
-  // Whoever let these through knew that too little is left. Only for as long as the call lives, so it is no state.
+  // Calls let through although too little is left. They live as long as the call, so they are not state.
   const overruled = new WeakSet<PreparedCall>();
 
   const judge = ({ tool, input }: PreparedCall, state: KeyedState<string>): Decision => {
@@ -92,11 +92,11 @@ export function budget({
       const estimate = measureOf(tool.name)?.estimate(input);
       if (estimate === undefined || estimate === 0n) return undefined;
       const book = readBook(state);
-      // Calls that have begun since `check` was asked.
+      // Counts calls that have started since `check`.
       if (book.spent + book.doubt + estimate > limit && !overruled.has(call)) {
         throw tooMuch({ tool: tool.name, what, limit, estimate }, book);
       }
-      // A host may give two calls one id, one after the other.
+      // A host may reuse a call id.
       const key = `${doubtPrefix}${callKey}`;
       return upsert(key, formatAmount((readAmount(state.get(key)) ?? 0n) + estimate));
     },
@@ -111,13 +111,13 @@ interface Book {
   readonly doubt: Amount;
 }
 
-/** @throws HoldfastError for a state that somebody has made otherwise: what is left is not known then. */
+/** @throws HoldfastError for an invalid state, whose remaining amount is unknown. */
 function readBook(state: KeyedState<string>): Book {
   const book = { spent: 0n, over: 0n, doubt: 0n };
   for (const [key, text] of state) {
     const amount = readAmount(text);
     if (amount === undefined)
-      throw new HoldfastError('policy.budget', `The state of a budget has an odd amount at \`${key}\`.`);
+      throw new HoldfastError('policy.budget', `The state of a budget has an invalid amount at \`${key}\`.`);
     if (key.startsWith(doubtPrefix)) book.doubt += amount;
     else if (key === 'spent' || key === 'over') book[key] = amount;
   }

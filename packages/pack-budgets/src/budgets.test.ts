@@ -6,7 +6,7 @@ import { formatAmount } from './amount.ts';
 import { budgets } from './budgets.ts';
 import { sizeOf, valueAt } from './measure.ts';
 
-test('its version is that of the package, its presets are printable', () => {
+test("has the package's version, and printable presets", () => {
   expect(budgets.version).toBe(manifest.version);
   expect(JSON.parse(JSON.stringify(budgets.presets))).toMatchObject({
     recommended: { config: { maxCalls: 1000, maxBytes: 20_000_000 } },
@@ -15,7 +15,7 @@ test('its version is that of the package, its presets are printable', () => {
   });
 });
 
-test('only what has a limit has a policy, and only tools that the options name have to be there', () => {
+test('has a policy per limit, and requires only tools named in the options', () => {
   const made = (config: JsonObject) => packPolicies(budgets, { config }).map(({ id, tools }) => [id, tools]);
   expect(made({})).toEqual([
     ['budgets-calls', []],
@@ -75,7 +75,7 @@ test.each([
   [[], 'length', 0],
   [7, 'a', undefined],
   [null, 'a', undefined],
-])('in %j at %s there is %j', (json, path, found) => {
+])('%j has at %s the value %j', (json, path, found) => {
   expect(valueAt(json as never, path)).toEqual(found);
 });
 

@@ -6,29 +6,29 @@ import { readAmount, readWhole, wholeAmount } from './amount.ts';
 import { type BudgetOptions, budget } from './budget.ts';
 import { type Measure, measureOf, sizeMeasure, sizeOf, type Taking, valueAt } from './measure.ts';
 
-/** What a tool writes. */
+/** How to measure the writes of a tool. */
 export interface Writing {
-  /** The argument whose size counts, by dots. */
+  /** Path of the argument whose size counts, with dots. */
   readonly argument: string;
-  /** Where the value of the result says how many bytes were written, by dots. Default: the size of the argument. */
+  /** Path of the written bytes in the result, with dots. Default: the size of the argument. */
   readonly result?: string | undefined;
 }
 
-/** The options of `budgets`. All of them are for one session. */
+/** The options of `budgets`. All limits are per session. */
 export interface BudgetsOptions {
-  /** Calls that succeed or are in doubt. Default: as the preset says. */
+  /** Limit of calls that succeed or are in doubt. Default: the preset's. */
   readonly maxCalls?: number | undefined;
-  /** Bytes that calls write. Default: as the preset says. */
+  /** Limit of bytes written. Default: the preset's. */
   readonly maxBytes?: number | undefined;
-  /** Tools that write, beside `write_file` and `edit_file`. */
+  /** Tools that write, besides `write_file` and `edit_file`. */
   readonly bytes?: Readonly<Record<string, Writing>> | undefined;
-  /** Tokens that the tools named in `tokens` take. Default: no budget. */
+  /** Limit of tokens used by the tools in `tokens`. Default: no limit. */
   readonly maxTokens?: number | undefined;
-  /** By the tool, where it stands how many tokens it takes. */
+  /** By tool, how to measure its tokens. */
   readonly tokens?: Readonly<Record<string, Taking>> | undefined;
-  /** Money that the tools named in `money` take, in any one currency; a text such as `"12.50"`, or a number. Default: no budget. */
+  /** Limit of money used by the tools in `money`, in one currency; text such as `"12.50"`, or a number. Default: no limit. */
   readonly maxMoney?: string | number | undefined;
-  /** By the tool, where it stands how much it takes. */
+  /** By tool, how to measure its cost. */
   readonly money?: Readonly<Record<string, Taking>> | undefined;
 }
 
@@ -83,17 +83,16 @@ const configSchema = v.pipe(
 );
 
 /**
- * Budgets of a session: calls, bytes written, and the tokens and the money of tools that the options name. A call is denied that would
- * take more than is left. A success counts with what its result says that it took; what calls in doubt may have taken is held; what
- * failed counts nothing.
+ * Session budgets for calls, written bytes, and the tokens and money of the tools named in the options. Denies calls that would use more
+ * than is left. A success counts the amount in its result; calls in doubt keep their reservation; failed calls count nothing.
  *
- * Of calls that ran at the same time, one that would go over the budget of calls or bytes is denied, or fails, before it is
- * committed, unless its tool touches the world. A budget of 0 lets nothing through.
+ * Of concurrent calls, one that would exceed the budget of calls or bytes is denied or fails before its commit, unless its tool has
+ * external effects. A budget of 0 denies all calls.
  */
 export const budgets: Pack<BudgetsOptions> = definePack<BudgetsOptions, BudgetsOptions>({
   name: 'budgets',
   version: manifest.version,
-  description: 'Limits the calls of a session, the bytes they write, and the tokens and the money they take.',
+  description: 'Limits the calls of a session, the bytes they write, and the tokens and money they use.',
   configSchema,
   presets: {
     recommended: {
@@ -135,7 +134,7 @@ function bytes({ maxBytes, bytes: named = {} }: BudgetsOptions): readonly Policy
   ];
 }
 
-/** Every place where the new text came to stand. */
+/** Counts every replacement. */
 const editedSize: Measure['actual'] = (value, input) => {
   const replacements = valueAt(value, 'replacements');
   const times = typeof replacements === 'number' && Number.isSafeInteger(replacements) ? Math.max(1, replacements) : 1;
@@ -175,7 +174,7 @@ function isToolName(name: string): boolean {
     checkToolName(name);
     return true;
   } catch {
-    // Whoever asks says what is wrong, with the place in the options.
+    // The caller reports the problem with its position in the options.
     return false;
   }
 }

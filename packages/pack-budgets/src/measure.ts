@@ -2,26 +2,26 @@ import type { Json } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
 import { type Amount, wholeAmount } from './amount.ts';
 
-/** Where it stands what a call takes. */
+/** How to measure the cost of a call. */
 export interface Taking {
-  /** What a call takes, where no argument says so. */
+  /** Fixed cost, used if the argument is missing. */
   readonly amount?: string | number | undefined;
-  /** The argument that says so, by dots: `order.total`. */
+  /** Path of the argument with the cost, with dots: `order.total`. */
   readonly argument?: string | undefined;
-  /** Where the value of the result says what it has taken, by dots: `usage.totalTokens`. Default: what was reserved counts. */
+  /** Path of the actual cost in the result, with dots: `usage.totalTokens`. Default: the reserved amount. */
   readonly result?: string | undefined;
 }
 
-/** What a call takes, before it runs, and as far as that is told after it. */
+/** The estimated cost of a call, and the actual cost if known. */
 export interface Measure {
-  /** @returns `undefined` when it cannot be known. */
+  /** @returns `undefined` if it cannot be determined. */
   readonly estimate: (input: Json) => Amount | undefined;
   readonly actual?: (value: Json, input: Json) => Amount | undefined;
-  /** What is at the place that says it, for a message. */
+  /** The value at the cost's path, for a message. */
   readonly told?: (input: Json) => { readonly place: string; readonly found: Json | undefined };
 }
 
-/** Reads amounts where `taking` says that they stand. An argument that is there and odd is not made up for by `amount`. */
+/** Creates a measure. `amount` does not replace an invalid argument, only a missing one. */
 export function measureOf({ amount, argument, result }: Taking, read: (value: unknown) => Amount | undefined): Measure {
   const fixed = amount === undefined ? undefined : read(amount);
   return {
@@ -34,7 +34,7 @@ export function measureOf({ amount, argument, result }: Taking, read: (value: un
   };
 }
 
-/** Takes the size of an argument, in bytes; nothing when it is not there. */
+/** Measures the size of an argument in bytes; 0 if it is missing. */
 export function sizeMeasure(argument: string, actual?: Measure['actual']): Measure {
   return {
     estimate: (input) => sizeOf(valueAt(input, argument)),
@@ -52,7 +52,7 @@ export function valueAt(json: Json, path: string): Json | undefined {
   return value;
 }
 
-/** In UTF-8; of what is no text, as JSON. */
+/** Size in UTF-8; values other than text as JSON. */
 export function sizeOf(json: Json | undefined): Amount {
   if (json === undefined) return 0n;
   return wholeAmount(new TextEncoder().encode(typeof json === 'string' ? json : JSON.stringify(json)).length);

@@ -18,11 +18,11 @@ const disk = memoryDisk({
 });
 const view = { folder: '/w', workspace: '/w', disk };
 const { describe } = createFacts({ describers: [shellFacts(), fileFacts()], view });
-const context = { state: undefined, place: view } as unknown as PolicyContext; // What these policies look at.
+const context = { state: undefined, place: view } as unknown as PolicyContext; // The part that these policies use.
 
 type Options = { readonly config?: JsonObject; readonly preset?: string; readonly effects?: 'none' | 'external' };
 
-/** What the policies answer, those that allow left out. */
+/** The answers of the policies, without those that allow. */
 function check(name: string, input: Json, { config = {}, preset = 'recommended', effects = 'external' }: Options = {}) {
   const call = { id: 'c', tool: defineTool({ name, description: 'A tool of the tests.', effects }), input };
   const facts = describe(call, view);
@@ -37,7 +37,7 @@ const run = (command: string, options?: Options) => check('bash', { command }, o
 const read = (path: string, options?: Options) => check('read_file', { path }, options);
 const write = (path: string, options?: Options) => check('write_file', { path }, options);
 
-test('its version is that of the package, its presets are printable', () => {
+test("has the package's version, and printable presets", () => {
   expect(filesystemGuard.version).toBe(manifest.version);
   expect(JSON.parse(JSON.stringify((filesystemGuard as Pack).presets))).toMatchObject({
     recommended: { config: { unclear: 'ask' } },
@@ -49,33 +49,33 @@ test('its version is that of the package, its presets are printable', () => {
 test.each<{ title: string; found: readonly string[]; recommended: readonly string[] }>([
   { title: 'a source', found: read('src/a.ts'), recommended: [] },
   { title: 'a secret', found: read('.env'), recommended: ['secret-files deny'] },
-  { title: 'a secret by a link', found: read('link.md'), recommended: ['secret-files deny'] },
+  { title: 'a secret behind a link', found: read('link.md'), recommended: ['secret-files deny'] },
   { title: 'an example', found: read('.env.example'), recommended: [] },
-  { title: 'the same by a command', found: run('base64 < src/../link.md'), recommended: ['secret-files deny'] },
+  { title: 'the same in a command', found: run('base64 < src/../link.md'), recommended: ['secret-files deny'] },
   { title: 'a secret that is written', found: write('new.pem'), recommended: ['secret-files deny'] },
   { title: 'a secret that is deleted', found: run('rm .env'), recommended: ['secret-files deny'] },
-  { title: 'a search that passes over it', found: run('rg TODO src'), recommended: [] },
-  { title: 'a search that takes it in', found: run('grep -r TODO .'), recommended: ['secret-files ask'] },
-  { title: 'a search of what is not hidden', found: run('rg TODO'), recommended: ['secret-files ask'] },
-  { title: 'the same by a tool', found: check('grep_files', { path: 'open' }), recommended: ['secret-files ask'] },
+  { title: 'a search that skips it', found: run('rg TODO src'), recommended: [] },
+  { title: 'a search that includes it', found: run('grep -r TODO .'), recommended: ['secret-files ask'] },
+  { title: 'a search of visible files', found: run('rg TODO'), recommended: ['secret-files ask'] },
+  { title: 'the same with a tool', found: check('grep_files', { path: 'open' }), recommended: ['secret-files ask'] },
   { title: 'an unknown word', found: run('cat $x'), recommended: ['secret-files ask'] },
   { title: 'an unknown source', found: run('cat src/$x.ts'), recommended: [] },
   { title: 'an unknown program', found: run('frobnicate'), recommended: ['secret-files ask'] },
   { title: 'code of the workspace', found: run('npm test'), recommended: [] },
   { title: 'the folder of Git', found: write('.git/hooks/a'), recommended: ['read-only-files deny'] },
   { title: 'what runs by itself', found: write('package.json'), recommended: ['read-only-files ask'] },
-  { title: 'a folder that is made again', found: run('rm -rf dist'), recommended: [] },
+  { title: 'a folder that is regenerated', found: run('rm -rf dist'), recommended: [] },
   { title: 'a folder of sources', found: run('rm -rf src'), recommended: ['read-only-files ask'] },
   { title: 'the workspace', found: run('rm -rf .'), recommended: ['secret-files ask', 'read-only-files ask'] },
   { title: 'outside', found: read('/etc/passwd'), recommended: ['outside-files ask'] },
   { title: 'a folder of programs', found: read('/usr/include/stdio.h'), recommended: [] },
-  { title: 'a folder for what nobody keeps', found: write('/tmp/a'), recommended: [] },
+  { title: 'a temporary folder', found: write('/tmp/a'), recommended: [] },
   { title: 'outside, written', found: write('/usr/lib/a'), recommended: ['outside-files ask'] },
 ])('$title: $recommended', ({ found, recommended }) => {
   expect(found).toEqual(recommended);
 });
 
-test('under `strict` nobody is asked', () => {
+test('`strict` never asks', () => {
   const preset = { preset: 'strict' };
   expect(run('grep -r TODO .', preset)).toEqual(['secret-files deny']);
   expect(run('cat $x', preset)).toEqual(['secret-files deny']);
@@ -86,12 +86,12 @@ test('under `strict` nobody is asked', () => {
   expect(read('src/a.ts', preset)).toEqual([]);
 });
 
-test('a tool that touches nothing outside, by its own word, is left to what it touches', () => {
+test('a tool without external effects is judged by the files it touched', () => {
   expect(check('weigh', { path: '.env' })).toEqual(['secret-files ask']);
   expect(check('weigh', { path: '.env' }, { effects: 'none' })).toEqual([]);
 });
 
-test('the host says what is secret, read-only and in scope', () => {
+test('the host defines secrets, read-only files and scope', () => {
   expect(read('src/a.ts', { config: { secrets: ['src'] } })).toEqual(['secret-files deny']);
   expect(run('cat docs/$x.ts', { config: { secrets: ['*.ts'] } })).toEqual(['secret-files ask']);
   expect(read('.env', { config: { notSecret: ['.env'] } })).toEqual([]);
@@ -104,7 +104,7 @@ test('the host says what is secret, read-only and in scope', () => {
   expect(read('README.md', { config: { read: [''] } })).toEqual([]);
 });
 
-test('without facts every call is denied, and told what is missing', () => {
+test('without facts every call is denied with an explanation', () => {
   const call = { id: 'c', tool: defineTool({ name: 'read_file', description: 'Reads.', effects: 'none' }), input: {} };
   for (const policy of packPolicies(filesystemGuard))
     expect(policy.check(call, context)).toMatchObject({ type: 'deny', reason: expect.stringContaining('createFacts') });
@@ -115,14 +115,14 @@ test.each<{ config: JsonObject; says: string }>([
   { config: { notSecret: [''] }, says: 'notSecret[0]' },
   { config: { readOnly: ['[a'] }, says: 'must be a pattern' },
   { config: { secrets: '.env' }, says: 'secrets' },
-  { config: { read: ['../x'] }, says: 'from the root on' },
-  { config: { write: ['*.ts'] }, says: 'from the root on' },
+  { config: { read: ['../x'] }, says: 'relative to the root' },
+  { config: { write: ['*.ts'] }, says: 'relative to the root' },
   { config: { readers: { cat: 'file' } }, says: 'fileFacts' },
   { config: { writers: { put: 'file' } }, says: 'fileFacts' },
   { config: { searchers: { ack: { path: 'in' } } }, says: 'fileFacts' },
   { config: { outside: 'never' }, says: 'outside' },
   { config: { secret: ['.env'] }, says: 'Unknown key' },
-])('$config is refused', ({ config, says }) => {
+])('rejects $config', ({ config, says }) => {
   expect(() => packPolicies(filesystemGuard, { config })).toThrow(
     expect.objectContaining({ code: 'pack.config.invalid', message: expect.stringContaining(says) }),
   );

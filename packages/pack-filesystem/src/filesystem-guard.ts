@@ -5,26 +5,27 @@ import { keptFiles, outsideFiles, scopedFiles, secretFiles } from './judges.ts';
 import { configSchema, type FilesystemGuardOptions } from './options.ts';
 
 /**
- * Secret files are neither read, written nor deleted, what runs by itself is not changed unasked, and calls stay in the workspace. A call is
- * judged by its facts (`call.facts`), not by the name of its tool; without facts every call is denied.
+ * Protects secret files from being read, written or deleted, asks before files that run by themselves are changed, and keeps calls in the
+ * workspace. Judges a call by its facts (`call.facts`), not by its tool's name; without facts every call is denied.
  *
- * A success that touched a secret, kept or foreign file of the resource `filesystem` although its facts did not say so fails before it is
- * committed, with `policy.secret_files`, `policy.read_only_files` or `policy.path_scope`. Keeps no state.
+ * A success that touched a secret, read-only or out-of-scope file of the resource `filesystem` without declaring it in its facts fails
+ * before its commit, with `policy.secret_files`, `policy.read_only_files` or `policy.path_scope`. Keeps no state.
  */
 export const filesystemGuard: Pack<FilesystemGuardOptions> = definePack<FilesystemGuardOptions, FilesystemGuardOptions>(
   {
     name: 'filesystem-guard',
     version: manifest.version,
-    description: 'Keeps secret files unread, what runs by itself unchanged, and calls in the workspace.',
+    description: 'Protects secret files and files that run by themselves, and keeps calls in the workspace.',
     configSchema,
     presets: {
       recommended: {
-        description: 'Secrets are refused; a person is asked about what is outside, runs by itself, or is not clear.',
+        description:
+          'Denies secrets; asks about files outside of the workspace, files that run by themselves, and unclear calls.',
         config: { selfRunning: 'ask', outside: 'ask', unclear: 'ask', project: 'allow' },
       },
       strict: {
         description:
-          'Nobody is asked: what is outside, runs by itself or is not clear is refused, code of the workspace too.',
+          'Never asks: denies files outside of the workspace, files that run by themselves, unclear calls, and workspace code.',
         config: { selfRunning: 'deny', outside: 'deny', unclear: 'deny', project: 'deny' },
       },
     },

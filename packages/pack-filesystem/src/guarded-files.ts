@@ -12,38 +12,38 @@ import { decide, denyWithoutFacts, type Finding, keyOf, quote } from '@holdfast/
 
 export type FileUse = 'read' | 'written' | 'deleted';
 
-/** What speaks against a call, with the file that it is about. */
+/** An objection to a call, with the file concerned. */
 export interface FileFinding extends Finding {
-  /** The path in the workspace, and what happens to it. Absent: it is about no one file. */
+  /** The path in the workspace and its use. Absent if the finding concerns no single file. */
   readonly file?: { readonly key: string; readonly use: FileUse };
 }
 
-/** A file or folder of a call. */
+/** A file or folder that a call uses. */
 export interface UsedPlace {
   readonly use: FileUse;
   readonly place: Place;
-  /** As patterns have it. */
+  /** The path in the form that patterns match. */
   readonly key: string;
 }
 
 export interface GuardedFilesOptions {
   readonly name: string;
-  /** Of each place that a call uses. */
+  /** Judges each place that a call uses. */
   readonly judge: (used: UsedPlace, view: PlaceView) => FileFinding | undefined;
-  /** Of the call as a whole. */
+  /** Judges the call as a whole. */
   readonly judgeCall?: (facts: CallFacts, tool: Tool) => readonly Finding[];
-  /** Why a file of the resource `filesystem` must not have been used, whatever the facts said. */
+  /** Why a file of the resource `filesystem` must not be used, whatever the facts say. */
   readonly refuse: (key: string, use: FileUse) => string | undefined;
-  /** The code of that failure. */
+  /** The error code of that failure. */
   readonly code: string;
 }
 
 /**
- * Keeps calls off some files: by their facts before they run, by what they touched of the resource `filesystem` before their success is
- * committed. Keeps no state.
+ * Guards files: by a call's facts before it runs, and by the files of the resource `filesystem` that it touched before its commit. Keeps
+ * no state.
  */
 export function guardedFiles({ name, judge, judgeCall, refuse, code }: GuardedFilesOptions): Policy<undefined> {
-  // What a call did although it was refused, as a person let it. Only for as long as the call lives, so it is no state.
+  // Uses that were denied but approved by a person. They live as long as the call, so they are not state.
   const overruled = new WeakMap<PreparedCall, readonly FileFinding[]>();
   return definePolicy({
     name,
@@ -80,7 +80,7 @@ function listUses(facts: CallFacts, { workspace }: PlaceView): readonly UsedPlac
   return uses.flatMap(([use, places]) => places.map((place) => ({ use, place, key: keyOf(place.path, workspace) })));
 }
 
-/** A yes to reading a file is none to writing it. Who may write it may read it. */
+/** Approval to read a file does not cover writing it; approval to write covers reading. */
 function wasLetThrough(found: readonly FileFinding[], key: string, use: FileUse): boolean {
   return found.some(({ file }) => file?.key === key && (use === 'read' || file.use !== 'read'));
 }

@@ -6,15 +6,15 @@ import type { FilesystemGuardOptions } from './options.ts';
 
 const undone = { read: 'read', written: 'written', deleted: 'deleted' } as const;
 
-/** Secret files, and what is not clear. */
+/** Guards secret files, and unclear calls. */
 export function secretFiles(options: FilesystemGuardOptions): GuardedFilesOptions {
   const { unclear = 'deny', project = 'allow' } = options;
   const isSecret = secretFinder(options);
   const refuse: GuardedFilesOptions['refuse'] = (key, use) =>
     isSecret(key)
-      ? `${quote(key)} holds secrets and must not be ${undone[use]}. If it holds none, whoever runs this names it in \`notSecret\`.`
+      ? `${quote(key)} holds secrets and must not be ${undone[use]}. If it does not, the host can list it in \`notSecret\`.`
       : undefined;
-  // A pattern of the host may be about any name.
+  // A host's pattern may match any name.
   const mayEnd = options.secrets === undefined && options.read === undefined ? { mayEnd: isNoSource } : {};
   return {
     name: 'secret-files',
@@ -36,30 +36,28 @@ interface Searching {
   readonly unclear: 'ask' | 'deny';
 }
 
-/** A command that takes in a secret with a whole folder was hardly meant for it: a person may say so. */
+/** Judges a folder that contains a secret, which the command probably did not intend. */
 function judgeFolder({ use, place, key }: UsedPlace, { view, isSecret, unclear }: Searching): FileFinding | undefined {
   const found = findWithin(place, view, { matches: (path) => isSecret(keyOf(path, view.workspace)) });
   const folder = key === '' ? 'the workspace' : quote(key);
   if (found.type !== 'found') {
-    const reason = `It is not known whether a secret would be ${undone[use]} with ${folder}.`;
+    const reason = `A secret might be ${undone[use]} with ${folder}.`;
     return found.type === 'none' ? undefined : { answer: unclear, reason };
   }
   const secret = keyOf(found.path, view.workspace);
   return {
     answer: unclear,
-    reason: `${quote(secret)} holds secrets and would be ${undone[use]} with ${folder}: leave it out, name it in \`.gitignore\`, or take a folder without it.`,
+    reason: `${quote(secret)} holds secrets and would be ${undone[use]} with ${folder}: exclude it, list it in \`.gitignore\`, or use a folder without it.`,
     file: { key: secret, use },
   };
 }
 
-/** Which files are written and deleted by nobody, and which run by themselves. */
+/** Guards read-only files, and files that run by themselves. */
 export function keptFiles(options: FilesystemGuardOptions): GuardedFilesOptions {
   const { readOnly = [], selfRunning = 'ask', unclear = 'deny' } = options;
   const kept = filePatterns(['.git', ...readOnly]);
   const refuse: GuardedFilesOptions['refuse'] = (key, use) =>
-    use !== 'read' && kept.covers(key)
-      ? `${quote(key)} must not be ${undone[use]}: it is only there to be read.`
-      : undefined;
+    use !== 'read' && kept.covers(key) ? `${quote(key)} must not be ${undone[use]}: it is read-only.` : undefined;
   return {
     name: 'read-only-files',
     code: 'policy.read_only_files',
@@ -86,22 +84,22 @@ function describeSelfRunning(key: string, why: string): string {
   return `${quote(key)} runs by itself: ${why}.`;
 }
 
-// What a build or an installation makes again.
+// Folders that a build or an installation regenerates.
 const made =
   /(?:^|\/)(?:node_modules|dist|build|out|target|coverage|\.?cache|\.next|\.turbo|__pycache__|\.?venv|te?mp)(?:\/|$)/;
 
-/** A folder with everything in it; what is made again, or looked for by its name, is none. */
+/** True for a folder with all its content, unless it is regenerated or searched by name. */
 function isWholeFolder({ place: { path, inside, recursive }, key }: UsedPlace, view: PlaceView): boolean {
   if (path === view.workspace) return true;
   if (recursive === undefined || recursive.only !== undefined || (inside && made.test(key))) return false;
   return view.disk === undefined || view.disk.look(path).type === 'folder';
 }
 
-// Folders of systems that hold programs and what belongs to them, and those for files that nobody keeps.
+// System folders with programs, and temporary folders.
 const systemFolder = /^\/(?:usr|opt|lib|lib64|bin|sbin|nix)\//;
 const passingFolder = /^\/(?:private\/)?(?:var\/folders|tmp)\//;
 
-/** Files outside of the workspace. */
+/** Guards files outside of the workspace. */
 export function outsideFiles({ outside = 'ask' }: FilesystemGuardOptions): GuardedFilesOptions {
   return {
     name: 'outside-files',
@@ -112,20 +110,20 @@ export function outsideFiles({ outside = 'ask' }: FilesystemGuardOptions): Guard
       if (use === 'read' && systemFolder.test(path)) return undefined;
       return {
         answer: outside,
-        reason: `${quote(path)} lies outside of the workspace and would be ${undone[use]}.`,
+        reason: `${quote(path)} is outside of the workspace and would be ${undone[use]}.`,
         file: { key, use },
       };
     },
   };
 }
 
-/** Files outside of the folders that the host has named. */
+/** Guards files outside of the folders in the options. */
 export function scopedFiles({ read, write }: Pick<FilesystemGuardOptions, 'read' | 'write'>): GuardedFilesOptions {
   const refuse: GuardedFilesOptions['refuse'] = (key, use) => {
     const scope = use === 'read' ? read : write;
     if (scope === undefined || scope.some((folder) => isIn(key, folder))) return undefined;
     const list = scope.map((folder) => `\`${folder}\``).join(', ');
-    return `${quote(key)} must not be ${undone[use]}: only ${list} may be.`;
+    return `${quote(key)} must not be ${undone[use]}; allowed: ${list}.`;
   };
   return {
     name: 'path-scope',
@@ -146,7 +144,7 @@ function isIn(key: string, folder: string): boolean {
   return plain === '' || key === plain || key.startsWith(`${plain}/`);
 }
 
-/** No secret has a name that ends like a source or a document. */
+/** Names that end like a source or a document are not secrets. */
 function isNoSource(ends: string): boolean {
   return !/\.(?:md|ts|tsx|js|mjs|cjs|jsx|py|rs|go|c|h|cc|cpp|hpp|css|html|txt|log|java|rb|sh|snap|lock|svg|png)$/.test(
     ends,

@@ -9,9 +9,8 @@ import {
 import { isFilePattern, type SecretPatterns, secretFinder } from '@holdfast/facts/rules';
 
 /**
- * A filesystem, to be bound in place of `filesystem`, in which secret files are not there: they are not listed, so that a search passes
- * over them, and what names one is refused with `path.protected`. The files are those that `filesystemGuard` knows by the same options;
- * policies see the same files as tools do.
+ * Hides secret files: a filesystem to bind in place of `filesystem`. Secret files are not listed, so searches skip them, and using one fails
+ * with `path.protected`. The same options as for `filesystemGuard` select the files; policies see the same files as tools.
  *
  * @throws HoldfastError `options.invalid`.
  */
@@ -24,7 +23,7 @@ export function withoutSecrets(
     if (!known.includes(option)) {
       throw new HoldfastError(
         'options.invalid',
-        `\`${option}\` is no option: there are \`secrets\` and \`notSecret\`.`,
+        `\`${option}\` is not an option of \`withoutSecrets\`; options: \`secrets\`, \`notSecret\`.`,
       );
     }
     const patterns: unknown = given ?? [];
@@ -32,7 +31,7 @@ export function withoutSecrets(
       continue;
     throw new HoldfastError(
       'options.invalid',
-      `\`${option}\` must list patterns of at most 500 characters without \`..\` and \`\\\`, their brackets closed.`,
+      `\`${option}\` must list patterns of at most 500 characters with closed brackets, without \`..\` and \`\\\`.`,
     );
   }
   const isSecret = secretFinder(options);
@@ -55,7 +54,7 @@ function hideIn(transaction: FileTransaction, isSecret: IsSecret): FileTransacti
   const { view } = transaction;
   const reader = hideFrom(view, isSecret);
   return {
-    // By its own spelling, which may itself be one that must not be written.
+    // Uses the caller's spelling, which may itself be forbidden for writing.
     view: Object.freeze({
       ...reader,
       write: (path: string, content: string | Uint8Array) => reader.resolve(path).then(() => view.write(path, content)),
@@ -78,7 +77,7 @@ function hideFrom(files: FilesystemReader, isSecret: IsSecret): FilesystemReader
     if (!isSecret(key)) return key;
     throw new HoldfastError(
       'path.protected',
-      `\`${key.slice(-200).toWellFormed()}\` holds secrets and is kept from tools.`,
+      `\`${key.slice(-200).toWellFormed()}\` holds secrets and is hidden from tools.`,
       {
         data: { path: key },
       },

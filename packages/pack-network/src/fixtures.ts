@@ -12,7 +12,7 @@ import {
 import { createFacts, fetchFacts } from '@holdfast/facts';
 import { type NetworkEgressOptions, networkEgress } from './index.ts';
 
-/** What the tests of this package stand on: the answer of the pack to a call, and a server of this machine. */
+/** Test fixtures of this package: the pack's decision on a call, and a local server. */
 
 export function preset(name: 'recommended' | 'strict'): NetworkEgressOptions {
   const { config } = (networkEgress as Pack).presets[name] ?? {};
@@ -27,13 +27,13 @@ const context: PolicyContext = Object.freeze({
 });
 
 function neverRead(): never {
-  throw new Error('no policy of this package reads the session');
+  throw new Error('policies of this package do not read the session');
 }
 
 const view = { folder: '/w', workspace: '/w' };
 const { describe } = createFacts({ describers: [fetchFacts()], view });
 
-/** The answer to a call that does what the facts say. */
+/** The decision on a call with these facts. */
 export function decideFacts(
   options: NetworkEgressOptions,
   facts: CallFacts | undefined,
@@ -52,7 +52,7 @@ export async function decide(options: NetworkEgressOptions, input: Json): Promis
 
 export interface TestServer extends AsyncDisposable {
   readonly port: number;
-  /** What was asked of it: method, path, headers and body. */
+  /** The received requests: method, path, headers and body. */
   readonly requests: {
     readonly method: string;
     readonly path: string;
@@ -61,7 +61,7 @@ export interface TestServer extends AsyncDisposable {
   }[];
 }
 
-/** On 127.0.0.1. `/to/STATUS/URL` redirects to the URL, anything else answers with its own path. */
+/** Listens on 127.0.0.1. `/to/STATUS/URL` redirects to the URL; other paths return their own path. */
 export async function startServer(): Promise<TestServer> {
   const requests: TestServer['requests'] = [];
   const server = createServer((request, response) => {
@@ -71,7 +71,7 @@ export async function startServer(): Promise<TestServer> {
   server.listen(0, '127.0.0.1', () => resolve(undefined));
   await promise;
   return {
-    // A server that listens on a port has one.
+    // A listening server has a port.
     port: (server.address() as AddressInfo).port,
     requests,
     async [Symbol.asyncDispose]() {

@@ -4,35 +4,35 @@ import { readAddress } from './addresses.ts';
 import { configSchema, type NetworkEgressOptions } from './options.ts';
 import { createUrlRules, hostOf, readUrl, type UrlRules } from './url-rules.ts';
 
-/** One request, without following redirects: the `fetch` of any runtime. */
+/** Makes one request without following redirects: the `fetch` of any runtime. */
 export type FetchOnce = (url: string, init: RequestInit) => Promise<Response>;
 
-/** The addresses that a name has now, as texts. */
+/** Resolves a name to its current addresses, as text. */
 export type LookUp = (name: string) => Promise<readonly string[]>;
 
 export interface GuardedFetchOptions {
-  /** Default: the `fetch` of the runtime. `pinnedFetch` of `@holdfast/pack-network/node` connects only to addresses that it has checked. */
+  /** Default: the runtime's `fetch`. `pinnedFetch` of `@holdfast/pack-network/node` connects only to checked addresses. */
   readonly fetch?: FetchOnce;
   /**
-   * Looks up each host before it is requested; all its addresses have to be ones that may be reached. The runtime's `fetch` looks it
-   * up again, and may get another answer. Default: names are not looked up.
+   * Resolves each host before it is requested; all its addresses must be allowed. The runtime's `fetch` resolves it again, and may get
+   * another answer. Default: names are not resolved.
    */
   readonly lookup?: LookUp;
-  /** How often a request is redirected at most, 0 to 20. Default 5. */
+  /** Maximum number of redirects, 0 to 20. Default 5. */
   readonly maxRedirects?: number;
   /**
-   * The policy has let the first URL and its method through, so what it may have asked a person about is settled: redirects may lead
-   * to its host, and to listed ones. Default false: nothing goes to hosts and by methods that are not listed.
+   * Set if the first URL and its method were approved by a person: requests may then go to its host and to listed ones. Default false:
+   * only to listed hosts, by listed methods.
    */
   readonly isApproved?: boolean;
 }
 
 /**
- * A `fetch` whose requests, and all their redirects, are held to the rules of `networkEgress`. Redirects change the method as
- * browsers do; to another origin go only headers that say what is wanted, so no credentials, cookies or keys; `https` never leads
- * to `http`. A URL may be a text or a `URL`; `init` is that of `fetch`.
+ * Creates a `fetch` that applies the rules of `networkEgress` to requests and all their redirects. Redirects change the method as in
+ * browsers. Other origins get only headers that describe the wanted content, and so no credentials, cookies or keys. `https` never
+ * redirects to `http`. A URL may be text or a `URL`; `init` is that of `fetch`.
  *
- * The function throws `network.refused` for what must not be requested, before it is, and `network.redirects` after too many.
+ * The function throws `network.refused` before a forbidden request, and `network.redirects` after too many redirects.
  *
  * @throws HoldfastError `pack.config.invalid`, `options.invalid`.
  */
@@ -77,12 +77,12 @@ export function guardedFetch(
   };
 }
 
-/** So that a misspelt one is not passed over. @throws HoldfastError `options.invalid`. */
+/** Rejects unknown options, so that a misspelled one is not ignored. @throws HoldfastError `options.invalid`. */
 export function checkOptions(options: object, known: readonly string[]): void {
   const unknown = Object.keys(options).find((key) => !known.includes(key));
   if (unknown === undefined) return;
   const list = known.map((key) => `\`${key}\``).join(', ');
-  throw new HoldfastError('options.invalid', `\`${unknown}\` is no option: there are ${list}.`);
+  throw new HoldfastError('options.invalid', `\`${unknown}\` is not an option; options: ${list}.`);
 }
 
 /** @throws HoldfastError `pack.config.invalid`. */
@@ -92,7 +92,7 @@ export function readRules(config: NetworkEgressOptions): UrlRules {
   const [issue] = read.issues;
   throw new HoldfastError(
     'pack.config.invalid',
-    `The options of \`network-egress\` do not fit: \`${v.getDotPath(issue) ?? ''}\`: ${issue.message}`,
+    `Invalid options of \`network-egress\`: \`${v.getDotPath(issue) ?? ''}\`: ${issue.message}`,
     { data: { pack: 'network-egress' } },
   );
 }
@@ -108,9 +108,9 @@ interface Request {
 
 function toRequest(url: string, { method = 'GET', headers, body = null }: RequestInit): Request {
   const own = new Headers(headers);
-  // It would name another host than the URL.
+  // It could name another host than the URL.
   own.delete('host');
-  // As `fetch` itself writes it.
+  // Normalized as in `fetch`.
   const isUsual = /^(?:delete|get|head|options|post|put)$/i.test(method);
   return { url, method: isUsual ? method.toUpperCase() : method, headers: own, body };
 }
@@ -122,18 +122,18 @@ async function checkAddresses(url: URL, rules: UrlRules, lookup: LookUp | undefi
   if (addresses.length === 0) throw refused(`\`${host}\` has no address.`);
   for (const address of addresses) {
     const problem = rules.findAddressProblem(address);
-    if (problem !== undefined) throw refused(`\`${host}\` leads to an address that must not be reached: ${problem}`);
+    if (problem !== undefined) throw refused(`\`${host}\` resolves to a forbidden address: ${problem}`);
   }
 }
 
 const redirecting: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 function readLocation(response: Response): string | undefined {
-  if (response.type === 'opaqueredirect') throw refused('It was redirected, and this runtime does not tell where to.');
+  if (response.type === 'opaqueredirect') throw refused('It was redirected, and this runtime hides the target.');
   return redirecting.has(response.status) ? (response.headers.get('location') ?? undefined) : undefined;
 }
 
-// What says only which answer is wanted, and of what kind a body is. Keys have all sorts of names.
+// Headers that only describe the wanted response or the body. Headers with keys have arbitrary names.
 const plainHeaders: ReadonlySet<string> = new Set([
   'accept',
   'accept-encoding',
@@ -154,9 +154,10 @@ function redirect(
   from: URL,
   { status, location }: { readonly status: number; readonly location: string },
 ): Request {
-  if (!URL.canParse(location, from.href)) throw refused('It was redirected to what is no URL.');
+  if (!URL.canParse(location, from.href)) throw refused('It was redirected to an invalid URL.');
   const to = new URL(location, from);
-  if (from.protocol === 'https:' && to.protocol !== 'https:') throw refused('It was redirected from `https` to less.');
+  if (from.protocol === 'https:' && to.protocol !== 'https:')
+    throw refused('It was redirected from `https` to an insecure scheme.');
   const kept = new Headers(headers);
   const becomesGet = status === 303 ? method !== 'GET' && method !== 'HEAD' : status < 303 && method === 'POST';
   if (becomesGet) for (const name of [...kept.keys()].filter((key) => key.startsWith('content-'))) kept.delete(name);

@@ -10,7 +10,7 @@ const strict: NetworkEgressOptions = {
   ...preset('strict'),
   hosts: ['example.org', '*.example.net', '[2606:4700::1111]', '8.8.8.8'],
 };
-/** Every host and scheme, so that only addresses and spellings are refused. */
+/** All hosts and schemes, so that only addresses and spellings are denied. */
 const open: NetworkEgressOptions = {
   hosts: ['*'],
   schemes: ['http', 'https', 'ftp', 'file', 'data'],
@@ -29,7 +29,7 @@ test.each([
   'https://134744072/',
   'https://[2606:4700:0::1111]/',
   'https://\uff45xample.org/',
-])('may be reached: %s', async (url) => {
+])('is allowed: %s', async (url) => {
   expect(await decide(strict, { url })).toEqual({ type: 'allow' });
 });
 
@@ -41,8 +41,11 @@ test.each([
   'https://notexample.net/',
   'https://ex\u0430mple.org/',
   'https://8.8.4.4/',
-])('the host is not listed: %s', async (url) => {
-  expect(await decide(strict, { url })).toMatchObject({ type: 'deny', reason: expect.stringContaining('not among') });
+])('host is not listed: %s', async (url) => {
+  expect(await decide(strict, { url })).toMatchObject({
+    type: 'deny',
+    reason: expect.stringContaining('is not allowed'),
+  });
   expect(await decide({ ...strict, unlisted: 'ask' }, { url })).toMatchObject({ type: 'ask' });
 });
 
@@ -81,7 +84,7 @@ test.each([
   'https://256.1.1.1/',
   'https://',
   `https://example.org/${'a'.repeat(2_048)}`,
-])('is refused however it is meant: %s', async (url) => {
+])('is always denied: %s', async (url) => {
   expect(await decide(strict, { url })).toMatchObject({ type: 'deny' });
   expect((await decide({ ...strict, unlisted: 'ask', unclear: 'ask' }, { url })).type).not.toBe('allow');
 });
@@ -156,7 +159,7 @@ test.each([
   expect(await decide({ ...open, unlisted: 'ask' }, { url: `http://${host}:8080/` })).toMatchObject({ type: 'deny' });
 });
 
-test('what is not public is reached where the host says so, exactly', async () => {
+test('private addresses are allowed exactly as listed', async () => {
   const options = { ...open, hosts: ['*', 'localhost'], privateAddresses: ['127.0.0.1/32', 'fd00::/16'] };
   const answer = async (host: string) => (await decide(options, { url: `http://${host}/` })).type;
   expect(await answer('0x7f.1')).toBe('allow');
@@ -198,7 +201,7 @@ test.each<{ input: Json; type: string; options?: NetworkEgressOptions }>([
   expect(await decide({ ...strict, ...options }, input)).toMatchObject({ type });
 });
 
-test('a network of this machine is asked about where the host says so, and the metadata of a cloud never', async () => {
+test('private networks need approval if configured; cloud metadata is always denied', async () => {
   const options: NetworkEgressOptions = { ...open, local: 'ask' };
   for (const host of ['localhost', '127.0.0.1', '10.1.2.3', 'router.local', '[::1]'])
     expect(await decide(options, { url: `http://${host}/` })).toMatchObject({ type: 'ask' });
@@ -220,7 +223,7 @@ test.each<{ command: string; recommended: string; strict: string }>([
   { command: 'ls', recommended: 'allow', strict: 'allow' },
   { command: 'eval "$x"', recommended: 'ask', strict: 'deny' },
   { command: 'npm test', recommended: 'allow', strict: 'deny' },
-])('of a command: $command is $recommended, under `strict` $strict', ({ command, ...expected }) => {
+])('command $command: $recommended, with `strict` $strict', ({ command, ...expected }) => {
   const facts = describeCommand(command, {
     folder: '/w',
     workspace: '/w',
@@ -230,7 +233,7 @@ test.each<{ command: string; recommended: string; strict: string }>([
   expect(decideFacts(strict, facts)).toMatchObject({ type: expected.strict });
 });
 
-test('without facts a tool that touches the outside is denied, and told what is missing', () => {
+test('without facts a tool with external effects is denied with an explanation', () => {
   expect(decideFacts(strict, undefined)).toMatchObject({
     type: 'deny',
     reason: expect.stringContaining('createFacts'),
@@ -238,11 +241,11 @@ test('without facts a tool that touches the outside is denied, and told what is 
   expect(decideFacts(strict, undefined, 'state')).toEqual({ type: 'allow' });
 });
 
-test('reasons say what is wrong, and nothing of what a URL holds beside its host', async () => {
+test('reasons name the problem, and of a URL only its host', async () => {
   expect(await decide(strict, { url: 'https://example.com/?key=tulip' })).toEqual({
     type: 'deny',
     reason:
-      'The host `example.com` is not among those that may be reached: `example.org`, `*.example.net`, `2606:4700::1111`, `8.8.8.8`.',
+      'The host `example.com` is not allowed. Allowed hosts: `example.org`, `*.example.net`, `2606:4700::1111`, `8.8.8.8`.',
   });
   expect(await decide(strict, { url: 'https://ada:tulip@example.org/' })).toEqual({
     type: 'deny',
@@ -262,13 +265,13 @@ test.each<Json>([
   { unlisted: 'allow' },
   { tools: { fetch: 'url' } },
   { more: 1 },
-])('options that do not fit are refused: %j', (config) => {
+])('rejects the options %j', (config) => {
   expect(() => packPolicies(networkEgress, { config: config as Record<string, Json> })).toThrow(
     expect.objectContaining({ code: 'pack.config.invalid' }),
   );
 });
 
-test('no spelling of an address that is not public is let through', async () => {
+test('no spelling of a private address is allowed', async () => {
   const part = fc.integer({ min: 0, max: 255 });
   const address = fc.oneof(
     fc.tuple(fc.constant(127), part, part, part),
@@ -286,7 +289,7 @@ test('no spelling of an address that is not public is let through', async () => 
   );
   await fc.assert(
     fc.asyncProperty(spelling, fc.boolean(), async ([octets, count, bases], isDotted) => {
-      // The last number holds all octets that are left.
+      // The last number holds all remaining octets.
       const last = octets.slice(count - 1).reduce((sum, octet) => sum * 256 + octet, 0);
       const numbers = [...octets.slice(0, count - 1), last];
       const host = numbers.map((value, index) => number(value, bases[index] ?? 10)).join('.') + (isDotted ? '.' : '');
@@ -300,7 +303,7 @@ test('no spelling of an address that is not public is let through', async () => 
   );
 });
 
-test('whatever the text and the arguments, there is an answer, and what is let through leads to a listed host', async () => {
+test('any text and arguments get a decision, and allowed URLs lead to a listed host', async () => {
   const piece = fc.constantFrom(
     'https:',
     'http:',

@@ -5,26 +5,24 @@ import { configSchema, type NetworkEgressOptions } from './options.ts';
 import { createUrlRules } from './url-rules.ts';
 
 /**
- * Which hosts calls may reach and send to, whatever their tool is called: `requests` judges the hosts of the facts (`call.facts`). They are
- * compared as the WHATWG URL standard reads them, so that no spelling of a host or an address leads elsewhere. Without facts no call of a
- * tool that touches the outside is let through.
+ * Restricts the hosts that calls may reach and send to. The policy `requests` judges the hosts in the facts (`call.facts`), compared as the
+ * WHATWG URL standard reads them, so that no spelling of a host or address leads elsewhere. Without facts, calls of tools with external
+ * effects are denied.
  *
- * Names are not looked up: for that, and to hold every redirect to the same rules, a tool fetches with `guardedFetch`.
+ * Names are not resolved: for that, and to check every redirect, tools fetch with `guardedFetch`.
  */
 export const networkEgress: Pack<NetworkEgressOptions> = definePack<NetworkEgressOptions, NetworkEgressOptions>({
   name: 'network-egress',
   version: manifest.version,
-  description: 'Which hosts calls may reach, what they may send, and no private addresses.',
+  description: 'Restricts the hosts that calls may reach and send to, and blocks private addresses.',
   configSchema,
   presets: {
     recommended: {
-      description:
-        'A person is asked before data leaves, and about hosts that are no usual source of code and packages.',
+      description: 'Asks before data is sent, and about hosts other than the usual sources of code and packages.',
       config: { hosts: usualSources, unlisted: 'ask', local: 'ask', unclear: 'ask', schemes: ['https', 'http'] },
     },
     strict: {
-      description:
-        'Only listed hosts, read by GET and HEAD over https; nothing that is not clear, and no code of the workspace.',
+      description: 'Allows only GET and HEAD over https to listed hosts; denies unclear calls and workspace code.',
       config: { unlisted: 'deny', local: 'deny', unclear: 'deny', project: 'deny', schemes: ['https'], ports: [443] },
     },
   },
@@ -35,7 +33,7 @@ export const networkEgress: Pack<NetworkEgressOptions> = definePack<NetworkEgres
       definePolicy({
         name: 'requests',
         check({ facts, tool }) {
-          // By its own word a tool that is not external reaches nothing.
+          // A tool that is not external declares that it reaches nothing.
           if (facts === undefined) return tool.effects === 'external' ? denyWithoutFacts('requests') : decide([]);
           return decide([
             ...facts.hosts.flatMap(rules.inspectHost),

@@ -24,7 +24,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 const here = async (): Promise<readonly string[]> => ['127.0.0.1'];
 const refused = expect.objectContaining({ code: 'network.refused' });
 
-test('a request connects to the address that was looked up, and answers as `fetch` does', async () => {
+test('a request connects to the resolved address, and responds like `fetch`', async () => {
   const fetchOnce = pinnedFetch(config, { lookup: here });
   const url = `http://app.example.org:${server.port}/a`;
   const response = await fetchOnce(url, { method: 'POST', body: 'peas', headers: { 'x-a': 'b' } });
@@ -39,7 +39,7 @@ test('a request connects to the address that was looked up, and answers as `fetc
   expect((await fetchOnce(`http://127.0.0.1:${server.port}/`, {})).status).toBe(200);
 });
 
-test('a name that was public a moment ago gains nothing', async () => {
+test('DNS rebinding has no effect', async () => {
   const before = server.requests.length;
   const strict = { ...config, privateAddresses: [] };
   const fetchOnce = pinnedFetch(strict, { lookup: here });
@@ -51,11 +51,11 @@ test('a name that was public a moment ago gains nothing', async () => {
   expect(server.requests).toHaveLength(before);
 });
 
-test('names are looked up as this machine does, and redirects are followed by `guardedFetch`', async () => {
+test('names are resolved by the system, and `guardedFetch` follows redirects', async () => {
   const options = { ...config, hosts: ['localhost', 'app.example.org'], privateAddresses: ['127.0.0.0/8', '::1/128'] };
   const before = server.requests.length;
   const system = pinnedFetch(options);
-  // The machine's own name for itself may lead to ::1 first, where the server is not: both addresses are tried.
+  // The machine's own name may resolve to ::1 first, where the server does not listen: both addresses are tried.
   expect((await guardedFetch(options, { fetch: system })(`http://localhost:${server.port}/`)).status).toBe(200);
   const pinned = guardedFetch(options, { fetch: pinnedFetch(options, { lookup: here }) });
   const response = await pinned(`http://app.example.org:${server.port}/to/302/%2Fb`);
@@ -65,7 +65,7 @@ test('names are looked up as this machine does, and redirects are followed by `g
   await expect(pinned(`http://app.example.org:${server.port}/`, { signal: aborted })).rejects.toThrow('aborted');
 });
 
-test('options are checked when it is made, and what a server does wrong is thrown', async () => {
+test('options are checked on creation, and server failures are thrown', async () => {
   expect(() => pinnedFetch({ ports: [0] })).toThrow(expect.objectContaining({ code: 'pack.config.invalid' }));
   const misspelt: object = { lookUp: here };
   for (const make of [() => pinnedFetch(config, misspelt), () => guardedFetch(config, misspelt)]) {
@@ -83,7 +83,7 @@ test.each([
   'HTTP/1.1 099 Odd\r\ncontent-length: 2\r\n\r\nab',
   'HTTP/1.1 200 a\u0001b\r\ncontent-length: 0\r\n\r\n',
   'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',
-])('what a server answers ends no process and keeps nobody waiting: %j', async (answer) => {
+])('an invalid response neither crashes the process nor hangs: %j', async (answer) => {
   const odd = createServer((socket) => {
     socket.on('error', () => {}); // The other side ends the connection.
     socket.once('data', () => socket.end(answer));

@@ -11,17 +11,17 @@ import type { NetworkEgressOptions } from './options.ts';
 import type { UrlRules } from './url-rules.ts';
 
 export interface PinnedFetchOptions {
-  /** Default: the system's lookup, as every program of this machine does it. */
+  /** Default: the system's name resolution. */
   readonly lookup?: LookUp;
 }
 
 /**
- * One request that connects only to an address that was checked: a name that leads to another address a moment later gains nothing.
- * For `fetch` of `guardedFetch`, which judges the URLs and follows redirects. Each request has a connection of its own, goes past
- * proxies, sends its body as a whole, and gets the answer as the server sent it: ask for no `accept-encoding`.
+ * Creates a `fetch` that connects only to checked addresses, which defeats DNS rebinding. Pass it as `fetch` to `guardedFetch`, which
+ * checks URLs and follows redirects. Each request has its own connection, bypasses proxies, sends its body at once, and returns the
+ * response undecoded, so do not request an `accept-encoding`.
  *
- * The function throws `network.refused` for a name with an address that must not be reached, `network.answer_invalid` for an answer
- * that no `Response` can be made of, and what `node:http` does.
+ * The function throws `network.refused` for a name with a forbidden address, `network.answer_invalid` for a response that `Response` does
+ * not support, and errors of `node:http`.
  *
  * @throws HoldfastError `pack.config.invalid`, `options.invalid`.
  */
@@ -54,7 +54,7 @@ export function pinnedFetch(config: NetworkEgressOptions, options: PinnedFetchOp
         }
       },
     );
-    // To another protocol, which nobody asked for: without a listener the connection would end, and nothing be answered.
+    // An unrequested protocol upgrade: without a listener the connection would end without a response.
     sent.on('upgrade', (_incoming, socket) => {
       socket.destroy();
       reject(oddAnswer(target));
@@ -65,7 +65,7 @@ export function pinnedFetch(config: NetworkEgressOptions, options: PinnedFetchOp
   };
 }
 
-/** @throws for a status, or a text of it, that no `Response` can have. */
+/** @throws for a status or status text that `Response` does not support. */
 function toResponse(incoming: IncomingMessage, method: string, target: URL): Response {
   const { statusCode = 0, statusMessage = '', rawHeaders } = incoming;
   const headers = new Headers();
@@ -74,7 +74,7 @@ function toResponse(incoming: IncomingMessage, method: string, target: URL): Res
   }
   const isEmpty = method === 'HEAD' || [204, 205, 304].includes(statusCode);
   if (isEmpty) incoming.resume();
-  // The same class, by the name that each module has for it.
+  // The same class under two type names.
   const stream = isEmpty ? null : (Readable.toWeb(incoming) as ReadableStream<Uint8Array>);
   const response = new Response(stream, { status: statusCode, statusText: statusMessage, headers });
   return Object.defineProperty(response, 'url', { value: target.href });
@@ -83,12 +83,12 @@ function toResponse(incoming: IncomingMessage, method: string, target: URL): Res
 function oddAnswer(url: URL, cause?: unknown): HoldfastError {
   return new HoldfastError(
     'network.answer_invalid',
-    `\`${url.host}\` gives an answer that is none of HTTP as \`fetch\` knows it.`,
+    `\`${url.host}\` sent a response that \`fetch\` does not support.`,
     { cause },
   );
 }
 
-/** Answers what was found before, whatever is asked. */
+/** A lookup function that returns the given addresses. */
 function answering(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
   const [first = { address: '', family: 0 }] = found;
@@ -102,11 +102,11 @@ async function findAddresses(url: URL, lookup: LookUp, rules: UrlRules): Promise
   const name = url.hostname;
   const address = readAddress(name);
   const addresses = address === undefined ? await lookup(name) : [address];
-  const problem = addresses.length === 0 ? 'it has none.' : addresses.map(rules.findAddressProblem).find(Boolean);
+  const problem = addresses.length === 0 ? 'it has no address.' : addresses.map(rules.findAddressProblem).find(Boolean);
   if (problem === undefined) return addresses;
   throw new HoldfastError(
     'network.refused',
-    `The request must not be made: \`${name}\` leads to an address that must not be reached: ${problem}`,
+    `The request must not be made: \`${name}\` resolves to a forbidden address: ${problem}`,
   );
 }
 

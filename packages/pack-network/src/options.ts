@@ -3,27 +3,27 @@ import { isAddressRange } from './addresses.ts';
 
 /** Options of `networkEgress`. */
 export interface NetworkEgressOptions {
-  /** `example.org`, `*.example.org` for all names below it, `*` for all hosts; names as they are looked up, `xn--…`. Default: none. */
+  /** `example.org`, `*.example.org` for all subdomains, `*` for all hosts; names in ASCII form, `xn--…`. Default: none. */
   readonly hosts?: readonly string[] | undefined;
-  /** Hosts to which data may go by any method, written as `hosts`; a Git remote by its name. Default: none. */
+  /** Hosts that may receive data by any method, in the same form as `hosts`; a Git remote by its name. Default: none. */
   readonly sendTo?: readonly string[] | undefined;
   /** Default `GET` and `HEAD`. */
   readonly methods?: readonly string[] | undefined;
-  /** What is answered to hosts and methods that are not listed. Default `deny`. */
+  /** Decision for unlisted hosts and methods. Default `deny`. */
   readonly unlisted?: 'ask' | 'deny' | undefined;
-  /** Default `https`. Of commands, others are judged by their hosts alone: `git`, `ssh`. */
+  /** Default `https`. Other schemes of commands, such as `git` and `ssh`, are judged by their hosts alone. */
   readonly schemes?: readonly string[] | undefined;
   /** Default 80 and 443. */
   readonly ports?: readonly number[] | undefined;
-  /** Ranges of addresses that are not public and may be reached all the same: `127.0.0.1/32`. Default: none. */
+  /** Address ranges that are private but allowed: `127.0.0.1/32`. Default: none. */
   readonly privateAddresses?: readonly string[] | undefined;
-  /** What is answered when a call reaches this machine or a private network by a name or address that is not listed. Default `deny`. */
+  /** Decision for unlisted names and addresses of this machine or a private network. Default `deny`. */
   readonly local?: 'ask' | 'deny' | undefined;
-  /** What is answered when it is not clear what a call reaches. Default `deny`. */
+  /** Decision if it is unclear what a call reaches. Default `deny`. */
   readonly unclear?: 'ask' | 'deny' | undefined;
-  /** What is answered to code of the workspace, such as a test runner, that may reach anything. Default `allow`. */
+  /** Decision for workspace code that may reach anything, such as a test runner. Default `allow`. */
   readonly project?: 'allow' | 'ask' | 'deny' | undefined;
-  /** Of `guardedFetch`: characters that a URL has at most, since long ones carry data away. Default 2048. */
+  /** For `guardedFetch`: maximum length of a URL in characters, because long URLs can carry data out. Default 2048. */
   readonly maxUrlLength?: number | undefined;
 }
 
@@ -57,7 +57,7 @@ export const configSchema: v.GenericSchema<NetworkEgressOptions> = v.strictObjec
   maxUrlLength: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100_000))),
   tools: v.optional(
     v.never(
-      'is no option any more: a call is judged by its facts, so hand `fetchFacts({ tools: … })` to `createFacts`',
+      'is no longer an option: calls are judged by their facts; pass `fetchFacts({ tools: … })` to `createFacts`',
     ),
   ),
 });

@@ -3,7 +3,7 @@ import { quote } from '@holdfast/facts/rules';
 import { findSpecialRange, isLocalName, readAddress } from './addresses.ts';
 import type { NetworkEgressOptions } from './options.ts';
 
-/** What speaks against a request. */
+/** An objection to a request. */
 export interface UrlProblem {
   readonly kind: 'url' | 'local' | 'host' | 'method';
   readonly answer: 'ask' | 'deny';
@@ -11,12 +11,12 @@ export interface UrlProblem {
 }
 
 export interface UrlRules {
-  /** Problems of the URL, the method aside. */
+  /** Checks the URL, without the method. */
   inspectUrl(text: unknown): readonly UrlProblem[];
   inspectMethod(method: unknown): readonly UrlProblem[];
-  /** Problems of a host that the facts of a call name. */
+  /** Checks a host from the facts of a call. */
   inspectHost(host: Host): readonly UrlProblem[];
-  /** Why an address must not be connected to, which is what a name was looked up to. */
+  /** Why a resolved address must not be connected to. */
   findAddressProblem(address: string): string | undefined;
 }
 
@@ -44,41 +44,41 @@ export function createUrlRules({
 
   const findAddressProblem = (address: string): string | undefined => {
     const range = findSpecialRange(address, privateAddresses);
-    return range === undefined ? undefined : `${quote(address)} is no public address (${range}).`;
+    return range === undefined ? undefined : `${quote(address)} is not a public address (${range}).`;
   };
 
   const findSchemeProblem = (scheme: string, port: number | undefined): string | undefined => {
     if (!schemes.includes(scheme)) {
-      return `\`${scheme}\` is not among the schemes that may be used: ${list(schemes)}.`;
+      return `\`${scheme}\` is not an allowed scheme. Allowed: ${list(schemes)}.`;
     }
     const actual = port ?? usualPorts.get(scheme);
     if (actual !== undefined && ports.includes(actual)) return undefined;
-    return `Port ${actual ?? '?'} is not among the ports that may be used: ${list(ports)}.`;
+    return `Port ${actual ?? '?'} is not an allowed port. Allowed: ${list(ports)}.`;
   };
 
   const inspectName = (host: string): readonly UrlProblem[] => {
     const address = readAddress(host);
     const range = address === undefined ? undefined : findSpecialRange(address, privateAddresses);
     if (range !== undefined) {
-      // Not link-local ones, where clouds keep the credentials of a machine.
+      // Link-local addresses stay denied: clouds serve a machine's credentials there.
       const answer = ['loopback', 'private', 'uniqueLocal'].includes(range) ? local : 'deny';
-      return [{ kind: 'local', answer, reason: `${quote(host)} is no public address (${range}).` }];
+      return [{ kind: 'local', answer, reason: `${quote(host)} is not a public address (${range}).` }];
     }
     if (address === undefined && isLocalName(host) && !listed.names.has(host)) {
       const answer = host.endsWith('.internal') ? 'deny' : local;
       return [{ kind: 'local', answer, reason: `${quote(host)} is a name of a private network.` }];
     }
     if (listed.has(host)) return [];
-    const reason = `The host ${quote(host)} is not among those that may be reached: ${list([...listed.names])}.`;
+    const reason = `The host ${quote(host)} is not allowed. Allowed hosts: ${list([...listed.names])}.`;
     return [{ kind: 'host', answer: unlisted, reason }];
   };
 
   const inspectMethod = (method: unknown): readonly UrlProblem[] => {
-    // Only letters: what any client would take for another method is none of these.
+    // Letters only: anything that a client could read as another method is rejected.
     const name = typeof method === 'string' && /^[A-Za-z]{1,20}$/.test(method) ? method.toUpperCase() : undefined;
     if (name === undefined) return [{ kind: 'method', answer: 'deny', reason: 'The method must be a word.' }];
     if (methods.includes(name)) return [];
-    const reason = `\`${name}\` is not among the methods that may be used: ${list(methods)}.`;
+    const reason = `\`${name}\` is not an allowed method. Allowed: ${list(methods)}.`;
     return [{ kind: 'method', answer: unlisted, reason }];
   };
 
@@ -88,8 +88,8 @@ export function createUrlRules({
       const host = url === undefined ? undefined : hostOf(url);
       const problem =
         findTextProblem(text, maxUrlLength) ??
-        (url === undefined ? 'It is no URL.' : undefined) ??
-        (host === undefined ? 'Its host is no name and no address.' : undefined) ??
+        (url === undefined ? 'It is not a URL.' : undefined) ??
+        (host === undefined ? 'Its host is neither a name nor an address.' : undefined) ??
         (url && findSchemeProblem(url.protocol.slice(0, -1), url.port === '' ? undefined : Number(url.port)));
       if (problem !== undefined || host === undefined) return [{ kind: 'url', answer: 'deny', reason: problem ?? '' }];
       return inspectName(host);
@@ -101,18 +101,18 @@ export function createUrlRules({
       const host = url === undefined ? undefined : hostOf(url);
       const isRemote = scheme === 'git' && !written.includes('.');
       if (host === undefined && !isRemote)
-        return [{ kind: 'url', answer: 'deny', reason: `${quote(written)} is no name and no address.` }];
+        return [{ kind: 'url', answer: 'deny', reason: `${quote(written)} is neither a name nor an address.` }];
       if (host !== undefined && receivers.has(host)) return [];
       const isWeb = usualPorts.has(scheme) || scheme === 'file' || scheme === 'tcp' || scheme === 'udp';
       const problem = isWeb ? findSchemeProblem(scheme, port) : undefined;
       const isLocal = host !== undefined && inspectName(host).some(({ kind }) => kind === 'local');
       const isMethod = method !== undefined && sends && methods.includes(method);
       return [
-        // The port of a service on this machine is asked about with its host.
+        // The port of a local service is covered by the question about its host.
         ...(problem === undefined || isLocal ? [] : [{ kind: 'url' as const, answer: unlisted, reason: problem }]),
-        // A remote is an address that the repository names.
+        // A Git remote is an alias defined in the repository.
         ...(isRemote || host === undefined ? [] : inspectName(host)),
-        // A request that says nothing else is a GET.
+        // The default method is GET.
         ...(method === undefined && (sends || !isWeb) ? [] : inspectMethod(method ?? 'GET')),
         ...(sends && !isMethod
           ? [{ kind: 'method' as const, answer: unlisted, reason: `Data would be sent to ${quote(written)}.` }]
@@ -131,7 +131,7 @@ function hostList(hosts: readonly string[]): { readonly names: ReadonlySet<strin
   return { names, has };
 }
 
-/** The host as it is compared: in lower case, IDNA as `xn--`, an address in its one form, no dot at its end. */
+/** The host in canonical form: lower case, IDNA as `xn--`, addresses normalized, no trailing dot. */
 export function hostOf(url: URL): string | undefined {
   const name = url.hostname.replace(/\.$/, '');
   return name.split('.').includes('') ? undefined : (readAddress(name) ?? name);
@@ -146,19 +146,19 @@ function toHost(host: string): string {
   return url === undefined || host.includes('*') ? host : (hostOf(url) ?? host);
 }
 
-// What programs read in different ways is refused, so that the host that is judged is the one that is reached.
+// Rejects texts that programs parse differently, so that the checked host is the one reached.
 function findTextProblem(text: unknown, maxLength: number): string | undefined {
-  if (typeof text !== 'string') return 'It is no URL.';
+  if (typeof text !== 'string') return 'It is not a URL.';
   if (text.length > maxLength) return `It is longer than ${maxLength} characters.`;
-  if (/[\p{Cc}\p{Z}\\]/u.test(text) || !text.isWellFormed()) return 'It holds blanks, control characters or `\\`.';
+  if (/[\p{Cc}\p{Z}\\]/u.test(text) || !text.isWellFormed()) return 'It contains spaces, control characters or `\\`.';
   const host = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]+)/i.exec(text)?.[1];
-  if (host === undefined) return 'It is no URL with a scheme, `//` and a host.';
-  if (host.includes('@')) return 'It holds a user name.';
-  return host.includes('%') ? 'Its host has a `%`.' : undefined;
+  if (host === undefined) return 'It is not a URL with a scheme, `//` and a host.';
+  if (host.includes('@')) return 'It contains a user name.';
+  return host.includes('%') ? 'Its host contains `%`.' : undefined;
 }
 
 function list(words: readonly (string | number)[]): string {
-  if (words.length === 0) return 'there are none';
+  if (words.length === 0) return 'none';
   const shown = words.slice(0, 10).map((word) => `\`${word}\``);
   return shown.join(', ') + (words.length > shown.length ? ', …' : '');
 }

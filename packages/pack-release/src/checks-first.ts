@@ -15,7 +15,7 @@ import { type CommandRule, denyWithoutFacts, isAllowedBy, matchRule, quote } fro
 import { idleOptions } from './known-commands.ts';
 
 export interface ReleaseRule extends CommandRule {
-  /** The checks that have to succeed before it, each; `undefined`: any one. */
+  /** Checks that must all succeed before it; `undefined`: any one check. */
   readonly needs: readonly CommandRule[] | undefined;
 }
 
@@ -25,10 +25,10 @@ export interface ChecksFirstOptions {
 }
 
 /**
- * Lets a release run only after its checks: in the same worktree, with nothing written since, and where their success is known. In one
- * call that is so for `npm test && git push`; of an earlier call the command has to decide its success.
+ * Lets a release run only after its checks: in the same worktree, with no writes since, and with known success. Within one call that
+ * requires `npm test && git push`; in an earlier call the check's exit status must decide the call's success.
  *
- * State: keyed by worktree, a line break and the check, `true` for every check that has succeeded and counts.
+ * State: keyed by worktree, a line break and the check; `true` for every check that has succeeded and counts.
  */
 export function checksFirst({ releases, checks }: ChecksFirstOptions): Policy<KeyedState<true>> {
   return definePolicy<true>({
@@ -56,7 +56,7 @@ export function checksFirst({ releases, checks }: ChecksFirstOptions): Policy<Ke
     onResult({ facts }, { touched }, { state, place }): readonly Operation[] {
       if (facts === undefined || place === undefined) return [];
       const wrote = (touched.get('filesystem')?.writes.length ?? 0) > 0;
-      // What a call wrote may have come after its checks.
+      // The call may have written after its checks.
       if (wrote || describeChange(facts, place) !== undefined) return state.size > 0 ? [clear] : [];
       return facts.runs.flatMap((command) => {
         const root = worktreeOf(command, place);
@@ -73,16 +73,16 @@ export function findRelease<Rule extends CommandRule>(releases: readonly Rule[],
   return releases.find((rule) => matchRule(rule, command) !== 'no');
 }
 
-/** A check as it is known, that can fail. */
+/** True if the command is the check in a form that can fail. */
 function isCheck(rule: CommandRule, command: Command, { unclear }: CallFacts): boolean {
   if (!isAllowedBy(rule, command) || command.written) return false;
   if (command.arguments.some((word) => word === null || idleOptions.has(word) || word.startsWith('-Dmaven.')))
     return false;
-  // What such a call runs may be another program.
+  // Such a call may run another program.
   return !unclear.some(({ kind }) => kind === 'environment' || kind === 'syntax' || kind === 'limit');
 }
 
-/** What a call changes in the workspace, or may; what it writes elsewhere is no part of the work. */
+/** The change that a call makes or may make in the workspace; writes elsewhere do not matter. */
 function describeChange({ writes, deletes, unclear }: CallFacts, { workspace }: PlaceView): string | undefined {
   const place = [...writes, ...deletes].find(({ inside }) => inside);
   if (place !== undefined) return `it changes ${quote(place.path.slice(workspace.length + 1))}`;
@@ -93,7 +93,7 @@ function describeChange({ writes, deletes, unclear }: CallFacts, { workspace }: 
   return open && `it may change files: ${open.reason}`;
 }
 
-/** The folder with `.git` in which a command runs; `undefined` where that is not known. */
+/** The folder with `.git` in which a command runs; `undefined` if unknown. */
 function worktreeOf({ folder }: Command, place: PlaceView): string | undefined {
   if (folder === undefined) return undefined;
   for (let at = folder; at !== '' && at !== place.workspace; at = at.slice(0, at.lastIndexOf('/'))) {
@@ -114,8 +114,8 @@ function describeMissing(
   const since = 'in this worktree since its last change';
   const what =
     missing === undefined
-      ? `no check has succeeded ${since}: run one first, such as \`npm test\`. If the checks have other names here, whoever runs this names them in \`checks\``
+      ? `no check has succeeded ${since}: run one first, such as \`npm test\`. If the checks have other names, the host can list them in \`checks\``
       : `${missing.map((check) => `\`${check.text}\``).join(', ')} must have succeeded ${since}`;
-  const why = changed === undefined ? '' : ` In this call nothing before it counts, since ${changed}.`;
+  const why = changed === undefined ? '' : ` Checks in this call do not count, because ${changed}.`;
   return `\`${text}\` is a release, and ${what}.${why}`;
 }

@@ -1,4 +1,4 @@
-/** Commands that put something out: to users, a registry, a server, or everybody who shares the repository. */
+/** Commands that publish to users, a registry, a server, or a shared repository. */
 export const knownReleases: readonly string[] = [
   ...['npm', 'pnpm', 'yarn', 'yarn npm', 'bun', 'cargo', 'changeset', 'wrangler'].map((name) => `${name} publish`),
   ...['npm run', 'pnpm', 'pnpm run', 'yarn', 'yarn run', 'bun run', 'make', 'just', 'task'].flatMap((name) =>
@@ -12,7 +12,7 @@ export const knownReleases: readonly string[] = [
   ...['helm install', 'helm upgrade', 'docker stack deploy', 'dotnet nuget push'],
 ];
 
-/** Commands that check the work, and fail when it is not right. */
+/** Commands that check the work and fail on problems. */
 export const knownChecks: readonly string[] = [
   ...[
     'npm',
@@ -39,7 +39,7 @@ export const knownChecks: readonly string[] = [
   ...['tox', 'nox', 'jest', 'npx jest', 'vitest run', 'npx vitest run', 'bundle exec rspec', 'phpunit', 'ctest'],
 ];
 
-/** With one of these a check looks at nothing, or does not mind what it finds. */
+/** Options with which a check tests nothing, or ignores failures. */
 export const idleOptions: ReadonlySet<string> = new Set([
   ...['-h', '--help', '-v', '--version', '-n', '--dry-run', '--just-print', '--list', '--list-tests', '--listTests'],
   ...['--collect-only', '--co', '--if-present', '--passWithNoTests', '--no-run', '-l', '-i', '-k', '--keep-going'],

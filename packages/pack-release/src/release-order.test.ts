@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import manifest from '../package.json' with { type: 'json' };
 import { releaseOrder } from './release-order.ts';
 
-test('its version is that of the package, its presets are printable', () => {
+test("has the package's version, and printable presets", () => {
   expect(releaseOrder.version).toBe(manifest.version);
   expect(JSON.parse(JSON.stringify((releaseOrder as Pack).presets))).toMatchObject({
     recommended: { config: {} },
@@ -13,8 +13,8 @@ test('its version is that of the package, its presets are printable', () => {
   });
 });
 
-test('without facts a tool that touches the outside is denied, and told what is missing', () => {
-  const context = { state: new Map() } as unknown as PolicyContext; // What the policy looks at.
+test('without facts a tool with external effects is denied with an explanation', () => {
+  const context = { state: new Map() } as unknown as PolicyContext; // The part that the policy uses.
   const [checks] = packPolicies(releaseOrder);
   const call = (effects: 'state' | 'external') => ({
     id: 'c',
@@ -33,11 +33,11 @@ test.each<{ config: JsonObject; says: string }>([
   { config: { order: { 'make ship': ['-x'] } }, says: 'must be a command' },
   { config: { releases: 'deploy' }, says: 'releases' },
   { config: { checks: [''] }, says: 'checks' },
-  { config: { fresh: true }, says: 'never counts' },
+  { config: { fresh: true }, says: 'never count' },
   { config: { writers: { put: 'file' } }, says: 'fileFacts' },
   { config: { ask: 1 }, says: 'ask' },
   { config: { orders: {} }, says: 'Unknown key' },
-])('$config is refused', ({ config, says }) => {
+])('rejects $config', ({ config, says }) => {
   expect(() => packPolicies(releaseOrder, { config })).toThrow(
     expect.objectContaining({ code: 'pack.config.invalid', message: expect.stringContaining(says) }),
   );

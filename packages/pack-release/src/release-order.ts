@@ -6,45 +6,45 @@ import manifest from '../package.json' with { type: 'json' };
 import { checksFirst, findRelease, type ReleaseRule } from './checks-first.ts';
 import { knownChecks, knownReleases } from './known-commands.ts';
 
-/** The options of `releaseOrder`. A command is written as its words begin: `npm publish`, `make test`. */
+/** The options of `releaseOrder`. A command is written by its first words: `npm publish`, `make test`. */
 export interface ReleaseOrderOptions {
   /**
-   * By the release, the checks that have to succeed before it: `{ 'npm publish': ['npm test', 'npm run build'] }`; an empty list is
-   * nothing. A release of which it says nothing needs any one of `checks`. Default: empty.
+   * Required checks by release: `{ 'npm publish': ['npm test', 'npm run build'] }`; an empty list requires none. Releases not listed here
+   * need any one of `checks`. Default: empty.
    */
   readonly order?: Readonly<Record<string, readonly string[]>> | undefined;
-  /** Commands that put something out. Default: `npm publish`, `git push`, `docker push`, `terraform apply` and their like. */
+  /** Commands that publish. Default: `npm publish`, `git push`, `docker push`, `terraform apply` and similar. */
   readonly releases?: readonly string[] | undefined;
-  /** Commands that check the work. Default: `npm test`, `pytest`, `cargo test`, `make check` and their like. */
+  /** Commands that check the work. Default: `npm test`, `pytest`, `cargo test`, `make check` and similar. */
   readonly checks?: readonly string[] | undefined;
-  /** Whether a person has to say yes to a release. Default false. */
+  /** True if releases also need approval. Default false. */
   readonly ask?: boolean | undefined;
 }
 
 const command = v.pipe(v.string(), v.regex(commandRulePattern, 'must be a command: `npm publish`'), v.maxLength(200));
-const former = (instead: string) => v.optional(v.never(`is no option any more: ${instead}`));
+const former = (instead: string) => v.optional(v.never(`is no longer an option: ${instead}`));
 
 const configSchema: v.GenericSchema<ReleaseOrderOptions> = v.strictObject({
   order: v.optional(v.record(command, v.array(command))),
   releases: v.optional(v.array(command)),
   checks: v.optional(v.array(command)),
   ask: v.optional(v.boolean()),
-  fresh: former('what succeeded before a file was changed never counts'),
-  writers: former('a call is judged by its facts, so hand `fileFacts({ tools: … })` to `createFacts`'),
+  fresh: former('checks before a change of files never count'),
+  writers: former('calls are judged by their facts; pass `fileFacts({ tools: … })` to `createFacts`'),
 });
 
 /**
- * Releases come after their checks, and no file is overwritten unseen (`readBeforeWrite`). Releases and checks are commands of the facts
- * (`call.facts`), whatever tool runs them.
+ * Lets releases run only after their checks, and prevents overwriting unread files (`readBeforeWrite`). Releases and checks are commands
+ * in the facts (`call.facts`), whichever tool runs them.
  */
 export const releaseOrder: Pack<ReleaseOrderOptions> = definePack<ReleaseOrderOptions, ReleaseOrderOptions>({
   name: 'release-order',
   version: manifest.version,
-  description: 'Releases come after their checks, and no file is overwritten unseen.',
+  description: 'Requires checks before releases, and prevents overwriting unread files.',
   configSchema,
   presets: {
-    recommended: { description: 'Checks come first, in the same worktree, with nothing written since.', config: {} },
-    strict: { description: 'Checks come first, and a person says yes to a release.', config: { ask: true } },
+    recommended: { description: 'Requires checks in the same worktree, with no changes since.', config: {} },
+    strict: { description: 'Requires checks, and approval of releases.', config: { ask: true } },
   },
   policies({ order = {}, releases = knownReleases, checks = knownChecks, ask: asking = false }) {
     const rules = [
@@ -67,7 +67,7 @@ function releaseApproval(releases: readonly ReleaseRule[]): Policy {
     name: 'release-approval',
     check({ facts }) {
       const found = facts?.runs.flatMap((run) => findRelease(releases, run) ?? [])[0];
-      return found === undefined ? allow : ask(`\`${found.text}\` is a release, which a person has to agree to.`);
+      return found === undefined ? allow : ask(`\`${found.text}\` is a release, which needs approval.`);
     },
   });
 }

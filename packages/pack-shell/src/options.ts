@@ -3,26 +3,26 @@ import * as v from 'valibot';
 
 type Answer = 'allow' | 'ask' | 'deny';
 
-/** Options of `shellGuard`. A command is written as its words begin: `rm -r`, `git push --force`. */
+/** Options of `shellGuard`. A command is written by its first words: `rm -r`, `git push --force`. */
 export interface ShellGuardOptions {
-  /** Commands that run: `ls`, `git status`; the words as a command begins. Default: all of which it is clear what they do. */
+  /** Commands that may run, by their first words: `ls`, `git status`. Default: all whose effect is clear. */
   readonly allow?: readonly string[] | undefined;
-  /** What is answered to a command that `allow` does not have. Default `ask`. */
+  /** Decision for commands not in `allow`. Default `ask`. */
   readonly unknown?: Answer | undefined;
-  /** Commands that a person is asked about, written as for `deny`. Default: none. */
+  /** Commands that need approval, written as in `deny`. Default: none. */
   readonly ask?: readonly string[] | undefined;
   /**
-   * Commands that never run, whatever else allows them. Options may stand anywhere and be written in any way, `*` is any word. Default:
-   * those that change the machine itself.
+   * Commands that never run, even if something else allows them. Options match in any position and spelling; `*` matches any word. Default:
+   * commands that change the machine itself.
    */
   readonly deny?: readonly string[] | undefined;
-  /** What is answered to a command that loses work, changes what others have, or publishes. Default `ask`. */
+  /** Decision for commands that lose work, affect others, or publish. Default `ask`. */
   readonly destructive?: Answer | undefined;
-  /** What is answered when it is not clear what would run. Default `deny`. */
+  /** Decision if it is unclear what would run. Default `deny`. */
   readonly unclear?: 'ask' | 'deny' | undefined;
-  /** What is answered to code of the workspace: tests, builds, scripts. Default `allow`. */
+  /** Decision for workspace code: tests, builds, scripts. Default `allow`. */
   readonly project?: Answer | undefined;
-  /** What is answered when a command writes or deletes files, or sends data. Default `allow`: other packs judge that. */
+  /** Decision for commands that write or delete files, or send data. Default `allow`: other packs judge these. */
   readonly changes?: Answer | undefined;
 }
 
@@ -30,7 +30,7 @@ const rules = v.optional(
   v.pipe(v.array(v.pipe(v.string(), v.regex(commandRulePattern), v.maxLength(200))), v.maxLength(1_000)),
 );
 const answer = v.optional(v.picklist(['allow', 'ask', 'deny']));
-const former = (instead: string) => v.optional(v.never(`is no option any more: ${instead}`));
+const former = (instead: string) => v.optional(v.never(`is no longer an option: ${instead}`));
 
 export const configSchema: v.GenericSchema<ShellGuardOptions> = v.strictObject({
   allow: rules,
@@ -41,6 +41,6 @@ export const configSchema: v.GenericSchema<ShellGuardOptions> = v.strictObject({
   unclear: v.optional(v.picklist(['ask', 'deny'])),
   project: answer,
   changes: answer,
-  tools: former('a call is judged by its facts, so hand `shellFacts({ tools: … })` to `createFacts`'),
-  writes: former('say `changes`, which is about every way to write, delete or send'),
+  tools: former('calls are judged by their facts; pass `shellFacts({ tools: … })` to `createFacts`'),
+  writes: former('use `changes`, which covers every way to write, delete or send'),
 });

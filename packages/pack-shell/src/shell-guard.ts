@@ -23,22 +23,22 @@ import manifest from '../package.json' with { type: 'json' };
 import { configSchema, type ShellGuardOptions } from './options.ts';
 
 /**
- * The programs that a call may start, whichever tool it uses. Two policies: `commands` judges each command of the facts (`call.facts`),
- * those that other commands run among them; `changes`, where the host wants it, whatever writes, deletes or sends. Without facts no call of a
- * tool that touches the outside is let through.
+ * Restricts the programs that a call may start, whichever tool it uses. The policy `commands` judges each command in the facts
+ * (`call.facts`), including those run by other commands; the optional policy `changes` judges writes, deletions and sent data. Without
+ * facts, calls of tools with external effects are denied.
  */
 export const shellGuard: Pack<ShellGuardOptions> = definePack<ShellGuardOptions, ShellGuardOptions>({
   name: 'shell-guard',
   version: manifest.version,
-  description: 'Which commands may run, decided on what they do.',
+  description: 'Decides which commands may run, by their effects.',
   configSchema,
   presets: {
     recommended: {
-      description: 'What is clear runs; a person is asked about the rest, and about what cannot be taken back.',
+      description: 'Allows clear commands; asks about unclear and irreversible ones.',
       config: { destructive: 'ask', unclear: 'ask', project: 'allow' },
     },
     strict: {
-      description: 'Nobody is asked: only commands run that read and print, and of which all is clear.',
+      description: 'Never asks: allows only clear commands that read and print.',
       config: { destructive: 'deny', unclear: 'deny', project: 'deny', changes: 'deny' },
     },
   },
@@ -56,7 +56,7 @@ function overFacts(name: string, judge: (facts: CallFacts, tool: Tool) => readon
     name,
     check({ facts, tool }) {
       if (facts !== undefined) return decide(judge(facts, tool));
-      // By its own word the tool starts nothing.
+      // A tool that is not external declares that it starts nothing.
       return tool.effects === 'external' ? denyWithoutFacts(name) : decide([]);
     },
   });
@@ -86,7 +86,7 @@ function judgeCommands(options: ShellGuardOptions): (facts: CallFacts, tool: Too
       if (answer !== 'allow') found.push({ answer: isSure ? answer : unclear, reason });
     }
     if (unknown !== 'allow' && allowed?.some((rule) => isAllowedBy(rule, command)) === false)
-      found.push({ answer: unknown, reason: `${shown} is not among the commands that may run.` });
+      found.push({ answer: unknown, reason: `${shown} is not an allowed command.` });
     return found;
   };
   return (facts, tool) => [
@@ -95,7 +95,7 @@ function judgeCommands(options: ShellGuardOptions): (facts: CallFacts, tool: Too
   ];
 }
 
-/** How the words of a rule meet a command. */
+/** The match of a rule with a command. */
 interface Named {
   readonly rule: string;
   readonly answer: 'ask' | 'deny';

@@ -15,12 +15,12 @@ test.each([
   expect(run.state()).toBe(used);
 });
 
-test('checking uses nothing up', async () => {
+test('checks do not use the budget', async () => {
   const run = runPolicy(callBudget({ maxCalls: 1, id: 'one' }));
   for (let call = 0; call < 3; call += 1) expect(await run.check(callOf('echo'))).toMatchObject({ type: 'allow' });
 });
 
-test('policy.call_budget: of calls that all passed the check, no more than the budget succeed', async () => {
+test('policy.call_budget: of concurrent calls that passed the check, no more than the budget succeed', async () => {
   const run = runPolicy(callBudget({ maxCalls: 2 }));
   const calls = ['first', 'second', 'third'].map((name) => callOf(name));
   for (const call of calls) expect(await run.check(call)).toMatchObject({ type: 'allow' });
@@ -31,7 +31,7 @@ test('policy.call_budget: of calls that all passed the check, no more than the b
   expect(run.state()).toBe(2);
 });
 
-test('a call that went on although the budget refused it succeeds, and is counted', async () => {
+test('a call that ran despite a denial succeeds and counts', async () => {
   const run = runPolicy(some(callBudget({ maxCalls: 1 }), requireApproval({ tools: ['deploy'] })));
   const [free, approved, late] = [callOf('deploy'), callOf('deploy'), callOf('deploy')];
   expect(await run.check(free)).toMatchObject({ type: 'allow' });
@@ -39,7 +39,7 @@ test('a call that went on although the budget refused it succeeds, and is counte
   run.succeed(free);
   expect(await run.check(approved)).toMatchObject({ type: 'ask' });
   run.succeed(approved);
-  // Nobody was asked about this one.
+  // This call was not checked.
   expect(() => run.succeed(late)).toThrow(expect.objectContaining({ code: 'policy.call_budget' }));
   expect(run.save()).toContain('["call-budget",2]');
 });

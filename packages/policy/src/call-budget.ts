@@ -5,20 +5,20 @@ import { describeOption } from './options.ts';
 export interface CallBudgetOptions {
   /** Successful calls allowed per session. Integer, at least 1. */
   readonly maxCalls: number;
-  /** Default `call-budget`; needed when one place has two. */
+  /** Default `call-budget`; required if there are two in one place. */
   readonly id?: string;
 }
 
 /**
  * Stops a session after `maxCalls` successful calls.
  *
- * The check refuses a call before it runs. Of calls that ran at the same time, those that would go over the budget are denied
- * before they are committed; one that has touched the world is in doubt: `onResult` throws `policy.call_budget`. A call that went on although the check refused it (`some` asked a
- * person, say) is counted and left alone.
+ * The check denies calls before they run. Of concurrent calls, those over the budget are denied before their commit (`onResult` throws
+ * `policy.call_budget`); one with external effects ends in doubt. A call that ran despite a denial, such as after approval through
+ * `some`, succeeds and counts.
  *
  * State: `number`, the successful calls so far.
  *
- * @throws HoldfastError `options.invalid` when `maxCalls` is not a positive integer.
+ * @throws HoldfastError `options.invalid` if `maxCalls` is not a positive integer.
  */
 export function callBudget(options: CallBudgetOptions): Policy<number> {
   checkOptions('callBudget', options, { maxCalls: 'any', id: 'any' });
@@ -30,7 +30,7 @@ export function callBudget(options: CallBudgetOptions): Policy<number> {
     );
   }
   const reason = `All ${maxCalls} calls of this session are used.`;
-  // Whoever let these through knew that the budget was used up. Only for as long as the call lives, so it is no state.
+  // Calls let through although the budget is used up. They live as long as the call, so they are not state.
   const overruled = new WeakSet<PreparedCall>();
   return definePolicy<number>({
     name: 'call-budget',
@@ -45,7 +45,7 @@ export function callBudget(options: CallBudgetOptions): Policy<number> {
       if (state >= maxCalls && !overruled.has(call)) {
         throw new HoldfastError(
           'policy.call_budget',
-          `${reason} \`${call.tool.name}\` ran while the last one was used.`,
+          `${reason} \`${call.tool.name}\` ran at the same time as the last of them.`,
           {
             data: { tool: call.tool.name, maxCalls },
           },

@@ -48,7 +48,7 @@ test.each([
   { parts: [ask('A'), ask('B')], grantable: true },
   { parts: [ask('A'), ask('B', { grantable: false })], grantable: false },
   { parts: [ask('A', { grantable: false }), ask('B', { grantable: true })], grantable: false },
-])('an ask that no grant answers stays one in a combination: $parts', async ({ parts, grantable }) => {
+])('a combination keeps an ask ungrantable: $parts', async ({ parts, grantable }) => {
   const policies = parts.map((answer, index) => definePolicy({ name: 'fixed', id: `p${index}`, check: () => answer }));
   for (const combined of [every(...policies), some(...policies), every(some(...policies))]) {
     expect(await runPolicy(combined).check(callOf('echo'))).toEqual(ask('A\nB', { grantable }));
@@ -81,7 +81,7 @@ test('parts keep their own state, also nested', async () => {
   expect(await reopened.check(callOf('build'))).toMatchObject({ type: 'allow' });
 });
 
-test('every part sees every success, also one without state that vetoes it', () => {
+test('every part sees every success, including a stateless part that vetoes it', () => {
   const veto = definePolicy({
     name: 'veto',
     check: () => allow,
@@ -92,7 +92,7 @@ test('every part sees every success, also one without state that vetoes it', () 
   expect(() => runPolicy(some(saying('a', 'allow'), veto)).succeed(callOf('echo'))).toThrow('not this one');
 });
 
-test('a part that throws is not outvoted', async () => {
+test('a throwing part denies, whatever the others return', async () => {
   const broken = definePolicy({
     name: 'broken',
     check: () => {
@@ -103,9 +103,9 @@ test('a part that throws is not outvoted', async () => {
 });
 
 test.each([undefined, null, true, { type: 'maybe' }])(
-  'a part that answers %j is policy.decision.invalid',
+  'policy.decision.invalid: a part that returns %j',
   async (answer) => {
-    // The cast stands for a policy that is written without types.
+    // The cast stands for an untyped policy.
     const odd = definePolicy({ name: 'odd', check: () => answer as unknown as Decision });
     for (const combined of [every(odd), some(saying('a', 'allow'), odd)]) {
       await expect(runPolicy(combined).check(callOf('echo'))).rejects.toMatchObject({
@@ -115,14 +115,14 @@ test.each([undefined, null, true, { type: 'maybe' }])(
   },
 );
 
-test('no parts, or two of one id, are errors', () => {
+test('rejects missing parts and duplicate ids', () => {
   expect(() => every()).toThrow(expect.objectContaining({ code: 'options.invalid' }));
   expect(() => some(callBudget({ maxCalls: 1 }), callBudget({ maxCalls: 2 }))).toThrow(
     expect.objectContaining({ code: 'policy.key.duplicate', data: { id: 'call-budget' } }),
   );
 });
 
-// Policies that answer a success with whatever the test has put here, by the kind of their state.
+// Policies whose `onResult` returns the test's current value, by the kind of their state.
 const scripts = new Map<string, unknown>();
 const scripted = (key: string): unknown => scripts.get(key);
 const parts = {
@@ -150,13 +150,13 @@ const parts = {
 };
 const kinds = ['value', 'list', 'keyed'] as const;
 
-/** A state as plain data, with its size where it has one. */
+/** A state as plain data, with its size if it has one. */
 function look(state: unknown): unknown {
   if (typeof state !== 'object' || state === null || !(Symbol.iterator in state) || !('size' in state)) return state;
   return { size: state.size, items: [...(state as Iterable<unknown>)] };
 }
 
-test('under any operations the parts of a combination see what they would see alone', async () => {
+test('for any operations, the parts of a combination see the same state as alone', async () => {
   const item = fc.integer({ min: 0, max: 9 });
   const key = fc.constantFrom('a', 'b', '__proto__', 'x/y');
   const operation = {
@@ -206,7 +206,7 @@ test('under any operations the parts of a combination see what they would see al
   );
 });
 
-test('collections of a part can be read in every way', async () => {
+test('collections of a part support all ways of reading', async () => {
   scripts.set('list', [append('x', 'y', 'z')]);
   scripts.set('keyed', [upsert('a', 1), upsert('b', 2)]);
   const reads: unknown[] = [];
@@ -237,7 +237,7 @@ test('collections of a part can be read in every way', async () => {
   ]);
 });
 
-test('a part may answer its next value itself', async () => {
+test('a part may return its next value directly', async () => {
   for (const value of ['next', [], ['a'], null]) {
     scripts.set('value', value);
     const run = runPolicy(every(parts.value()));

@@ -17,25 +17,25 @@ import { noted } from './observe.ts';
 import { readPartState, toReservedOperations, toWholeOperations } from './part-state.ts';
 
 /**
- * One policy out of several: all must allow; a deny of any denies, else an ask of any asks. Says every reason.
+ * Combines policies: all must allow; any deny denies, else any ask asks. Reports every reason.
  *
- * State, id and errors as with `some`.
+ * State, id and errors as in `some`.
  */
 export function every(...policies: readonly Policy[]): Policy {
   return combine('every', policies, (decisions) => settle(decisions, ['deny', 'ask']));
 }
 
 /**
- * One policy out of several: one that allows is enough; else an ask of any asks, and only when all deny it denies. Says every
- * reason. A part that throws, or answers no decision, still denies.
+ * Combines policies: one that allows is enough; else any ask asks; if all deny it denies. Reports every reason. A part that throws or
+ * returns no decision still denies.
  *
- * State: keyed, the states of the parts side by side; none when no part keeps any. Every part sees every success. The schemas
- * of the parts' states are not applied. The id is made of the parts' ids, so that other parts never meet this state: two
- * combinations of the same policies in one place need parts with other ids.
+ * State: keyed, the states of the parts; none if no part has any. Every part sees every success. Schemas of the parts' states are not
+ * applied. The id is built from the parts' ids, so that a combination of other parts never reads this state; two combinations of the same
+ * policies in one place need parts with other ids.
  *
- * @throws HoldfastError `options.invalid` without parts, `policy.key.duplicate` when two parts have one id. The combined policy
- * throws `policy.decision.invalid` when a part answers no decision, `slice.operation.invalid` when the answer of a part's
- * `onResult` does not fit its state.
+ * @throws HoldfastError `options.invalid` without parts, `policy.key.duplicate` if two parts have the same id. The combined policy throws
+ * `policy.decision.invalid` if a part returns no decision, and `slice.operation.invalid` if the result of a part's `onResult` does not
+ * fit its state.
  */
 export function some(...policies: readonly Policy[]): Policy {
   return combine('some', policies, (decisions) =>
@@ -112,7 +112,7 @@ function checkParts(name: string, parts: readonly Policy[]): void {
     if (ids.has(id)) {
       throw new HoldfastError(
         'policy.key.duplicate',
-        `Two parts of \`${name}\` have the id \`${id}\`, under which their state is kept: give one another \`id\`.`,
+        `Two parts of \`${name}\` have the id \`${id}\`, which is the key of their state. Give one of them another \`id\`.`,
         { data: { id } },
       );
     }
@@ -124,7 +124,7 @@ function forPart(context: PolicyContext, state: unknown): PolicyContext {
   return new PartContext(context, state);
 }
 
-/** The context of the combination with the state of a part. */
+/** The combination's context with the state of a part. */
 class PartContext implements PolicyContext {
   readonly state: unknown;
   readonly session: PolicyContext['session'];
@@ -143,13 +143,13 @@ class PartContext implements PolicyContext {
     Object.freeze(this);
   }
 
-  // Read on demand: a decision that depends on the request is not known ahead.
+  // A getter, because reading the request makes the decision depend on it.
   get request(): PolicyContext['request'] {
     return this.#context.request;
   }
 }
 
-/** As `decide` says; and of parts that are only being tried out, what it would say if they were in force. */
+/** The result of `decide`, and for observed parts the result if they were in force. */
 function decideObserving(
   decisions: readonly Decision[],
   decide: (decisions: readonly Decision[]) => Decision,
@@ -167,7 +167,7 @@ function checkDecision(part: Policy, decision: Decision | undefined): Decision {
   throw new HoldfastError('policy.decision.invalid', `The policy \`${part.id}\` answered neither allow, ask nor deny.`);
 }
 
-/** The first type of `order` that was answered, with the reasons of all that did not allow; else allow. A grant has to answer all that ask. */
+/** The first type of `order` among the decisions, with all reasons; else allow. Grantable only if every ask is. */
 function settle(decisions: readonly Decision[], order: readonly ('ask' | 'deny')[]): Decision {
   const reasons = decisions.flatMap((decision) => (decision.type === 'allow' ? [] : [decision.reason])).join('\n');
   const type = order.find((candidate) => decisions.some((decision) => decision.type === candidate));

@@ -16,7 +16,7 @@ import {
 } from '@holdfast/core';
 import { isOperation } from '@holdfast/core/internal';
 
-/** What the tests of this package stand on: a call, a folder, and the state of one policy. */
+/** Test fixtures: a call, a folder, and a policy with state. */
 
 export function callOf(name: string, input: Json = {}): PreparedCall {
   return { id: 'c1', tool: defineTool({ name, description: 'A tool of the tests.' }), input };
@@ -26,10 +26,10 @@ export function resultOf(touched: Partial<Touched> = {}): PolicyResult {
   return { value: null, message: '', touched: new Map([['filesystem', { reads: [], writes: [], ...touched }]]) };
 }
 
-/** A folder as policies see it: `files` by resolved path; the version is the content. `..` is refused. */
+/** A folder as policies see it: `files` by resolved path, with the content as version. `..` is rejected. */
 export function folder(files: ReadonlyMap<string, string>, directories: readonly string[] = []): FilesystemReader {
   const unused = (): never => {
-    throw new Error('not needed by policies');
+    throw new Error('policies do not use this method');
   };
   return {
     async resolve(path) {
@@ -49,15 +49,15 @@ export function folder(files: ReadonlyMap<string, string>, directories: readonly
   };
 }
 
-/** A policy with its state, kept as a session keeps it. */
+/** A policy with its state, stored as a session stores it. */
 export interface PolicyRun {
   check(call: PreparedCall): Promise<Decision>;
-  /** Tells the policy of a success and applies its answer; what it throws changes nothing. */
+  /** Reports a success to the policy and applies the result; errors change nothing. */
   succeed(call: PreparedCall, result?: PolicyResult): void;
-  /** Applies what the policy reserves for a call of the key `key`, as if it had ended in doubt. */
+  /** Applies the policy's reservation for a call with the key `key`, as if the call had ended in doubt. */
   doubt(call: PreparedCall, key: string): void;
   state(): unknown;
-  /** The state as JSON, and back. */
+  /** Saves the state as JSON; `load` restores it. */
   save(): string;
   load(saved: string): void;
 }
@@ -110,7 +110,7 @@ function listState<Item>(items: readonly Item[]): ListState<Item> {
 }
 
 function neverRead(): never {
-  throw new Error('no policy of this package reads the session');
+  throw new Error('policies of this package do not read the session');
 }
 
 function initial(policy: Policy): unknown {
@@ -129,7 +129,7 @@ function operationsOf(policy: Policy, update: unknown): readonly Operation[] {
   const isValue = policy.state?.kind === 'value';
   if (Array.isArray(update) && update.every(isOperation) && !(isValue && update.length === 0)) return update;
   if (isValue) return [replace(update)];
-  throw new Error(`\`${policy.id}\` answered no operation`);
+  throw new Error(`\`${policy.id}\` returned no operation`);
 }
 
 function apply(policy: Policy, kept: unknown, operation: Operation): unknown {

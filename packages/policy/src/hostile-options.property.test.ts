@@ -13,7 +13,7 @@ import { sequentialDependency } from './sequential-dependency.ts';
 import { allowTools, denyTools } from './tool-lists.ts';
 import { unless } from './unless.ts';
 
-// What a host may hand over that is written without types, or got its options from a file.
+// Values that untyped code or a file might pass as options.
 const word = fc.constantFrom(
   'read',
   'write_file',
@@ -54,7 +54,7 @@ const { value: anything } = fc.letrec((tie) => ({
     fc.dictionary(word, tie('value'), { maxKeys: 3 }),
   ),
 }));
-// Half of the time what belongs there, or next to nothing would ever be made.
+// Half of the values are plausible; otherwise hardly any policy would be created.
 const sometimes = (good: unknown) => fc.oneof(fc.constant(good), anything);
 const tools = sometimes(['read']);
 const options = fc.record(
@@ -77,7 +77,7 @@ const firsts = fc.oneof(
   tools,
 );
 
-// The casts stand for the missing types.
+// The casts stand for untyped code.
 const makers: Readonly<Record<string, (first: unknown, rest: object) => Policy>> = {
   allowTools: (first, rest) => allowTools(first as string[], only(rest, 'reason')),
   callBudget: (_first, rest) => callBudget(only(rest, 'maxCalls') as { maxCalls: number }),
@@ -94,7 +94,7 @@ const makers: Readonly<Record<string, (first: unknown, rest: object) => Policy>>
   observe: (first, rest) => observe(denyTools(first as string[], only(rest, 'reason'))),
 };
 
-/** What is none of its options a policy refuses whatever else it is given. */
+/** A policy rejects unknown options, whatever else it is given. */
 function only(rest: object, ...names: readonly string[]): object {
   return Object.fromEntries(Object.entries(rest).filter(([name]) => name === 'id' || names.includes(name)));
 }
@@ -104,7 +104,7 @@ const codes = /^(?:options|tool\.name|policy)\./;
 
 let made = 0;
 test.each(Object.entries(makers))(
-  'property: %s is made, or refused with a code, and what is made decides',
+  'property: %s is created or rejected with a code, and a created policy decides',
   async (_name, make) => {
     await fc.assert(
       fc.asyncProperty(firsts, options, fc.tuple(word, anything), async (first, rest, [tool, input]) => {
@@ -125,8 +125,8 @@ test.each(Object.entries(makers))(
   },
 );
 
-// Of a single one all may be refused.
-test('some of them were made', () => {
+// A single policy may have been rejected every time.
+test('some policies were created', () => {
   expect(made).toBeGreaterThan(20);
 });
 

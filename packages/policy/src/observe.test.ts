@@ -8,7 +8,7 @@ import { readBeforeWrite } from './read-before-write.ts';
 import { sequentialDependency } from './sequential-dependency.ts';
 
 function answering(answer: () => unknown, name = 'p'): Policy {
-  // The cast stands for a policy that is written without types.
+  // The cast stands for an untyped policy.
   return definePolicy({ name, check: () => answer() as Decision });
 }
 const failing = (thrown: unknown) => () => {
@@ -53,12 +53,12 @@ test.each([
     answer: () => ({ type: 'maybe' }),
     answers: noted(deny('The policy did not return a decision (`allow`, `ask` or `deny`).')),
   },
-])('a policy that $title is noted, and the call goes on', async ({ answer, answers }) => {
+])('a policy that $title is recorded, and the call continues', async ({ answer, answers }) => {
   expect(await runPolicy(observe(answering(answer))).check(callOf('read'))).toEqual(answers);
   expect(await runPolicy(observe(observe(answering(answer)))).check(callOf('read'))).toEqual(answers);
 });
 
-test('it learns as if it were in force, and its state is that of the policy', async () => {
+test("learns as if it were in force, with the policy's state", async () => {
   const order = sequentialDependency({ deploy: ['test'] });
   const run = runPolicy(observe(order));
   expect(await run.check(callOf('deploy'))).toMatchObject({ type: 'allow', observed: { type: 'deny' } });
@@ -76,7 +76,7 @@ test('it learns as if it were in force, and its state is that of the policy', as
   });
 });
 
-test('it fails no call that the policy would have failed', () => {
+test('does not fail calls that the policy would fail', () => {
   const run = runPolicy(observe(callBudget({ maxCalls: 1 })));
   for (let call = 0; call < 3; call += 1) run.succeed(callOf('read'));
   expect(run.state()).toBe(1);
@@ -85,7 +85,7 @@ test('it fails no call that the policy would have failed', () => {
     expect.objectContaining({ code: 'policy.read_before_write' }),
   );
   expect(() => runPolicy(observe(readBeforeWrite())).succeed(callOf('save'), unread)).not.toThrow();
-  // Without it the calls of a message may overlap.
+  // Otherwise the calls of a message may overlap.
   expect(observe(answering(() => allow))).not.toHaveProperty('onResult');
 });
 

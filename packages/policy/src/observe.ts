@@ -3,11 +3,11 @@ import { describeThrown } from '@holdfast/core/internal';
 import { replacePolicy } from './replace-policy.ts';
 
 /**
- * Tries `policy` out: it is asked and learns as if it were in force, every call is allowed, and what it would have answered is
- * noted with the decisions of the call (`observed`, `reason`), in the log and for observers. A fault of it would deny, and is noted
- * as that. What its `onResult` or `reserve` throws fails no call and is not noted. It still has to answer within the host's `policyTimeoutMs`.
+ * Dry-runs `policy`: it is checked and learns as if it were in force, but every call is allowed, and its decision is recorded with the
+ * call (`observed`, `reason`) in the log and for observers. A failing check is recorded as a denial. Errors of `onResult` and `reserve`
+ * fail no call and are not recorded. The host's `policyTimeoutMs` still applies.
  *
- * State, name and id are those of `policy`: put in force later, it knows what it learned.
+ * State, name and id are those of `policy`: once in force, it continues with the same state.
  */
 export function observe<State>(policy: Policy<State>): Policy<State> {
   return replacePolicy(policy, {
@@ -29,21 +29,21 @@ export function observe<State>(policy: Policy<State>): Policy<State> {
       try {
         return policy.reserve?.(call, context);
       } catch {
-        // As with `onResult`: a policy that is only tried out fails no call.
+        // As in `onResult`: a dry run fails no call.
         return undefined;
       }
     },
   });
 }
 
-// A policy that is written without types may answer anything.
+// An untyped policy may return anything.
 function note(decision: Decision | undefined): Decision {
   if (decision?.type === 'allow') return decision;
   if (decision?.type === 'ask' || decision?.type === 'deny') return noted(decision);
   return noted(deny('The policy did not return a decision (`allow`, `ask` or `deny`).'));
 }
 
-/** An allow that says what was observed. */
+/** An allow with an observed decision. */
 export function noted(observed: Ask | Deny): Allow {
   return Object.freeze({ type: 'allow', observed });
 }

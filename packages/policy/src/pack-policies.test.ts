@@ -21,7 +21,7 @@ const schema = {
 const gitSafety = definePack({
   name: 'git-safety',
   version: '1.2.3',
-  description: 'Keeps history as it is.',
+  description: 'Protects the history.',
   configSchema: jsonSchema<Options>(schema),
   presets: {
     recommended: { description: 'Ten pushes.', config: { maxPushes: 10, ask: ['push'] } },
@@ -83,18 +83,18 @@ test.each<{ title: string; options: PackOptions; tag: string; afterOne: string; 
   expect(answer.type === 'allow' ? answer.observed?.type : undefined).toBe(observed);
 });
 
-test("options are the schema's, defaults among them", () => {
+test('options come from the schema, with its defaults', () => {
   expect(packPolicies(gitSafety, { config: { ask: [] } })).toHaveLength(1);
-  // Not one that the preset was made of.
+  // Not the preset's options object.
   expect(gitSafety.presets['recommended']?.config).toEqual({ maxPushes: 10, ask: ['push'] });
 });
 
-test('another `id` stands before the ids of the policies', () => {
+test("`id` replaces the prefix of the policies' ids", () => {
   const policies = packPolicies(gitSafety, { id: 'work-repository', preset: 'strict' });
   expect(policies.map(({ id }) => id)).toEqual(['work-repository-call-budget', 'work-repository-require-approval']);
 });
 
-// The casts stand for a host that is written without types.
+// The casts stand for an untyped host.
 test.each(['', 'host/git', 'policy:git', 'Git', '-git', 'x'.repeat(33), ['git'] as never, null as never])(
   'options.invalid: the id %j',
   (id) => {
@@ -102,8 +102,8 @@ test.each(['', 'host/git', 'policy:git', 'Git', '-git', 'x'.repeat(33), ['git'] 
   },
 );
 
-// E21 of the cases of hostile policies.
-test('no preset of a pack takes a policy of the host away', async () => {
+// E21 of the hostile policy cases.
+test("no preset of a pack removes a host's policy", async () => {
   const mandatory = requireApproval({ tools: ['push'] });
   for (const preset of Object.keys(gitSafety.presets)) {
     const inForce = [mandatory, ...packPolicies(gitSafety, { preset, observe: true })];
@@ -119,12 +119,12 @@ test.each(['constructor', '__proto__', 'Strict', '', 'x'.repeat(1000)])('pack.pr
   expect(() => packPolicies(gitSafety, { preset })).toThrow(
     expect.objectContaining({
       code: 'pack.preset.unknown',
-      message: expect.stringContaining('there are `recommended`, `strict`, `observe`.'),
+      message: expect.stringContaining('Presets: `recommended`, `strict`, `observe`.'),
     }),
   );
 });
 
-// The casts stand for a host that is written without types.
+// The casts stand for an untyped host.
 test.each([{ maxPushes: 0 }, { maxPushes: '1' }, { ask: 'push' }, { pushes: 1 }, 'strict' as unknown as JsonObject])(
   'pack.config.invalid: %j',
   (config) => {
@@ -135,27 +135,27 @@ test.each([{ maxPushes: 0 }, { maxPushes: '1' }, { ask: 'push' }, { pushes: 1 },
 );
 
 test.each<{ makes: unknown; says: string }>([
-  { makes: undefined, says: 'no list' },
-  { makes: callBudget({ maxCalls: 1 }), says: 'no list' },
-  { makes: [undefined], says: 'no policy' },
-  { makes: [{ id: 'guard' }], says: 'no policy' },
-  // E19 of the cases of hostile policies: its state would be found under the key of something else.
+  { makes: undefined, says: 'does not return a list' },
+  { makes: callBudget({ maxCalls: 1 }), says: 'does not return a list' },
+  { makes: [undefined], says: 'returns an invalid policy' },
+  { makes: [{ id: 'guard' }], says: 'returns an invalid policy' },
+  // E19 of the hostile policy cases: its state would have the key of something else.
   ...['host/guard', 'policy:guard', '', 'Guard', 'x'.repeat(65)].map((id) => ({
     makes: [{ ...callBudget({ maxCalls: 1 }), id }],
-    says: 'no policy',
+    says: 'returns an invalid policy',
   })),
-  { makes: [{ ...callBudget({ maxCalls: 1 }), tools: undefined }], says: 'no policy' },
-  { makes: [{ ...callBudget({ maxCalls: 1 }), tools: [1] }], says: 'no policy' },
-  { makes: [{ ...callBudget({ maxCalls: 1 }), onResult: {} }], says: 'no policy' },
-  { makes: [{ ...callBudget({ maxCalls: 1 }), reserve: 1 }], says: 'no policy' },
-  { makes: [{ ...callBudget({ maxCalls: 1 }), name: 7 }], says: 'no policy' },
-  { makes: [callBudget({ maxCalls: 1 }), callBudget({ maxCalls: 2 })], says: 'two policies of the id `call-budget`' },
+  { makes: [{ ...callBudget({ maxCalls: 1 }), tools: undefined }], says: 'returns an invalid policy' },
+  { makes: [{ ...callBudget({ maxCalls: 1 }), tools: [1] }], says: 'returns an invalid policy' },
+  { makes: [{ ...callBudget({ maxCalls: 1 }), onResult: {} }], says: 'returns an invalid policy' },
+  { makes: [{ ...callBudget({ maxCalls: 1 }), reserve: 1 }], says: 'returns an invalid policy' },
+  { makes: [{ ...callBudget({ maxCalls: 1 }), name: 7 }], says: 'returns an invalid policy' },
+  { makes: [callBudget({ maxCalls: 1 }), callBudget({ maxCalls: 2 })], says: 'two policies with the id `call-budget`' },
   { makes: ['a', 'b'].map((end) => callBudget({ maxCalls: 1, id: `${'x'.repeat(63)}${end}` })), says: 'two policies' },
 ])('pack.invalid: a pack that $says', ({ makes, says }) => {
   const { presets, ...rest } = gitSafety;
   const { recommended, strict } = presets;
   if (recommended === undefined || strict === undefined) throw new Error('definePack demands both');
-  // The cast stands for an author who writes without types.
+  // The cast stands for an untyped author.
   const pack = definePack({ ...rest, presets: { recommended, strict }, policies: () => makes as readonly Policy[] });
   expect(() => packPolicies(pack)).toThrow(
     expect.objectContaining({ code: 'pack.invalid', message: expect.stringContaining(says) }),

@@ -8,22 +8,23 @@ import { replacePolicy } from './replace-policy.ts';
 export interface PackOptions {
   /** One of the pack's presets. Default `recommended`. */
   readonly preset?: string;
-  /** The host's own options: each takes the place of the preset's. */
+  /** The host's options, which override the preset's. */
   readonly config?: JsonObject;
-  /** Whether the policies are only tried out, as `observe` does it. Default: as the preset says. */
+  /** True for a dry run, as in `observe`. Default: the preset's choice. */
   readonly observe?: boolean;
   /**
-   * Stands before the ids of the policies in place of the pack's name, so that a pack can be in force twice. Lower case words joined by
-   * `-`, 32 characters at most.
+   * Prefix of the policies' ids in place of the pack's name, so that a pack can be used twice. Lower case words joined by `-`, at most 32
+   * characters.
    */
   readonly id?: string;
 }
 
 /**
- * The policies of a pack, to hand to a call, a prompt or a section. The pack's name stands before their ids: `git-safety-call-budget`.
+ * Creates the policies of a pack, to pass to a call, a prompt or a section. Their ids have the pack's name as a prefix:
+ * `git-safety-call-budget`.
  *
- * @throws HoldfastError `options.invalid` for a bad `id`, `pack.preset.unknown`, `pack.config.invalid`, `pack.invalid` when what the
- * pack makes are no policies, or have equal ids; what compiling `configSchema` throws, and what the policies do.
+ * @throws HoldfastError `options.invalid` for a bad `id`, `pack.preset.unknown`, `pack.config.invalid`, `pack.invalid` if the pack returns
+ * invalid policies or equal ids; errors of compiling `configSchema` and of creating the policies.
  */
 export function packPolicies<Config>(pack: Pack<Config>, options: PackOptions = {}): readonly Policy[] {
   const { preset: name = 'recommended', config = {}, id: prefix = pack.name } = options;
@@ -33,17 +34,17 @@ export function packPolicies<Config>(pack: Pack<Config>, options: PackOptions = 
     const names = Object.keys(pack.presets).map((known) => `\`${known}\``);
     throw new HoldfastError(
       'pack.preset.unknown',
-      `The pack \`${pack.name}\` has no preset \`${name.slice(0, 100)}\`: there are ${names.join(', ')}.`,
+      `The pack \`${pack.name}\` has no preset \`${name.slice(0, 100)}\`. Presets: ${names.join(', ')}.`,
       { data: { pack: pack.name, preset: name } },
     );
   }
   const policies: unknown = pack.policies(readConfig(pack, { ...preset.config, ...config }));
-  if (!Array.isArray(policies)) throw invalid(pack, 'makes no list of policies');
+  if (!Array.isArray(policies)) throw invalid(pack, 'does not return a list of policies');
   const ids = new Set<string>();
   return policies.map((policy: unknown) => {
-    if (!isPolicy(policy)) throw invalid(pack, 'makes something that is no policy');
+    if (!isPolicy(policy)) throw invalid(pack, 'returns an invalid policy');
     const id = `${prefix}-${policy.id}`.slice(0, 64);
-    if (ids.has(id)) throw invalid(pack, `makes two policies of the id \`${policy.id}\``);
+    if (ids.has(id)) throw invalid(pack, `returns two policies with the id \`${policy.id}\``);
     ids.add(id);
     const named = withId(policy, id);
     return (options.observe ?? preset.observe) ? observe(named) : named;
@@ -54,7 +55,7 @@ function checkId(id: unknown): void {
   if (typeof id === 'string' && /^[a-z0-9][a-z0-9-]{0,31}$/.test(id)) return;
   throw new HoldfastError(
     'options.invalid',
-    `\`id\` must be lower case words joined by \`-\`, 32 characters at most, got \`${describeOption(id)}\`.`,
+    `\`id\` must be lower case words joined by \`-\`, at most 32 characters, got \`${describeOption(id)}\`.`,
   );
 }
 
@@ -63,7 +64,7 @@ function readConfig<Config>(pack: Pack<Config>, config: JsonObject): Config {
   if (validation.ok) return validation.value;
   throw new HoldfastError(
     'pack.config.invalid',
-    `The options of the pack \`${pack.name}\` do not fit: ${describeIssues(validation.issues)}`,
+    `Invalid options of the pack \`${pack.name}\`: ${describeIssues(validation.issues)}`,
     { data: { pack: pack.name } },
   );
 }
@@ -79,7 +80,7 @@ function withId(policy: Policy, id: string): Policy {
 
 const policyId = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
-/** Of the shape of what `definePolicy` makes: an author may have changed it, or have written it without types. */
+/** True if it has the shape of a policy: an author may have changed it, or written untyped code. */
 function isPolicy(value: unknown): value is Policy {
   if (!isPlainObject(value)) return false;
   const { name, id, tools, check, onResult, reserve } = value;

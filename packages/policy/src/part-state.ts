@@ -12,11 +12,11 @@ import {
 import { isOperation, isPlainObject } from '@holdfast/core/internal';
 
 /*
- * The state of a combinator is one keyed collection that holds the states of its parts, told apart by their ids, which contain
- * no `/`: a value under `<id>`; a list's length under `<id>` and its items under `<id>/<index>`; keyed items under `<id>/<key>`.
+ * The state of a combinator is one keyed collection of its parts' states, keyed by their ids, which contain no `/`: a value under
+ * `<id>`; a list's length under `<id>` and its items under `<id>/<index>`; keyed items under `<id>/<key>`.
  */
 
-/** The state of `part` as it would see it if it stood alone. */
+/** The state of `part`, as if it stood alone. */
 export function readPartState(part: Policy, whole: KeyedState<Json>): unknown {
   switch (part.state?.kind) {
     case undefined:
@@ -31,14 +31,14 @@ export function readPartState(part: Policy, whole: KeyedState<Json>): unknown {
 }
 
 /**
- * What `update`, the answer of a part's `onResult`, does to the whole.
+ * Translates `update`, the result of a part's `onResult`, to operations on the whole state.
  *
- * @throws HoldfastError `slice.operation.invalid` when it does not fit the kind of the part's state.
+ * @throws HoldfastError `slice.operation.invalid` if it does not fit the kind of the part's state.
  */
 export function toWholeOperations(part: Policy, update: unknown, whole: KeyedState<Json>): readonly Operation[] {
   if (update === undefined) return [];
   const operations = toOperations(part, update);
-  // Whatever comes before the last `clear` or `replace` is gone after it.
+  // The last `clear` or `replace` overrides everything before it.
   const last = operations.findLastIndex(({ op }) => op === 'clear' || op === 'replace');
   const relevant = operations.slice(Math.max(0, last));
   switch (part.state?.kind) {
@@ -54,9 +54,9 @@ export function toWholeOperations(part: Policy, update: unknown, whole: KeyedSta
 }
 
 /**
- * As `toWholeOperations`, of a part's `reserve`.
+ * `toWholeOperations` for a part's `reserve`.
  *
- * @throws HoldfastError `slice.operation.invalid` also for what would undo what other calls do.
+ * @throws HoldfastError `slice.operation.invalid` also for operations that would undo those of other calls.
  */
 export function toReservedOperations(part: Policy, update: unknown, whole: KeyedState<Json>): readonly Operation[] {
   if (update === undefined) return [];
@@ -64,7 +64,7 @@ export function toReservedOperations(part: Policy, update: unknown, whole: Keyed
   if (operations.every(({ op }) => op === 'upsert' || op === 'remove')) {
     return toWholeOperations(part, operations, whole);
   }
-  return misfit(part, '`upsert` and `remove` only, where it reserves');
+  return misfit(part, 'only `upsert` and `remove` from `reserve`');
 }
 
 function readList(id: string, whole: KeyedState<Json>): ListState<Json> {
@@ -110,7 +110,7 @@ class KeyedPart implements KeyedState<Json> {
 function toOperations(part: Policy, update: unknown): readonly Operation[] {
   if (isOperation(update)) return [update];
   const isValue = part.state?.kind === 'value';
-  // An empty array is a value where the state is one, and no operations elsewhere.
+  // For a value state an empty array is a value, otherwise an empty list of operations.
   if (Array.isArray(update) && update.every(isOperation) && !(isValue && update.length === 0)) return update;
   return isValue ? [replace(update)] : misfit(part, 'operations');
 }
@@ -183,7 +183,7 @@ function writeKeyed(part: Policy, operation: Operation, current: KeyedState<Json
 function misfit(part: Policy, expected: string): never {
   throw new HoldfastError(
     'slice.operation.invalid',
-    `The policy \`${part.id}\` must answer ${expected}; nothing else fits its state.`,
+    `The policy \`${part.id}\` must return ${expected}, because of the kind of its state.`,
     { data: { policy: part.id } },
   );
 }

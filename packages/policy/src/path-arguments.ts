@@ -1,7 +1,7 @@
 import { HoldfastError, type Json } from '@holdfast/core';
 import { checkToolName, isPlainObject } from '@holdfast/core/internal';
 
-/** By the name of a tool, its argument that holds a path. */
+/** By tool name, the argument that holds a path. */
 export type PathArguments = Readonly<Record<string, string>>;
 
 /** @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`. */
@@ -19,7 +19,7 @@ export function readPathArguments(option: string, byTool: PathArguments): Readon
   return pathArguments;
 }
 
-/** The paths in an argument; `undefined` when it holds anything else. */
+/** The paths in an argument; `undefined` if it holds anything else. */
 export function pathsOf(input: Json, argument: string): readonly string[] | undefined {
   if (!isPlainObject(input) || !Object.hasOwn(input, argument)) return undefined;
   const value = input[argument];

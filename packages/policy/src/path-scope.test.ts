@@ -37,7 +37,7 @@ test.each<{ name: string; input: Json; type: string }>([
   { name: 'write_file', input: { path: 'src/generated/a.ts' }, type: 'allow' },
   { name: 'write_file', input: { path: 'src/a.ts' }, type: 'deny' },
   { name: 'delete_file', input: { path: 'src/a.ts' }, type: 'deny' },
-  // An edit tells what it finds, so it reads.
+  // Editing reveals content, so it counts as reading.
   { name: 'edit_file', input: { path: 'src/generated/a.ts' }, type: 'allow' },
   { name: 'edit_file', input: { path: 'docs/a.md' }, type: 'deny' },
   { name: 'send_mail', input: { path: '.env' }, type: 'allow' },
@@ -45,7 +45,7 @@ test.each<{ name: string; input: Json; type: string }>([
   expect(await runPolicy(pathScope(scope), files).check(callOf(name, input))).toMatchObject({ type });
 });
 
-test('a link is where it leads to', async () => {
+test('a link counts as its target', async () => {
   const links = new Map([
     ['src/link', 'secrets/key'],
     ['here/a.ts', 'src/a.ts'],
@@ -59,7 +59,7 @@ test('a link is where it leads to', async () => {
   expect(await run.check(callOf('read_file', { path: 'here/a.ts' }))).toMatchObject({ type: 'allow' });
 });
 
-test('a call that was refused, and allowed when it was asked about again, is held to the scope', async () => {
+test('a call that was denied, then allowed by a second check, is held to the scope', async () => {
   let target = 'secrets/key';
   const run = runPolicy(pathScope(scope), { ...files, resolve: async () => target });
   const call = callOf('read_file', { path: 'src/link' });
@@ -71,7 +71,7 @@ test('a call that was refused, and allowed when it was asked about again, is hel
   );
 });
 
-test('reads and writes are apart; what is not given is not limited, and an empty list lets nothing', async () => {
+test('reads and writes are separate; an omitted list allows all, an empty list nothing', async () => {
   const call = async (options: Parameters<typeof pathScope>[0], name: string) =>
     (await runPolicy(pathScope(options), files).check(callOf(name, { path: 'a' }))).type;
   expect(await call({ write: ['b'] }, 'read_file')).toBe('allow');
@@ -86,12 +86,12 @@ test('reads and writes are apart; what is not given is not limited, and an empty
   });
 });
 
-test('a scope that was written in another form of Unicode is the folder that the filesystem knows', async () => {
+test('a scope in another Unicode form matches the folder', async () => {
   const run = runPolicy(pathScope({ read: ['cafe\u0301'] }), files);
   expect(await run.check(callOf('read_file', { path: 'caf\u00e9/a' }))).toMatchObject({ type: 'allow' });
 });
 
-test('own tools are named with their arguments, and only they are mentioned', async () => {
+test('custom tools are named with their arguments, and only they are mentioned', async () => {
   const policy = pathScope({ ...scope, readers: { fetch: 'from' }, writers: { save: 'to' }, id: 'own' });
   expect(policy).toMatchObject({ id: 'own', tools: ['fetch', 'save'], state: undefined });
   expect(pathScope(scope).tools).toEqual([]);
@@ -105,13 +105,13 @@ test('own tools are named with their arguments, and only they are mentioned', as
   expect(await run.check(callOf('read_file', { path: '.env' }))).toMatchObject({ type: 'allow' });
 });
 
-test('without a filesystem there are no files', async () => {
+test('without a filesystem calls are denied', async () => {
   const run = runPolicy(pathScope(scope));
   expect(await run.check(callOf('read_file', { path: 'src/a.ts' }))).toMatchObject({ type: 'deny' });
   expect(await run.check(callOf('send_mail'))).toMatchObject({ type: 'allow' });
 });
 
-test('a fault of the filesystem is thrown, which the call path takes for a denial; a refusal is passed on', async () => {
+test('a filesystem failure is thrown, which denies the call; a path error is the reason', async () => {
   const failing = (error: Error) => runPolicy(pathScope(scope), { ...files, resolve: () => Promise.reject(error) });
   const call = callOf('read_file', { path: 'src/a.ts' });
   await expect(failing(new Error('disk')).check(call)).rejects.toThrow('disk');
@@ -151,7 +151,7 @@ test.each([
   ).not.toThrow();
 });
 
-// The casts stand for a host that is written without types.
+// The casts stand for an untyped host.
 test.each([
   {},
   { read: 'src' as unknown as string[] },

@@ -9,26 +9,26 @@ import {
   type Policy,
   type PreparedCall,
 } from '@holdfast/core';
-import { checkOptions } from '@holdfast/core/internal';
+import { checkOptions, hasControl } from '@holdfast/core/internal';
 import { type PathArguments, pathsOf, readPathArguments } from './path-arguments.ts';
 
 export interface PathScopeOptions {
-  /** Files and folders that may be read, from the workspace's root on; `''` is all of it, an empty list nothing. Default: all. */
+  /** Files and folders that may be read, relative to the workspace's root; `''` is the whole workspace, `[]` nothing. Default: all. */
   readonly read?: readonly string[];
   /** Files and folders that may be written. Default: all. */
   readonly write?: readonly string[];
   /**
-   * Tools that read files or folders, each with the argument that holds the path, or a list of them. Default: the file tools, which
-   * are `read_file`, `edit_file`, `list_files` and `grep_files` with `path`, and `glob_files` with `pattern`.
+   * Tools that read files or folders, with the argument that holds the path or a list of paths. Default: the file tools `read_file`,
+   * `edit_file`, `list_files` and `grep_files` with `path`, and `glob_files` with `pattern`.
    */
   readonly readers?: PathArguments;
   /** Tools that write. Default: `write_file`, `edit_file` and `delete_file` with `path`. */
   readonly writers?: PathArguments;
-  /** Default `path-scope`; needed when one place has two. */
+  /** Default `path-scope`; required if there are two in one place. */
   readonly id?: string;
 }
 
-// A pattern is compared as if its wildcards were names: all that it can match lies where it does.
+// Wildcards of a pattern are compared like names: all matches lie within the same scope.
 const defaultReaders: PathArguments = {
   read_file: 'path',
   edit_file: 'path',
@@ -39,13 +39,13 @@ const defaultReaders: PathArguments = {
 const defaultWriters: PathArguments = { write_file: 'path', edit_file: 'path', delete_file: 'path' };
 
 /**
- * Keeps calls to some files and folders; what may be read and what may be written are apart.
+ * Restricts calls to some files and folders, separately for reading and writing.
  *
- * Paths are compared as the resource `filesystem` resolves them, so that no spelling and no link leads out of the scope; the scope
- * itself follows no link. The check refuses calls of the named readers and writers before they run, without a filesystem all of
- * them. Whatever tool it was, a success that read a file's content or wrote outside fails before it is committed: `onResult` throws
- * `policy.path_scope`, and nobody sees what was read. Names of files that a tool met without reading them are not noticed. What the
- * check refused and somebody let through all the same (`some` asked a person, say) may be touched by that call.
+ * Paths are compared as the resource `filesystem` resolves them, so that no spelling or link leads out of the scope; the scope itself
+ * follows no links. The check denies calls of the named readers and writers before they run; without a filesystem it denies all of them.
+ * A success of any tool that read content or wrote outside of the scope fails before its commit: `onResult` throws `policy.path_scope`,
+ * and the content is not returned. File names seen without reading are not restricted. A call that was denied but let through, such as
+ * after approval through `some`, may touch the denied files.
  *
  * Keeps no state.
  *
@@ -69,12 +69,12 @@ export function pathScope(options: PathScopeOptions): Policy<undefined> {
       argumentsOf: readPathArguments('writers', writers ?? defaultWriters),
     },
   ].flatMap(({ scope, ...use }) => (scope === undefined ? [] : [{ ...use, scope }]));
-  // What was let through although it was refused, by its use. Only for as long as the call lives, so it is no state.
+  // Denied paths of calls that were let through, by use. They live as long as the call, so they are not state.
   const overruled = new WeakMap<PreparedCall, Refused>();
   return definePolicy({
     name: 'path-scope',
     ...(id === undefined ? {} : { id }),
-    // The defaults are not mentioned: a prompt need not have all of them.
+    // The default tools are not mentioned: a prompt may lack some of them.
     tools: [...new Set([...Object.keys(readers ?? {}), ...Object.keys(writers ?? {})])],
     check(call, { filesystem }) {
       const named = uses.filter(({ argumentsOf }) => argumentsOf.has(call.tool.name));
@@ -104,19 +104,19 @@ export function pathScope(options: PathScopeOptions): Policy<undefined> {
 }
 
 interface Scope {
-  /** Whether a resolved path lies within. */
+  /** True if a resolved path is in the scope. */
   has(key: string): boolean;
   refusal(key: string, what: string): string;
 }
 
-/** What of a file a call uses, by which argument of which tool, and where it may. */
+/** One use of files: its tools with their arguments, and its scope. */
 interface Use {
   readonly what: 'read' | 'written';
   readonly scope: Scope;
   readonly argumentsOf: ReadonlyMap<string, string>;
 }
 
-/** Resolved paths, by their use. */
+/** Denied resolved paths, by use. */
 type Refused = ReadonlyMap<string, readonly string[]>;
 
 async function checkUses(
@@ -142,7 +142,7 @@ async function checkUses(
   return refusal === undefined ? { decision: allow } : { decision: deny(refusal), refused };
 }
 
-/** The filesystem's own refusal of a path is an answer for the model; anything else is a fault, and thrown. */
+/** Resolves paths. A path error of the filesystem becomes the reason for the model; other errors are thrown. */
 async function resolveAll(paths: readonly string[], filesystem: FilesystemReader): Promise<readonly string[] | string> {
   try {
     return await Promise.all(paths.map((path) => filesystem.resolve(path)));
@@ -159,7 +159,7 @@ function isWithin(key: string, folder: string): boolean {
 function readScope(option: string, paths: readonly string[] | undefined): Scope | undefined {
   if (paths === undefined) return undefined;
   if (!Array.isArray(paths) || paths.some((path) => typeof path !== 'string')) {
-    throw new HoldfastError('options.invalid', `\`${option}\` must be a list of files and folders.`);
+    throw new HoldfastError('options.invalid', `\`${option}\` must be a list of file and folder paths.`);
   }
   const keys = paths.map((path: string) => toKey(option, path));
   const shown = keys.map((key) => `\`${key === '' ? '/' : key}\``).join(', ');
@@ -170,14 +170,14 @@ function readScope(option: string, paths: readonly string[] | undefined): Scope 
   };
 }
 
-/** The path as a filesystem would resolve it, were there no links. */
+/** The path as a filesystem without links would resolve it. */
 function toKey(option: string, path: string): string {
   const names = path.normalize('NFC').split('/');
   const kept = names.filter((name) => name !== '' && name !== '.');
-  if (kept.some((name) => name === '..' || /[*?\\\p{Cc}]/u.test(name))) {
+  if (kept.some((name) => name === '..' || /[*?\\]/.test(name) || hasControl(name))) {
     throw new HoldfastError(
       'options.invalid',
-      `\`${option}\` must name files and folders from the root on, without \`..\`, \`\\\` and wildcards; got ${JSON.stringify(path)}.`,
+      `\`${option}\` must list paths relative to the root, without \`..\`, \`\\\` and wildcards; got ${JSON.stringify(path)}.`,
       { data: { path: path.toWellFormed() } },
     );
   }

@@ -19,14 +19,14 @@ function createClock(): Clock & { nowMs: number } {
 
 test.each([
   { title: 'none yet', at: [], type: 'allow' },
-  { title: 'one less than the limit', at: [0], type: 'allow' },
+  { title: 'one below the limit', at: [0], type: 'allow' },
   { title: 'the limit', at: [0, 400], type: 'deny', reason: 'At most 2 calls in 1 s: try again in 500 ms.' },
-  { title: 'the first just in the window', at: [-499, 400], type: 'deny', reason: 'try again in 1 ms.' },
-  { title: 'the first just out of it', at: [-500, 400], type: 'allow' },
+  { title: 'the first just inside the window', at: [-499, 400], type: 'deny', reason: 'try again in 1 ms.' },
+  { title: 'the first just outside the window', at: [-500, 400], type: 'allow' },
   { title: 'more than the limit', at: [0, 100, 200], type: 'deny', reason: 'try again in 600 ms.' },
-  { title: 'a clock that was set back a little', at: [1_200, 1_400], type: 'deny', reason: 'try again in 2 s.' },
-  { title: 'a clock that was set back an hour', at: [3_600_000, 3_600_100], type: 'allow' },
-  { title: 'the limit since it was', at: [3_600_000, 100, 400], type: 'deny', reason: 'try again in 600 ms.' },
+  { title: 'a clock set back a little', at: [1_200, 1_400], type: 'deny', reason: 'try again in 2 s.' },
+  { title: 'a clock set back an hour', at: [3_600_000, 3_600_100], type: 'allow' },
+  { title: 'the limit reached after that', at: [3_600_000, 100, 400], type: 'deny', reason: 'try again in 600 ms.' },
 ])('two a second, with $title: $type', async ({ at, type, reason = '' }) => {
   const clock = createClock();
   const run = runPolicy(rateLimit({ maxCalls: 2, perMs: 1_000, clock }));
@@ -34,7 +34,7 @@ test.each([
   for (const offset of at) {
     clock.nowMs = startMs + offset;
     const call = callOf('search');
-    // Whether it is allowed or not: somebody may have let it through.
+    // Also if denied: it may have been let through.
     await run.check(call);
     run.succeed(call);
   }
@@ -42,13 +42,13 @@ test.each([
   const answer = await run.check(callOf('search'));
   expect(answer).toMatchObject({ type });
   if (answer.type === 'deny') expect(answer.reason).toContain(reason);
-  // The state is all that there is.
+  // The state is complete.
   const other = runPolicy(rateLimit({ maxCalls: 2, perMs: 1_000, clock }));
   other.load(run.save());
   expect(await other.check(callOf('search'))).toEqual(answer);
 });
 
-test('tools that it does not hold for neither count nor wait', async () => {
+test('other tools neither count nor wait', async () => {
   const clock = createClock();
   const policy = rateLimit({ maxCalls: 1, perMs: 60_000, tools: ['search', 'fetch'], clock, id: 'web' });
   expect(policy).toMatchObject({ id: 'web', tools: ['search', 'fetch'] });
@@ -63,7 +63,7 @@ test('tools that it does not hold for neither count nor wait', async () => {
   expect(await run.check(callOf('read'))).toMatchObject({ type: 'allow' });
 });
 
-test('policy.rate_limit: of calls that all passed the check, no more than the limit succeed', async () => {
+test('policy.rate_limit: of concurrent calls that passed the check, no more than the limit succeed', async () => {
   const clock = createClock();
   const run = runPolicy(rateLimit({ maxCalls: 1, perMs: 1_000, clock }));
   const [first, second] = [callOf('search'), callOf('fetch')];
@@ -76,7 +76,7 @@ test('policy.rate_limit: of calls that all passed the check, no more than the li
   run.succeed(second);
 });
 
-test('a call that went on although the limit refused it succeeds, and is counted', async () => {
+test('a call that ran despite a denial succeeds and counts', async () => {
   const clock = createClock();
   const run = runPolicy(some(rateLimit({ maxCalls: 1, perMs: 1_000, clock }), requireApproval({ tools: ['search'] })));
   run.succeed(callOf('search'));
@@ -88,7 +88,7 @@ test('a call that went on although the limit refused it succeeds, and is counted
   expect(await run.check(callOf('search'))).toMatchObject({ type: 'ask' });
 });
 
-test('a call that was refused, and allowed when it was asked about again, is held to the limit', async () => {
+test('a call that was denied, then allowed by a second check, is held to the limit', async () => {
   const clock = createClock();
   const run = runPolicy(rateLimit({ maxCalls: 1, perMs: 1_000, clock }));
   const [early, waiting, other] = [callOf('search'), callOf('search'), callOf('search')];
@@ -100,7 +100,7 @@ test('a call that was refused, and allowed when it was asked about again, is hel
   expect(() => run.succeed(waiting)).toThrow(expect.objectContaining({ code: 'policy.rate_limit' }));
 });
 
-test('property: it answers as counting the successes of the window does, and keeps few of them, alone and as a part', async () => {
+test('property: it equals a count of successes in the window, and stores few of them, alone and as a part', async () => {
   const step = fc.record({ waitMs: fc.integer({ min: 0, max: 700 }), succeeds: fc.boolean() });
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 4 }), fc.array(step, { maxLength: 30 }), async (maxCalls, steps) => {
@@ -119,13 +119,13 @@ test('property: it answers as counting the successes of the window does, and kee
         }
         if (succeeds) times.push(clock.nowMs);
       }
-      // The cast: the state of a policy that stands alone is of the kind that it has declared.
+      // The cast: a standalone policy's state has the declared kind.
       expect((alone.state() as ListState<number>).size).toBeLessThanOrEqual(2 * maxCalls);
     }),
   );
 });
 
-// The casts stand for a host that is written without types.
+// The casts stand for an untyped host.
 test.each([
   { options: { maxCalls: 0, perMs: 1 } },
   { options: { maxCalls: 1.5, perMs: 1 } },
@@ -147,7 +147,7 @@ test.each([
   expect(() => rateLimit({ maxCalls: 1, perMs: 1, tools })).toThrow(expect.objectContaining({ code }));
 });
 
-test('its denials end with time, and so do those of what is made of it', () => {
+test('it is timed, and so are policies built from it', () => {
   const limit = rateLimit({ maxCalls: 1, perMs: 1_000 });
   const asking = requireApproval({ tools: ['pay'] });
   const made = [limit, every(limit, asking), some(asking, limit), unless(() => false, limit)];

@@ -21,20 +21,19 @@ export interface RateLimitOptions {
   readonly maxCalls: number;
   /** Length of the window in milliseconds. Above 0. */
   readonly perMs: number;
-  /** Tools that the limit holds for, together; others neither count nor wait. Default: all. */
+  /** Tools that share the limit; others neither count nor wait. Default: all. */
   readonly tools?: readonly (Tool | string)[];
-  /** Default: the machine's time. One that is set back by up to `perMs` makes the limit stricter; by more, it begins anew. */
+  /** Default: the system clock. If it is set back by up to `perMs` the limit is stricter; by more, the limit starts anew. */
   readonly clock?: Clock;
-  /** Default `rate-limit`; needed when one place has two. */
+  /** Default `rate-limit`; required if there are two in one place. */
   readonly id?: string;
 }
 
 /**
- * Denies a call while the `maxCalls` last successes lie less than `perMs` back, and says when to try again. Calls that do not
- * succeed do not count.
+ * Denies a call if the last `maxCalls` successes are less than `perMs` ago, and tells when to try again. Only successes count.
  *
- * Of calls that ran at the same time, those that would go over the limit are denied before they are committed; one that has touched
- * the world is in doubt: `onResult` throws `policy.rate_limit`. A call that went on although the check refused it (`some` asked a person, say) is counted and left alone.
+ * Of concurrent calls, those over the limit are denied before their commit (`onResult` throws `policy.rate_limit`); one with external
+ * effects ends in doubt. A call that ran despite a denial, such as after approval through `some`, succeeds and counts.
  *
  * State: list, the times of successes in milliseconds since 1970; at most `2 * maxCalls` of them.
  *
@@ -59,15 +58,15 @@ export function rateLimit(options: RateLimitOptions): Policy<ListState<number>> 
   if (names?.size === 0) throw new HoldfastError('options.invalid', '`tools` must name at least one tool.');
   const holdsFor = ({ tool }: PreparedCall): boolean => names === undefined || names.has(tool.name);
 
-  /** How long there is to wait at `nowMs`; 0 for a call that may run. */
+  /** Milliseconds to wait at `nowMs`; 0 if a call may run. */
   function waitAt(nowMs: number, times: ListState<number>): number {
     const oldestMs = times.size < maxCalls ? undefined : times.at(-maxCalls);
-    // A success that is to come is one of a clock that was ahead: nobody knows how long ago it was.
+    // A success in the future means that the clock was set back: its age is unknown.
     if (oldestMs === undefined || oldestMs > nowMs + perMs) return 0;
     return Math.max(0, oldestMs + perMs - nowMs);
   }
   const limit = `At most ${maxCalls} ${maxCalls === 1 ? 'call' : 'calls'} in ${describeDuration(perMs)}`;
-  // Whoever let these through knew that the limit was reached. Only for as long as the call lives, so it is no state.
+  // Calls let through although the limit was reached. They live as long as the call, so they are not state.
   const overruled = new WeakSet<PreparedCall>();
   return definePolicy<number>({
     name: 'rate-limit',
@@ -88,18 +87,22 @@ export function rateLimit(options: RateLimitOptions): Policy<ListState<number>> 
       if (!holdsFor(call)) return undefined;
       const nowMs = clock.now();
       if (waitAt(nowMs, state) > 0 && !overruled.has(call)) {
-        throw new HoldfastError('policy.rate_limit', `${limit}: \`${call.tool.name}\` ran while others reached that.`, {
-          data: { tool: call.tool.name, maxCalls, perMs },
-        });
+        throw new HoldfastError(
+          'policy.rate_limit',
+          `${limit}: \`${call.tool.name}\` ran while other calls reached the limit.`,
+          {
+            data: { tool: call.tool.name, maxCalls, perMs },
+          },
+        );
       }
-      // Only the last ones are ever looked at. Cutting seldom keeps the log small, which has what changes.
+      // Only the last times matter. Trimming rarely keeps the log small, which records every change.
       const isLong = state.size >= 2 * maxCalls;
       return isLong ? replace([...state.toArray().slice(1 - maxCalls || state.size), nowMs]) : append(nowMs);
     },
   });
 }
 
-/** Whole seconds, rounded up, so that who waits that long has waited long enough. */
+/** Whole seconds, rounded up, so that waiting that long is enough. */
 function describeDuration(ms: number): string {
   return ms < 1000 ? `${Math.ceil(ms)} ms` : `${Math.ceil(ms / 1000)} s`;
 }

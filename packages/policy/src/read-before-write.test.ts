@@ -22,7 +22,7 @@ test.each([
   { title: 'E26, E13: through another spelling', path: './a.txt', type: 'deny' },
   { title: 'E28: through a leading slash', path: '/a.txt', type: 'deny' },
   { title: 'a folder', path: 'src', type: 'allow' },
-  { title: 'a path out of the workspace', path: '../a.txt', type: 'deny' },
+  { title: 'a path outside of the workspace', path: '../a.txt', type: 'deny' },
   { title: 'no path', path: null, type: 'deny' },
 ])('$title: $type', async ({ path, type }) => {
   for (const name of ['write_file', 'edit_file', 'delete_file']) {
@@ -31,7 +31,7 @@ test.each([
   expect(await start().run.check(write(path, 'read_file'))).toMatchObject({ type: 'allow' });
 });
 
-test('E22, E24: what was read may be written, in any spelling, and again after that', async () => {
+test('E22, E24: a file that was read may be written, in any spelling, repeatedly', async () => {
   const { run, files } = start();
   expect(await run.check(write('a.txt'))).toEqual(unseen);
   run.succeed(callOf('read_file'), readOf('a.txt', 'v1'));
@@ -42,7 +42,7 @@ test('E22, E24: what was read may be written, in any spelling, and again after t
   expect(await run.check(write('a.txt', 'edit_file'))).toMatchObject({ type: 'allow' });
 });
 
-test('E30: what the agent wrote itself it knows', async () => {
+test('E30: a file that the session wrote counts as read', async () => {
   const { run, files } = start();
   run.succeed(write('new.txt'), writeOf('new.txt', null, 'mine'));
   files.set('new.txt', 'mine');
@@ -64,7 +64,7 @@ test('a removed file is forgotten', async () => {
   run.succeed(write('a.txt', 'delete_file'), writeOf('a.txt', 'v1', null));
   files.delete('a.txt');
   expect(await run.check(write('a.txt'))).toMatchObject({ type: 'allow' });
-  // Somebody else made it again, with the old content.
+  // It was created again elsewhere, with the old content.
   files.set('a.txt', 'v1');
   expect(await run.check(write('a.txt'))).toEqual(unseen);
   run.succeed(callOf('read_file'), readOf('a.txt', 'v1'));
@@ -72,7 +72,7 @@ test('a removed file is forgotten', async () => {
   expect(await run.check(write('a.txt'))).toEqual(unseen);
 });
 
-test('folders have no content to be seen', async () => {
+test('folders need not be read', async () => {
   const { run, files } = start();
   run.succeed(callOf('make_folder'), writeOf('new', null, 'directory'));
   run.succeed(write('src', 'delete_file'), writeOf('src', 'directory', null));
@@ -84,7 +84,7 @@ test('folders have no content to be seen', async () => {
   expect(await run.check(write('a.txt'))).toEqual(unseen);
 });
 
-test('E36: the state survives being stored', async () => {
+test('E36: the state can be stored and restored', async () => {
   const { run } = start();
   run.succeed(callOf('read_file'), readOf('a.txt', 'v1'));
   const reopened = start().run;
@@ -102,7 +102,7 @@ test('no filesystem, no write', async () => {
   expect(await run.check(callOf('echo'))).toMatchObject({ type: 'allow' });
 });
 
-test('a fault of the filesystem is no answer', async () => {
+test('a filesystem failure is thrown', async () => {
   const broken = { ...folder(new Map()), stat: () => Promise.reject(new Error('disk on fire')) };
   await expect(runPolicy(readBeforeWrite(), broken).check(write('a.txt'))).rejects.toThrow('disk on fire');
 });
@@ -163,7 +163,7 @@ test.each<{ writers: Record<string, string>; code: string }>([
   expect(() => readBeforeWrite({ writers })).toThrow(expect.objectContaining({ code }));
 });
 
-test('whatever happens, a write is allowed exactly when the version there was last seen, or nothing is there', async () => {
+test('a write is allowed exactly if the current version was last seen, or there is no file', async () => {
   const step = fc.record({
     path: fc.constantFrom('a', 'b'),
     act: fc.constantFrom('read', 'write', 'delete', 'outside-write', 'outside-delete'),
@@ -203,7 +203,7 @@ test('whatever happens, a write is allowed exactly when the version there was la
   );
 });
 
-test('a write that was refused, and let through all the same, is done and known; one allowed later is held to what was read', async () => {
+test('a write let through despite a denial succeeds and is known; later writes are checked again', async () => {
   const { run, files } = start({ 'a.txt': 'v1', 'b.txt': 'v1' });
   const approved = write('./a.txt');
   expect(await run.check(approved)).toEqual(unseen);

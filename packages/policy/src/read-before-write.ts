@@ -20,27 +20,25 @@ import { readPathArguments } from './path-arguments.ts';
 
 export interface ReadBeforeWriteOptions {
   /**
-   * The tools that write files, each with the argument that holds the path. Default: `write_file`, `edit_file` and
-   * `delete_file` with `path`.
+   * The tools that write files, with the argument that holds the path. Default: `write_file`, `edit_file` and `delete_file` with `path`.
    */
   readonly writers?: Readonly<Record<string, string>>;
-  /** Default `read-before-write`; needed when one place has two. */
+  /** Default `read-before-write`; required if there are two in one place. */
   readonly id?: string;
 }
 
-// What the contract of the filesystem says of every folder, and of no file.
+// The version of every folder by the filesystem contract; no file has it.
 const folderVersion = 'directory';
 
 const defaultWriters: Readonly<Record<string, string>> = { write_file: 'path', edit_file: 'path', delete_file: 'path' };
 
 /**
- * Lets a file that exists be written only in the version that was last read or written in this session.
+ * Lets an existing file be written only if its current version was last read or written in this session.
  *
- * The check refuses calls of the named writers before they run. Whatever tool it was, a success that overwrote a file unseen
- * fails before it is committed: `onResult` throws `policy.read_before_write`. A tool that reads a file and writes it within
- * one call has seen it. A dangerous tool that is no named writer is left alone: whoever let the call through has decided about
- * the files, and nobody reads a hundred logs to delete them. So is the file of a named writer that went on although the check
- * refused it (`some` asked a person, say).
+ * The check denies calls of the named writers before they run. A success of any tool that overwrote an unread file fails before its commit:
+ * `onResult` throws `policy.read_before_write`. Reading and writing a file within one call is allowed. Dangerous tools that are not named
+ * writers are not checked, because an approval has already covered their files. Nor is a file of a named writer that was let through
+ * despite a denial, such as after approval through `some`.
  *
  * State: keyed by the path as the resource `filesystem` resolves it, the version last seen.
  *
@@ -50,12 +48,12 @@ export function readBeforeWrite(options: ReadBeforeWriteOptions = {}): Policy<Ke
   checkOptions('readBeforeWrite', options, { writers: 'any', id: 'any' });
   const { writers, id } = options;
   const pathArguments = readPathArguments('writers', writers ?? defaultWriters);
-  // The file that was let through although it was refused. Only for as long as the call lives, so it is no state.
+  // The file of a call let through despite a denial. It lives as long as the call, so it is not state.
   const overruled = new WeakMap<PreparedCall, string>();
   return definePolicy<string>({
     name: 'read-before-write',
     ...(id === undefined ? {} : { id }),
-    // The default writers are not mentioned: a prompt need not have all three.
+    // The default writers are not mentioned: a prompt may lack some of them.
     tools: writers === undefined ? [] : [...pathArguments.keys()],
     stateKind: 'keyed',
     check(call, { state, filesystem }) {
@@ -82,7 +80,7 @@ export function readBeforeWrite(options: ReadBeforeWriteOptions = {}): Policy<Ke
 
 interface Checked {
   readonly decision: Decision;
-  /** Of a file that was refused. */
+  /** The file, if denied. */
   readonly key?: string;
 }
 
@@ -90,7 +88,7 @@ async function checkWrite(path: string, filesystem: FilesystemReader, seen: Keye
   try {
     const key = await filesystem.resolve(path);
     const present = await filesystem.stat(key);
-    // A folder has no content to overlook; the tool itself says what cannot be done to one.
+    // A folder has no content to lose; the tool itself reports invalid operations.
     if (present === undefined || present.type === 'directory') return { decision: allow };
     const version = seen.get(key);
     if (version === present.version) return { decision: allow };
@@ -100,7 +98,7 @@ async function checkWrite(path: string, filesystem: FilesystemReader, seen: Keye
         : deny(`\`${key}\` has changed since it was last read: read it again, then retry.`);
     return { decision, key };
   } catch (error) {
-    // The filesystem's own refusal of a path is an answer for the model; anything else is a fault.
+    // A path error of the filesystem becomes the reason for the model; other errors are thrown.
     if (isHoldfastError(error)) return { decision: deny(error.message) };
     throw error;
   }
@@ -118,7 +116,7 @@ function learn(tool: Tool, { reads, writes }: Touched, { seen, letThrough }: Kno
     if (reads.some((read) => read.key === key && read.version === before)) continue;
     throw new HoldfastError(
       'policy.read_before_write',
-      `\`${tool.name}\` would overwrite \`${key}\`, which has not been read as it is now: read it first, then retry.`,
+      `\`${tool.name}\` would overwrite \`${key}\`, whose current version has not been read: read it first, then retry.`,
       { data: { tool: tool.name, path: key } },
     );
   }

@@ -1,6 +1,6 @@
 import type { Policy } from '@holdfast/core';
 
-/** `policy` with other functions: its name, its id unless another is given, the tools that it mentions, whether it is timed, and its state stay. */
+/** A copy of `policy` with other functions, and another id if given. */
 export function replacePolicy<State>(
   policy: Policy<State>,
   {

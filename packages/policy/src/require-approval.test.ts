@@ -12,7 +12,7 @@ test.each([
   { title: 'another tool', options: { tools: ['pay'] }, name: 'read', type: 'allow' },
   { title: 'an input that needs it', options: { tools: ['pay'], when: overTen }, name: 'pay', amount: 11, type: 'ask' },
   {
-    title: 'an input that does not',
+    title: 'an input that does not need it',
     options: { tools: ['pay'], when: overTen },
     name: 'pay',
     amount: 10,
@@ -62,12 +62,12 @@ test('a tool gives `when` the type of its input', async () => {
       return true;
     },
   });
-  // @ts-expect-error there are no euros
+  // @ts-expect-error the input has no euros
   requireApproval({ tools: [pay], when: ({ euros }) => euros > 10 });
 });
 
-test('anything but false asks', async () => {
-  // The casts stand for a host that is written without types.
+test('any result but false asks', async () => {
+  // The casts stand for an untyped host.
   for (const answer of [undefined, null, 0, Promise.resolve(false)]) {
     const policy = requireApproval({ tools: ['pay'], when: () => answer as unknown as boolean });
     expect(await runPolicy(policy).check(callOf('pay'))).toMatchObject({ type: 'ask' });
@@ -84,7 +84,7 @@ test('`when` sees the facts of the call', async () => {
   expect(await runPolicy(policy).check(callOf('pay'))).toMatchObject({ type: 'ask' });
 });
 
-test('says the reason it was given', async () => {
+test('uses the given reason', async () => {
   expect(await runPolicy(requireApproval({ tools: ['pay'] })).check(callOf('pay'))).toMatchObject({
     reason: '`pay` needs approval.',
   });

@@ -13,18 +13,18 @@ import { checkReason } from './options.ts';
 import { readToolNames } from './tool-lists.ts';
 
 export interface RequireApprovalOptions<Tools extends readonly (Tool | string)[] = readonly string[]> {
-  /** The tools that need a person's approval, or their names. A tool gives the input of `when` its type. */
+  /** The tools that need approval, or their names. A tool determines the input type of `when`. */
   readonly tools: Tools;
-  /** Which calls need it, by their input or by `call.facts`; default all. Anything but `false` asks, throwing denies. */
+  /** Selects the calls that need approval, by their input or by `call.facts`; default all. Any result but `false` asks, throwing denies. */
   readonly when?: (input: InputOfTool<Tools[number]>, call: PreparedCall) => boolean;
-  /** Shown to the person; default says which tool it is. */
+  /** Shown to the person; default names the tool. */
   readonly reason?: string;
-  /** Default `require-approval`; needed when one place has two. */
+  /** Default `require-approval`; required if there are two in one place. */
   readonly id?: string;
 }
 
 /**
- * Asks a person before chosen tools run, or before they run with chosen inputs. Keeps no state.
+ * Requires approval of chosen tools, or of chosen inputs. Keeps no state.
  *
  * @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`.
  */
@@ -46,8 +46,8 @@ export function requireApproval<const Tools extends readonly (Tool | string)[]>(
     check(call) {
       const { tool, input } = call;
       if (!names.has(tool.name)) return allow;
-      // What the tool's own schema made of the arguments, which is what the type says. Compared with `false`, so that a promise or a
-      // forgotten return asks.
+      // The tool's schema produced this input, which determines the type. Compared with `false`, so that a promise or a missing return
+      // asks.
       if (when !== undefined && when(input as InputOfTool<Tools[number]>, call) === false) return allow;
       return ask(reason ?? `\`${tool.name}\` needs approval.`);
     },

@@ -26,7 +26,7 @@ test.each([
   expect(await runPolicy(atMost100).check(callOf(name, { to: 'Ada', euros }))).toMatchObject(answer);
 });
 
-test('the input has the type of the tool, or is JSON', () => {
+test("the input has the tool's type, or is JSON", () => {
   requireArguments(transfer, (input) => {
     expectTypeOf(input).toEqualTypeOf<{ readonly to: string; readonly euros: number }>();
     return true;
@@ -34,8 +34,8 @@ test('the input has the type of the tool, or is JSON', () => {
   expect(requireArguments('transfer_money', (input) => Array.isArray(input)).tools).toEqual(['transfer_money']);
 });
 
-test('anything but true denies, and the default reason names the tool', async () => {
-  // The casts stand for a host that is written without types.
+test('any result but true denies, and the default reason names the tool', async () => {
+  // The casts stand for an untyped host.
   for (const answer of [undefined, null, 1, 'yes', {}, Promise.resolve(true)]) {
     const policy = requireArguments('pay', () => answer as unknown as boolean);
     expect(await runPolicy(policy).check(callOf('pay'))).toEqual({
@@ -45,14 +45,14 @@ test('anything but true denies, and the default reason names the tool', async ()
   }
 });
 
-test('what it throws is thrown, which the call path takes for a denial', async () => {
+test('errors are thrown, which denies the call', async () => {
   const policy = requireArguments('pay', () => {
     throw new Error('broke');
   });
   await expect(runPolicy(policy).check(callOf('pay'))).rejects.toThrow('broke');
 });
 
-test('each tool has an id of its own', () => {
+test('each tool gets its own id', () => {
   expect(atMost100).toMatchObject({ name: 'require-arguments', id: 'require-arguments-transfer-money' });
   expect(requireArguments('n'.repeat(64), () => true).id).toHaveLength(64);
   expect(requireArguments('pay', () => true, { id: 'small' }).id).toBe('small');

@@ -3,15 +3,15 @@ import { checkOptions, checkToolName } from '@holdfast/core/internal';
 import { checkReason } from './options.ts';
 
 export interface RequireArgumentsOptions {
-  /** Goes to the model: say what is accepted. Default names the tool. */
+  /** Shown to the model: state what is accepted. Default names the tool. */
   readonly reason?: string;
-  /** Default `require-arguments-` and the tool's name; needed when one place has two for a tool. */
+  /** Default `require-arguments-` with the tool's name; required if there are two for a tool in one place. */
   readonly id?: string;
 }
 
 /**
- * Lets a tool run only with arguments for which `accepts` answers `true`. `input` is what the tool itself gets: validated, with
- * defaults filled in. Anything but `true` denies, throwing and promises too. Keeps no state.
+ * Lets a tool run only with arguments for which `accepts` returns `true`. `input` is the tool's own input: validated, with defaults
+ * filled in. Any other result denies, including errors and promises. Keeps no state.
  *
  * `tool` is the tool, which gives `input` its type, or its name.
  *
@@ -30,19 +30,16 @@ export function requireArguments<Input = Json>(
   checkToolName(name);
   checkReason(reason);
   if (typeof accepts !== 'function') {
-    throw new HoldfastError(
-      'options.invalid',
-      `What the arguments of \`${name}\` must be is to be a function of them.`,
-    );
+    throw new HoldfastError('options.invalid', `\`requireArguments\` needs a predicate function for \`${name}\`.`);
   }
   return definePolicy({
     name: 'require-arguments',
-    // Names of tools may have `_`, those of policies not.
+    // Policy ids must not contain `_`.
     id: id ?? `require-arguments-${name.replaceAll('_', '-')}`.slice(0, 64),
     tools: [name],
     check(call) {
       if (call.tool.name !== name) return allow;
-      // What the tool's own schema made of the arguments, which is what the type says.
+      // The tool's schema produced this input, which determines the type.
       return accepts(call.input as Input) === true
         ? allow
         : deny(reason ?? `\`${name}\` must not run with these arguments.`);

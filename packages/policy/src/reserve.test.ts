@@ -41,7 +41,7 @@ test.each<{ title: string; policy: Policy; prefix?: string; denies?: boolean }>(
   { title: 'a pack', policy: ofPack },
   { title: 'every', policy: every(requireApproval({ tools: ['other'] }), doubts()), prefix: 'doubts/' },
   { title: 'some', policy: some(doubts('other'), doubts()), prefix: 'doubts/' },
-])('$title: what is reserved is in the state of the policy', async ({ policy, prefix = '', denies = true }) => {
+])("$title: reservations are in the policy's state", async ({ policy, prefix = '', denies = true }) => {
   const run = runPolicy(policy);
   run.doubt(pay, 's/a');
   expect(await run.check(pay)).toMatchObject({ type: 'allow' });
@@ -51,14 +51,14 @@ test.each<{ title: string; policy: Policy; prefix?: string; denies?: boolean }>(
   expect(await run.check(pay)).toMatchObject({ type: denies ? 'deny' : 'allow' });
 });
 
-test('where no part reserves there is no `reserve`', () => {
+test('without a reserving part there is no `reserve`', () => {
   const plain = requireApproval({ tools: ['pay'] });
   for (const policy of [every(plain), some(plain), observe(plain), unless(() => true, plain)]) {
     expect(policy).not.toHaveProperty('reserve');
   }
 });
 
-test('what is only tried out, or not asked about the call, fails nothing', () => {
+test('an observed or exempt policy fails no call', () => {
   const failing = doubts('doubts', broke);
   expect(() => runPolicy(failing).doubt(pay, 'k')).toThrow('broke');
   expect(() => runPolicy(unless(() => false, failing)).doubt(pay, 'k')).toThrow('broke');
@@ -71,7 +71,7 @@ test('what is only tried out, or not asked about the call, fails nothing', () =>
 });
 
 test.each([() => clear, () => replace({ k: 1 }), () => [remove('k'), clear], () => 7])(
-  'a part may set and remove single items only, %#',
+  'a part may only set and remove single items, %#',
   (reserve) => {
     expect(() => runPolicy(every(doubts('doubts', reserve))).doubt(pay, 'k')).toThrow(
       expect.objectContaining({ code: 'slice.operation.invalid' }),
@@ -79,7 +79,7 @@ test.each([() => clear, () => replace({ k: 1 }), () => [remove('k'), clear], () 
   },
 );
 
-test('a part made by hand that keeps another state reserves nothing', () => {
+test('a handmade part with another kind of state reserves nothing', () => {
   const odd = {
     name: 'odd',
     id: 'odd',

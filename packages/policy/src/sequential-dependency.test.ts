@@ -21,7 +21,7 @@ test.each([
   expect(await run.check(callOf(call))).toMatchObject({ type });
 });
 
-test('the reason names what is missing, and only that', async () => {
+test('the reason names only missing tools', async () => {
   const run = runPolicy(sequentialDependency(release));
   run.succeed(callOf('test'));
   expect(await run.check(callOf('deploy'))).toEqual({
@@ -30,7 +30,7 @@ test('the reason names what is missing, and only that', async () => {
   });
 });
 
-test('E10: a denied call may run once what it needs has succeeded', async () => {
+test('E10: a denied call may run once its dependencies have succeeded', async () => {
   const run = runPolicy(sequentialDependency(release));
   expect(await run.check(callOf('deploy'))).toMatchObject({ type: 'deny' });
   for (const name of ['lint', 'test', 'build', 'deploy']) {
@@ -39,7 +39,7 @@ test('E10: a denied call may run once what it needs has succeeded', async () => 
   }
 });
 
-test('E12, E14: what has succeeded is told by the state alone', async () => {
+test('E12, E14: only the state determines what has succeeded', async () => {
   const policy = sequentialDependency(release);
   const run = runPolicy(policy);
   const before = run.save();
@@ -50,7 +50,7 @@ test('E12, E14: what has succeeded is told by the state alone', async () => {
   expect(await runPolicy(policy).check(callOf('build'))).toMatchObject({ type: 'deny' });
 });
 
-test('mentions every name once, and keeps no other', () => {
+test('mentions every name once, and stores no other', () => {
   const policy = sequentialDependency({ ...release, publish: ['test', 'test'] });
   expect(policy.tools).toEqual(['deploy', 'build', 'publish', 'test', 'lint']);
   const run = runPolicy(policy);
@@ -75,12 +75,12 @@ test.each([
   );
 });
 
-test('two ways to one tool are no cycle', () => {
+test('two paths to one tool are not a cycle', () => {
   expect(() => sequentialDependency({ a: ['b', 'c'], b: ['d'], c: ['d'] })).not.toThrow();
 });
 
 test.each([
-  // The casts stand for a host that is written without types.
+  // The casts stand for an untyped host.
   { dependencies: null as unknown as Record<string, string[]>, code: 'options.invalid' },
   { dependencies: { deploy: 'test' as unknown as string[] }, code: 'options.invalid' },
   { dependencies: { deploy: [7] as unknown as string[] }, code: 'options.invalid' },
@@ -90,9 +90,9 @@ test.each([
   expect(() => sequentialDependency(dependencies)).toThrow(expect.objectContaining({ code }));
 });
 
-test('any sequence of calls is decided as by a set of what has succeeded', async () => {
+test('any sequence of calls is decided as by a set of successes', async () => {
   const names = ['a', 'b', 'c', 'd', 'e'] as const;
-  // Names depend on later ones only, so there is no cycle.
+  // Names depend only on later ones, so there are no cycles.
   const dependencies = fc
     .tuple(...names.map((_, index) => fc.subarray(names.slice(index + 1))))
     .map((lists) => Object.fromEntries(names.map((name, index) => [name, lists[index] ?? []])));

@@ -2,12 +2,12 @@ import { allow, definePolicy, deny, HoldfastError, type KeyedState, type Policy,
 import { checkOptions, checkToolName, isPlainObject } from '@holdfast/core/internal';
 
 export interface SequentialDependencyOptions {
-  /** Default `sequential-dependency`; needed when one place has two. */
+  /** Default `sequential-dependency`; required if there are two in one place. */
   readonly id?: string;
 }
 
 /**
- * Lets a tool run only after the tools that it names have succeeded in this session:
+ * Lets a tool run only after the tools that it depends on have succeeded in this session:
  * `{ deploy: ['test', 'build'], build: ['lint'] }`.
  *
  * State: keyed by tool name, `true` for every named tool that has succeeded.
@@ -45,12 +45,12 @@ export function sequentialDependency(
 
 function readDependencies(dependencies: Readonly<Record<string, readonly string[]>>): Map<string, readonly string[]> {
   if (!isPlainObject(dependencies)) {
-    throw new HoldfastError('options.invalid', 'Dependencies must be an object of lists of tool names.');
+    throw new HoldfastError('options.invalid', '`sequentialDependency` needs an object of lists of tool names.');
   }
   const neededBy = new Map<string, readonly string[]>();
   for (const [tool, names] of Object.entries(dependencies)) {
     if (!Array.isArray(names) || names.some((name) => typeof name !== 'string')) {
-      throw new HoldfastError('options.invalid', `What \`${tool}\` depends on must be a list of tool names.`);
+      throw new HoldfastError('options.invalid', `The dependencies of \`${tool}\` must be a list of tool names.`);
     }
     for (const name of [tool, ...names]) checkToolName(name);
     neededBy.set(tool, [...new Set(names)]);

@@ -6,11 +6,11 @@ import { allowTools, denyTools } from './tool-lists.ts';
 test.each([
   { title: 'a named tool', policy: allowTools(['read', 'write']), name: 'write', type: 'allow' },
   { title: 'another tool', policy: allowTools(['read', 'write']), name: 'wipe', type: 'deny' },
-  { title: 'a name within a name', policy: allowTools(['read_file']), name: 'read', type: 'deny' },
+  { title: 'a part of a name', policy: allowTools(['read_file']), name: 'read', type: 'deny' },
   { title: 'any tool of an empty list', policy: allowTools([]), name: 'read', type: 'deny' },
   { title: 'what objects have', policy: allowTools(['read']), name: 'valueof_', type: 'deny' },
   { title: 'a denied tool', policy: denyTools(['wipe']), name: 'wipe', type: 'deny' },
-  { title: 'a tool that is not denied', policy: denyTools(['wipe']), name: 'read', type: 'allow' },
+  { title: 'a tool not denied', policy: denyTools(['wipe']), name: 'read', type: 'allow' },
 ])('$policy.id: $title: $type', async ({ policy, name, type }) => {
   const run = runPolicy(policy);
   expect(await run.check(callOf(name))).toMatchObject({ type });
@@ -19,7 +19,7 @@ test.each([
   expect(policy.state).toBeUndefined();
 });
 
-test('they name the tool, or say what they were told to', async () => {
+test('they name the tool, or use the given reason', async () => {
   const reasons = async (options: { readonly reason?: string }): Promise<unknown[]> =>
     Promise.all(
       [allowTools([], options), denyTools(['wipe'], options)].map(async (policy) =>
@@ -27,7 +27,7 @@ test('they name the tool, or say what they were told to', async () => {
       ),
     );
   expect(await reasons({})).toEqual([
-    { type: 'deny', reason: '`wipe` is not among the tools that may run here.' },
+    { type: 'deny', reason: '`wipe` is not an allowed tool.' },
     { type: 'deny', reason: '`wipe` must not run here.' },
   ]);
   expect(await reasons({ reason: 'Files are kept.' })).toEqual([
@@ -36,14 +36,14 @@ test('they name the tool, or say what they were told to', async () => {
   ]);
 });
 
-test('they mention each tool once, also one that is given as such, and take an id', () => {
+test('they mention each tool once, also if given as a tool, and take an id', () => {
   const read = defineTool({ name: 'read', description: 'Read.', execute: () => null });
   expect([allowTools([read, 'read']).tools, denyTools([read]).tools]).toEqual([['read'], ['read']]);
   expect(allowTools(['b', 'a', 'b'])).toMatchObject({ id: 'allow-tools', tools: ['b', 'a'] });
   expect(denyTools(['b'], { id: 'keep' })).toMatchObject({ name: 'deny-tools', id: 'keep', tools: ['b'] });
 });
 
-// The casts stand for a host that is written without types.
+// The casts stand for an untyped host.
 test.each([
   { names: 'read' as unknown as string[], code: 'options.invalid' },
   { names: [7] as unknown as string[], code: 'options.invalid' },
@@ -56,7 +56,7 @@ test.each([
   expect(() => denyTools(names)).toThrow(expect.objectContaining({ code }));
 });
 
-test('denying nothing, and a reason that says nothing, is options.invalid', () => {
+test('options.invalid: no denied tools, and an empty reason', () => {
   for (const reason of ['', ' ', 7 as unknown as string, null as unknown as string]) {
     for (const make of [allowTools, denyTools]) {
       expect(() => make(['read'], { reason })).toThrow(expect.objectContaining({ code: 'options.invalid' }));

@@ -3,15 +3,15 @@ import { checkOptions, checkToolName } from '@holdfast/core/internal';
 import { checkReason } from './options.ts';
 
 export interface ToolListOptions {
-  /** Goes to the model; default names the tool. */
+  /** Shown to the model; default names the tool. */
   readonly reason?: string;
-  /** Default `allow-tools` or `deny-tools`; needed when one place has two. */
+  /** Default `allow-tools` or `deny-tools`; required if there are two in one place. */
   readonly id?: string;
 }
 
 /**
- * Lets no tool run but the named ones; those that other calls call and those of the prompt itself (`open_sections`) count, too. An
- * empty list lets none run. Keeps no state.
+ * Allows only the named tools to run, including tools called by other calls and the prompt's own tools (`open_sections`). An empty list
+ * allows none. Keeps no state.
  *
  * @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`.
  */
@@ -24,13 +24,12 @@ export function allowTools(tools: readonly (Tool | string)[], options: ToolListO
     name: 'allow-tools',
     ...(id === undefined ? {} : { id }),
     tools: [...allowed],
-    check: ({ tool }) =>
-      allowed.has(tool.name) ? allow : deny(reason ?? `\`${tool.name}\` is not among the tools that may run here.`),
+    check: ({ tool }) => (allowed.has(tool.name) ? allow : deny(reason ?? `\`${tool.name}\` is not an allowed tool.`)),
   });
 }
 
 /**
- * Lets the named tools never run. Keeps no state.
+ * Never lets the named tools run. Keeps no state.
  *
  * @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`.
  */
@@ -48,13 +47,13 @@ export function denyTools(tools: readonly (Tool | string)[], options: ToolListOp
   });
 }
 
-/** Of tools, or their names. @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`. */
+/** Reads the names of tools. @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`. */
 export function readToolNames(tools: readonly (Tool | string)[]): ReadonlySet<string> {
   const names = Array.isArray(tools)
     ? tools.map((tool) => (typeof tool === 'string' ? tool : tool?.name))
     : [undefined];
   if (names.some((name) => typeof name !== 'string')) {
-    throw new HoldfastError('options.invalid', 'Tools must be given as a list of tools, or of their names.');
+    throw new HoldfastError('options.invalid', 'Expected a list of tools, or of their names.');
   }
   for (const name of names) checkToolName(name);
   return new Set(names);

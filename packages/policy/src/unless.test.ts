@@ -19,15 +19,15 @@ test.each([
   expect(await run.check(callOf('deploy', input))).toMatchObject({ type });
 });
 
-test('anything but true exempts nothing', async () => {
-  // The casts stand for a host that is written without types.
+test('only true exempts', async () => {
+  // The casts stand for an untyped host.
   for (const answer of [undefined, null, 1, 'yes', {}, Promise.resolve(true)]) {
     const run = runPolicy(unless(() => answer as unknown as boolean, denyTools(['wipe'])));
     expect(await run.check(callOf('wipe'))).toMatchObject({ type: 'deny' });
   }
 });
 
-test('what it throws is thrown, which the call path takes for a denial', async () => {
+test('errors are thrown, which denies the call', async () => {
   const broken = unless(
     () => {
       throw new Error('broke');
@@ -37,7 +37,7 @@ test('what it throws is thrown, which the call path takes for a denial', async (
   await expect(runPolicy(broken).check(callOf('wipe'))).rejects.toThrow('broke');
 });
 
-test('the policy learns from exempt calls, and does not fail them', async () => {
+test('the policy learns from exempt calls without failing them', async () => {
   const run = runPolicy(unless(isDryRun, callBudget({ maxCalls: 1 })));
   const exempt = callOf('deploy', { dryRun: true });
   for (const used of [1, 1, 1]) {
@@ -50,7 +50,7 @@ test('the policy learns from exempt calls, and does not fail them', async () => 
   expect(() => run.succeed({ ...late })).toThrow(expect.objectContaining({ code: 'policy.call_budget' }));
 });
 
-test('name, id, tools and state are those of the policy', () => {
+test("keeps the policy's name, id, tools and state", () => {
   const inner = sequentialDependency({ deploy: ['test'] }, { id: 'order' });
   const { name, id, tools, state } = unless(isDryRun, inner);
   expect({ name, id, tools, state }).toEqual({
@@ -60,11 +60,11 @@ test('name, id, tools and state are those of the policy', () => {
     state: inner.state,
   });
   expect(unless(isDryRun, inner).onResult).toBeDefined();
-  // Without it the calls of a message may overlap.
+  // Otherwise the calls of a message may overlap.
   expect(unless(isDryRun, definePolicy({ name: 'no', check: () => deny('no') }))).not.toHaveProperty('onResult');
 });
 
-test('options.invalid: what is no function', () => {
+test('options.invalid: not a function', () => {
   expect(() => unless(true as unknown as () => boolean, denyTools(['wipe']))).toThrow(
     expect.objectContaining({ code: 'options.invalid' }),
   );

@@ -2,16 +2,16 @@ import { allow, HoldfastError, type Policy, type PreparedCall } from '@holdfast/
 import { replacePolicy } from './replace-policy.ts';
 
 /**
- * `policy`, but for calls of which `exempt` answers `true`: they are allowed, and the policy does not fail them. Anything but `true`
- * exempts nothing, throwing denies. The policy learns from every success, of exempt calls too: a budget counts them.
+ * Exempts calls from `policy`: calls for which `exempt` returns `true` are allowed, and the policy cannot fail them. Any other result
+ * exempts nothing; throwing denies. The policy learns from every success, including exempt calls: a budget counts them.
  *
  * State, name and id are those of `policy`.
  *
- * @throws HoldfastError `options.invalid` when `exempt` is no function.
+ * @throws HoldfastError `options.invalid` if `exempt` is not a function.
  */
 export function unless<State>(exempt: (call: PreparedCall) => boolean, policy: Policy<State>): Policy<State> {
   if (typeof exempt !== 'function') {
-    throw new HoldfastError('options.invalid', 'The first argument of `unless` must be a function of a call.');
+    throw new HoldfastError('options.invalid', '`unless` needs a function of a call as its first argument.');
   }
   return replacePolicy(policy, {
     check: (call, context) => (exempt(call) === true ? allow : policy.check(call, context)),
@@ -20,7 +20,7 @@ export function unless<State>(exempt: (call: PreparedCall) => boolean, policy: P
       try {
         return policy.onResult?.(call, result, context);
       } catch {
-        // How a policy refuses a call after all. This one is not its business.
+        // The policy would deny the call after all, but it is exempt.
         return undefined;
       }
     },

@@ -13,7 +13,7 @@ import type { GenericSchema } from 'valibot';
 import { cutIssues, maxIssues } from './bounded-issues.ts';
 import { closeObjects } from './close-objects.ts';
 import type { CompiledSchema, SchemaIssue } from './compiled.ts';
-import { createUndeclaredCheck, placeOf } from './undeclared.ts';
+import { findUndeclared, placeOf } from './undeclared.ts';
 import { createValidation, validateBounded } from './validate.ts';
 
 // Keys that valibot drops from records and open objects.
@@ -75,18 +75,21 @@ function compile(schema: Schema, unspoken: Compiling['unspoken']): CompiledSchem
   const { validate: validateAll, vendor } = schema['~standard'];
   const isValibot = vendor === 'valibot' && '~run' in schema;
   const dropped = vendor === 'valibot' ? droppedByValibot : nothingDropped;
-  const findUndeclared = createUndeclaredCheck(raw, { dropped });
+  const start = placeOf([raw]);
   const namesInherited = mentionsInherited(raw);
   const validation = createValidation({
     run: isValibot ? validateBounded(schema as unknown as GenericSchema) : (value) => now(validateAll(value)),
     root: raw,
-    start: placeOf([raw]),
+    start,
     dropped,
     before: namesInherited ? withoutPrototypes : undefined,
     // Copied: a default that is an object would otherwise be frozen with the input.
     after: namesInherited || hasObjectDefault(raw) ? withPrototypes : undefined,
     findIssues(value, { issues = [] }) {
-      const found = [...findUndeclared(value), ...issues.slice(0, maxIssues).map(toIssue)];
+      const found = [
+        ...findUndeclared(value, start, { root: raw, dropped }),
+        ...issues.slice(0, maxIssues).map(toIssue),
+      ];
       return issues.length === 0 ? found : cutIssues(found);
     },
   });

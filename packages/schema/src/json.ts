@@ -6,7 +6,7 @@ import { cutIssues } from './bounded-issues.ts';
 import { closeObjects } from './close-objects.ts';
 import type { CompiledSchema, SchemaIssue } from './compiled.ts';
 import { hasEqualItems, hasLongList, literals, maps, withoutUniqueItems } from './equal-items.ts';
-import { createUndeclaredCheck, resolvePointer } from './undeclared.ts';
+import { findUndeclared, placeOf, resolvePointer } from './undeclared.ts';
 
 export { type CompiledSchema, describeIssues, type SchemaIssue, type Validation } from './compiled.ts';
 
@@ -52,13 +52,16 @@ export function compileJsonSchema<Output = unknown>({
   // Skips the pairwise comparison of items; long lists use `hasEqualItems` instead.
   const loose = withoutUniqueItems(schema);
   const findOtherErrors = loose === undefined ? undefined : createCheck(loose);
-  const findUndeclared = createUndeclaredCheck(schema);
+  const start = placeOf([schema]);
   return {
     jsonSchema: deepFreeze(closeObjects(schema)),
     validate(value) {
       const filled = fillDefaults(schema, value);
       const uniqueItems = findOtherErrors !== undefined && hasLongList(filled);
-      const undeclared = findUndeclared(filled, uniqueItems ? hasEqualItems : undefined);
+      const undeclared = findUndeclared(filled, start, {
+        root: schema,
+        hasEqualItems: uniqueItems ? hasEqualItems : undefined,
+      });
       const errors = (uniqueItems ? findOtherErrors : findErrors)(filled);
       if (errors.length === 0 && undeclared.length === 0) {
         // The schema's author declares the output type; the validator has just agreed.

@@ -30,62 +30,67 @@ export interface Shape {
   readonly inherited: readonly string[];
 }
 
+/** The inputs of a search for undeclared keys. */
+interface Search {
+  readonly root: Node;
+  /** Keys that the validator silently drops from open objects: they are rejected. */
+  readonly dropped?: ReadonlySet<string>;
+  /** Also lists arrays with equal items under `uniqueItems`. */
+  readonly hasEqualItems?: ItemsTest | undefined;
+}
+
+interface Searching extends Search {
+  readonly issues: SchemaIssue[];
+}
+
 /**
- * Creates a function that lists keys which no branch of a JSON Schema declares. An object schema is closed unless it sets
- * `additionalProperties` (or `unevaluatedProperties`) to something other than false. Under `allOf`, `anyOf`, `oneOf`, `$ref`, `if`,
- * `then`, `else` and `dependentSchemas` a key is declared if any branch declares it.
+ * Lists keys which no branch of a JSON Schema declares. An object schema is closed unless it sets `additionalProperties` (or
+ * `unevaluatedProperties`) to something other than false. Under `allOf`, `anyOf`, `oneOf`, `$ref`, `if`, `then`, `else` and
+ * `dependentSchemas` a key is declared if any branch declares it. `start`: the place of `root`, kept for all values.
  *
- * Also lists required keys that are only inherited, which many validators accept, and on demand lists with equal items under
- * `uniqueItems`. `dropped` are keys that the validator silently drops from open objects: they are rejected. Stops at `maxIssues`.
+ * Also lists required keys that are only inherited, which many validators accept. Stops at `maxIssues`.
  */
-export function createUndeclaredCheck(
-  root: Node,
-  { dropped = new Set() }: { readonly dropped?: ReadonlySet<string> } = {},
-): (value: unknown, hasEqualItems?: ItemsTest) => readonly SchemaIssue[] {
-  const start = placeOf([root]);
-  let hasEqual: ItemsTest | undefined;
+export function findUndeclared(value: unknown, start: Place, search: Search): readonly SchemaIssue[] {
+  const searching: Searching = { ...search, issues: [] };
+  walk(value, start, '', searching);
+  return searching.issues;
+}
 
-  const walk = (value: unknown, place: Place, path: string, issues: SchemaIssue[]): void => {
-    if (typeof value !== 'object' || value === null || place.nodes.length === 0 || issues.length >= maxIssues) return;
-    place.shape ??= readShape(place.nodes, root);
-    const { shape } = place;
-    if (Array.isArray(value)) {
-      // Validators that only check `typeof value === 'object'` accept a list.
-      if (shape.objectsOnly) issues.push({ path, message: 'Must be an object, got a list.' });
-      if (shape.unique && hasEqual?.(value) === true) issues.push({ path, message: 'Contains equal items.' });
-      if (shape.leaf) return;
-      for (let index = 0; index < value.length; index += 1) {
-        walk(value[index], shape.prefix[index] ?? shape.items, `${path}[${index}]`, issues);
-      }
-    } else if (!shape.leaf && isPlainObject(value)) {
-      walkObject(value, shape, path, issues);
+function walk(value: unknown, place: Place, path: string, searching: Searching): void {
+  const { root, issues, hasEqualItems } = searching;
+  if (typeof value !== 'object' || value === null || place.nodes.length === 0 || issues.length >= maxIssues) return;
+  place.shape ??= readShape(place.nodes, root);
+  const { shape } = place;
+  if (Array.isArray(value)) {
+    // Validators that only check `typeof value === 'object'` accept a list.
+    if (shape.objectsOnly) issues.push({ path, message: 'Must be an object, got a list.' });
+    if (shape.unique && hasEqualItems?.(value) === true) issues.push({ path, message: 'Contains equal items.' });
+    if (shape.leaf) return;
+    for (let index = 0; index < value.length; index += 1) {
+      walk(value[index], shape.prefix[index] ?? shape.items, `${path}[${index}]`, searching);
     }
-  };
+  } else if (!shape.leaf && isPlainObject(value)) {
+    walkObject(value, shape, path, searching);
+  }
+}
 
-  const walkObject = (value: Node, shape: Shape, path: string, issues: SchemaIssue[]): void => {
-    for (const key of shape.inherited) {
-      if (!Object.hasOwn(value, key)) issues.push({ path: join(path, key), message: 'Required, but missing.' });
+function walkObject(value: Node, shape: Shape, path: string, searching: Searching): void {
+  const { issues, dropped } = searching;
+  for (const key of shape.inherited) {
+    if (!Object.hasOwn(value, key)) issues.push({ path: join(path, key), message: 'Required, but missing.' });
+  }
+  for (const key in value) {
+    if (!Object.hasOwn(value, key)) continue;
+    let place = shape.keys.get(key);
+    if (shape.patterns.length > 0) {
+      const matched = shape.patterns.filter(({ pattern }) => pattern.test(key)).map(({ node }) => node);
+      if (matched.length > 0) place = placeOf([...(place?.nodes ?? []), ...matched]);
     }
-    for (const key in value) {
-      if (!Object.hasOwn(value, key)) continue;
-      let place = shape.keys.get(key);
-      if (shape.patterns.length > 0) {
-        const matched = shape.patterns.filter(({ pattern }) => pattern.test(key)).map(({ node }) => node);
-        if (matched.length > 0) place = placeOf([...(place?.nodes ?? []), ...matched]);
-      }
-      if (place === undefined && (!shape.open || dropped.has(key)))
-        issues.push({ path: join(path, key), message: 'Unknown key.' });
-      const inner = value[key];
-      if (typeof inner === 'object') walk(inner, place ?? shape.rest, join(path, key), issues);
-    }
-  };
-
-  return (value, hasEqualItems) => {
-    const issues: SchemaIssue[] = [];
-    hasEqual = hasEqualItems;
-    walk(value, start, '', issues);
-    return issues;
-  };
+    if (place === undefined && (!shape.open || dropped?.has(key) === true))
+      issues.push({ path: join(path, key), message: 'Unknown key.' });
+    const inner = value[key];
+    if (typeof inner === 'object') walk(inner, place ?? shape.rest, join(path, key), searching);
+  }
 }
 
 type ItemsTest = (items: readonly unknown[]) => boolean;

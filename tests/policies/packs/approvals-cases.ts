@@ -51,7 +51,7 @@ export const cases: PackCases = {
       facts,
       cases: [
         ...harmless,
-        { call: mail, answer: 'ask', reason: '`mail` always needs a yes.' },
+        { call: mail, answer: 'ask', reason: '`mail` always needs approval.' },
         { title: 'the same again', after: [mail], call: mail, answer: 'ask' },
       ],
     },
@@ -80,8 +80,8 @@ export const cases: PackCases = {
         { call: pay({ euros: 100, to: 'ada' }), answer: 'allow' },
         // What is paid to another person is another payment.
         { call: pay({ euros: 101, to: 'ada' }), answer: 'ask', reason: '`euros` is above 100. The budget is 100.' },
-        { call: pay({ euros: '5', to: 'ada' }), answer: 'ask', reason: 'is no number' },
-        { call: pay({ to: 'ada' }), answer: 'ask', reason: 'is no number' },
+        { call: pay({ euros: '5', to: 'ada' }), answer: 'ask', reason: 'is not a number' },
+        { call: pay({ to: 'ada' }), answer: 'ask', reason: 'is not a number' },
         {
           call: pay({ euros: 1, to: 'Eve' }),
           answer: 'ask',
@@ -113,7 +113,7 @@ export const cases: PackCases = {
       tools,
       facts,
       cases: [
-        { call: mail, answer: 'ask', reason: 'A yes also holds for the same call later' },
+        { call: mail, answer: 'ask', reason: 'Approval also covers identical calls later' },
         { title: 'the same', after: [mail], call: mail, answer: 'allow' },
         {
           title: 'the same, otherwise written',

@@ -52,7 +52,7 @@ export const cases: PackCases = {
       cases: [
         { call: run('ls'), answer: 'allow' },
         { call: test, answer: 'allow' },
-        { call: push, answer: 'deny', reason: 'names them in `checks`' },
+        { call: push, answer: 'deny', reason: 'list them in `checks`' },
         { call: publish, answer: 'deny', reason: 'no check has succeeded in this worktree since its last change' },
         { call: run("sh -c 'git -C . push'"), answer: 'deny' },
         { call: run('git $x'), answer: 'deny' },
@@ -80,7 +80,7 @@ export const cases: PackCases = {
       ...world,
       cases: [
         { call: push, answer: 'deny' },
-        { after: [test], call: push, answer: 'ask', reason: 'a person has to agree' },
+        { after: [test], call: push, answer: 'ask', reason: 'which needs approval' },
         { call: run('git log'), answer: 'allow' },
         ...files,
       ],

@@ -8,10 +8,10 @@ const page = 'apps/docs/guide/errors.md';
 export function findErrorCodeProblems({ files, sources }: Repository): string[] {
   const made = sources
     .filter(({ path }) => /^(?:packages\/[^/]+|apps\/cli)\/src\//.test(path) && !isTest(path))
-    .flatMap(({ path, text }) => readCodes(path, text).map((code) => ({ path, code })));
+    .flatMap(({ path, text }) => readCodes(path, text).map((code) => ({ path, code, pattern: toPattern(code) })));
   const listed = readListed(files.get(page) ?? '');
-  const missing = made.filter(({ code }) => !listed.some((name) => toPattern(code).test(name)));
-  const stale = listed.filter((name) => !made.some(({ code }) => toPattern(code).test(name)));
+  const missing = made.filter(({ pattern }) => !listed.some((name) => pattern.test(name)));
+  const stale = listed.filter((name) => !made.some(({ pattern }) => pattern.test(name)));
   return [
     ...new Set(
       missing.map(({ path, code }) => `${path}: the code \`${code}\` is not on ${page}; add a line that explains it`),

@@ -14,7 +14,7 @@ test('the value is unchanged, and only line breaks of the layout remain', () => 
     fc.property(fc.jsonValue(), fc.constantFrom(undefined, 2), (value, indent) => {
       const text = toJsonText(value, indent);
       expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
-      expect(text.replaceAll('\n', '').match(unprintable)).toBeNull();
+      expect(text.replaceAll('\n', '').match(unprintable())).toBeNull();
     }),
   );
 });

@@ -6,7 +6,7 @@ import { unprintable } from './text.ts';
  */
 export function toJsonText(value: unknown, indent?: number): string {
   const text = JSON.stringify(value, undefined, indent);
-  return text.replaceAll(unprintable, (character) => (character === '\n' ? '\n' : toEscapes(character)));
+  return text.replaceAll(unprintable(), (character) => (character === '\n' ? '\n' : toEscapes(character)));
 }
 
 function toEscapes(character: string): string {

@@ -1,12 +1,20 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { findLogFolder } from '../workspace/session-logs.ts';
 import { createFolder, type TestFolder } from './test-folder.ts';
 import { type Ended, type RunHereOptions, runHere } from './test-program.ts';
 
-const core = import.meta.resolve('@holdfast/core');
-const schemas = import.meta.resolve('@holdfast/schema/json');
-const prompt = import.meta.resolve('@holdfast/prompt');
+// Bundled: trust covers every file that a plugin imports, and reads all of them again for every run.
+const core = toBundle(import.meta.resolve('@holdfast/core'));
+const schemas = toBundle(import.meta.resolve('@holdfast/schema/json'));
+const prompt = toBundle(import.meta.resolve('@holdfast/prompt'));
+
+/** Where `tests/setup/programs.ts` has bundled a source. */
+function toBundle(source: string): string {
+  const [, path] = /(packages\/.*)\.ts$/.exec(source) ?? [];
+  return new URL(`${path}.mjs`, pathToFileURL(process.env['HOLDFAST_SOURCES'] ?? '')).href;
+}
 
 /** A plugin `git`: two state tools, a policy for them, a slice, a section, a model, a resource, commands and a pack. */
 export const git: string = `import * as core from '${core}';

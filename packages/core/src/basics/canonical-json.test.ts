@@ -13,7 +13,7 @@ test.each<[Json, string]>([
   expect(toCanonicalJson(value)).toBe(text);
 });
 
-test('the order of keys makes no other text, anything else does', () => {
+test('key order does not change the text, anything else does', () => {
   const json = fc.dictionary(fc.string(), fc.integer(), { noNullPrototype: true });
   fc.assert(
     fc.property(json, json, (one, other) => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeJson } from './decode-json.ts';
 
-test('nodejs/node#63785: a key is what its text says, whatever was read before', () => {
+test('nodejs/node#63785: keys are decoded correctly, whatever was read before', () => {
   decodeJson('{"h":[],"\\\\":0}');
   expect(decodeJson('{"h":1,"\\"":2}')).toEqual({ h: 1, '"': 2 });
   decodeJson('{"path":[],"x\\\\":0}');
@@ -19,7 +19,7 @@ const value = fc.letrec((tie) => ({
   ),
 })).value;
 
-/** The same JSON, with as many characters escaped as can be. */
+/** The same JSON with every possible character escaped. */
 function escapeAll(text: string): string {
   return text.replace(/"(?:[^"\\]|\\.)*"/g, (raw) => {
     const units = [...Array(JSON.parse(raw).length).keys()].map((at) => (JSON.parse(raw) as string).charCodeAt(at));
@@ -27,7 +27,7 @@ function escapeAll(text: string): string {
   });
 }
 
-test('what was written is what is read', () => {
+test('JSON reads back as written', () => {
   fc.assert(
     fc.property(fc.array(value, { minLength: 1, maxLength: 6 }), fc.constantFrom(undefined, 2), (values, indent) => {
       for (const one of values) {
@@ -83,11 +83,11 @@ test.each([
   expect(Object.entries(decodeJson(text) as object)).toEqual(entries);
 });
 
-test('text that is no JSON is a SyntaxError', () => {
+test('invalid JSON is a SyntaxError', () => {
   expect(() => decodeJson('{"\\":1}')).toThrow(SyntaxError);
 });
 
-test('as long as JSON gets, and with as many escapes', () => {
+test('very long JSON with many escapes', () => {
   const long = '\\n'.repeat(5_000_000);
   expect(decodeJson(`{"\\\\":"${long}","${'k'.repeat(1_000_000)}":1}`)).toMatchObject({ '\\': '\n'.repeat(5_000_000) });
 });

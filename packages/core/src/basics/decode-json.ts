@@ -1,7 +1,7 @@
 /**
- * `JSON.parse` with the keys that the text has. V8 (Node.js 24 to 26 at least, https://github.com/nodejs/node/issues/63785) takes an
- * escaped key for one that it met before in an object of the same shape, when that one is how the text of the key begins: `"\n"`
- * then reads `\`. Such a key holds a backslash, and only then the text is read with care.
+ * `JSON.parse` with correct keys. V8 (at least in Node.js 24 to 26, https://github.com/nodejs/node/issues/63785) confuses an escaped key
+ * with an earlier key of an object of the same shape if that key is a prefix of the raw text: `"\n"` then reads `\`. Such a key contains a
+ * backslash, and only then the slower way is used.
  *
  * @throws SyntaxError as `JSON.parse`.
  */
@@ -30,7 +30,7 @@ function hasBackslashInKey(root: unknown): boolean {
   return false;
 }
 
-/** Reads valid JSON with a name without escapes in place of every key that has one, and puts the keys back. */
+/** Parses valid JSON with placeholders for escaped keys, then restores the keys. */
 function decodeCarefully(text: string): unknown {
   const name = findName(text);
   const keys = new Map<string, string>();
@@ -41,7 +41,7 @@ function decodeCarefully(text: string): unknown {
     const raw = text.slice(start, after);
     if (raw.includes('\\') && isKey(text, after)) {
       const substitute = `${name}${keys.size}`;
-      // A string alone has no shape to be taken for another.
+      // A single string has no shape to confuse.
       keys.set(substitute, String(JSON.parse(raw)));
       plain += `${text.slice(end, start)}"${substitute}"`;
       end = after;
@@ -51,7 +51,7 @@ function decodeCarefully(text: string): unknown {
   return putBack(JSON.parse(plain + text.slice(end)), keys);
 }
 
-/** Where the string ends that begins at `start`: behind the first quote that no backslash belongs to. */
+/** The end of the string at `start`: after the first unescaped quote. */
 function findEnd(text: string, start: number): number {
   let at = start + 1;
   while (text[at] !== '"' && at < text.length) at += text[at] === '\\' ? 2 : 1;
@@ -64,7 +64,7 @@ function isKey(text: string, after: number): boolean {
   return text[at] === ':';
 }
 
-/** Something that is nowhere in the text. */
+/** A name that does not occur in the text. */
 function findName(text: string): string {
   let longest = 0;
   for (const { 0: run } of text.matchAll(/k+/g)) longest = Math.max(longest, run.length);

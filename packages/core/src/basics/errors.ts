@@ -31,7 +31,7 @@ export function isHoldfastError(value: unknown): value is HoldfastError {
     if (!(value instanceof Error && '~holdfast' in value && value['~holdfast'] === 'error')) return false;
     return 'code' in value && typeof value.code === 'string';
   } catch {
-    // A revoked proxy, say: whatever it is, it cannot be asked and is none of ours.
+    // Such as a revoked proxy, which cannot be inspected and is not a HoldfastError.
     return false;
   }
 }
@@ -43,7 +43,7 @@ export interface Problem {
   readonly data?: Json;
 }
 
-/** The text of whatever was thrown, also of `null`, a symbol, or an object whose `message` throws. Never a stack. */
+/** The message of anything thrown, including `null`, symbols, and objects whose `message` throws. Never a stack. */
 export function describeThrown(thrown: unknown): string {
   try {
     if (typeof thrown === 'string') return thrown;
@@ -53,7 +53,7 @@ export function describeThrown(thrown: unknown): string {
     }
     return `a thrown ${thrown === null ? 'null' : typeof thrown}`;
   } catch {
-    // A hostile getter or proxy: that it cannot be described is all there is to say.
+    // A hostile getter or proxy.
     return 'something thrown that cannot be described';
   }
 }

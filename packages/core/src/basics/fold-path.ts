@@ -1,11 +1,13 @@
-const ignored = /\p{Default_Ignorable_Code_Point}/gu;
+import { unicodePattern } from './unicode.ts';
 
-/** Brings together what some disk takes for the same path: letter case, Unicode forms and characters that are ignored. */
+const ignored = unicodePattern(String.raw`\p{Default_Ignorable_Code_Point}`, 'gu');
+
+/** Unifies paths that some disk treats as equal: letter case, Unicode forms and ignored characters. */
 export function foldPath(path: string): string {
-  return path.normalize('NFKC').replace(ignored, '').toUpperCase().toLowerCase();
+  return path.normalize('NFKC').replace(ignored(), '').toUpperCase().toLowerCase();
 }
 
-/** As `foldPath`, also without the streams of NTFS (`name::$DATA`), and the dots and spaces at the end that Windows drops. */
+/** `foldPath`, also without NTFS streams (`name::$DATA`) and the trailing dots and spaces that Windows drops. */
 export function foldKey(key: string): string {
   return foldPath(key.normalize('NFKC').replace(/:[^/]*/gu, '')).replace(/[. ]+(?=\/|$)/gu, '');
 }

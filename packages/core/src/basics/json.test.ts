@@ -15,7 +15,7 @@ test('property: JSON is copied whole, frozen all the way down, and shares nothin
   );
 });
 
-// A class without a prototype above its own.
+// A class that extends null.
 const Base = class {};
 Object.setPrototypeOf(Base.prototype, null);
 
@@ -40,7 +40,7 @@ test('exactly the limits are allowed', () => {
   expect(copyJson(['abc', { d: 'e' }], { maxDepth: 2, maxKeys: 1, maxLength: 11 })).toMatchObject({ ok: true });
 });
 
-test('freezing goes on below what is frozen already, and comes to an end in a circle', () => {
+test('freezing continues below frozen objects, and ends in a cycle', () => {
   const inner = { list: [1] };
   const outer = Object.freeze({ inner });
   deepFreeze(outer);
@@ -70,7 +70,7 @@ test.each([
   expect(copyJson(value)).toMatchObject({ ok: false, problem });
 });
 
-test('an object of another realm is as good as one of this', () => {
+test('an object of another realm is accepted', () => {
   expect(copyJson(runInNewContext('({ a: [{ b: 1 }] })'))).toEqual({ ok: true, value: { a: [{ b: 1 }] } });
 });
 
@@ -87,7 +87,7 @@ test('a property is read once, and a symbol key is left out', () => {
   expect(reads).toBe(1);
 });
 
-test('nesting is limited, so that a cycle ends too', () => {
+test('nesting is limited, so that cycles end, too', () => {
   const cycle: { self?: unknown } = {};
   cycle.self = cycle;
   expect(copyJson(cycle)).toMatchObject({ ok: false, problem: expect.stringContaining('nested too deeply') });

@@ -15,13 +15,13 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return prototype === Object.prototype || prototype === null || isForeignObjectPrototype(prototype);
 }
 
-// A test runner that gives each file a realm of its own (Jest, for one) shares `structuredClone` between them, whose objects
-// then come from another. Of all prototypes only a realm's `Object.prototype` has this method and no prototype itself.
+// A test runner with a realm per file (such as Jest) shares `structuredClone`, whose objects come from another realm. Only a realm's
+// `Object.prototype` has this method and no prototype.
 function isForeignObjectPrototype(prototype: unknown): boolean {
   return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype as object, 'isPrototypeOf');
 }
 
-/** Limits under which foreign data is taken in. */
+/** Limits for foreign data. */
 export interface JsonLimits {
   /** Levels of nesting, default 64. */
   readonly maxDepth?: number;
@@ -31,16 +31,16 @@ export interface JsonLimits {
   readonly maxLength?: number;
 }
 
-/** The result of `copyJson`: a frozen copy, or the reason why there is none. */
+/** The result of `copyJson`: a frozen copy, or a problem. */
 export type CopiedJson =
   | { readonly ok: true; readonly value: Json }
-  /** The first offender, with its place, and what kind of offence it is. */
+  /** The first problem, with its position and kind. */
   | { readonly ok: false; readonly problem: string; readonly reason: 'type' | 'depth' | 'key' | 'size' };
 
 /**
- * Copies `value` once to frozen JSON, so that nothing its owner does later can change it. Each property is read once.
- * Refused: numbers that are not finite, `undefined` and functions, anything but plain objects and arrays, `__proto__` as a key,
- * properties that throw, and nesting deeper than `maxDepth`. Symbol keys are left out, as in `JSON.stringify`.
+ * Copies `value` to frozen JSON, independent of the original. Each property is read once.
+ * Rejects non-finite numbers, `undefined`, functions, anything but plain objects and arrays, `__proto__` keys, throwing properties, and
+ * nesting deeper than `maxDepth`. Symbol keys are omitted, as in `JSON.stringify`.
  */
 export function copyJson(
   value: unknown,
@@ -61,7 +61,7 @@ export function copyJson(
 const noLimits: JsonLimits = {};
 const noLimit = Number.POSITIVE_INFINITY;
 
-/** Set by the first offender; its path grows on the way back up, so that a success never builds one. */
+/** The first problem; its path is built on the way back up, so that a success never builds one. */
 interface Copying {
   problem: string | undefined;
   reason: Extract<CopiedJson, { ok: false }>['reason'];
@@ -91,7 +91,7 @@ function copy(value: unknown, depth: number, copying: Copying): Json {
 function copyArray(value: readonly unknown[], depth: number, copying: Copying): Json {
   const { length } = value;
   if (!take(2 * length, copying)) return null;
-  // Of its size from the start, unless it only claims to be large: holes are refused one by one.
+  // Preallocated, unless it only claims to be large: holes are rejected one by one.
   const items: Json[] = length <= 1_024 ? new Array(length) : [];
   for (let index = 0; index < length; index += 1) {
     items[index] = copy(value[index], depth - 1, copying);
@@ -120,7 +120,7 @@ function copyObject(value: object, depth: number, copying: Copying): Json {
 function take(length: number, copying: Copying): boolean {
   copying.lengthLeft -= length;
   if (copying.lengthLeft >= 0) return true;
-  fail(copying, 'size', 'is where it becomes too large');
+  fail(copying, 'size', 'exceeds the size limit');
   return false;
 }
 
@@ -135,13 +135,13 @@ function passUp(copying: Copying, step: string): null {
   return null;
 }
 
-/** Freezes `value` and everything in it, also below what is frozen already. */
+/** Freezes `value` and everything in it, including below frozen objects. */
 export function deepFreeze<Value>(value: Value): Value {
   freezeAll(value, undefined);
   return value;
 }
 
-/** Freezes `value` and what is open in it. What is frozen is taken to be so throughout, so that it costs nothing to meet it again. */
+/** Freezes `value` and its unfrozen parts. Frozen parts are assumed to be frozen throughout, so that revisiting them is free. */
 export function freezeOpen<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
@@ -149,7 +149,7 @@ export function freezeOpen<Value>(value: Value): Value {
   return value;
 }
 
-/** `seen`: what was frozen when it was met, so that a cycle of such things ends. */
+/** `seen`: visited frozen objects, so that cycles end. */
 function freezeAll(value: unknown, seen: Set<object> | undefined): void {
   if (typeof value !== 'object' || value === null) return;
   let met = seen;

@@ -1,4 +1,4 @@
-/** Up to three names that are spelled most like `name`, nearest first. */
+/** Up to three names with the most similar spelling, nearest first. */
 export function nearestNames(name: string, names: Iterable<string>): string[] {
   const wanted = name.slice(0, 64).toLowerCase();
   return [...names]

@@ -24,7 +24,7 @@ test.each([
   { text: '['.repeat(1_048_576), reason: 'syntax' },
   { text: keyed(10_001), reason: 'size' },
   { text: `"${'x'.repeat(1_048_576)}"`, reason: 'size' },
-])('what is refused by its $reason', ({ text, reason }) => {
+])('rejected for $reason', ({ text, reason }) => {
   expect(parseJson(text)).toMatchObject({ ok: false, reason });
 });
 
@@ -46,15 +46,15 @@ test.each([
   '9223372036854775808',
   '1000000000000000000000',
   '"9007199254740993"',
-])('the number %s stays the one that it is', (text) => {
+])('the number %s keeps its value', (text) => {
   expect(parseJson(`{"n":${text}}`)).toEqual({ ok: true, value: { n: JSON.parse(text) } });
 });
 
-test('where nobody asks for exact numbers, they are those of `JSON.parse`', () => {
+test('without `exact` numbers are those of `JSON.parse`', () => {
   expect(parseJson('9007199254740993', {})).toEqual({ ok: true, value: 9_007_199_254_740_992 });
 });
 
-test('other limits are the caller’s, and what is not limited has no limit but that of depth', () => {
+test('the caller sets the limits; only depth is limited by default', () => {
   expect(parseJson('[[1]]', { maxDepth: 1 })).toMatchObject({ reason: 'depth' });
   expect(parseJson('{"a":1,"b":2}', { maxKeys: 1 })).toMatchObject({ reason: 'size' });
   expect(parseJson('[1]', { maxLength: 2 })).toMatchObject({ reason: 'size' });
@@ -66,19 +66,19 @@ test('JSON within a string stays a string', () => {
   expect(parseJson('"{\\"a\\":1}"')).toEqual({ ok: true, value: '{"a":1}' });
 });
 
-test('what JSON.stringify writes comes back, whatever stands in keys and strings', () => {
+test('output of JSON.stringify reads back, with any keys and strings', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 6 }), fc.constantFrom(0, 1, '\t'), (value, space) => {
       const text = JSON.stringify(value, null, space);
       fc.pre(!text.includes('__proto__'));
       const parsed = parseJson(text);
-      // JSON.parse of the test would be no better than what it tests.
+      // `JSON.parse` in the test would have the same bug.
       expect(JSON.stringify(parsed.ok ? parsed.value : parsed, null, space)).toBe(text);
     }),
   );
 });
 
-test('a key that is there twice is always found', () => {
+test('a duplicate key is always found', () => {
   const keys = fc.array(fc.constantFrom('a', 'b', ':', '"', '\\', '\\n', '\n', '{"a":1'), { maxLength: 6 });
   fc.assert(
     fc.property(keys, (names) => {

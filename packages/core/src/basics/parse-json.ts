@@ -1,13 +1,13 @@
 import { decodeJson } from './decode-json.ts';
 import type { Json, JsonLimits } from './json.ts';
 
-/** Limits under which text is taken in. */
+/** Limits for untrusted text. */
 export interface TextLimits extends JsonLimits {
-  /** Refuses a whole number that would become another one: beyond 2 ** 53 not all of them can be told apart. Default false. */
+  /** Rejects integers that lose precision, which is possible beyond 2 ** 53. Default false. */
   readonly exact?: boolean;
 }
 
-/** Under which JSON of a model is taken: arguments of its calls and its output. */
+/** The limits for JSON from a model: arguments and output. */
 export const modelJsonLimits: Required<TextLimits> = Object.freeze({
   maxDepth: 64,
   maxKeys: 10_000,
@@ -20,7 +20,7 @@ export type ParsedJson =
   | { readonly ok: true; readonly value: Json }
   | {
       readonly ok: false;
-      /** A clause that goes on from "it cannot be taken:". */
+      /** A clause that follows "it cannot be taken:". */
       readonly problem: string;
       readonly reason: 'syntax' | 'type' | 'depth' | 'key' | 'duplicate' | 'size' | 'inexact';
     };
@@ -55,10 +55,10 @@ export function parseJson(
       `the number ${short} has too many digits and would become another one; give it as text, or as fewer digits`,
     );
   }
-  // `JSON.parse` keeps the last of two equal keys: then the text has more of them than the value.
+  // `JSON.parse` keeps the last of duplicate keys, so the text then has more keys than the value.
   if (countColons(text) !== survey.keys && countKeys(text) !== survey.keys)
     return refused('duplicate', 'it has a key twice in one object');
-  // Came from `JSON.parse`.
+  // Produced by `JSON.parse`.
   return { ok: true, value: value as Json };
 }
 
@@ -69,7 +69,7 @@ type Refused = Extract<ParsedJson, { readonly ok: false }>;
 interface Survey {
   keys: number;
   problem: Refused | undefined;
-  /** There is a number so large that its neighbors cannot be told from it. */
+  /** True if there is a number beyond the safe integers. */
   unsafe: boolean;
 }
 
@@ -102,19 +102,19 @@ function inspect(value: unknown, depthLeft: number, maxDepth: number, survey: Su
 const textOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 const wholeNumber = /^-?\d{16,}(?:\.0*)?$/;
 
-/** The first whole number in valid JSON text that is another one once it is parsed. */
+/** The first integer in valid JSON text that parsing changes. */
 function findInexact(text: string): string | undefined {
   for (const [found] of text.matchAll(textOrNumber)) {
     if (!wholeNumber.test(found)) continue;
     const [digits = ''] = found.split('.');
     const number = Number(digits);
-    // A number that prints the same is what any program with doubles means by it.
+    // A number that prints the same has the meaning it has in any program with doubles.
     if (String(number) !== digits && BigInt(number) !== BigInt(digits)) return found;
   }
   return undefined;
 }
 
-/** At least as many as the text has keys, and found much faster. */
+/** An upper bound for the number of keys, computed quickly. */
 function countColons(text: string): number {
   let count = 0;
   for (let at = text.indexOf(':'); at !== -1; at = text.indexOf(':', at + 1)) count += 1;
@@ -125,7 +125,7 @@ const quote = 34;
 const backslash = 92;
 const colon = 58;
 
-/** How many keys valid JSON text has: the colons outside of its strings. */
+/** The number of keys in valid JSON text: the colons outside of strings. */
 function countKeys(text: string): number {
   let count = 0;
   for (let index = 0; index < text.length; index += 1) {

@@ -13,22 +13,22 @@ test.each([
   { text: 'keycap 1\uFE0F\u20E3, heart \u2764\uFE0F', printed: 'keycap 1\uFE0F\u20E3, heart \u2764\uFE0F' },
   { text: 'x\uFE0F1\uFE0F\u2764\uFE0F\uFE0F', printed: 'x\\u{fe0f}1\\u{fe0f}\u2764\uFE0F\\u{fe0f}' },
   { text: 'blank \u2800\uFFFF', printed: 'blank \\u{2800}\\u{ffff}' },
-])('$printed is what a terminal gets', ({ text, printed }) => {
+])('prints $printed', ({ text, printed }) => {
   expect(toPrintable(text)).toBe(printed);
 });
 
-test('a block keeps line breaks and tabs and nothing else', () => {
+test('a block keeps only line breaks and tabs', () => {
   expect(toPrintableBlock('a\r\nb\tc\x07\rd')).toBe('a\nb\tc\\x07\\rd');
 });
 
-test('no code point that is a control, a format, invisible or private reaches a terminal, also in a block', () => {
+test('no control, format, invisible or private code point is printed, also in a block', () => {
   const hides =
     /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\p{Bidi_Control}\p{Variation_Selector}]/u;
   const all = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code)).filter((one) =>
     hides.test(one),
   );
   expect(all.length).toBeGreaterThan(137_000);
-  // A letter between them, so that no two surrogates make a pair.
+  // Separated by a letter, so that no surrogates form a pair.
   expect(toPrintable(all.join('a'))).not.toMatch(hides);
   expect(toPrintableBlock(all.join('a')).replaceAll(/[\n\t]/g, '')).not.toMatch(hides);
 });

@@ -1,21 +1,22 @@
-// Everything that a terminal would obey or that a reader cannot see: controls, marks of direction, zero-width and tag characters, lone
-// surrogates, noncharacters, the blank Braille pattern. U+FE0F stays where it turns a sign into an emoji or a digit into a keycap;
-// elsewhere it is invisible.
+import { unicodePattern } from './unicode.ts';
+
+// Characters that a terminal interprets or a reader cannot see: controls, direction marks, zero-width and tag characters, lone surrogates,
+// noncharacters, the blank Braille pattern. U+FE0F is kept where it makes a sign an emoji or a digit a keycap; elsewhere it is invisible.
 const hidden =
   '(?!(?<=\\p{Extended_Pictographic})\\u{FE0F}|(?<=[0-9#*])\\u{FE0F}\\u{20E3})[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\p{Noncharacter_Code_Point}\\u{2800}]';
 
 /** Each character that `toPrintable` shows as an escape. */
-export const unprintable: RegExp = new RegExp(hidden, 'gu');
-const unprintableInBlock = new RegExp(`(?![\\n\\t])${hidden}`, 'gu');
+export const unprintable: () => RegExp = unicodePattern(hidden, 'gu');
+const unprintableInBlock = unicodePattern(`(?![\\n\\t])${hidden}`, 'gu');
 
-/** One line that is safe to print: whatever a terminal would obey or hide is shown as an escape such as `\u{202e}`, line breaks too. */
+/** Makes one line that is safe to print: control and invisible characters, including line breaks, become escapes such as `\u{202e}`. */
 export function toPrintable(text: string): string {
-  return text.replaceAll(unprintable, escapeCharacter);
+  return text.replaceAll(unprintable(), escapeCharacter);
 }
 
-/** As `toPrintable`, but line breaks and tabs stay. */
+/** `toPrintable` that keeps line breaks and tabs. */
 export function toPrintableBlock(text: string): string {
-  return text.replaceAll('\r\n', '\n').replaceAll(unprintableInBlock, escapeCharacter);
+  return text.replaceAll('\r\n', '\n').replaceAll(unprintableInBlock(), escapeCharacter);
 }
 
 function escapeCharacter(character: string): string {

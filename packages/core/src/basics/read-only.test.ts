@@ -42,7 +42,7 @@ test('a read-only set reads like a set, and cannot be changed', () => {
   expect(Reflect.set(set, 'has', () => true)).toBe(false);
 });
 
-test('`freezeOpen` freezes what is open, and takes what is frozen as it is', () => {
+test('`freezeOpen` freezes unfrozen objects and keeps frozen ones', () => {
   const inner = { deep: [1] };
   const frozen = Object.freeze({ open: {} });
   const value = freezeOpen({ inner, frozen });

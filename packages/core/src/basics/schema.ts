@@ -18,19 +18,19 @@ export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 
-/** One complaint of a Standard Schema. */
+/** An issue reported by a Standard Schema. */
 export interface StandardIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** A schema made ready once. */
+/** A compiled schema. */
 export interface CompiledSchema<Output = unknown> {
-  /** Synchronous. Undeclared keys are refused, defaults are filled in; the value given is not changed. */
+  /** Synchronous. Rejects undeclared keys and fills in defaults; the given value is not changed. */
   validate(value: unknown): Validation<Output>;
   /**
-   * Parses and validates text in one walk, where everything in it is plainly right. `undefined`: it has to be parsed and validated
-   * with care, which may still find nothing wrong. `decoded`: as the text has it.
+   * Parses and validates text in one pass, if it is clearly valid. `undefined`: parse and validate it separately, which may still
+   * succeed. `decoded`: the parsed text.
    */
   readonly read?: ((text: string) => { readonly value: Output; readonly decoded: unknown } | undefined) | undefined;
   /** The schema shown to models: closed objects have `additionalProperties: false`. Frozen. */
@@ -48,8 +48,8 @@ export interface SchemaIssue {
 }
 
 /**
- * A plain JSON Schema with the code that checks values against it. `jsonSchema` of `@holdfast/schema/json` makes one. `Value` is the
- * author's word for what it describes.
+ * A plain JSON Schema with its validation code, created by `jsonSchema` of `@holdfast/schema/json`. `Value` is the author's type for the
+ * described values.
  */
 export interface JsonSchemaDefinition<Value = unknown> {
   readonly type: 'json-schema';

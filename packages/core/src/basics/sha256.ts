@@ -1,4 +1,4 @@
-/** SHA-256 of `text` in hexadecimal, at once: Web Crypto only answers with a promise. Source: FIPS 180-4. */
+/** SHA-256 of `text` in hexadecimal, synchronously, unlike Web Crypto. Source: FIPS 180-4. */
 export function sha256(text: string): string {
   constants ??= makeConstants();
   const hash = Uint32Array.from(constants.initial);
@@ -13,7 +13,7 @@ export function sha256(text: string): string {
 
 let constants: { readonly initial: Uint32Array; readonly rounds: Uint32Array } | undefined;
 
-/** Bits of the roots of the first primes, behind the point. */
+/** Fractional bits of the roots of the first primes. */
 function makeConstants(): NonNullable<typeof constants> {
   const primes: number[] = [];
   for (let candidate = 2; primes.length < 64; candidate += 1) {
@@ -26,7 +26,7 @@ function makeConstants(): NonNullable<typeof constants> {
   };
 }
 
-/** Whole blocks: a one bit, zeros, and the length in bits behind the bytes. */
+/** Pads to whole blocks: a one bit, zeros, and the length in bits. */
 function pad(bytes: Uint8Array): DataView {
   const padded = new Uint8Array(Math.ceil((bytes.length + 9) / 64) * 64);
   padded.set(bytes);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { HoldfastError } from '../basics/errors.ts';
 import { readExpansion, visibilityExpansionRequired } from './expansion.ts';
 
-test('what was asked for is read back, also from a copy of the class', () => {
+test('the request is read back, also from a copy of the class', () => {
   const error = visibilityExpansionRequired(['a', 'b.c'], 'For the rules.');
   expect(error).toMatchObject({
     code: 'visibility.expansion_required',
@@ -25,6 +25,6 @@ test.each([
     },
   }),
   undefined,
-])('%# asks for nothing', (thrown) => {
+])('%# is not a request', (thrown) => {
   expect(readExpansion(thrown)).toBeUndefined();
 });

@@ -18,7 +18,7 @@ export function visibilityExpansionRequired(keys: readonly string[], reason = ''
   );
 }
 
-/** The keys and the reason of what `visibilityExpansionRequired` made; `undefined` for anything else, whatever that is. Never throws. */
+/** Reads the keys and reason of a `visibilityExpansionRequired` error; `undefined` for anything else. Never throws. */
 export function readExpansion(
   thrown: unknown,
 ): { readonly keys: readonly string[]; readonly reason: string } | undefined {
@@ -29,7 +29,7 @@ export function readExpansion(
     if (!Array.isArray(keys) || !keys.every((key) => typeof key === 'string')) return undefined;
     return { keys: [...keys], reason: typeof reason === 'string' ? reason : '' };
   } catch {
-    // An error whose own properties throw: what it is thrown for is all there is to say of it.
+    // An error with throwing properties is not such a request.
     return undefined;
   }
 }

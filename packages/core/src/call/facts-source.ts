@@ -1,9 +1,9 @@
 import type { CallFacts, PlaceView } from './facts.ts';
 import type { PreparedCall } from './policy.ts';
 
-/** Makes the facts of calls for a runner. `createFacts` of `@holdfast/facts` makes one. */
+/** Computes the facts of calls for a runner. Created by `createFacts` of `@holdfast/facts`. */
 export interface FactsSource {
   readonly view: PlaceView;
-  /** Synchronous. `view` is the one above, and also knows which files the session wrote. When it throws, the call is unclear as a whole. */
+  /** Synchronous. `view` is the place above, and also knows the files that the session wrote. An error makes the whole call unclear. */
   describe(call: PreparedCall, view: PlaceView): CallFacts;
 }

@@ -1,44 +1,43 @@
 import type { Json } from '../basics/json.ts';
 
 /**
- * JSON. What a call would do, as far as it can be read from its tool and input. What could not be read is listed in `unclear`; facts are never a
- * sandbox.
+ * The effects of a call, as far as its tool and input reveal them. JSON. Unknown parts are listed in `unclear`; facts are not a sandbox.
  */
 export interface CallFacts {
-  /** Each part of a pipeline, list, substitution or wrapper, in the order in which they are written. */
+  /** Each command of a pipeline, list, substitution or wrapper, in source order. */
   readonly runs: readonly Command[];
   readonly reads: readonly Place[];
   readonly writes: readonly Place[];
   readonly deletes: readonly Place[];
   readonly hosts: readonly Host[];
-  /** The result contains text that outsiders write: a page, a mail, an issue. */
+  /** True if the result contains text of outsiders: a page, a mail, an issue. */
   readonly untrusted: boolean;
   readonly unclear: readonly Unclear[];
 }
 
-/** Facts as a record keeps them: the beginning of long texts and of long lists. */
+/** Facts in a record, with long texts and lists cut. */
 export interface RecordedFacts extends CallFacts {
-  /** Something was left out. */
+  /** Set if something was left out. */
   readonly cut?: true;
 }
 
 /** A program that a call starts. */
 export interface Command {
-  /** As it is written, without the folders of system programs: `git`, `./build.sh`. */
+  /** As written, without the folders of system programs: `git`, `./build.sh`. */
   readonly program: string;
-  /** `null`: not known before the command runs; any number of words. */
+  /** `null`: any number of words, unknown until the command runs. */
   readonly arguments: readonly (string | null)[];
-  /** Where it runs, absolute; absent: not known. */
+  /** Absolute working directory; absent if unknown. */
   readonly folder?: string;
-  /** Names of the variables that are set for it. */
+  /** Names of the variables set for it. */
   readonly environment: readonly string[];
-  /** The success of the call proves the success of this command. */
+  /** True if the call's success proves this command's success. */
   readonly decides: boolean;
-  /** The call does not wait for its end. */
+  /** True if the call does not wait for its end. */
   readonly background: boolean;
   /** Positions in `runs` of the commands that succeeded when this one starts, as with `&&`. */
   readonly after: readonly number[];
-  /** It runs a file that this session wrote. */
+  /** True if it runs a file that this session wrote. */
   readonly written: boolean;
 }
 
@@ -46,42 +45,42 @@ export interface Command {
 export interface Place {
   /** Absolute, links resolved. */
   readonly path: string;
-  /** It lies in the workspace. */
+  /** True if it is in the workspace. */
   readonly inside: boolean;
   /** Includes the folder's contents. */
   readonly recursive?: Recursion;
 }
 
-/** Which of the files below a folder a program takes. */
+/** The files below a folder that a program uses. */
 export interface Recursion {
-  /** Names that begin with a dot, what `.gitignore` names, what Git does not track. */
+  /** Dot files, files ignored by `.gitignore`, files that Git does not track. */
   readonly skips: readonly ('hidden' | 'ignored' | 'untracked')[];
-  /** It opens `files` that links lead to, or goes into folders as well. Absent: it leaves links as they are. */
+  /** Follows links to `files`, or also to folders. Absent: follows no links. */
   readonly follows?: 'files' | 'all';
-  /** Patterns of file names; absent: all. */
+  /** File name patterns; absent: all. */
   readonly only?: readonly string[];
-  /** Patterns of names of files and folders that are left out. */
+  /** Patterns of excluded file and folder names. */
   readonly except?: readonly string[];
 }
 
 /** Another machine, or a service on this one. */
 export interface Host {
   readonly scheme: string;
-  /** In lower case. For a name that stands for an address, as a Git remote, that name. */
+  /** In lower case. For an alias, such as a Git remote, the alias. */
   readonly host: string;
   readonly port?: number;
   readonly method?: string;
-  /** Data goes there: a body, a file, or an address that holds a value which is not known. */
+  /** True if it receives data: a body, a file, or a URL with an unknown value. */
   readonly sends: boolean;
 }
 
 /** A part of a call that could not be read. */
 export interface Unclear {
   /**
-   * `syntax`: a text that cannot be parsed, or that shells read differently. `tool`: a tool that no describer knows, or of which nobody trusts the
-   * word. `program`: a program that is not known. `words`: which files,
-   * hosts or options. `code`: the text of a program. `download`: code of another machine. `project`: a program of the workspace, or a tool that runs its code, as a test runner does.
-   * `environment`: a variable that changes what programs do. `link`: links were not followed. `limit`: too long, too deep or too many.
+   * `syntax`: text that cannot be parsed, or that shells parse differently. `tool`: a tool without a describer, or with an untrusted one.
+   * `program`: an unknown program. `words`: unknown files, hosts or options. `code`: a program text. `download`: code of another machine.
+   * `project`: workspace code, also if run by a tool such as a test runner. `environment`: a variable that changes programs. `link`: links
+   * that were not followed. `limit`: too long, too deep or too many.
    */
   readonly kind:
     | 'syntax'
@@ -96,9 +95,9 @@ export interface Unclear {
     | 'limit';
   /** For a person, without a period. */
   readonly reason: string;
-  /** Of `words`: what happens to the files. */
+  /** For `words`: the use of the files. */
   readonly use?: 'reads' | 'writes' | 'deletes';
-  /** Of `words`: how the unknown word begins and ends. */
+  /** For `words`: the known start and end of the unknown word. */
   readonly begins?: string;
   readonly ends?: string;
 }
@@ -116,13 +115,13 @@ export interface PlaceView {
   written?(path: string): boolean;
 }
 
-/** A disk that is looked at, synchronously. No method throws. */
+/** Synchronous read access to a disk. No method throws. */
 export interface Disk {
-  /** Names that differ in letter case only are one file. */
+  /** True if names differing only in letter case are the same file. */
   readonly folds: boolean;
-  /** Follows no link. */
+  /** Does not follow links. */
   look(path: string): DiskEntry;
-  /** Names in a folder; `undefined` when it cannot be listed. */
+  /** Names in a folder; `undefined` if it cannot be listed. */
   list(path: string): readonly string[] | undefined;
   /** `undefined` unless it is a readable text file of at most `maxBytes`. */
   readText(path: string, maxBytes: number): string | undefined;
@@ -132,15 +131,15 @@ export type DiskEntry =
   | { readonly type: 'file' | 'folder' | 'missing' | 'other' }
   | { readonly type: 'link'; readonly target: string };
 
-/** A call as a describer sees it. */
+/** The describers' view of a call. */
 export interface DescribedCall {
   readonly tool: string;
   readonly input: Json;
 }
 
-/** Makes facts of the calls of some tools. */
+/** Computes the facts of some tools' calls. */
 export interface Describer {
   readonly name: string;
-  /** `undefined`: the tool is none of these. Synchronous; never throws. */
+  /** `undefined` for other tools. Synchronous; never throws. */
   describe(call: DescribedCall, view: PlaceView): CallFacts | undefined;
 }

@@ -7,9 +7,8 @@ import type { Prompt, RenderedPrompt } from './prompt.ts';
 import type { FeedbackEvent, ThrownError } from './run-event.ts';
 
 /**
- * When a feedback provider is asked, judged when the calls of a turn have ended. `calls`: that many calls of the prompt have ended
- * since it was asked last. `seconds`: that long ago it was asked, or the run began. `file-created`: the file is there, and it
- * had not been seen before; once for each time that the session is reset.
+ * When a feedback provider runs, checked after the calls of a turn. `calls`: after that many further calls of the prompt. `seconds`: that
+ * long after it last ran, or the run began. `file-created`: when a file exists for the first time; once per reset of the session.
  */
 export type FeedbackTrigger =
   | { readonly type: 'calls'; readonly every: number }
@@ -20,29 +19,29 @@ export type FeedbackTrigger =
 export interface GuidanceContext {
   /** Committed state. */
   readonly session: SessionReader;
-  /** The resource `filesystem`, when the host bound one. */
+  /** The resource `filesystem`, if the host bound one. */
   readonly filesystem: FilesystemReader | undefined;
   readonly deadline: Deadline;
-  /** The budget of the host; `undefined` without one. */
+  /** The host's budget; `undefined` without one. */
   readonly budget: Budget | undefined;
-  /** Calls of the prompt that have ended in the session, whatever their outcome; calls nested in them are theirs. */
+  /** Ended calls of the prompt in the session, with any outcome; nested calls do not count. */
   readonly calls: number;
 }
 
-/** Tells the model something from time to time. */
+/** Sends messages to the model during a run. */
 export interface FeedbackProvider {
-  /** Lower case words joined by `-`, one of its kind in a prompt: its cadence is kept by it. */
+  /** Lower case words joined by `-`, unique in a prompt: its schedule is stored under it. */
   readonly name: string;
-  /** Any of them. Empty: it is never asked. */
+  /** Any trigger suffices. Empty: it never runs. */
   readonly triggers: readonly FeedbackTrigger[];
-  /** What the model is told, as a message of its own; nothing for an empty text or `undefined`. Throwing is recorded and breaks nothing. */
+  /** Returns the text of a separate message to the model; an empty text or `undefined` sends none. Errors are recorded and break nothing. */
   provide(context: GuidanceContext): string | undefined | Promise<string | undefined>;
 }
 
-/** Whether the work is done; `feedback` tells the model what is missing. */
+/** The state of the work; `feedback` tells the model what is missing. */
 export type Completion = { readonly complete: true } | { readonly complete: false; readonly feedback: string };
 
-/** Judges whether the work is done when the model stops. Throwing counts as not complete. */
+/** Judges whether the work is done when the model stops. An error counts as not complete. */
 export interface CompletionChecker {
   /** Lower case words joined by `-`. */
   readonly name: string;
@@ -57,11 +56,11 @@ export interface CompletionContext extends GuidanceContext {
 /** When a run may end as completed. */
 export interface CompletionRule {
   readonly checker: CompletionChecker;
-  /** How many times in a run the model is sent back to work. */
+  /** Maximum number of times per run that the model is sent back to work. */
   readonly maxReturns: number;
 }
 
-/** What a guide uses of a run. */
+/** The guide's view of a run. */
 export interface GuidedRun {
   readonly session: SessionReader & {
     begin(): {
@@ -74,51 +73,51 @@ export interface GuidedRun {
   readonly surroundings: Pick<GuidanceContext, 'session' | 'filesystem' | 'deadline'>;
   readonly budget: Budget | undefined;
   readonly clock: Clock;
-  /** `ended` says why it is over. `onEnd` calls back once it is, and returns what cancels that. */
+  /** `ended`: why it is over. `onEnd` calls back once it is, and returns a function that cancels that. */
   readonly lifetime: { readonly ended: string | undefined; onEnd(listener: () => void): () => void };
-  /** How long a provider may take. */
+  /** Time limit of a provider. */
   readonly policyTimeoutMs: number;
   readonly run: { readonly startSeq: number; readonly turn: number } | undefined;
-  /** Absent when nobody listens. */
+  /** Absent without listeners. */
   readonly emit: ((event: FeedbackEvent) => void) | undefined;
 }
 
-/** A run, its prompt, and the page that the model sees. */
+/** A run, its prompt, and the rendered prompt. */
 export interface Speaker {
   readonly scope: GuidedRun;
   readonly prompt: Prompt;
   readonly rendered: RenderedPrompt;
 }
 
-/** The model's message without calls. */
+/** A message of the model without calls. */
 export interface ModelAnswer {
   readonly text: string;
-  /** How often the run has sent the model back to work, and told it what its output lacked. */
+  /** How often the run has sent the model back to work, or back to correct its output. */
   readonly returns: number;
   readonly corrections: number;
-  /** Whether it was read back from the log, which has masks where secrets were. */
+  /** True if read from the log, which has masks in place of secrets. */
   readonly recorded: boolean;
-  /** Whether time, budget and rounds remain for another message. */
+  /** True if time, budget and rounds remain for another message. */
   canGoOn(): boolean;
-  /** Whether calls remain to be spent as well. */
+  /** True if calls remain, too. */
   canWork(): boolean;
 }
 
-/** What a guide makes of an answer. `unfinished` is what the completion checker misses. */
+/** A guide's verdict on an answer. `unfinished`: the missing work, from the completion checker. */
 export type AnswerVerdict =
   | { readonly type: 'done'; readonly output?: unknown; readonly unfinished?: string }
   /** The model is told `text`; the run continues. */
   | { readonly type: 'again'; readonly source: 'completion' | 'output'; readonly text: string }
-  /** The model would have to continue, and cannot. */
+  /** The model should continue, but cannot. */
   | { readonly type: 'stuck'; readonly error?: ThrownError; readonly unfinished?: string }
   | { readonly type: 'wrong'; readonly error: ThrownError; readonly unfinished?: string };
 
-/** The code behind `feedback`, `completion` and `output` of a page. `createPrompt` brings it; a program without it has none. */
+/** The code behind `feedback`, `completion` and `output`, part of prompts of `createPrompt`. */
 export interface Guide {
-  /** Counts the `ended` calls of a turn and asks the feedback providers that are due. Returns what to tell the model, `''` for nothing. */
+  /** Counts the `ended` calls of a turn and runs the feedback providers that are due. Returns the message to the model, `''` for none. */
   giveFeedback(speaker: Speaker, turn: { readonly ended: number; readonly startedAtMs: number }): Promise<string>;
   /** Counts the calls of a run's last turn. */
   countLast(speaker: Speaker, ended: number): void;
-  /** Decides whether a run is over: first whether the work is done, then whether the text is the output that is wanted. */
+  /** Decides whether a run is over: whether the work is done, and then whether the text is valid output. */
   judgeAnswer(answer: ModelAnswer, speaker: Speaker): Promise<AnswerVerdict>;
 }

@@ -4,21 +4,21 @@ import type { Effects } from './tool.ts';
 
 /** A tool as shown to a planner. */
 export interface PlannerTool extends ToolDeclaration {
-  /** Of what it returns, where it says so: what other nodes may refer to. */
+  /** The return type, if declared: the fields that other nodes may refer to. */
   readonly outputSchema?: JsonObject | undefined;
   readonly effects: Effects;
   readonly dangerous: boolean;
 }
 
-/** One thing that is wrong with what a planner has answered. */
+/** One problem of a planner's answer. */
 export interface PlannerProblem {
   readonly code: string;
-  /** Where in the plan, as in `nodes[2].inputs.city`; empty for the whole. */
+  /** Position in the plan, such as `nodes[2].inputs.city`; empty for the whole. */
   readonly path: string;
   readonly message: string;
 }
 
-/** An earlier answer to the same request, and why it is not a valid plan. */
+/** An earlier answer to the request, and its problems. */
 export interface PlannerAttempt {
   readonly text: string;
   readonly problems: readonly PlannerProblem[];
@@ -36,19 +36,19 @@ export interface PlannerRequest {
   readonly signal: AbortSignal;
 }
 
-/** A plan as text, in which its JSON is looked for, or as a value. Untrusted: it is checked as a whole. */
+/** A plan as text containing JSON, or as a value. Untrusted: it is checked as a whole. */
 export type PlannerAnswer =
   | {
       readonly text: string;
       readonly usage?: ModelUsage | undefined;
-      /** The message was cut by a limit on its length: whatever stands in it, it is not all. */
+      /** True if the message was cut by a length limit. */
       readonly cut?: boolean | undefined;
-      /** Remarks about the answer beside its text. */
+      /** Warnings about the answer, separate from its text. */
       readonly warnings?: readonly PlannerProblem[] | undefined;
     }
   | { readonly plan: Json };
 
-/** Writes plans. It never runs anything; whatever it throws means that it could not be asked. */
+/** Writes plans. It never runs anything; an error means that it is unavailable. */
 export interface Planner {
   /** For people and logs. */
   readonly id: string;
@@ -60,9 +60,9 @@ export interface TraceEntry {
   /** The node's id. */
   readonly node: number | string;
   readonly tool: string;
-  /** How its call ended; `skipped`: there was none. */
+  /** The outcome's kind; `skipped` without a call. */
   readonly kind: string;
-  /** The stable reason of anything but `ok`. */
+  /** The stable code of any outcome but `ok`. */
   readonly code: string | undefined;
   readonly message: string;
   /** The tool's return value; null if it did not succeed. */

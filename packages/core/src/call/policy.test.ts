@@ -24,11 +24,11 @@ const refund = defineTool({
 const other = defineTool({ name: 'other', description: 'Other.', execute: () => null });
 
 const callOf = (tool: PreparedCall['tool'], input: Json): PreparedCall => ({ id: 'c', tool, input });
-// Nothing of these is looked at here.
+// Not used in these tests.
 const context = { state: 0 } as unknown as ReserveContext<KeyedState<number>> & PolicyContext<number>;
 const result = {} as PolicyResult;
 
-test('a policy about one tool sees its calls, typed, and no others', () => {
+test('a policy with a `tool` sees only its calls, with typed input', () => {
   const small = definePolicy({
     name: 'small',
     tool: refund,
@@ -48,7 +48,7 @@ test('a policy about one tool sees its calls, typed, and no others', () => {
   expect(small.onResult?.(callOf(other, {}), result, context)).toBeUndefined();
 });
 
-test('what it reserves is about that tool, too', () => {
+test('its `reserve` is limited to that tool, too', () => {
   const keeping = definePolicy({
     name: 'keeping',
     tool: refund,
@@ -76,7 +76,7 @@ test.each([
   ['beside `tools`', { tool: refund, tools: ['refund'] }],
   ['a name', { tool: 'refund' as unknown as typeof refund }],
   ['null', { tool: null as unknown as typeof refund }],
-])('`tool` that is %s is policy.invalid', (_what, given) => {
+])('policy.invalid: %s as `tool`', (_what, given) => {
   expect(() => definePolicy({ name: 'wrong', check: () => allow, ...given })).toThrow(
     expect.objectContaining({ code: 'policy.invalid' }),
   );

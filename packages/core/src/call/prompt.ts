@@ -10,37 +10,37 @@ import type { ToolSession } from './tool-context.ts';
 export interface Prompt<Output = unknown> {
   /** For people and logs. */
   readonly name: string;
-  /** `<ns>/<key>`: what a session keeps about the prompt is kept by it. Default: `name`. */
+  /** `<ns>/<key>`, the key of the prompt's session state. Default: `name`. */
   readonly id?: string;
-  /** State that its sections and tools keep. A run makes their reducers listen before anything is rendered. */
+  /** State of its sections and tools. A run registers these slices before rendering. */
   readonly slices?: readonly Slice[];
-  /** Every tool that it may ever offer, also in sections that are closed or disabled: policies of the host may mention them. */
+  /** All tools that it may ever offer, including those of closed or disabled sections: the host's policies may mention them. */
   readonly toolNames?: ReadonlySet<string>;
-  /** @throws HoldfastError when required parameters are not bound. */
+  /** @throws HoldfastError if required parameters are not bound. */
   render(view: PromptView): RenderedPrompt<Output>;
   /**
-   * For what a tool threw: what opens the sections that it asks for by `visibilityExpansionRequired`; `undefined` for anything else.
-   * Absent: nothing can be opened.
+   * Returns the opening for sections requested by a thrown `visibilityExpansionRequired`; `undefined` for other errors. Absent: sections
+   * cannot be opened.
    */
   opening?(thrown: unknown): SectionOpening | undefined;
 }
 
 /**
- * Opens summarised sections for good: dispatches what does so and returns what the model is told.
+ * Opens collapsed sections permanently: dispatches the events and returns the message to the model.
  *
  * @throws HoldfastError `section.unknown`, `section.hidden`, `section.open`.
  */
 export type SectionOpening = (call: {
-  /** Of the tool that asked. */
+  /** The requesting tool. */
   readonly toolName: string;
   readonly session: Pick<ToolSession, 'read' | 'dispatch'>;
-  /** The page that the model saw when it made the call. */
+  /** The rendered prompt that the model saw when it made the call. */
   readonly shown: RenderedPrompt | undefined;
 }) => string;
 
 /** The input of rendering. */
 export interface PromptView {
-  /** `undefined` when the prompt is rendered outside of a run. */
+  /** `undefined` if the prompt is rendered outside of a run. */
   readonly session: SessionReader | undefined;
 }
 
@@ -49,11 +49,11 @@ export interface RenderedPrompt<Output = unknown> {
   readonly text: string;
   /** Of the enabled and open sections, in declaration order. */
   readonly tools: readonly Tool[];
-  /** By tool name, where the model is told other than the tool itself declares: descriptions that were overridden. */
+  /** By tool name, overridden declarations for the model. */
   readonly declarations?: ReadonlyMap<string, ToolDeclaration>;
-  /** In force for a call, by tool name: its sections' from the outside in, then the prompt's. */
+  /** Policies of a call, by tool name: those of its sections from the outside in, then the prompt's. */
   readonly policies: ReadonlyMap<string, readonly BoundPolicy[]>;
-  /** Every policy of the prompt, each once: all of them see every success. */
+  /** Every policy of the prompt once; all of them see every success. */
   readonly allPolicies: readonly BoundPolicy[];
   /** The format of a run's last message. Absent: any text. */
   readonly output?: OutputFormat<Output>;

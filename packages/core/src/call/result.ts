@@ -86,7 +86,7 @@ export function toOutcomeText(kind: OutcomeKind, message: string, shown: string)
   return message === '' ? shown : `${message}\n\n${shown}`;
 }
 
-// Providers reject a tool message without text, and a model would take it for a mistake.
+// Providers reject a tool message without text, and a model would consider it an error.
 function wordless(kind: OutcomeKind): string {
   return kind === 'ok' ? 'Done.' : 'The tool gave no reason.';
 }

@@ -18,13 +18,13 @@ test.each<{ readonly retry: unknown; readonly repeat?: Repeat; readonly code?: s
   { retry: { attempts: 3, delayMs: 60_001 }, code: 'tool.retry.invalid' },
   { retry: { attempts: 3, delayMs: null }, code: 'tool.retry.invalid' },
   { retry: { attempts: 3, delayMs: Number.NaN }, code: 'tool.retry.invalid' },
-  { retry: { attempts: 3, jitter: true }, code: 'tool.retry.invalid', says: 'no `jitter`' },
+  { retry: { attempts: 3, jitter: true }, code: 'tool.retry.invalid', says: 'unknown key `jitter`' },
   { retry: 3, code: 'tool.retry.invalid', says: 'an object' },
   { retry: null, code: 'tool.retry.invalid' },
   { retry: [3], code: 'tool.retry.invalid' },
 ])('$retry, repeat $repeat: $code', ({ retry, repeat = 'safe', code, says = '' }) => {
   expect(findRetryProblem(retry, repeat)?.code).toBe(code);
-  // What people write in JavaScript has no types.
+  // Untyped definitions, as in JavaScript.
   const definition = { name: 'flaky', description: 'Fails.', repeat, retry: retry as ToolRetry };
   let thrown: unknown;
   try {
@@ -51,6 +51,6 @@ test.each([
   { delayMs: 100, delays: [100, 200, 400, 800, 1_600] },
   { delayMs: 25_000, delays: [25_000, 50_000, 60_000, 60_000] },
   { delayMs: 60_000, delays: [60_000, 60_000] },
-])('from $delayMs ms on the delay doubles up to a minute', ({ delayMs, delays }) => {
+])('from $delayMs ms the delay doubles up to a minute', ({ delayMs, delays }) => {
   expect(delays.map((_, index) => retryDelayMs({ attempts: 10, delayMs }, index + 1))).toEqual(delays);
 });

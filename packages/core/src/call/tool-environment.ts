@@ -1,19 +1,19 @@
 import type { Problem } from '../basics/errors.ts';
 
-/** An environment variable that a tool file asks for. */
+/** An environment variable requested by a tool file. */
 export interface EnvironmentVariable {
   readonly name: string;
-  /** Without a value, a call of the tool fails. */
+  /** If true, a call of the tool fails without a value. */
   readonly required: boolean;
 }
 
 const maxVariables = 32;
 const maxNameLength = 100;
 
-/** Every tool gets these; they hold no secret. */
+/** Given to every tool; these contain no secret. */
 const alwaysThere: ReadonlySet<string> = new Set(['PATH', 'LANG', 'TZ', 'TMPDIR', 'SYSTEMROOT']);
 
-// What a dynamic linker, an interpreter or a shell reads when it starts: code of somebody else's would run before the tool does.
+// Variables that a dynamic linker, an interpreter or a shell reads on start: foreign code would run before the tool.
 const startNames: ReadonlySet<string> = new Set([
   'BASH_ENV',
   'BASHOPTS',
@@ -51,12 +51,12 @@ const startNames: ReadonlySet<string> = new Set([
 ]);
 const startPrefixes: readonly string[] = ['LD_', 'DYLD_', 'PYTHON', 'BASH_FUNC_', 'GLIBC_', 'MALLOC_'];
 
-/** What is wrong with `environment` of a tool; `index`: with which of its names. */
+/** A problem of a tool's `environment`; `index`: of the name concerned. */
 export interface EnvironmentProblem extends Problem {
   readonly index?: number;
 }
 
-/** Why a tool cannot ask for `environment`, or `undefined`. A name that ends in `?` is optional. */
+/** Why a tool cannot request `environment`, or `undefined`. A name that ends in `?` is optional. */
 export function findEnvironmentProblem(environment: unknown): EnvironmentProblem | undefined {
   if (!Array.isArray(environment) || environment.length === 0 || environment.length > maxVariables)
     return invalid(`\`environment\` must be a list of 1 to ${maxVariables} names of environment variables.`);
@@ -74,19 +74,19 @@ export function findEnvironmentProblem(environment: unknown): EnvironmentProblem
   return undefined;
 }
 
-/** Why no tool can be given the environment variable `name`, or `undefined`. */
+/** Why a tool cannot get the environment variable `name`, or `undefined`. */
 export function findVariableProblem(name: string): Problem | undefined {
   if (name.length > maxNameLength || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
     return invalid(
       `\`${name.slice(0, maxNameLength)}\` must be letters, digits and \`_\`, and not begin with a digit.`,
     );
   }
-  // On Windows the case of a name does not matter.
+  // Windows ignores the case of a name.
   const upper = name.toUpperCase();
-  if (alwaysThere.has(upper)) return reserved(`\`${name}\` is given to every tool.`);
-  if (upper.startsWith('HOLDFAST_')) return reserved(`\`${name}\` is Holdfast's own.`);
+  if (alwaysThere.has(upper)) return reserved(`\`${name}\` is already given to every tool.`);
+  if (upper.startsWith('HOLDFAST_')) return reserved(`\`${name}\` is reserved for Holdfast.`);
   if (startNames.has(upper) || startPrefixes.some((prefix) => upper.startsWith(prefix)))
-    return reserved(`\`${name}\` changes how a program starts, so no tool gets it.`);
+    return reserved(`\`${name}\` changes how a program starts, so tools cannot get it.`);
   return undefined;
 }
 

@@ -2,7 +2,7 @@ import { HoldfastError } from '../basics/errors.ts';
 
 const pattern = /^[a-z0-9_-]{1,64}$/;
 
-// Names that mean something to JavaScript objects or promises; a table keyed by tool name must never meet them.
+// Names with a meaning for JavaScript objects or promises, which must not become keys of a table.
 const reserved: ReadonlySet<string> = new Set([
   '__proto__',
   'constructor',
@@ -36,7 +36,7 @@ export function findToolNameProblem(name: string): { readonly code: string; read
   return { code: 'tool.name.invalid', message };
 }
 
-/** Does nothing for a name that a tool may have. @throws HoldfastError `tool.name.invalid` or `tool.name.reserved`. */
+/** Checks a tool name. @throws HoldfastError `tool.name.invalid` or `tool.name.reserved`. */
 export function checkToolName(name: string): void {
   const problem = findToolNameProblem(name);
   if (problem !== undefined) throw new HoldfastError(problem.code, problem.message, { data: { name } });

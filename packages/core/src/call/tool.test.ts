@@ -49,7 +49,7 @@ test.each([
   expect(error).toEqual(accepted ? undefined : expect.objectContaining({ code: 'tool.description.invalid' }));
 });
 
-test('a tool from elsewhere may describe itself at length and in any script', () => {
+test('a tool with an origin may have a long description in any script', () => {
   const origin = { kind: 'mcp', source: 'server' } as const;
   expect(defineTool({ ...base, description: 'ö'.repeat(4096), origin }).origin).toEqual(origin);
   expect(thrown(() => defineTool({ ...base, description: 'ö'.repeat(4097), origin }))).toMatchObject({
@@ -59,7 +59,7 @@ test('a tool from elsewhere may describe itself at length and in any script', ()
 
 test.each<[string, Partial<ToolDefinition<unknown, unknown>>]>([
   ['tool.effects.invalid', { effects: 'some' as 'none' }],
-  // A tool that must not run twice would be run again by `retry`.
+  // `retry` would repeat a tool that must not run twice.
   ['tool.repeat.invalid', { repeat: 'Never' as 'never', retry: { attempts: 2 } }],
   ['tool.repeat.invalid', { repeat: null as unknown as 'never' }],
   ['tool.timeout.invalid', { timeoutMs: 0 }],
@@ -70,14 +70,14 @@ test.each<[string, Partial<ToolDefinition<unknown, unknown>>]>([
   expect(thrown(() => defineTool({ ...base, ...extra }))).toMatchObject({ code });
 });
 
-test('a tool keeps what says what a call of it would do', () => {
+test('a tool keeps its `facts`', () => {
   const nothing: CallFacts = { runs: [], reads: [], writes: [], deletes: [], hosts: [], untrusted: true, unclear: [] };
   const tool = defineTool({ name: 'look', description: 'Looks.', facts: () => nothing });
   expect(tool.facts?.({}, { folder: '/', workspace: '/' })).toBe(nothing);
   expect(() => defineTool({ name: 'look', description: 'Looks.', facts: nothing as never })).toThrow('facts');
 });
 
-test('what is not declared is taken to be the dangerous half', () => {
+test('undeclared properties default to the safe assumption', () => {
   expect(defineTool(base)).toMatchObject({ effects: 'external', repeat: 'never', dangerous: false, examples: [] });
   expect(defineTool({ ...base, effects: 'none' }).repeat).toBe('safe');
   expect(Object.isFrozen(defineTool(base))).toBe(true);
@@ -105,7 +105,7 @@ test('types follow from the schemas', () => {
   expect(define).not.toThrow();
 });
 
-test('a wrong field is one error, at that field, and leaves the others their types', () => {
+test("a wrong field is one error, at that field, and keeps the other fields' types", () => {
   const inputSchema = v.object({ euros: v.number() });
   const wrong = [
     () =>
@@ -140,7 +140,7 @@ test('a wrong field is one error, at that field, and leaves the others their typ
   expect(codes).toEqual(['options.invalid', 'tool.effects.invalid', 'tool.timeout.invalid']);
 });
 
-test('a tool is executable where its `execute` is given for sure', () => {
+test('a tool is executable if its `execute` is always given', () => {
   const executable = defineTool({ name: 'a', description: 'A.', execute: () => 'done' });
   expectTypeOf(executable).toEqualTypeOf<ExecutableTool<Record<string, never>, string>>();
   expectTypeOf(defineTool({ name: 'a', description: 'A.' })).toEqualTypeOf<Tool<Record<string, never>, Json>>();

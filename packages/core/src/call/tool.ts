@@ -9,28 +9,28 @@ import type { ProbeContext, ToolContext } from './tool-context.ts';
 import { findEnvironmentProblem } from './tool-environment.ts';
 import { checkToolName } from './tool-name.ts';
 
-/** `none` only reads; `state` writes session state and staged resources only; `external` touches the world. */
+/** `none` only reads; `state` writes only session state and staged resources; `external` affects the outside world. */
 export type Effects = 'none' | 'state' | 'external';
 
 /** When an uncertain or failed call may run again: always, with the same idempotency key, or never. */
 export type Repeat = 'safe' | 'keyed' | 'never';
 
-/** Where a tool that no person wrote as code came from. */
+/** The origin of a tool that was not written as code of this program. */
 export interface ToolOrigin {
   readonly kind: 'file' | 'plugin' | 'mcp';
   /** For people: a file path relative to the tools folder, a package, a server. */
   readonly source: string;
-  /** Of the code that runs, in hex: an approval of it holds for no other. */
+  /** Digest of the code in hex: an approval covers only this code. */
   readonly digest?: string;
 }
 
-/** The answer whether an interrupted call took effect. `done`: with its return value, default null. */
+/** Tells whether an interrupted call took effect. `done`: with its return value, default null. */
 export type EffectCheck =
   | { readonly type: 'done'; readonly value?: Json; readonly message?: string }
   | { readonly type: 'not-done'; readonly message?: string }
   | { readonly type: 'unknown'; readonly message?: string };
 
-/** One call of a tool, for the model to see. Checked against the tool's schemas when it first meets a prompt or a call. */
+/** An example call for the model. Checked against the tool's schemas when first used in a prompt or call. */
 export interface ToolExample<Input = unknown, Output = unknown> {
   /** 1 to 200 characters. */
   readonly description: string;
@@ -55,40 +55,40 @@ export interface ToolDefinition<Input, Output, RawInput = unknown> {
   /** Default `safe` for effects `none`, else `never`. */
   readonly repeat?: Repeat;
   /**
-   * Names of what a call works on. Two calls of one turn whose names differ throughout may run at the same time when no policy
-   * in force keeps state. Default: a call that changes anything runs alone.
+   * Names of the objects that a call works on. Two calls of one turn with disjoint names may run in parallel if no policy in force keeps
+   * state. Default: a call with effects runs alone.
    */
   locks?(input: Input): readonly string[];
-  /** Asked for at every call without a grant. Default false. */
+  /** True if every call needs approval, unless granted. Default false. */
   readonly dangerous?: boolean;
-  /** Longest that one call may take, in milliseconds. Default: only the run's deadline. */
+  /** Time limit of a call in milliseconds. Default: only the run's deadline. */
   readonly timeoutMs?: number;
-  /** Characters of a result's text that go to the model, 1,000 or more; a runner may say less. Default 60,000. */
+  /** Characters of a result sent to the model, at least 1,000; a runner may set a lower limit. Default 60,000. */
   readonly maxResultChars?: number;
   /**
-   * Runs the tool again within the same call when it fails: when it throws or answers with `toolError`. What the failed attempt has
-   * staged is dropped first, and one `timeoutMs` holds for all attempts. Needs `repeat: 'safe'` or `'keyed'`. Default: once.
+   * Runs the tool again within the same call if it throws or returns `toolError`. Staged changes of the failed attempt are dropped first, and
+   * one `timeoutMs` covers all attempts. Needs `repeat: 'safe'` or `'keyed'`. Default: no retry.
    */
   readonly retry?: ToolRetry;
-  /** `execute` first gets ready what it needs, then calls `context.begin()`; a call that ends before that is never in doubt. Default false. */
+  /** True if `execute` first prepares, then calls `context.begin()`; a call that ends before that is never in doubt. Default false. */
   readonly prepares?: boolean;
   readonly examples?: readonly ToolExample<NoInfer<RawInput>, NoInfer<Output>>[];
   /** True if a prompt may override the tool's description for the model. Default true. */
   readonly acceptsOverrides?: boolean;
-  /** Of a tool file: environment variables that it asks for, `NAME?` for an optional one. The loader passes those that the host grants. */
+  /** For a tool file: requested environment variables, `NAME?` for an optional one. The loader passes those that the host grants. */
   readonly environment?: readonly string[];
   readonly origin?: ToolOrigin;
   /**
-   * Absent: the tool is only declared, and a call ends as `failed`, `tool.not_executable`. `input` is frozen, defaults filled in. What
-   * it throws is a failure, with the code of a HoldfastError or `tool.threw`.
+   * Absent: the tool is only declared, and calls end as `failed`, `tool.not_executable`. `input` is frozen, with defaults filled in. An error
+   * is a failure, with the code of a HoldfastError or `tool.threw`.
    */
   execute?(input: Input, context: ToolContext): Executed<Output>;
   /**
-   * Finds out whether a call that was begun and never ended, because its process did, took effect. Must not change anything. What it
-   * throws, and what it does not answer within `timeoutMs` (default 30 s), means `unknown`.
+   * Finds out whether a call that was interrupted by the end of its process took effect. Must not change anything. An error, or no result
+   * within `timeoutMs` (default 30 s), means `unknown`.
    */
   probe?(input: Input, context: ProbeContext): EffectCheck | Promise<EffectCheck>;
-  /** Text for the model in place of compact JSON. When it throws, the model gets the JSON and the record of the call the error. */
+  /** Text for the model in place of compact JSON. On an error the model gets the JSON, and the error is recorded. */
   renderResult?(value: Output): string;
   /** The effects of a call, for policies. Synchronous; changes nothing. Added to the facts of the host's describers, never replacing them. */
   facts?(input: Input, view: PlaceView): CallFacts;
@@ -104,8 +104,8 @@ export interface Tool<Input = unknown, Output = unknown> {
   readonly repeat: Repeat;
   readonly dangerous: boolean;
   /**
-   * The author said neither `dangerous` nor `effects`. Whoever takes such a tool from elsewhere makes it `dangerous`, as the loader and
-   * the registry of a configuration do; a program's own is not gated.
+   * Set if the author declared neither `dangerous` nor `effects`. The loader and the registry make such foreign tools `dangerous`; tools of
+   * the program itself are not gated.
    */
   readonly undeclared?: true;
   readonly timeoutMs: number | undefined;
@@ -117,8 +117,8 @@ export interface Tool<Input = unknown, Output = unknown> {
   /** Absent: none. */
   readonly environment?: readonly string[];
   readonly origin: ToolOrigin | undefined;
-  // Methods, not properties: their parameters are compared loosely, so that a Tool<{ path: string }> is a Tool.
-  // The executor calls them with nothing but what the tool's own schema has let through.
+  // Methods, not properties, whose parameters are bivariant, so that a Tool<{ path: string }> is a Tool.
+  // The executor passes only values validated by the tool's own schema.
   execute?(input: Input, context: ToolContext): Executed<Output>;
   probe?(input: Input, context: ProbeContext): EffectCheck | Promise<EffectCheck>;
   renderResult?(value: Output): string;
@@ -126,7 +126,7 @@ export interface Tool<Input = unknown, Output = unknown> {
   facts?(input: Input, view: PlaceView): CallFacts;
 }
 
-/** What the calls of a tool are given, arguments parsed: `Json` where it is only known by its name. */
+/** The input type of a tool; `Json` if only its name is known. */
 export type InputOfTool<Named> = Named extends Tool<infer Input, infer _Output> ? Input : Json;
 
 /** The value of a success of a tool. */
@@ -138,8 +138,8 @@ export interface ExecutableTool<Input = unknown, Output = unknown> extends Tool<
 }
 
 /**
- * Which fields are given: whether `execute` is, and none that no tool has. One signature in place of two overloads, so that a wrong
- * field is one error, at that field.
+ * Computes the fields: whether `execute` is given, and no unknown ones. One signature instead of two overloads, so that a wrong field is one
+ * error, at that field.
  */
 export type ToolFields<Given> = {
   readonly [Field in keyof Given]: Field extends keyof ToolDefinition<unknown, unknown>
@@ -148,7 +148,7 @@ export type ToolFields<Given> = {
 };
 
 /**
- * Declares a tool. Effects that are not declared are taken to be `external`, and never to be repeated.
+ * Declares a tool. Undeclared effects count as `external` and are never repeated.
  *
  * @throws HoldfastError `tool.name.invalid`, `tool.name.reserved`, `tool.description.invalid`, `tool.timeout.invalid`,
  * `tool.effects.invalid`, `tool.repeat.invalid`, `tool.example.invalid`, `tool.retry.invalid`, `tool.retry.not_repeatable`,
@@ -163,7 +163,7 @@ export function defineTool<
   definition: ToolDefinition<Input, Output, RawInput> & ToolFields<Given>,
 ): Given extends { readonly execute: unknown } ? ExecutableTool<Input, Output> : Tool<Input, Output>;
 export function defineTool<Input, Output>(definition: ToolDefinition<Input, Output>): Tool<Input, Output> {
-  // A tool that is made anew of another one brings along what somebody has added to that.
+  // A tool derived from another one keeps properties that were added to that one.
   const isTool = isPlainObject(definition) && Object.hasOwn(definition, 'acceptsOverrides');
   checkOptions('defineTool', definition, rules, { strays: isTool ? 'misspelled' : 'refused' });
   const {

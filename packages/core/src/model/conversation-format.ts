@@ -1,25 +1,25 @@
 import type { JsonObject } from '../basics/json.ts';
 import type { Message, ToolCall, ToolDeclaration } from './model.ts';
 
-/** A part of a prompt: text as it stands, whatever it looks like, or one special token by its own name. */
+/** A part of a prompt: literal text, or a special token by name. */
 export type PromptPart = string | { readonly special: string };
 
 /**
- * How a model that was trained on a format of its own is written to and read, where no chat template says it. It only translates.
+ * The conversation format of a model that was trained on its own format, without a chat template. It only translates.
  */
 export interface ConversationFormat {
-  /** The conversation, up to where the next message begins. */
+  /** The conversation, up to the start of the next message. */
   toPrompt(messages: readonly Message[], tools: readonly ToolDeclaration[]): readonly PromptPart[];
   /** The special token that begins a call. */
   readonly call: string;
   /** The special token that begins a text. */
   readonly say: string;
-  /** How sure a model has to be for a call, where it is to choose between the two: a share of 0 to 1. Default 0.5: it is the likelier one. */
+  /** Minimum probability of a call, 0 to 1, for a model that chooses between call and text. Default 0.5. */
   readonly callShare?: number;
-  /** JSON Schema of what is written of a call of this tool; without spaces, in the order of its properties. */
+  /** JSON Schema of a call's text for this tool; without spaces, with properties in order. */
   toCallSchema(tool: ToolDeclaration): JsonObject;
-  /** For models that only copy: where the texts and numbers of a call have to stand. Left out: they may be anything. */
+  /** For models that only copy: the texts that must contain the texts and numbers of a call. Absent: no restriction. */
   quotedTexts?(messages: readonly Message[]): readonly string[];
-  /** What was written as a call; `undefined` where it can be read as none. */
+  /** Parses the text of a call; `undefined` if it is invalid. */
   readCall(text: string): ToolCall | undefined;
 }

@@ -1,6 +1,6 @@
 import type { ModelUsage } from './model.ts';
 
-/** Tokens as somebody outside has counted them: what is no whole number from 0 on counts 0; `undefined` where neither is one. */
+/** Reads foreign token counts: an invalid count is 0; `undefined` if both are invalid. */
 export function toModelUsage(usage: unknown): ModelUsage | undefined {
   if (typeof usage !== 'object' || usage === null) return undefined;
   const { inputTokens, outputTokens } = usage as { readonly [Key in keyof ModelUsage]?: unknown };

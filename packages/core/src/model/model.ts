@@ -1,23 +1,23 @@
 import type { Deadline } from '../basics/clock.ts';
 import type { Json, JsonObject } from '../basics/json.ts';
 
-/** A tool as a model is offered it. */
+/** A tool as offered to a model. */
 export interface ToolDeclaration {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonObject;
 }
 
-/** What a model asked for. Untrusted. */
+/** A call requested by a model. Untrusted. */
 export interface ToolCall {
-  /** Absent when the provider gives none; the executor then makes one. */
+  /** Absent if the provider gives none; the executor then creates one. */
   readonly id?: string | undefined;
   readonly name: string;
-  /** JSON text where the provider gives text, else a decoded value. */
+  /** JSON text if the provider gives text, else a decoded value. */
   readonly arguments: unknown;
 }
 
-/** One message of a conversation. `tool` answers the call `callId` of the assistant's message before it; `text` is the outcome's. */
+/** One message of a conversation. `tool` answers the call `callId` of the preceding assistant message with the outcome's `text`. */
 export type Message =
   | { readonly role: 'system'; readonly text: string }
   | { readonly role: 'user'; readonly text: string }
@@ -61,12 +61,11 @@ export interface ModelUsage {
 export type FinishReason = 'stop' | 'tool-calls' | 'length' | 'content-filter' | 'other';
 
 /**
- * Why a message is not whole. `no-finish`: its stream ended without `finish`, or finished without a reason in the middle of a call's
- * arguments.
+ * Why a message is incomplete. `no-finish`: its stream ended without `finish`, or finished without a reason within a call's arguments.
  */
 export type CutReason = Extract<FinishReason, 'length' | 'content-filter'> | 'no-finish';
 
-/** A part of a message on its way. Text and calls come in any order; `finish` comes once, last. */
+/** A part of a streamed message. Text and calls come in any order; `finish` comes once, last. */
 export type ModelEvent =
   | { readonly type: 'text-delta'; readonly text: string }
   | ({ readonly type: 'tool-call' } & ToolCall)
@@ -77,11 +76,11 @@ export type ModelEvent =
       readonly providerMetadata?: Json | undefined;
     };
 
-/** What is asked for the next message. A stream ends with exactly one `finish`; whatever it throws is a model error. */
+/** Produces messages. A stream ends with exactly one `finish`; an error is a model error. */
 export interface Model {
   /** For people and logs, `provider:model`. */
   readonly id: string;
-  /** Whether it can be offered tools; one that cannot is shown them in the text by who knows how. Default true. */
+  /** False if it cannot be offered tools; a loop may then describe them in the text. Default true. */
   readonly callsTools?: boolean;
   stream(request: ModelRequest): AsyncIterable<ModelEvent>;
 }

@@ -1,16 +1,16 @@
 import type { JsonObject } from '../basics/json.ts';
 
-/** What was found in a message: the output, or what is wrong with it, for the model to read. */
+/** The output of a message, or its problem, worded for the model. */
 export type ParsedOutput<Output> =
   | { readonly ok: true; readonly value: Output }
   | { readonly ok: false; readonly message: string };
 
-/** What the last message of a run has to be. */
+/** The required format of a run's last message. */
 export interface OutputFormat<Output = unknown> {
-  /** Of an object, for providers that can be held to one. */
+  /** Schema of an object, for providers that support structured output. */
   readonly jsonSchema: JsonObject;
   /** Reads a message's text. Never throws. */
   parse(text: string): ParsedOutput<Output>;
-  /** How many times the model is told what is wrong and asked again. */
+  /** Maximum number of times that the model is asked to correct its message. */
   readonly maxCorrections: number;
 }

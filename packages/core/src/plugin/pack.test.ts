@@ -9,44 +9,44 @@ const configSchema = v.object({
   branches: v.optional(v.array(v.string()), ['main']),
 });
 const presets = {
-  recommended: { description: 'What most projects want.', config: {} },
-  strict: { description: 'One push a session.', config: { maxPushes: 1 } },
+  recommended: { description: 'For most projects.', config: {} },
+  strict: { description: 'One push per session.', config: { maxPushes: 1 } },
 };
 const guard = definePolicy({ name: 'guard', check: () => allow });
 const definition = {
   name: 'git-safety',
   version: '1.2.3',
-  description: 'Keeps history as it is.',
+  description: 'Protects the history.',
   configSchema,
   presets,
   policies: () => [guard],
 };
 
-test('a pack is data: its presets can be printed, and nobody can change them', () => {
+test('a pack is data: its presets are printable and immutable', () => {
   const config = { branches: ['main', 'release'] };
-  const own = { description: 'Tried out on releases.', config, observe: true };
+  const own = { description: 'A dry run for releases.', config, observe: true };
   const pack = definePack({ ...definition, presets: { ...presets, releases: own } });
   config.branches.push('later');
   expect(JSON.parse(JSON.stringify(pack.presets))).toEqual({
-    recommended: { description: 'What most projects want.', config: {}, observe: false },
-    strict: { description: 'One push a session.', config: { maxPushes: 1 }, observe: false },
-    releases: { description: 'Tried out on releases.', config: { branches: ['main', 'release'] }, observe: true },
-    observe: { description: 'Tries out what is recommended.', config: {}, observe: true },
+    recommended: { description: 'For most projects.', config: {}, observe: false },
+    strict: { description: 'One push per session.', config: { maxPushes: 1 }, observe: false },
+    releases: { description: 'A dry run for releases.', config: { branches: ['main', 'release'] }, observe: true },
+    observe: { description: 'A dry run of `recommended`.', config: {}, observe: true },
   });
   expect(() => Reflect.apply(Array.prototype.push, pack.presets['releases']?.config['branches'], ['x'])).toThrow(
     TypeError,
   );
   expect([pack, pack.presets, pack.presets['strict']].every((part) => Object.isFrozen(part))).toBe(true);
-  expect(pack).toMatchObject({ name: 'git-safety', version: '1.2.3', description: 'Keeps history as it is.' });
+  expect(pack).toMatchObject({ name: 'git-safety', version: '1.2.3', description: 'Protects the history.' });
   expect(pack.policies({ maxPushes: 1, branches: [] })).toEqual([guard]);
 });
 
-test('its own observe preset takes the place of the one that is made', () => {
-  const observe = { description: 'Tries out one push.', config: { maxPushes: 1 }, observe: true };
+test('its own `observe` preset replaces the default one', () => {
+  const observe = { description: 'A dry run of one push.', config: { maxPushes: 1 }, observe: true };
   expect(definePack({ ...definition, presets: { ...presets, observe } }).presets['observe']).toEqual(observe);
 });
 
-test('the schema types what the policies get, and what presets may say', () => {
+test("the schema types the policies' options and the presets", () => {
   const pack = definePack({
     ...definition,
     configSchema,
@@ -67,7 +67,7 @@ test('the schema types what the policies get, and what presets may say', () => {
 
 const recommended = presets.recommended;
 
-// The casts stand for an author who writes without types.
+// The casts stand for an untyped author.
 test.each<{ wrong: object; says: string }>([
   { wrong: { name: 'Git' }, says: 'needs a name' },
   { wrong: { name: 'n'.repeat(33) }, says: 'needs a name' },
@@ -91,9 +91,9 @@ test.each<{ wrong: object; says: string }>([
   { wrong: { presets: { ...presets, recommended: undefined } }, says: '`recommended` and `strict`' },
   { wrong: { presets: { ...presets, Loose: recommended } }, says: '`Loose`' },
   { wrong: { presets: { ...presets, ['__proto__']: recommended } }, says: '`__proto__`' },
-  { wrong: { presets: { ...presets, strict: 'strict' } }, says: '`strict`, which is no object' },
+  { wrong: { presets: { ...presets, strict: 'strict' } }, says: '`strict`, which is not an object' },
   { wrong: { presets: { ...presets, strict: { config: {} } } }, says: '`strict`, which needs a `description`' },
-  { wrong: { presets: { ...presets, strict: { ...recommended, config: [] } } }, says: 'no object' },
+  { wrong: { presets: { ...presets, strict: { ...recommended, config: [] } } }, says: 'not an object' },
   { wrong: { presets: { ...presets, strict: { ...recommended, config: undefined } } }, says: 'not JSON' },
   { wrong: { presets: { ...presets, strict: { ...recommended, config: { at: new Date(0) } } } }, says: 'not JSON' },
   { wrong: { presets: { ...presets, strict: { ...recommended, observe: 'yes' } } }, says: 'neither true nor false' },

@@ -2,31 +2,31 @@ import { checkOptions } from '../basics/check-options.ts';
 import { HoldfastError } from '../basics/errors.ts';
 import { copyJson, deepFreeze, isPlainObject, type JsonObject } from '../basics/json.ts';
 import type { Schema } from '../basics/schema.ts';
+import { hasControl } from '../basics/unicode.ts';
 import type { Policy } from '../call/policy.ts';
 
-/** A choice of options that a pack's author has made. */
+/** A named choice of options by a pack's author. */
 export interface PackPreset<RawConfig = JsonObject> {
-  /** What it is for: one line of 1 to 200 characters. */
+  /** Its purpose: one line of 1 to 200 characters. */
   readonly description: string;
-  /** JSON. What it leaves out is as `configSchema` has it. */
+  /** JSON. Omitted options have the defaults of `configSchema`. */
   readonly config: RawConfig;
-  /** The policies are only tried out: they let everything through, and what they would have answered is noted. Default false. */
+  /** True for a dry run: the policies allow everything, and their decisions are recorded. Default false. */
   readonly observe?: boolean;
 }
 
-/** What `definePack` takes. */
+/** The argument of `definePack`. */
 export interface PackDefinition<Config, RawConfig = unknown> {
-  /** Lower case words joined by `-`, 32 characters at most. */
+  /** Lower case words joined by `-`, at most 32 characters. */
   readonly name: string;
-  /** `1.2.3`, as of its package. */
+  /** The package's version, `1.2.3`. */
   readonly version: string;
-  /** What it guards: one line of 1 to 200 characters. */
+  /** Its protection: one line of 1 to 200 characters. */
   readonly description: string;
-  /** Of an object, whose keys are the pack's options. */
+  /** Schema of an object whose keys are the pack's options. */
   readonly configSchema: Schema<Config, RawConfig>;
   /**
-   * By name. `recommended` is what a host gets that says nothing; `strict` lets less through; `observe` is `recommended` tried out,
-   * unless it is given.
+   * By name. `recommended` is the default, `strict` allows less; `observe`, if not given, is a dry run of `recommended`.
    */
   readonly presets: {
     readonly recommended: PackPreset<NoInfer<RawConfig>>;
@@ -34,29 +34,29 @@ export interface PackDefinition<Config, RawConfig = unknown> {
     readonly observe?: PackPreset<NoInfer<RawConfig>>;
     readonly [name: string]: PackPreset<NoInfer<RawConfig>> | undefined;
   };
-  /** New policies for options that have met `configSchema`; their ids differ. */
+  /** Creates policies with distinct ids from validated options. */
   readonly policies: (config: Config) => readonly Policy[];
 }
 
-/** Policies that are published together, with their options and presets. Frozen. */
+/** Policies published together, with their options and presets. Frozen. */
 export interface Pack<Config = unknown> {
   readonly type: 'pack';
   readonly name: string;
   readonly version: string;
   readonly description: string;
   readonly configSchema: Schema<Config>;
-  /** JSON, to be printed as it is; look names up with `Object.hasOwn`. */
+  /** JSON, printable; look names up with `Object.hasOwn`. */
   readonly presets: Readonly<Record<string, Required<PackPreset>>>;
-  // A method, so that a Pack<{ maxCalls: number }> is a Pack; it only ever gets what its own schema made.
+  // A method, so that a Pack<{ maxCalls: number }> is a Pack; it only gets values of its own schema.
   policies(config: Config): readonly Policy[];
 }
 
-/** Of packs and plugins. */
+/** The pattern for names of packs and plugins. */
 export const packageNamePattern: RegExp = /^[a-z0-9][a-z0-9-]{0,31}$/;
 export const versionPattern: RegExp = /^\d{1,9}\.\d{1,9}\.\d{1,9}(?:[-+][0-9A-Za-z.+-]{1,100})?$/;
 
 /**
- * Declares a pack of policies. Nothing of it is in force until a host takes its policies.
+ * Declares a pack of policies. It has no effect until a host uses its policies.
  *
  * @throws HoldfastError `pack.invalid`.
  */
@@ -71,7 +71,7 @@ export function definePack<Config, RawConfig = unknown>(definition: PackDefiniti
   if (typeof version !== 'string' || !versionPattern.test(version)) refuse('needs a `version` such as 1.2.3');
   if (!isLine(description)) refuse('needs a `description`: one line of 1 to 200 characters');
   if (typeof configSchema !== 'object' || configSchema === null) refuse('needs a `configSchema`');
-  if (typeof policies !== 'function') refuse('needs `policies`, a function of its options');
+  if (typeof policies !== 'function') refuse('needs a function `policies`');
   if (!isPlainObject(presets)) refuse('needs `presets`');
 
   const read: Record<string, Required<PackPreset>> = {};
@@ -83,30 +83,30 @@ export function definePack<Config, RawConfig = unknown>(definition: PackDefiniti
   }
   const { recommended, strict } = read;
   if (recommended === undefined || strict === undefined) return refuse('needs the presets `recommended` and `strict`');
-  read['observe'] ??= { ...recommended, description: 'Tries out what is recommended.', observe: true };
-  if (!read['observe'].observe) refuse('has a preset `observe` that does not say `observe: true`');
+  read['observe'] ??= { ...recommended, description: 'A dry run of `recommended`.', observe: true };
+  if (!read['observe'].observe) refuse('has a preset `observe` without `observe: true`');
   const pack = { name, version, description, configSchema, presets: deepFreeze(read), policies };
   return Object.freeze({ type: 'pack', ...pack });
 }
 
-/** Whether `value` was made by `definePack`, of any copy of this package. */
+/** True if `value` was created by `definePack`, from any copy of this package. */
 export function isPack(value: unknown): value is Pack {
   return isPlainObject(value) && value['type'] === 'pack' && typeof value['policies'] === 'function';
 }
 
 function readPreset(preset: PackPreset<unknown>, refuse: (problem: string) => never): Required<PackPreset> {
-  if (!isPlainObject(preset)) return refuse('is no object');
+  if (!isPlainObject(preset)) return refuse('is not an object');
   const { description, config, observe = false } = preset as PackPreset<unknown>;
   if (!isLine(description)) refuse('needs a `description`: one line of 1 to 200 characters');
   if (typeof observe !== 'boolean') refuse('has an `observe` that is neither true nor false');
   const copied = copyJson(config);
   if (!copied.ok) return refuse(`has a \`config\` that is not JSON: ${copied.problem}`);
-  if (!isPlainObject(copied.value)) return refuse('has a `config` that is no object');
-  // A plain object that was copied as JSON.
+  if (!isPlainObject(copied.value)) return refuse('has a `config` that is not an object');
+  // A plain object, copied as JSON.
   return { description, config: copied.value as JsonObject, observe };
 }
 
 /** One line of 1 to 200 characters. */
 export function isLine(text: unknown): text is string {
-  return typeof text === 'string' && /^[^\p{Cc}\u2028\u2029]{1,200}$/u.test(text) && text.trim() !== '';
+  return typeof text === 'string' && /^.{1,200}$/u.test(text) && !hasControl(text) && text.trim() !== '';
 }

@@ -15,7 +15,7 @@ test('a plugin is frozen, and its lists are copies', () => {
   expect(isPlugin(plugin)).toBe(true);
 });
 
-test.each([null, 'git', {}, { type: 'plugin' }, []])('%j is no plugin', (value) => {
+test.each([null, 'git', {}, { type: 'plugin' }, []])('%j is not a plugin', (value) => {
   expect(isPlugin(value)).toBe(false);
 });
 
@@ -29,9 +29,9 @@ test.each([
   ['no description', { description: '   ' }, 'needs a `description`'],
   ['two lines of description', { description: 'a\nb' }, 'needs a `description`'],
   ['no range', { holdfast: ' ' }, 'needs `holdfast`'],
-  ['a schema that is none', { configSchema: 'object' }, 'has a `configSchema`'],
-  ['a setup that is none', { setup: {} }, 'has a `setup`'],
-  ['tools that are no list', { tools: {} }, 'has `tools`'],
+  ['an invalid schema', { configSchema: 'object' }, 'has a `configSchema`'],
+  ['an invalid setup', { setup: {} }, 'has a `setup`'],
+  ['tools that are not a list', { tools: {} }, 'has `tools`'],
   ['a misspelt key', { tool: [] }, 'has the unknown key `tool`'],
 ])('%s is refused', (_, wrong, problem) => {
   expect(() => definePlugin({ ...plain, ...wrong } as never)).toThrow(

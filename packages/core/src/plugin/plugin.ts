@@ -10,47 +10,47 @@ import type { ResourceDefinition } from '../state/resource-definition.ts';
 import type { Slice } from '../state/slice.ts';
 import { isLine, type Pack, packageNamePattern, versionPattern } from './pack.ts';
 
-/** A model that a plugin brings along. Nothing is made until a host asks for it. */
+/** A model of a plugin, created when a host requests it. */
 export interface PluginModel {
-  /** Lower case words joined by `-` or `.`, 64 characters at most. */
+  /** Lower case words joined by `-` or `.`, at most 64 characters. */
   readonly name: string;
   /** One line of 1 to 200 characters. */
   readonly description: string;
   create(): Model | Promise<Model>;
 }
 
-/** What a command of a plugin may use. */
+/** The environment of a plugin's command. */
 export interface PluginCommandContext {
-  /** Writes to standard output as it is. */
+  /** Writes to standard output unchanged. */
   print(text: string): void;
   /** Writes to standard error. */
   printError(text: string): void;
-  /** Where relative paths begin: an absolute path. */
+  /** Base of relative paths: an absolute path. */
   readonly directory: string;
-  /** Fires when the user ends the program. */
+  /** Aborted when the user ends the program. */
   readonly signal: AbortSignal;
 }
 
 /** A command for the command line, `holdfast NAME ...`. */
 export interface PluginCommand {
-  /** Lower case words joined by `-`, 32 characters at most. */
+  /** Lower case words joined by `-`, at most 32 characters. */
   readonly name: string;
   /** One line of 1 to 200 characters. */
   readonly description: string;
-  /** `words` is what stands behind the name, as it was given. Answers the exit code, 0 to 125; throwing is 1. */
+  /** `words`: the arguments after the name, unparsed. Returns the exit code, 0 to 125; an error is 1. */
   run(words: readonly string[], context: PluginCommandContext): number | Promise<number>;
 }
 
-/** What a plugin brings along. */
+/** The contributions of a plugin. */
 export interface PluginContributions {
   readonly tools?: readonly Tool[];
   /** Folders of tool files, absolute: `new URL('./tools/', import.meta.url)`. Their tools are loaded by the host. */
   readonly toolFolders?: readonly URL[];
-  /** In force for the plugin's own tools. What guards the tools of others is a pack, which a host has to choose. */
+  /** Policies for the plugin's own tools. To guard other tools, publish a pack, which the host chooses. */
   readonly policies?: readonly Policy[];
-  /** Offered to the host by `<plugin>/<pack>`; in force when it takes them. */
+  /** Packs offered as `<plugin>/<pack>`, in force if the host selects them. */
   readonly packs?: readonly Pack[];
-  /** Parts of a prompt, with tools and policies of their own. */
+  /** Sections of a prompt, with their tools and policies. */
   readonly sections?: readonly Section[];
   readonly slices?: readonly Slice[];
   readonly models?: readonly PluginModel[];
@@ -58,19 +58,19 @@ export interface PluginContributions {
   readonly commands?: readonly PluginCommand[];
 }
 
-/** What `definePlugin` takes. */
+/** The argument of `definePlugin`. */
 export interface PluginDefinition<Config, RawConfig = unknown> extends PluginContributions {
-  /** Lower case words joined by `-`, 32 characters at most. */
+  /** Lower case words joined by `-`, at most 32 characters. */
   readonly name: string;
-  /** `1.2.3`, as of its package. */
+  /** The package's version, `1.2.3`. */
   readonly version: string;
-  /** What it is for: one line of 1 to 200 characters. */
+  /** Its purpose: one line of 1 to 200 characters. */
   readonly description: string;
-  /** The versions of Holdfast that it works with, as npm writes ranges: `^1.2.0`. */
+  /** Supported versions of Holdfast, as an npm range: `^1.2.0`. */
   readonly holdfast: string;
-  /** Of an object, whose keys are the plugin's options. Default: it has none. */
+  /** Schema of an object whose keys are the plugin's options. Default: no options. */
   readonly configSchema?: Schema<Config, RawConfig>;
-  /** What it brings along beside the rest, for options that have met `configSchema`. Throwing costs this plugin, and no other. */
+  /** Further contributions, created from validated options. An error disables only this plugin. */
   setup?(config: Config): PluginContributions;
 }
 
@@ -82,7 +82,7 @@ export interface Plugin<Config = unknown> extends PluginContributions {
   readonly description: string;
   readonly holdfast: string;
   readonly configSchema: Schema<Config> | undefined;
-  // A method, so that a Plugin<{ url: string }> is a Plugin; it only ever gets what its own schema made.
+  // A method, so that a Plugin<{ url: string }> is a Plugin; it only gets values of its own schema.
   setup?(config: Config): PluginContributions;
 }
 
@@ -100,7 +100,7 @@ const kinds = [
 const ownKeys = ['name', 'version', 'description', 'holdfast', 'configSchema', 'setup'];
 
 /**
- * Declares a plugin. Nothing of it is in force until a host uses it.
+ * Declares a plugin. It has no effect until a host uses it.
  *
  * @throws HoldfastError `plugin.invalid`.
  */
@@ -117,10 +117,10 @@ export function definePlugin<Config = Readonly<Record<string, never>>, RawConfig
   if (typeof version !== 'string' || !versionPattern.test(version)) refuse('needs a `version` such as 1.2.3');
   if (!isLine(description)) refuse('needs a `description`: one line of 1 to 200 characters');
   if (typeof holdfast !== 'string' || holdfast.trim() === '')
-    refuse('needs `holdfast`, the versions of Holdfast that it works with, such as ^1.2.0');
+    refuse('needs `holdfast`, the supported versions of Holdfast, such as ^1.2.0');
   if (configSchema !== undefined && (typeof configSchema !== 'object' || configSchema === null))
-    refuse('has a `configSchema` that is none');
-  if (setup !== undefined && typeof setup !== 'function') refuse('has a `setup` that is no function');
+    refuse('has a `configSchema` that is not a schema');
+  if (setup !== undefined && typeof setup !== 'function') refuse('has a `setup` that is not a function');
   const known = new Set<string>([...ownKeys, ...kinds]);
   for (const key of Object.keys(definition)) {
     if (!known.has(key)) refuse(`has the unknown key \`${key.slice(0, 100)}\``);
@@ -141,13 +141,13 @@ function copyLists(contributions: PluginContributions, refuse: (problem: string)
   const lists = kinds.flatMap((kind) => {
     const list: unknown = contributions[kind];
     if (list === undefined) return [];
-    if (!Array.isArray(list)) return refuse(`has \`${kind}\` that are no list`);
+    if (!Array.isArray(list)) return refuse(`has \`${kind}\` that is not a list`);
     return [[kind, Object.freeze([...list])] as const];
   });
   return Object.fromEntries(lists);
 }
 
-/** Whether `value` was made by `definePlugin`, of any copy of this package. */
+/** True if `value` was created by `definePlugin`, from any copy of this package. */
 export function isPlugin(value: unknown): value is Plugin {
   return isPlainObject(value) && value['type'] === 'plugin' && typeof value['holdfast'] === 'string';
 }

@@ -40,7 +40,7 @@ test.each([
   ['a name too long', { ...base, name: 'a'.repeat(65) }, 'must match'],
   ['a name with a slash', { ...base, name: 'a/b' }, '`a/b`'],
   ['no name', { ...base, name: undefined }, '`undefined`'],
-  ['a name that is none', { ...base, name: Symbol('a') }, '`Symbol(a)`'],
+  ['a name that is not a string', { ...base, name: Symbol('a') }, '`Symbol(a)`'],
   ['an unknown lifetime', { ...base, lifetime: 'singleton' }, '`singleton`'],
   ['no lifetime', { ...base, lifetime: undefined }, 'session, call or use'],
   ['no create', { ...base, create: undefined }, 'needs a `create`'],
@@ -62,7 +62,7 @@ test.each([
   expect(isResourceDefinition(value)).toBe(recognised);
 });
 
-test('a token says what a tool gets: the instance, or the view of a staged one', () => {
+test('a token has the type that a tool gets: the instance, or the view of a staged one', () => {
   const use = {} as ToolContext['use'];
   const counter = defineResource({
     name: 'counter',

@@ -6,7 +6,7 @@ import type { Schema } from '../basics/schema.ts';
 
 const operationBrand: unique symbol = Symbol.for('holdfast.operation');
 
-/** A change to a slice. Made by `replace`, `append`, `upsert`, `remove` and `clear` only. */
+/** A change to a slice, created by `replace`, `append`, `upsert`, `remove` or `clear`. */
 export type Operation =
   | { readonly [operationBrand]: true; readonly op: 'replace'; readonly value: unknown }
   | { readonly [operationBrand]: true; readonly op: 'append'; readonly items: readonly unknown[] }
@@ -29,26 +29,26 @@ export function upsert(key: string, item: unknown): Operation {
   return { [operationBrand]: true, op: 'upsert', key, item };
 }
 
-/** Removes one item of a keyed slice; a key that is not there is no error. */
+/** Removes one item of a keyed slice; a missing key is not an error. */
 export function remove(key: string): Operation {
   return { [operationBrand]: true, op: 'remove', key };
 }
 
-/** Puts a slice back to its initial value. */
+/** Returns a slice to its initial value. */
 export const clear: Operation = Object.freeze({ [operationBrand]: true as const, op: 'clear' });
 
-/** Whether `value` was made by one of the operations above. */
+/** True if `value` was created by one of the operations above. */
 export function isOperation(value: unknown): value is Operation {
   return typeof value === 'object' && value !== null && operationBrand in value;
 }
 
-/** Something that happened. Events are the only way in which session state changes. */
+/** An event. Session state changes only through events. */
 export interface SessionEvent {
   readonly type: string;
   readonly payload: Json;
 }
 
-/** The state of a list slice: persistent, so holding on to one is holding a snapshot. */
+/** The state of a list slice: persistent, so a reference to it is a snapshot. */
 export interface ListState<Item> extends Iterable<Item> {
   readonly size: number;
   /** The item at `index`, negative from the end, `undefined` outside. */
@@ -56,7 +56,7 @@ export interface ListState<Item> extends Iterable<Item> {
   toArray(): Item[];
 }
 
-/** The state of a keyed slice: persistent. Iteration order follows from the keys alone, not from when they were set. */
+/** The state of a keyed slice: persistent. Iteration order depends only on the keys, not on when they were set. */
 export interface KeyedState<Item> extends Iterable<readonly [string, Item]> {
   readonly size: number;
   get(key: string): Item | undefined;
@@ -67,9 +67,9 @@ export interface KeyedState<Item> extends Iterable<readonly [string, Item]> {
 /** `value`: one JSON value. `list`: items in order. `keyed`: items by string. */
 export type SliceKind = 'value' | 'list' | 'keyed';
 
-/** Answers an event with what changes. Pure and synchronous; throwing fails the call that dispatched the event. */
+/** Converts an event to changes. Pure and synchronous; an error fails the call that dispatched the event. */
 export interface Reducer<State> {
-  // A method, so that a reducer may name the payload it expects; the slice's schema checks what it makes of it.
+  // A method, so that a reducer may declare its payload type; the slice's schema checks the result.
   reduce(state: State, payload: Json): Operation | readonly Operation[] | undefined;
 }
 
@@ -80,15 +80,15 @@ export interface Slice<State = unknown> {
   readonly schema: Schema | undefined;
   readonly initial: Json | undefined;
   readonly reducers: ReadonlyMap<string, Reducer<State>['reduce']>;
-  /** `state` rolls back with a call that did not succeed; `log` keeps what happened. */
+  /** `state` rolls back with a failed call; `log` keeps its items. */
   readonly retention: 'state' | 'log';
 }
 
-/** What `defineSlice` takes, beside `kind` and for a value `initial`. */
+/** The argument of `defineSlice`, besides `kind` and the `initial` of a value slice. */
 export interface SliceDefinition<State, Item> {
-  /** Matches `^[a-z0-9][a-z0-9._/:-]{0,199}$`. One session has one slice of an id. */
+  /** Matches `^[a-z0-9][a-z0-9._/:-]{0,199}$`. Unique in a session. */
   readonly id: string;
-  /** Of the value, or of one item of a list or keyed slice. */
+  /** Schema of the value, or of one item of a list or keyed slice. */
   readonly schema?: Schema<Item>;
   /** By event type. */
   readonly reducers: Readonly<Record<string, Reducer<State>['reduce']>>;

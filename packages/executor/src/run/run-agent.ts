@@ -165,7 +165,7 @@ async function run(options: Checked<RunParts> & { readonly input: string }, stre
   const { session } = scope;
   let release: () => void = () => undefined;
   try {
-    await (scope.parent?.counts ?? recoverResources(scope));
+    await (scope.parent?.counts ?? (scope.resources.size === 0 ? undefined : recoverResources(scope)));
     const position: RunPosition = { startSeq: session.snapshot().seq, turn: 0 };
     release = claimRun(session, position.startSeq);
     note(scope, {

@@ -1,5 +1,5 @@
 import { isWithin } from '../places/path.ts';
-import { filePatterns } from './file-patterns.ts';
+import { type FilePatterns, filePatterns } from './file-patterns.ts';
 
 /** Which files are secret. */
 export interface SecretPatterns {
@@ -9,10 +9,13 @@ export interface SecretPatterns {
   readonly notSecret?: readonly string[] | undefined;
 }
 
+// Compiled once, on first use: each policy about secrets needs them.
+let builtIn: { readonly known: FilePatterns; readonly examples: FilePatterns } | undefined;
+
 /** Whether a file is secret, by its path in the workspace, or its absolute path without the first `/`. */
 export function secretFinder({ secrets = [], notSecret = [] }: SecretPatterns = {}): (key: string) => boolean {
-  const known = filePatterns(knownSecrets);
-  const examples = filePatterns(knownExamples);
+  builtIn ??= { known: filePatterns(knownSecrets), examples: filePatterns(knownExamples) };
+  const { known, examples } = builtIn;
   const added = filePatterns(secrets);
   const open = filePatterns(notSecret);
   // A folder by the name of an example opens nothing: what is in it goes by its own name.

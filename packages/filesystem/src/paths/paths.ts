@@ -1,10 +1,11 @@
 import { HoldfastError } from '@holdfast/core';
+import { unicodePattern } from '@holdfast/core/internal';
 
 const maxPathLength = 4096;
 const maxNameBytes = 255;
 
 // Control characters, line separators and marks that reverse the text direction.
-const forbiddenCharacters = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
+const forbiddenCharacters = unicodePattern(String.raw`[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]`, 'u');
 const encoder = new TextEncoder();
 
 /**
@@ -22,7 +23,7 @@ export function parsePath(path: string): string {
     throw invalid(path, `has ${path.length} characters; the limit is ${maxPathLength}`);
   }
   if (!path.isWellFormed()) throw invalid(path, 'is not well-formed Unicode');
-  if (forbiddenCharacters.test(path)) throw invalid(path, 'contains control characters');
+  if (forbiddenCharacters().test(path)) throw invalid(path, 'contains control characters');
   if (path.startsWith('\\\\')) throw leaves(path, 'is a network path');
   if (/^file:/iu.test(path)) throw leaves(path, 'is a URL');
 
@@ -48,7 +49,7 @@ export function isAddressable(folder: string, name: string): boolean {
     name.isWellFormed() &&
     // Node.js returns this character for names that are not UTF-8, which cannot be opened by their text.
     !name.includes('\ufffd') &&
-    !forbiddenCharacters.test(name) &&
+    !forbiddenCharacters().test(name) &&
     findNameProblem(name, folder === '') === undefined
   );
 }
@@ -77,11 +78,12 @@ export function nameOf(key: string): string {
 /** Other spellings of a name that find it only on a disk that folds names. */
 export function otherSpellings(name: string): readonly string[] {
   // ASCII letters first: some disks fold only those.
-  const swapped = /[a-z]/iu.test(name) ? name.replace(/[a-z]/giu, swapCase) : name.replace(/\p{L}/gu, swapCase);
-  return [swapped, name.replace(ignored, '')].filter((other) => other !== name && other !== '');
+  const swapped = /[a-z]/iu.test(name) ? name.replace(/[a-z]/giu, swapCase) : name.replace(letters(), swapCase);
+  return [swapped, name.replace(ignored(), '')].filter((other) => other !== name && other !== '');
 }
 
-const ignored = /\p{Default_Ignorable_Code_Point}/gu;
+const letters = unicodePattern(String.raw`\p{L}`, 'gu');
+const ignored = unicodePattern(String.raw`\p{Default_Ignorable_Code_Point}`, 'gu');
 
 function swapCase(letter: string): string {
   const upper = letter.toUpperCase();

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { JsonObject, Tool, ToolContext } from '@holdfast/core';
 import { copyJson } from '@holdfast/core/internal';
 import type { LoadToolsOptions } from '@holdfast/loader';
@@ -367,8 +367,7 @@ test('a sandbox shows a program of the PATH and its installation in any folder',
 });
 
 test('a program whose folder contains hidden data is not shown', async () => {
-  await using project = await createCommandProject({});
-  const wide = join(dirname(project.root), `holdfast-program-${process.pid}`);
+  const wide = join('/tmp', `holdfast-program-${process.pid}`);
   await writeFile(wide, '');
   try {
     expect(findProgramFolders(wide)).toEqual([]);

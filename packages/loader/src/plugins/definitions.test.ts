@@ -55,7 +55,7 @@ test('all declarations of a plugin are described, and nothing else', () => {
       options: { type: 'object', properties: { most: { type: 'integer' } }, additionalProperties: false },
       'preset recommended': { description: 'Ten pushes.', config: { most: 10 }, observe: false },
       'preset strict': { description: 'One push.', config: { most: 1 }, observe: false },
-      'preset observe': { description: 'Tries out what is recommended.', config: { most: 10 }, observe: true },
+      'preset observe': { description: 'A dry run of `recommended`.', config: { most: 10 }, observe: true },
     },
     'section:guide': {
       title: 'Guide',

@@ -80,7 +80,7 @@ interface Expected {
   readonly tools: readonly string[];
 }
 
-/** What is there, said once more and otherwise: from the rules, not from the code. */
+/** An independent model of the rules, not derived from the code. */
 function expectOf(placed: readonly Placed[], told: ReadonlyMap<string, Visibility>): Expected {
   const all = flatten(placed);
   const toolPaths = all.filter(({ hasTool }) => hasTool).map(({ path }) => path);

@@ -90,7 +90,7 @@ export function noteFeedback(
 ): void {
   const { session, run, emit } = scope;
   const { startSeq = 0, turn = 0 } = run ?? {};
-  // Listeners get it, and the caller goes on with what was said.
+  // Sent to listeners; the run continues with the other messages.
   const event: FeedbackEvent = deepFreeze({ type: 'feedback', run: startSeq, turn, prompt: idOf(prompt), ...said });
   const transaction = session.begin();
   try {

@@ -85,7 +85,7 @@ class LenientReader {
   readonly #open: string[] = [];
   #at: number;
   #expected: Expected = 'value';
-  /** What the last token was, where a closing bracket may follow though a value is expected. */
+  /** The last token, where a closing bracket may follow instead of a value. */
   #last: 'bracket' | 'comma' | 'other' = 'other';
   /** A key and its colon were read, so an object was meant. */
   #committed = false;
@@ -212,7 +212,7 @@ class LenientReader {
   /** The escape as JSON has it, and how long it is in the text; `''`: JSON does not know it. */
   #readEscape(opening: string): readonly [escape: string, length: number] {
     const next = this.#text[this.#at + 1];
-    // What `\/` means in single quotes depends on the language.
+    // The meaning of `\/` in single quotes depends on the language.
     const known = opening === "'" && next === '/' ? '' : this.#match(escapeSign);
     if (known !== '') return [known, known.length];
     if (next === "'") {

@@ -153,8 +153,7 @@ function toParts(entries: Entries): SectionOverrides & ToolOverrides {
 }
 
 /**
- * The hash that pins an override: SHA-256, in hex, of the original as compact JSON with sorted keys. `null` for `null`, which means
- * that there is no original.
+ * The hash that pins an override: SHA-256, in hex, of the original as compact JSON with sorted keys. `null` for a missing original.
  */
 export async function hashOverridden(current: Json): Promise<string | null> {
   if (current === null) return null;

@@ -120,7 +120,7 @@ test('a folder that may not be read, but by a superuser', async () => {
   await run('chmod', ['700', join(folder, 'acme')]);
 });
 
-test.skipIf(process.platform !== 'linux')('a folder that nobody can make is an error', async () => {
+test.skipIf(process.platform !== 'linux')('a folder that cannot be created is an error', async () => {
   const store = fileOverrides('/proc/holdfast/overrides');
   await expect(store.write(ref, 'one')).rejects.toMatchObject(unwritable('ENOENT'));
   expect(await store.read(ref)).toBeUndefined();
@@ -178,7 +178,7 @@ test('on a disk without links what is there is kept, too', async () => {
   expect(await readdir(dirname(join(folder, way)))).toEqual(['latest.json']);
 });
 
-test('whoever reads while others write gets one document whole', async () => {
+test('a concurrent reader gets one complete document', async () => {
   const store = fileOverrides(folder);
   const texts = Array.from({ length: 10 }, (_, index) => String(index).repeat(200_000));
   await store.write(ref, texts[0] ?? '');

@@ -64,7 +64,7 @@ const texts: fc.Arbitrary<Texts> = fc.record({
   example: fc.option(fc.constantFrom<Json[]>(1, '1', null, [1], { a: 1, b: 2 }, { b: 2, a: 1 }), { nil: undefined }),
 });
 
-/** What a document pins, by place: the text as it is read, which shared indentation and blank lines at its ends are no part of. */
+/** The pinned texts by place, as they are read: without shared indentation and outer blank lines. */
 function toPinned(given: Texts): ReadonlyMap<string, Json> {
   const { body, summary, visibility, objective, description, parameter, example } = given;
   const all: Record<string, Json | undefined> = {
@@ -146,7 +146,7 @@ test('a prompt whose texts are all overridden by those of another one tells a mo
       const [declared] = wanted.tools;
       const told = shown.declarations?.get('act');
       if (declared?.name === 'act') expect(told?.description ?? mine.description).toBe(theirs.description);
-      // What the prompt itself tells stays.
+      // The prompt's own texts stay.
       expect(prompt.render().text).toBe(toPrompt(mine).render().text);
     }),
     { numRuns: 30 },

@@ -77,7 +77,7 @@ async function storeOf(document: Json): Promise<OverrideStore> {
 
 async function load(document: object) {
   const prompt = createExample();
-  // Whatever it is, it is JSON when it has been written.
+  // Any value is JSON once written.
   const loaded = await loadOverrides(prompt, { store: await storeOf(document as Json) });
   return { ...loaded, changed: loaded.prompt !== prompt, rendered: loaded.prompt.bind({ name: 'Ada' }).render() };
 }
@@ -214,7 +214,7 @@ test('what is pinned to another text is stale and left out', async () => {
     { at: 'guide', part: 'body', edited: true, why: 'the prompt says something else there now' },
     { at: 'guide', part: 'summary', edited: true, why: 'the prompt has something there now' },
     { at: 'guide.detail', part: 'summary', edited: true, why: 'the prompt has nothing there any more' },
-    // Nobody has changed what was seeded: nothing is lost with it.
+    // Seeded and never edited: nothing is lost.
     { at: 'search', part: 'description', edited: false, why: 'the prompt says something else there now' },
   ]);
   expect(stale[0]).toMatchObject({ current: body, hash: await hashOverridden(body), override: 'New.' });
@@ -323,7 +323,7 @@ test.each<Unfit>([
     expect(applied).toHaveLength(1);
     expect(rendered.text).toBe(original.text.replace('In detail.', 'New.'));
     const store = memoryOverrides();
-    // What comes from elsewhere is of no type.
+    // Documents from elsewhere are untyped.
     const given = document as unknown as OverrideDocument;
     await expect(saveOverrides(createExample(), given, { store })).rejects.toMatchObject({
       code: 'override.refused',
@@ -485,7 +485,7 @@ test.each([
   { document: { ...head, tag: 'A/../b' }, code: 'override.ref.invalid' },
   { document: { ...head, tag: '' }, code: 'override.ref.invalid' },
 ])('$document is not saved: $code', async ({ document, code }) => {
-  // What comes from elsewhere is of no type.
+  // Documents from elsewhere are untyped.
   const given = document as unknown as OverrideDocument;
   await expect(saveOverrides(createExample(), given, { store: memoryOverrides() })).rejects.toMatchObject({ code });
 });
@@ -501,7 +501,7 @@ test('a document that could not be read again is not written', async () => {
 });
 
 test.each(['', '[]', '{"version":3}', `"${'x'.repeat(10_000_000)}"`, '\u0000'])(
-  'a document that is none is told of, and the prompt is as it was',
+  'an invalid document is reported, and the prompt stays unchanged',
   async (written) => {
     const store = memoryOverrides();
     await store.write(ref, written);
@@ -520,7 +520,7 @@ test.each([
       throw new Error('the disk is gone');
     },
   },
-])('a store that $name is told of, and the prompt is as it was', async ({ read }) => {
+])('a store that $name is reported, and the prompt stays unchanged', async ({ read }) => {
   const prompt = createExample();
   const loaded = await loadOverrides(prompt, { store: { ...memoryOverrides(), read } });
   expect(loaded.prompt).toBe(prompt);

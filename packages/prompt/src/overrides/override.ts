@@ -35,9 +35,9 @@ export async function loadOverrides<Input, Output>(
   return { ...resolved, found: read !== undefined };
 }
 
-/** What `seedOverrides` left in the store. */
+/** The result of `seedOverrides`. */
 export interface SeededOverrides {
-  /** Without what is no override in a document that was there before. */
+  /** Without invalid overrides of an existing document. */
   readonly document: OverrideDocument;
   /** True if it was created. */
   readonly created: boolean;

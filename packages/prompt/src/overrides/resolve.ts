@@ -10,13 +10,13 @@ import type { DocumentProblem, ReadOverrides } from './read.ts';
 
 /** An override that is in force. */
 export interface AppliedOverride extends OverridePlace {
-  /** What the prompt says itself, a text as a string; `null`: nothing. */
+  /** The prompt's own text, as a string; `null` for none. */
   readonly current: Json;
   /** Of `current`: what an override has to be pinned to. */
   readonly hash: string | null;
-  /** What stands in its place. */
+  /** The replacement. */
   readonly override: Json;
-  /** Whether somebody wrote it: `false` for what `seedOverrides` wrote and nobody has changed since. */
+  /** False for a text seeded by `seedOverrides` and not edited since. */
   readonly edited: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface SkippedOverride extends AppliedOverride {
   readonly why: string;
 }
 
-/** What became of each override of a document, in its order. */
+/** The result for each override of a document, in order. */
 export interface OverrideReport {
   readonly applied: readonly AppliedOverride[];
   /** Pinned to something else than what the prompt says now. */
@@ -45,7 +45,7 @@ export async function resolveOverrides<Input, Output>(
   const { tree, output } = partsOf(prompt);
   const places = new Map(listPlaces(tree).map((found) => [toId(found.place), found]));
   const judged = await Promise.all(entries.map((entry) => judge(entry, places.get(toId(entry.place)), tree)));
-  // What nobody has changed is what the prompt says already.
+  // An unedited text equals the prompt's own.
   const wanted = judged.filter(({ type, report }) => type === 'applied' && report.edited).map(({ entry }) => entry);
   const unfit = new Map<OverrideEntry, string>();
   const next = overrideTree(tree, { wanted, output, unfit });
@@ -64,7 +64,7 @@ export async function resolveOverrides<Input, Output>(
   };
 }
 
-/** What is wrong with a document, or with a part of it that is no override. */
+/** A problem of a document, or of an invalid part of it. */
 function toReport({ place, why }: DocumentProblem): SkippedOverride {
   return { ...place, current: null, hash: null, override: null, edited: true, why };
 }
@@ -134,7 +134,7 @@ function toId({ section, tool, part }: OverridePlace): string {
   return JSON.stringify([section, tool, part]);
 }
 
-/** What can be overridden in a prompt, as it is now. */
+/** The overridable texts of a prompt in their current form. */
 export interface PromptPlace {
   readonly place: OverridePlace;
   /** A text is a string; `null`: there is nothing. */

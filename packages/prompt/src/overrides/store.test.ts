@@ -33,7 +33,7 @@ test.each(stores)('$name: what was written is read, until it is written again or
   expect(await store.read(ref)).toBeUndefined();
 });
 
-test.each(stores)('$name: deleting what is missing is no error', async ({ create }) => {
+test.each(stores)('$name: deleting a missing document is not an error', async ({ create }) => {
   const store = create();
   await store.delete(ref);
   await store.write(ref, 'one');

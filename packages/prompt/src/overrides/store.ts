@@ -30,19 +30,19 @@ export function checkOverrideRef({ ns, key, tag }: OverrideRef): void {
  * `OverrideRef` says.
  */
 export interface OverrideStore {
-  /** The document that was kept last; `undefined` when there is none. */
+  /** The stored document; `undefined` if there is none. */
   read(ref: OverrideRef): Promise<string | undefined>;
   /**
-   * Keeps a document: whoever reads gets it whole, or the one before. Answers whether it did, which is false only with `ifAbsent`
-   * where there is one already.
+   * Stores a document. A concurrent reader gets the old or the new one, never a part. Returns false only with `ifAbsent`, if a document
+   * exists.
    */
   write(ref: OverrideRef, document: string, options?: OverrideWriteOptions): Promise<boolean>;
-  /** Does nothing when there is none. */
+  /** Does nothing if there is none. */
   delete(ref: OverrideRef): Promise<void>;
 }
 
 export interface OverrideWriteOptions {
-  /** Keeps what is there, also what somebody else wrote at the same moment. Default false. */
+  /** Keeps an existing document, including one written at the same moment. Default false. */
   readonly ifAbsent?: boolean;
 }
 

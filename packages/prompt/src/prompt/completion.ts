@@ -71,16 +71,16 @@ export function anyComplete(checkers: readonly CompletionChecker[]): CompletionC
 }
 
 /**
- * What a prompt's `completion` and `maxReturns` make.
+ * Creates the rule for a prompt's `completion` and `maxReturns`.
  *
  * @throws HoldfastError `completion.invalid`.
  */
 export function toCompletionRule(checker: CompletionChecker, maxReturns = 3): CompletionRule {
   checkOne(checker);
   if (!Number.isInteger(maxReturns) || maxReturns < 0) {
-    throw invalid(checker.name, `\`maxReturns\` must be an integer from 0 on, got ${String(maxReturns)}.`);
+    throw invalid(checker.name, `\`maxReturns\` must be an integer of at least 0, got ${String(maxReturns)}.`);
   }
-  // Taken over, so that nothing that is done to it later changes the prompt; as its method, for it may be an instance of a class.
+  // Copied, so that later changes do not affect the prompt; called as a method, because it may be a class instance.
   const own = Object.isFrozen(checker) ? checker : toChecker(checker.name, (context) => checker.check(context));
   return Object.freeze({ checker: own, maxReturns });
 }

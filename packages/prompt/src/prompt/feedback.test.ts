@@ -75,7 +75,7 @@ test('seconds may be parts of one, and a provider without triggers (K08) is fine
 });
 
 function own(changes: object): FeedbackProvider {
-  // What a program without types may hand over.
+  // As untyped code may pass.
   return { name: 'own', triggers: [], provide: () => 'Yes.', ...changes } as FeedbackProvider;
 }
 
@@ -85,7 +85,7 @@ test.each([
   { what: 'no name', provider: own({ name: undefined }), says: '`undefined`: the name must be' },
   { what: 'a name with an edge of `-`', provider: own({ name: 'own-' }), says: 'the name must be' },
   { what: 'a long name', provider: own({ name: 'o'.repeat(65) }), says: 'the name must be' },
-  { what: 'triggers that are no list', provider: own({ triggers: {} }), says: '`triggers` must be a list' },
+  { what: 'triggers that are not a list', provider: own({ triggers: {} }), says: '`triggers` must be a list' },
   { what: 'a trigger that is nothing', provider: own({ triggers: [null] }), says: 'its type must be' },
   { what: 'a trigger of another type', provider: own({ triggers: [{ type: 'turns' }] }), says: 'its type must be' },
   { what: 'a trigger that never fires', provider: own({ triggers: [{ type: 'calls', every: 0 }] }), says: 'got 0' },

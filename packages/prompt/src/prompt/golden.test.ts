@@ -8,7 +8,7 @@ import { visibilitySlice } from '../section/visibility.ts';
 import { createPrompt } from './prompt.ts';
 import { testSession } from './test-session.ts';
 
-/** What a model gets of a prompt: its text, and after a rule the tools and the policies that guard each. */
+/** The model's view of a prompt: its text, and after a rule the tools with their policies. */
 function whole(prompt: BindablePrompt, session?: SessionReader): string {
   const { text, tools, policies } = prompt.render({ session });
   const lines = tools.map(({ name }) => {

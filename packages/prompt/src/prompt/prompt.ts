@@ -6,7 +6,7 @@ import {
   type PromptView,
   type Schema,
 } from '@holdfast/core';
-import { checkOptions, type OptionRules, ReadOnlySet } from '@holdfast/core/internal';
+import { checkOptions, isOneLine, type OptionRules, ReadOnlySet } from '@holdfast/core/internal';
 import { createSectionTools } from '../disclosure/section-tools.ts';
 import { toOutputFormat } from '../output/format.ts';
 import { bindSections, type ShownSection } from '../render/bound.ts';
@@ -123,7 +123,7 @@ function checkUse(option: string, value: unknown, of: Readonly<Record<string, un
 
 function checkName(given: string): string {
   const name = given.trim();
-  if (name !== '' && name.length <= maxNameLength && !/[\p{Cc}\u2028\u2029]/u.test(name)) return name;
+  if (name !== '' && name.length <= maxNameLength && isOneLine(name)) return name;
   throw new HoldfastError(
     'prompt.name.invalid',
     `The \`name\` \`${name.slice(0, maxNameLength)}\` must be one line of 1 to ${maxNameLength} characters, none of them a control character.`,

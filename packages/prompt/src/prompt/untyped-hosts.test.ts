@@ -6,7 +6,7 @@ import { everyCalls, staticFeedback } from './feedback.ts';
 import { promptOf } from './fixtures.ts';
 import { createPrompt } from './prompt.ts';
 
-/** What only programs without types can write. */
+/** Values that only untyped programs can pass. */
 const untyped = {
   createPrompt: createPrompt as unknown as (definition: object) => unknown,
   markdownSection: markdownSection as unknown as (definition: object) => unknown,
@@ -21,7 +21,7 @@ const section = markdownSection({ title: 'A', template: 'a', summary: 's' });
 const provider = staticFeedback({ name: 'p', text: 'p', triggers: [everyCalls(1)] });
 
 test.each<[string, string, () => unknown]>([
-  ['an ns that is no text', 'prompt.ns.invalid', () => untyped.createPrompt({ ...base, ns: {} })],
+  ['an ns that is not a string', 'prompt.ns.invalid', () => untyped.createPrompt({ ...base, ns: {} })],
   ['no key', 'prompt.key.invalid', () => untyped.createPrompt({ ...base, key: undefined })],
   ['no sections', 'options.invalid', () => untyped.createPrompt({ ...base, sections: undefined })],
   ['one section in place of a list', 'options.invalid', () => untyped.createPrompt({ ...base, sections: section })],
@@ -30,7 +30,7 @@ test.each<[string, string, () => unknown]>([
   ['a plain object', 'section.invalid', () => untyped.createPrompt({ ...base, sections: [{ title: 'A', key: 'a' }] })],
   ['null', 'section.invalid', () => untyped.createPrompt({ ...base, sections: [null] })],
   [
-    'a child that is no section',
+    'a child that is not a section',
     'section.invalid',
     () => untyped.createPrompt({ ...base, sections: [{ ...section, children: ['b'] }] }),
   ],

@@ -77,7 +77,7 @@ export function toSectionTool(tool: Tool): SectionTool {
 export interface SectionParams {
   readonly keys: readonly string[];
   /**
-   * What the section's schema makes of its own keys among `bound`, and of the section's defaults for what is not bound.
+   * Parses the section's own keys among `bound`, with the section's defaults for missing ones.
    *
    * @throws HoldfastError `prompt.param.missing`, `prompt.param.invalid`.
    */
@@ -144,13 +144,9 @@ function checkDefaults(defaults: Section['defaults'], { path, types, issues }: C
   const own = issues.filter((issue) => keys.some((key) => isWithin(issue.path, key)));
   if (unknown.length === 0 && own.length === 0) return;
   const reason = unknown.length > 0 ? unknown.join('; ') : describeIssues(own);
-  throw new HoldfastError(
-    'section.defaults.invalid',
-    `The \`defaults\` of section \`${path}\` do not fit: ${reason}.`,
-    {
-      data: { section: path },
-    },
-  );
+  throw new HoldfastError('section.defaults.invalid', `Invalid \`defaults\` of section \`${path}\`: ${reason}.`, {
+    data: { section: path },
+  });
 }
 
 function isWithin(path: string, key: string): boolean {
@@ -158,7 +154,7 @@ function isWithin(path: string, key: string): boolean {
 }
 
 function invalid(path: string, reason: string): HoldfastError {
-  return new HoldfastError('prompt.param.invalid', `The parameters of section \`${path}\` do not fit: ${reason}.`, {
+  return new HoldfastError('prompt.param.invalid', `Invalid parameters of section \`${path}\`: ${reason}.`, {
     data: { section: path },
   });
 }

@@ -12,7 +12,7 @@ import {
   type Visibility,
   type VisibilityRule,
 } from '@holdfast/core';
-import { checkOptions, type OptionRules } from '@holdfast/core/internal';
+import { checkOptions, type OptionRules, unicodePattern } from '@holdfast/core/internal';
 
 // Contracts, so that a plugin may contribute sections; users of this package find them here.
 export type { Section, TaskExample, TaskStep, Visibility, VisibilityRule } from '@holdfast/core';
@@ -137,9 +137,11 @@ const rules: OptionRules = {
   acceptsOverrides: 'boolean',
 };
 
+const marks = unicodePattern(String.raw`\p{Mark}`, 'gu');
+
 function toKey(title: string): string {
-  // The tables of Unicode take 2 ms to load, and most titles need none of them.
-  const plain = /^[ -~]*$/.test(title) ? title : title.normalize('NFKD').replace(/\p{Mark}/gu, '');
+  // Most titles need no table of Unicode, which takes time to load.
+  const plain = /^[ -~]*$/.test(title) ? title : title.normalize('NFKD').replace(marks(), '');
   return plain
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')

@@ -93,7 +93,7 @@ test.each([
 
 const step = (change: object): TaskExample => ({ ...example, steps: [saved, { ...found, ...change }] });
 test.each<{ title: string; wrong: TaskExample; names: string }>([
-  { title: 'C27: an outcome that is no text', wrong: { ...example, outcome: { a: 1 } }, names: 'no `output`' },
+  { title: 'C27: an outcome that is not text', wrong: { ...example, outcome: { a: 1 } }, names: 'no `output`' },
   { title: 'an empty outcome', wrong: { ...example, outcome: ' ' }, names: 'its outcome' },
   { title: 'no objective', wrong: { ...example, objective: ' ' }, names: '`objective`' },
   { title: 'an objective of 501 characters', wrong: { ...example, objective: 'x'.repeat(501) }, names: '`objective`' },

@@ -67,7 +67,7 @@ test('any text with its dollar signs doubled reads as itself', () => {
   const line = fc.string({ unit: fc.constantFrom('a', '$', '{', '}', ' ', '_', 'é') });
   fc.assert(
     fc.property(fc.array(line), (lines) => {
-      // Begun and ended with something that no line shares, so that there is nothing to take off.
+      // Begins and ends with a line without shared indentation: nothing to remove.
       const text = ['|', ...lines.map((content) => `|${content}`), '|'].join('\n');
       expect(fill(text.replaceAll('$', '$$$$'))).toBe(text);
     }),

@@ -113,7 +113,7 @@ test.each<{ title: string; sections: Section[]; policies?: Policy[]; code: strin
     names: '`a`',
   },
   {
-    title: 'params that are no object',
+    title: 'params that are not an object',
     sections: [section('A', { params: v.string() })],
     code: 'section.params.invalid',
     names: '`a`',

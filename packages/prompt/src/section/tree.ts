@@ -1,5 +1,5 @@
 import { type BoundPolicy, HoldfastError, type Policy, type Schema, type Slice, type Tool } from '@holdfast/core';
-import { isPlainObject } from '@holdfast/core/internal';
+import { isOneLine, isPlainObject } from '@holdfast/core/internal';
 import { compileParams, type SectionNode, toSectionTool } from './node.ts';
 import type { Section } from './section.ts';
 import { toRenderedTask } from './task-examples.ts';
@@ -146,7 +146,7 @@ function parseSummary(
 function checkSection({ title, key }: Section, parent: string): void {
   const where = parent === '' ? 'at the top' : `under \`${parent}\``;
   // Control characters could steer a terminal or a model.
-  if (title === '' || /[\p{Cc}\u2028\u2029]/u.test(title)) {
+  if (title === '' || !isOneLine(title)) {
     throw new HoldfastError(
       'section.title.invalid',
       `The title \`${title}\` ${where} must be one line of text without control characters.`,

@@ -13,12 +13,12 @@ test('placeholders are read off a template', () => {
   >();
   expectTypeOf<PlaceholdersOf<'$$$both'>>().toEqualTypeOf<'both'>();
   expectTypeOf<PlaceholdersOf<'$a$b${c}'>>().toEqualTypeOf<'a' | 'b' | 'c'>();
-  // What the compiler cannot see is told when a prompt is made.
+  // Checked when the prompt is created, because the compiler cannot see it.
   expectTypeOf<PlaceholdersOf<string>>().toEqualTypeOf<never>();
   expectTypeOf<PlaceholdersOf<`$seen and $hid${string}`>>().toEqualTypeOf<'seen'>();
 });
 
-test('a placeholder that is no parameter does not compile', () => {
+test('a placeholder without a parameter does not compile', () => {
   const params = v.object({ topic: v.string(), size: v.optional(v.number()) });
   const good = markdownSection({ title: 'Good', template: `$topic of \${size} for $$5`, summary: '$topic', params });
   const loaded: string = '$anything';
@@ -66,7 +66,7 @@ test('`defaults`, `enabled` and `visibility` know the parameters', () => {
   const refused = [
     // @ts-expect-error a default of another type
     markdownSection({ title: 'A', template: '', params, defaults: { topic: 1 } }),
-    // @ts-expect-error a default for what is no parameter
+    // @ts-expect-error a default without a parameter
     markdownSection({ title: 'A', template: '', params, defaults: { topics: 'x' } }),
   ];
   for (const wrong of refused) {

@@ -95,7 +95,7 @@ test('a section that is open can be closed by the session; one without a summary
   expect(() => showSections(prompt, ['long', 'plain'], 'summary')).toThrow(
     expect.objectContaining({ code: 'section.summary.missing', data: { section: 'plain' } }),
   );
-  // Whatever else has written to the slice.
+  // Foreign content in the slice.
   const payload = { prompt: 'tests/prompt', keys: ['plain'], visibility: 'summary' };
   session.dispatch({ type: 'sections-shown', payload });
   expect(prompt.render({ session }).text).toContain('plain');

@@ -20,67 +20,67 @@ import {
 } from 'node:fs';
 import { promisify } from 'node:util';
 
-/** What is known of a file. */
+/** Status of a file. */
 export interface FileStatus {
-  /** Together they tell one file from another, whatever its names. */
+  /** Together with `ino`, identifies a file regardless of its names. */
   readonly dev: number;
   readonly ino: number;
   /** Bytes. */
   readonly size: number;
-  /** Type and rights. */
+  /** Type and permissions. */
   readonly mode: number;
-  /** Of its owner. */
+  /** Owner. */
   readonly uid: number;
 }
 
 /**
- * Everything that a log in lines of JSON, its lock and its reading do with files. One value of this, `nodeFiles`, is what is used;
- * tests put others in its place, whose operations fail. Whatever fails throws an error with the system's `code`.
+ * The file operations that JSON-lines logs and locks use. `nodeFiles` is the real implementation; tests substitute others whose
+ * operations fail. Failures throw an error with the system's `code`.
  */
 export interface LogFiles {
-  /** With those above it; answers the first one that was made. */
+  /** Creates the folder and its parents; returns the first one created. */
   makeFolder(path: string): string | undefined;
   realPath(path: string): string;
-  /** `new` makes a file that only its owner may read, to append to; `EEXIST` where something is, also a link. */
+  /** `new` creates a file that only its owner may read, for appending; `EEXIST` if the path exists, even as a link. */
   open(path: string, how: 'new' | 'read' | 'read-append'): number;
-  /** Reads up to as many bytes as `bytes` has from `position` on, and says how many. */
+  /** Reads up to `bytes.length` bytes from `position`; returns the number read. */
   read(descriptor: number, bytes: Uint8Array, position: number): number;
-  /** Appends some of `bytes` from `start` on, and says how many. */
+  /** Appends some of `bytes` from `start`; returns the number written. */
   write(descriptor: number, bytes: Uint8Array, start: number): number;
   truncate(descriptor: number, size: number): void;
   /** Returns when the content is on the disk. */
   sync(descriptor: number): void;
   /** Resolves when the content is on the disk. */
   syncLater(descriptor: number): Promise<void>;
-  /** Returns when the names in a folder are on the disk, where the system knows of such a thing. */
+  /** Returns when the names in a folder are on the disk, on systems that support it. */
   syncFolder(path: string): void;
   close(descriptor: number): void;
   status(descriptor: number): FileStatus;
-  /** Of what the name leads to; `undefined` when there is none. */
+  /** Follows links; `undefined` if the path does not exist. */
   find(path: string): FileStatus | undefined;
   /** The names in a folder. */
   list(path: string): readonly string[];
-  /** A second name for a file. `EEXIST` where something is. */
+  /** Adds a second name to a file. `EEXIST` if the path exists. */
   link(path: string, another: string): void;
-  /** `EEXIST` where something is. */
+  /** `EEXIST` if the path exists. */
   copy(path: string, another: string): void;
-  /** Replaces what is there. */
+  /** Replaces an existing file. */
   rename(path: string, another: string): void;
-  /** Does nothing when there is none. */
+  /** Does nothing if the path does not exist. */
   remove(path: string): void;
 }
 
-/** Appends all of `bytes`; what fails halfway leaves a part of them. */
+/** Appends all of `bytes`; a failure may leave a part of them. */
 export function writeAll(files: LogFiles, descriptor: number, bytes: Uint8Array): void {
   for (let written = 0; written < bytes.length; ) {
     const more = files.write(descriptor, bytes, written);
-    // Trying again would go on for ever.
+    // A retry would loop forever.
     if (more <= 0) throw new Error(`the system wrote nothing of the last ${bytes.length - written} bytes`);
     written += more;
   }
 }
 
-/** Whether an operation failed for the reason that `code` names. */
+/** True if an operation failed with the system's `code`. */
 export function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
 }
@@ -103,7 +103,7 @@ export const nodeFiles: LogFiles = {
   sync: (descriptor) => fdatasyncSync(descriptor),
   syncLater: (descriptor) => syncLater(descriptor),
   syncFolder(path) {
-    // Windows opens no folder, and keeps names without being asked.
+    // Windows cannot open a folder, and syncs names by itself.
     if (process.platform === 'win32') return;
     const descriptor = openSync(path, flags.read);
     try {

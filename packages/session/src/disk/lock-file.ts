@@ -3,28 +3,28 @@ import { isPlainObject } from '@holdfast/core/internal';
 import { hasCode, type LogFiles, nodeFiles, writeAll } from './files.ts';
 import { hostProcesses, type ProcessIdentity, toProcessIdentity } from './processes.ts';
 
-/** What a lock file says of the one that holds it. */
+/** The owner that a lock file names. */
 export interface LockOwner extends ProcessIdentity {
-  /** Of this lock alone. */
+  /** Unique per lock. */
   readonly token: string;
 }
 
 export interface TakeLockOptions {
-  /** Whether somebody has left a lock for good. Default: its process has certainly ended. `unknown`: the lock does not say whose it is. */
+  /** True if a lock is abandoned. Default: its process has certainly ended. `unknown`: the lock does not name its owner. */
   readonly wasLeft?: (owner: LockOwner | 'unknown', path: string) => boolean;
-  /** Tests put others in their place, whose operations fail. */
+  /** Tests pass files whose operations fail. */
   readonly files?: LogFiles;
 }
 
-/** This process, as the owner of one more lock. */
+/** This process, as the owner of a new lock. */
 export function newLockOwner(): LockOwner {
   return { token: makeToken(), ...hostProcesses.identify() };
 }
 
 /**
- * Makes the lock file at `path` say that `mine` holds it: `undefined` when it does, else who holds it. A lock that was left is taken over.
+ * Writes `mine` into the lock file at `path`. Returns `undefined` on success, else the current owner. An abandoned lock is taken over.
  *
- * @throws what the system answers.
+ * @throws the error of the file system.
  */
 export function takeLock(
   path: string,
@@ -35,11 +35,11 @@ export function takeLock(
     if (create(path, mine, files)) return undefined;
     const owner = readOwner(path, files);
     if (owner === 'none') continue;
-    // The system said that it failed, and it had not.
+    // The system reported a failure although the write succeeded.
     if (isOf(owner, mine)) return undefined;
     if (!wasLeft(owner, path)) return owner;
-    // Who takes over from this owner is decided by a lock of its own, so that nobody replaces the lock of whoever was faster.
-    // Its name is the dead owner's: it is never asked for again once that one's lock is gone.
+    // A second lock serializes takeovers, so that a slower process does not replace the lock of a faster one.
+    // It is named after the dead owner, and so is not needed again once that owner's lock is gone.
     const claim = `${path}.${owner === 'unknown' ? 'unknown' : owner.token}`;
     const other = takeLock(claim, mine, { wasLeft, files });
     if (other !== undefined) return other;
@@ -54,7 +54,7 @@ export function takeLock(
   }
 }
 
-/** Removes the lock of `mine`. Somebody may have removed it by hand, and then it may be another's. */
+/** Removes the lock of `mine`. If it was removed by hand meanwhile, it may now be another's. */
 export function releaseLock(path: string, mine: LockOwner, files: LogFiles = nodeFiles): void {
   if (isOf(readOwner(path, files), mine)) files.remove(path);
 }
@@ -63,7 +63,7 @@ function hasEnded(owner: LockOwner | 'unknown'): boolean {
   return owner !== 'unknown' && hostProcesses.stateOf(owner) === 'ended';
 }
 
-/** Makes the lock file together with its content, unless it is there. */
+/** Creates the lock file with its content in one step, unless it exists. */
 function create(path: string, mine: LockOwner, files: LogFiles): boolean {
   return writeAside(path, { mine, files }, (aside) => {
     try {
@@ -73,7 +73,7 @@ function create(path: string, mine: LockOwner, files: LogFiles): boolean {
       if (hasCode(error, 'EEXIST')) return false;
     }
     try {
-      // For disks without links. A process that is killed within this leaves a lock that says nothing.
+      // For disks without links. A process killed in here leaves an empty lock.
       files.copy(aside, path);
       return true;
     } catch (error) {
@@ -102,7 +102,7 @@ function writeAside<T>(
   }
 }
 
-/** A file that is left because it cannot be removed means nothing to anybody; a lock that was taken is more important. */
+/** Ignores failures: a leftover file is harmless, and the lock itself matters more. */
 function drop(path: string, files: LogFiles): void {
   try {
     files.remove(path);
@@ -122,7 +122,7 @@ function readOwner(path: string, files: LogFiles): LockOwner | 'unknown' | 'none
   try {
     return toOwner(JSON.parse(text)) ?? 'unknown';
   } catch {
-    // Whoever it is, in doubt it holds the lock.
+    // In doubt the lock is held.
     return 'unknown';
   }
 }
@@ -137,13 +137,13 @@ function readText(path: string, files: LogFiles): string {
   }
 }
 
-// More than any lock has; what is longer is none.
+// More than any lock needs; a longer file is not a lock.
 const maxLockBytes = 4096;
 
 function toOwner(value: unknown): LockOwner | undefined {
   const identity = toProcessIdentity(value);
   const token: unknown = isPlainObject(value) ? value['token'] : undefined;
-  // It becomes a part of a file name.
+  // The token becomes part of a file name.
   return identity !== undefined && typeof token === 'string' && /^[0-9a-f]{16}$/.test(token)
     ? { token, ...identity }
     : undefined;
@@ -155,7 +155,7 @@ function isOf(owner: LockOwner | 'unknown' | 'none', expected: LockOwner | 'unkn
     : owner === expected;
 }
 
-/** Short: file names are limited. */
+/** Short, because file names are limited. */
 function makeToken(): string {
   return randomBytes(8).toString('hex');
 }

@@ -14,13 +14,13 @@ test('a process describes itself in the same way each time, as JSON', () => {
 test.each([
   ['itself', {}, 'running'],
   ['one that has ended', { pid: ended }, 'ended'],
-  ['one that has ended on another machine', { pid: ended, host: 'elsewhere' }, 'unknown'],
-  ['one that has ended in another container', { pid: ended, pidSpace: 'pid:[1]' }, 'unknown'],
-  ['one that does not say when it began', { startedAt: '' }, 'running'],
+  ['one that ended on another machine', { pid: ended, host: 'elsewhere' }, 'unknown'],
+  ['one that ended in another container', { pid: ended, pidSpace: 'pid:[1]' }, 'unknown'],
+  ['one without a start time', { startedAt: '' }, 'running'],
   ...(process.platform === 'linux'
     ? ([
         ['a number used again', { startedAt: `${mine.startedAt}0` }, 'ended'],
-        ['a number used again after the machine began anew', { startedAt: mine.startedAt.replace(/^./, 'x') }, 'ended'],
+        ['a PID reused after a reboot', { startedAt: mine.startedAt.replace(/^./, 'x') }, 'ended'],
       ] as const)
     : []),
 ] as const)('%s', (_what, change, expected) => {
@@ -35,6 +35,6 @@ test.each([
   [{ ...mine, pid: '1' }],
   [{ ...mine, host: 1 }],
   [{ pid: 1 }],
-])('%j is no process', (value) => {
+])('%j is not a process identity', (value) => {
   expect(toProcessIdentity(value)).toBeUndefined();
 });

@@ -3,20 +3,20 @@ import { hostname } from 'node:os';
 import { isPlainObject } from '@holdfast/core/internal';
 import { hasCode } from './files.ts';
 
-/** What a file that a process left tells of it. */
+/** Identifies a process, as written into a file. */
 export interface ProcessIdentity {
   readonly pid: number;
   readonly host: string;
-  /** Whose numbers of processes `pid` is one of: containers count on their own. Empty where the system does not tell. */
+  /** The PID namespace of `pid`: containers have their own. Empty if the system does not report it. */
   readonly pidSpace: string;
-  /** Tells a `pid` that is used again apart; empty where the system does not tell. */
+  /** Distinguishes reused PIDs; empty if the system does not report it. */
   readonly startedAt: string;
 }
 
 /** `unknown`: a process of another machine or container. */
 export type ProcessState = 'running' | 'ended' | 'unknown';
 
-/** How the processes of this machine are asked for. Tests pass one in which the own process has ended. */
+/** Looks up processes of this machine. Tests pass one in which this process has ended. */
 export interface Processes {
   identify(): ProcessIdentity;
   stateOf(identity: ProcessIdentity): ProcessState;
@@ -24,7 +24,7 @@ export interface Processes {
 
 let own: ProcessIdentity | undefined;
 
-/** On Linux also a process whose number is in use again has ended; elsewhere it counts as running until that one has ended, too. */
+/** On Linux a reused PID counts as ended; elsewhere it counts as running until the new process ends, too. */
 export const hostProcesses: Processes = {
   identify() {
     own ??= {
@@ -41,21 +41,21 @@ export const hostProcesses: Processes = {
     try {
       process.kill(pid, 0);
     } catch (error) {
-      // A process of another user is there, and may not be asked.
+      // The process belongs to another user.
       if (!hasCode(error, 'EPERM')) return 'ended';
     }
     const now = readProcess(pid);
-    // Nobody has asked yet how it ended, but it has.
+    // Ended, but not yet reaped.
     if (now.state === 'Z' || now.state === 'X') return 'ended';
     return startedAt !== '' && now.startedAt !== '' && startedAt !== now.startedAt ? 'ended' : 'running';
   },
 };
 
-/** What somebody wrote into a file, as far as it can be the identity of a process. */
+/** Reads a process identity from the content of a file. */
 export function toProcessIdentity(value: unknown): ProcessIdentity | undefined {
   if (!isPlainObject(value)) return undefined;
   const { pid, host, pidSpace, startedAt } = value;
-  // From 1 on: for `kill` other numbers stand for groups of processes.
+  // `kill` treats other numbers as process groups.
   const isPid = typeof pid === 'number' && Number.isInteger(pid) && pid > 0 && pid < 2 ** 31;
   if (!isPid || typeof host !== 'string' || typeof pidSpace !== 'string' || typeof startedAt !== 'string')
     return undefined;
@@ -66,17 +66,17 @@ function readPidSpace(): string {
   try {
     return readlinkSync('/proc/self/ns/pid');
   } catch {
-    // Not Linux, or hidden: the host's name has to do.
+    // Not Linux, or hidden: fall back to the host name.
     return '';
   }
 }
 
-/** Linux only: its state, and the boot of the machine with the tick since then at which it began; empty where they cannot be read. */
+/** Linux only: the state, and the boot id with the start tick; empty if unreadable. */
 function readProcess(pid: number): { readonly state: string; readonly startedAt: string } {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // Its second field is a name in parentheses, which may hold anything.
+    // The second field is a name in parentheses, which may contain anything.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     return { state: fields[0] ?? '', startedAt: `${boot}:${fields[19] ?? ''}` };
   } catch {

@@ -17,7 +17,7 @@ afterEach(async () => {
 
 const any = '(any)';
 
-/** A watch of folders in `root`, by events that the test makes. */
+/** Watches folders in `root`, driven by events from the test. */
 function start(folders: () => readonly string[], fails: (path: string) => boolean = () => false) {
   const open = new Map<FolderEvents, { readonly path: string; tell(name: string | null): void; fail(): void }>();
   const told: string[] = [];
@@ -43,7 +43,7 @@ function start(folders: () => readonly string[], fails: (path: string) => boolea
   });
   return {
     watch,
-    /** What was told since the last call. */
+    /** The changes reported since the last call. */
     told: () => told.splice(0),
     opened: () => opened,
     paths: () => [...open.values()].map(({ path }) => toName(path)).sort(),
@@ -51,7 +51,7 @@ function start(folders: () => readonly string[], fails: (path: string) => boolea
   };
 }
 
-test('whatever happens in a folder is told by its path, from the first update on', async () => {
+test('changes in a folder are reported by path, from the first update on', async () => {
   await mkdir(join(root, 'a'));
   const { watch, paths, told, at } = start(() => ['.', 'a']);
   expect(paths()).toEqual([]);
@@ -60,14 +60,14 @@ test('whatever happens in a folder is told by its path, from the first update on
   at('a')?.tell('x.json');
   at('.')?.tell('y.json');
   expect(told()).toEqual(['a/x.json', 'y.json']);
-  // Nothing is new.
+  // No change yet.
   expect(await watch.update()).toEqual([]);
   expect(told()).toEqual([]);
   watch.close();
   expect(paths()).toEqual([]);
 });
 
-test('where the system does not say what has changed, anything may have', async () => {
+test('without a name from the system, anything may have changed', async () => {
   const { watch, told, at } = start(() => ['.']);
   await watch.update();
   at('.')?.tell(null);
@@ -75,7 +75,7 @@ test('where the system does not say what has changed, anything may have', async 
   watch.close();
 });
 
-test('a watch that fails is closed and opened anew, so that there is one for each folder', async () => {
+test('a failed watch is closed and reopened: one watch per folder', async () => {
   const { watch, paths, told, at } = start(() => ['.']);
   await watch.update();
   const failed = at('.');
@@ -88,9 +88,9 @@ test('a watch that fails is closed and opened anew, so that there is one for eac
 });
 
 test.each<{ name: string; tell: boolean }>([
-  { name: 'of which the system has said so', tell: true },
-  { name: 'of which the system has said nothing', tell: false },
-])('a folder in the place of another, $name', async ({ tell }) => {
+  { name: 'reported by the system', tell: true },
+  { name: 'not reported by the system', tell: false },
+])('a replaced folder, $name', async ({ tell }) => {
   await mkdir(join(root, 'a'));
   const { watch, paths, told, at } = start(() => ['a']);
   await watch.update();
@@ -105,7 +105,7 @@ test.each<{ name: string; tell: boolean }>([
   watch.close();
 });
 
-test('a missing folder is waited for in the nearest one that exists', async () => {
+test('a missing folder is awaited in its nearest existing parent', async () => {
   const { watch, paths, told, at } = start(() => ['a/b/c']);
   await watch.update();
   expect(paths()).toEqual(['.']);
@@ -118,7 +118,7 @@ test('a missing folder is waited for in the nearest one that exists', async () =
   watch.close();
 });
 
-test('a folder that counts from now on may have had changes, whether it exists or not', async () => {
+test('a newly watched folder may have changed, whether or not it exists', async () => {
   const folders = ['.'];
   await mkdir(join(root, 'other'));
   const { watch, paths, told } = start(() => folders);
@@ -126,7 +126,7 @@ test('a folder that counts from now on may have had changes, whether it exists o
   folders.push('missing');
   await watch.update();
   expect([paths(), told()]).toEqual([['.'], [any]]);
-  // One while another is looked for.
+  // The second arrives during the search for the first.
   folders.push('other');
   const first = watch.update();
   folders.push('missing/too');
@@ -135,7 +135,7 @@ test('a folder that counts from now on may have had changes, whether it exists o
   watch.close();
 });
 
-test('a folder that comes into a new one while it is found is found, too', async () => {
+test('a folder created during the search is found, too', async () => {
   let looks = 0;
   const { watch, paths } = start(() => {
     looks += 1;
@@ -147,7 +147,7 @@ test('a folder that comes into a new one while it is found is found, too', async
   watch.close();
 });
 
-test('an update that has not begun serves every caller', async () => {
+test('a pending update serves every caller', async () => {
   let looks = 0;
   const { watch } = start(() => {
     looks += 1;
@@ -160,7 +160,7 @@ test('an update that has not begun serves every caller', async () => {
   watch.close();
 });
 
-test('a watch that is closed during an update opens none, and tells of none', async () => {
+test('closing during an update opens nothing and reports nothing', async () => {
   await mkdir(join(root, 'other'));
   const folders = ['.'];
   const { watch, paths, told, opened } = start(() => folders);
@@ -173,7 +173,7 @@ test('a watch that is closed during an update opens none, and tells of none', as
   expect([paths(), told(), opened()]).toEqual([[], [], before]);
 });
 
-test('what cannot be watched is tried again, once, and by a closed watch no more', async () => {
+test('a failed watch is retried once, and never after closing', async () => {
   await mkdir(join(root, 'deep'));
   let isFull = true;
   const { watch, paths, told, opened } = start(
@@ -198,7 +198,7 @@ test('what cannot be watched is tried again, once, and by a closed watch no more
   watch.close();
 });
 
-test('a closed watch tries nothing again', async () => {
+test('a closed watch does not retry', async () => {
   const { watch, opened } = start(
     () => ['.'],
     () => true,
@@ -212,7 +212,7 @@ test('a closed watch tries nothing again', async () => {
   expect(opened()).toBe(before);
 });
 
-test('a folder that goes between being found and being watched is no failure', async () => {
+test('a folder that disappears before it is watched is not a failure', async () => {
   await mkdir(join(root, 'a/b'), { recursive: true });
   let isThere = true;
   const { watch, paths } = start(

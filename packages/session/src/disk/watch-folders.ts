@@ -2,7 +2,7 @@ import { watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** What `node:fs` does, as far as it is needed. */
+/** The part of `fs.watch` in use. */
 export type WatchFolder = (path: string, listener: (event: string, name: string | null) => void) => FolderEvents;
 
 export interface FolderEvents {
@@ -11,20 +11,20 @@ export interface FolderEvents {
 }
 
 export interface WatchFoldersOptions {
-  /** Absolute paths of the folders that count now, whether they exist or not. Asked at each update; must not fail. */
+  /** Absolute paths of the folders to watch, existing or not. Called at each update; must not fail. */
   readonly folders: () => Iterable<string> | Promise<Iterable<string>>;
-  /** Told the absolute path of what may have changed in one of the folders, or `undefined` where anything may have. */
+  /** Called with the absolute path that may have changed, or `undefined` if anything may have. */
   readonly changed: (path: string | undefined) => void;
-  /** Default: the one of `node:fs`. */
+  /** Default: `fs.watch` of Node.js. */
   readonly watchFolder?: WatchFolder;
-  /** How long to wait before folders that cannot be watched are tried again. Milliseconds, default 1,000. */
+  /** Delay before a failed watch is retried. Milliseconds, default 1,000. */
   readonly retryMs?: number;
 }
 
-/** A watch of folders, each of which may come, go and be replaced. Keeps the process alive until it is closed. */
+/** Watches folders that may appear, disappear and be replaced. Keeps the process alive until it is closed. */
 export interface FolderWatch {
   /**
-   * Asks which folders count, and watches them. Resolves, once no change in them can be missed any more, with the reasons why some
+   * Reads the list of folders and watches them. Resolves once no further change can be missed, with the reasons why some folders
    * cannot be watched. Never rejects.
    */
   update(): Promise<readonly unknown[]>;
@@ -38,10 +38,10 @@ interface OpenWatch {
 }
 
 /**
- * Watches folders with the means of the system: one watch a folder, and one on the nearest folder above each missing one. Nothing is
- * polled, so changes on file systems that report none, such as many network mounts, go unnoticed. Begins with the first `update`.
+ * Watches folders with native events: one watch per folder, and one on the nearest parent of each missing folder. Nothing is
+ * polled, so changes on file systems that report none, such as many network mounts, go unnoticed. Starts with the first `update`.
  *
- * Not by a library: chokidar, the usual one, watches or polls everything in a tree, while here the files are known.
+ * Chokidar, the usual library, watches or polls whole trees; here the files are known.
  */
 export function watchFolders(options: WatchFoldersOptions): FolderWatch {
   return new KnownFolders(options);
@@ -50,7 +50,7 @@ export function watchFolders(options: WatchFoldersOptions): FolderWatch {
 class KnownFolders implements FolderWatch {
   readonly #options: WatchFoldersOptions;
   readonly #watches = new Map<string, OpenWatch>();
-  /** Those that count, and those waited for. */
+  /** Requested folders, and parents of missing ones. */
   #wanted: ReadonlySet<string> = new Set();
   #last: Promise<unknown> = Promise.resolve();
   #next: Promise<readonly unknown[]> | undefined;
@@ -63,7 +63,7 @@ class KnownFolders implements FolderWatch {
   }
 
   update(): Promise<readonly unknown[]> {
-    // One at a time; an update that has not begun serves every caller.
+    // One at a time; a pending update serves every caller.
     this.#next ??= this.#last.then(() => {
       this.#next = undefined;
       return this.#update();
@@ -84,7 +84,7 @@ class KnownFolders implements FolderWatch {
     const before = this.#wanted;
     const failures: unknown[] = [];
     let isNew = false;
-    // Another folder may have come into one before it was watched.
+    // A folder may have been replaced before it was watched.
     for (let isMore = true; isMore; isNew ||= isMore) {
       failures.length = 0;
       const found = await this.#identify(await this.#options.folders());
@@ -95,7 +95,7 @@ class KnownFolders implements FolderWatch {
     }
     clearTimeout(this.#retry);
     if (failures.length > 0) this.#retry = setTimeout(() => void this.update(), retryMs);
-    // Nobody has reported what happened in a new folder until now. At the beginning, nobody knows anything that could have changed.
+    // Changes in a new folder were not reported until now. On the first update there is nothing to report.
     if (this.#hasBegun && (isNew || [...this.#wanted].some((path) => !before.has(path)))) changed(undefined);
     this.#hasBegun = true;
     return failures;
@@ -109,7 +109,7 @@ class KnownFolders implements FolderWatch {
     }
   }
 
-  /** Whether to look again: a folder is watched only now, or is not the one any more that was found. */
+  /** True if another look is needed: a folder has just been watched, or is no longer the one found. */
   async #openAll(found: ReadonlyMap<string, string>, failures: unknown[]): Promise<boolean> {
     let isMore = false;
     for (const [path, identity] of found) {
@@ -129,7 +129,7 @@ class KnownFolders implements FolderWatch {
   #open(path: string, identity: string): void {
     const { watchFolder = watch, changed } = this.#options;
     const events = watchFolder(path, (_event, name) => {
-      // Reported of the folder itself when it is moved or removed, and another may take its place.
+      // An event of the folder itself: it was moved or removed, and may be replaced.
       if (name === basename(path)) own.isStale = true;
       if (name !== null && !own.isStale && !this.#wanted.has(join(path, name))) changed(join(path, name));
       else this.#rearrange();
@@ -147,10 +147,10 @@ class KnownFolders implements FolderWatch {
     void this.update();
   }
 
-  /** What each folder is that exists, among them the nearest one above each that does not. */
+  /** The identity of each existing folder, including the nearest parents of missing ones. */
   async #identify(folders: Iterable<string>): Promise<ReadonlyMap<string, string>> {
     const wanted = new Set<string>();
-    // At once, and each path before it is examined: what comes afterwards is reported.
+    // Set before any path is examined, so that later events are reported.
     this.#wanted = wanted;
     const found = new Map<string, string>();
     const waiting = [...folders];
@@ -165,7 +165,7 @@ class KnownFolders implements FolderWatch {
   }
 }
 
-/** `undefined` for what does not exist or cannot be examined: it may come. */
+/** `undefined` if it does not exist or cannot be examined: it may appear later. */
 async function findIdentity(path: string): Promise<string | undefined> {
   try {
     const found = await stat(path, { bigint: true });

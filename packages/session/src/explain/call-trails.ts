@@ -9,11 +9,11 @@ import type {
 import { isPlainObject } from '@holdfast/core/internal';
 import type { LogRecord } from '../log/log.ts';
 
-/** What the records of one call say. */
+/** The records of one call. */
 export interface CallTrail {
   readonly callId: string;
   readonly sessionId: string | undefined;
-  /** Of a call of a run. Ids that are made are the same in every run. */
+  /** Set for calls of a run. Generated ids are the same in every run. */
   readonly run: number | undefined;
   readonly turn: number | undefined;
   name: string;
@@ -32,25 +32,25 @@ export interface CallTrail {
   end: (ToolCallEndEvent & { readonly seq: number; readonly atMs: number }) | undefined;
   late: (ToolCallLateEvent & { readonly seq: number }) | undefined;
   readonly problems: { readonly seq: number; readonly type: string; readonly message: string }[];
-  /** Of its end, or of its last record so far. */
+  /** Of its end, or its last record so far. */
   lastSeq: number;
 }
 
 export interface Trails {
-  /** Of every call with the id, in order. */
+  /** Every call with the id, in order. */
   of(callId: string): readonly CallTrail[];
   nestedIn(trail: CallTrail): readonly CallTrail[];
   parentOf(trail: CallTrail): CallTrail | undefined;
 }
 
-/** Sorts the records of a log, and of the child sessions whose records are in it, by call. */
+/** Groups the records of a log, and of the child sessions in it, by call. */
 export function readTrails(records: readonly LogRecord[]): Trails {
   const reader = new TrailReader();
   for (const record of records) reader.read(record, undefined);
   return reader;
 }
 
-/** A child session, with the call that opened it. The session of the log itself is `undefined`. */
+/** A child session, with the call that opened it. `undefined` stands for the log's own session. */
 interface Place {
   readonly sessionId: string;
   readonly openedBy: { readonly callId: string; readonly place: Place | undefined };
@@ -58,18 +58,18 @@ interface Place {
 
 interface Added {
   readonly place: Place | undefined;
-  /** The first of the call. */
+  /** First record of the call. */
   readonly record: LogRecord;
   readonly message: LogRecord | undefined;
 }
 
 class TrailReader implements Trails {
-  /** By session and id; each list in order, the last one may still be going on. */
+  /** By session and id; each list in order, the last call may still be running. */
   readonly #trails = new Map<string, CallTrail[]>();
   readonly #byId = new Map<string, CallTrail[]>();
   readonly #nested = new Map<string, CallTrail[]>();
   readonly #parentKeys = new Map<CallTrail, string>();
-  /** The last message of the model in each run of each session. */
+  /** Last model message in each run of each session. */
   readonly #messages = new Map<string, LogRecord>();
   readonly #places = new Map<string, Place>();
 
@@ -113,7 +113,7 @@ class TrailReader implements Trails {
       const id = call['id'];
       if (typeof id !== 'string') continue;
       const last = this.#lastOf(id, place, record);
-      // A repeated id of one message is one question; one of a later message asks anew.
+      // A repeated id within one message is one call; in a later message it is a new call.
       if (last?.end === undefined && last?.message?.seq === record.seq) continue;
       this.#add(id, { place, record, message: record });
     }
@@ -157,7 +157,7 @@ class TrailReader implements Trails {
     if (!isPlainObject(outcome) || typeof outcome['kind'] !== 'string') return;
     const trail = this.#going(callId, place, record);
     this.#identify(trail, record, place);
-    // The executor has written it; what is JSON has lost nothing but fields that were undefined.
+    // Written by the executor; as JSON it lost only undefined fields.
     trail.end = record as unknown as NonNullable<CallTrail['end']>;
   }
 
@@ -181,7 +181,7 @@ class TrailReader implements Trails {
     this.read({ atMs, ...entry, type: entry['type'], seq } as LogRecord, child);
   }
 
-  /** The last call of an id; where the record says of which run and turn, of those. */
+  /** The last call of an id, within the record's run and turn if it names them. */
   #lastOf(callId: string, place: Place | undefined, record?: LogRecord): CallTrail | undefined {
     const uses = this.#trails.get(keyOf(place?.sessionId, callId));
     if (record === undefined) return uses?.at(-1);
@@ -190,7 +190,7 @@ class TrailReader implements Trails {
     return uses?.findLast((use) => use.run === run && use.turn === turn);
   }
 
-  /** The call that goes on under this id, or a new one. */
+  /** The running call with this id, or a new one. */
   #going(callId: string, place: Place | undefined, record: LogRecord): CallTrail {
     const { seq, turn, run } = record;
     const last = this.#lastOf(callId, place, record);
@@ -198,7 +198,7 @@ class TrailReader implements Trails {
       last.lastSeq = seq;
       return last;
     }
-    // A second call of one id in one message: the record says the turn, and so does the message.
+    // A second call with one id in one message: both the record and the message name the turn.
     const message = this.#messages.get(keyOf(place?.sessionId, String(run)));
     const known = turn !== undefined && message?.['turn'] === turn ? message : undefined;
     return this.#add(callId, { place, record, message: known });
@@ -239,7 +239,7 @@ class TrailReader implements Trails {
     if (typeof parentId !== 'string' || trail.parentId !== undefined) return;
     trail.parentId = parentId;
     const opened = place?.openedBy;
-    // The first call of a child session has its parent in the session around it.
+    // The parent of the first call in a child session is in the surrounding session.
     const outside = opened !== undefined && nested !== true && opened.callId === parentId;
     const key = keyOf((outside ? opened.place : place)?.sessionId, parentId);
     this.#parentKeys.set(trail, key);
@@ -247,7 +247,7 @@ class TrailReader implements Trails {
   }
 }
 
-/** False only when both say their run, and it is another. */
+/** False only if both name a run and the runs differ. */
 function isOfRun(one: CallTrail, other: CallTrail): boolean {
   return one.run === undefined || other.run === undefined || (one.run === other.run && one.turn === other.turn);
 }

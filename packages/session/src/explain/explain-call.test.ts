@@ -50,7 +50,7 @@ function request(callId: string, policy: string): LogEntry {
   return { type: 'approval-request', pending: { callId, name: 'write', input: {}, dangerous: false, asks } };
 }
 
-/** What `child()` does: records of the child session are records of the one around it. */
+/** Mimics `child()`: its records are wrapped in records of the surrounding session. */
 function childOf(session: Session, callId: string, sessionId: string): Session {
   return createSession({
     id: sessionId,
@@ -63,7 +63,7 @@ function childOf(session: Session, callId: string, sessionId: string): Session {
   });
 }
 
-test('all that the log knows of a call, from the message of the model to what came late', () => {
+test("explains a call completely, from the model's message to its late result", () => {
   const { session, explain } = start();
   session.record({ type: 'run-start' });
   session.record(message(1, 'other', 'c1'));
@@ -107,7 +107,7 @@ test('all that the log knows of a call, from the message of the model to what ca
   expect(JSON.parse(JSON.stringify(explained))).toEqual(explained);
 });
 
-test.each(['nothing', '', '__proto__', 'constructor'])('an id that the log does not know: %s', (callId) => {
+test.each(['nothing', '', '__proto__', 'constructor'])('an unknown id: %s', (callId) => {
   const { session, explain } = start();
   session.record(message(1, 'c1'));
   expect(explain(callId)).toBeUndefined();
@@ -125,7 +125,7 @@ test.each<[string, readonly LogEntry[]]>([
   expect(explain('c1')?.uses).toMatchObject([{ status, name: 'write', changed: { kept: status === 'ended' } }]);
 });
 
-test('an id that is used again: each call with its own message, questions and end, the last one last', () => {
+test('a reused id: each call has its own message, questions and end', () => {
   const { session, explain } = start();
   session.record(message(1, 'c1'));
   session.record(request('c1', 'first'));
@@ -150,7 +150,7 @@ test('an id that is used again: each call with its own message, questions and en
   expect(uses[0]?.approvals[0]?.answer?.answer).toEqual({ type: 'deny', reason: 'no' });
 });
 
-test('asked by one policy after another: every question keeps its answer', () => {
+test('asked by several policies in turn: every question keeps its answer', () => {
   const { session, explain } = start();
   for (const policy of ['first', 'second']) {
     session.record(request('c1', policy));
@@ -166,7 +166,7 @@ test('asked by one policy after another: every question keeps its answer', () =>
   expect(use?.decisions).toEqual([{ policy: 'third', type: 'ask', reason: 'third wants to know' }]);
 });
 
-test('a question that is asked again is answered where it was asked last', () => {
+test('the answer to a repeated question belongs to the last one', () => {
   const { session, explain } = start();
   session.record(request('c1', 'before'));
   session.record(request('c1', 'again'));
@@ -174,7 +174,7 @@ test('a question that is asked again is answered where it was asked last', () =>
   expect(explain('c1')?.uses[0]?.approvals.map(({ answer }) => answer?.seq)).toEqual([undefined, 3]);
 });
 
-test('what comes late belongs to the call that was abandoned, also when its id is in use again', () => {
+test('a late result belongs to the abandoned call, even if its id was reused', () => {
   const { session, explain } = start();
   session.record(endOf('c1', 'timed-out', { turn: 1, abandoned: true }));
   session.record(endOf('c1', 'ok', { turn: 2 }));
@@ -182,7 +182,7 @@ test('what comes late belongs to the call that was abandoned, also when its id i
   expect(explain('c1')?.uses.map(({ late }) => late?.seq)).toEqual([3, undefined]);
 });
 
-test('nested calls, at any depth, and what of it all was kept', () => {
+test('nested calls at any depth, and which changes were kept', () => {
   const { session, explain } = start();
   for (const kind of ['failed', 'ok'] as const) {
     const parent = session.begin();
@@ -216,7 +216,7 @@ test('nested calls, at any depth, and what of it all was kept', () => {
   expect(explain('p/1/1')?.uses.map(({ changed }) => changed.kept)).toEqual([false, true]);
 });
 
-test('a nested call of one that has not ended is there already, and not kept', () => {
+test('a call nested in a running call is listed as not kept', () => {
   const { session, explain } = start();
   session.record({ type: 'tool-call-start', callId: 'p', name: 'write', input: {} });
   const parent = session.begin();
@@ -226,7 +226,7 @@ test('a nested call of one that has not ended is there already, and not kept', (
   ]);
 });
 
-test('calls in a child session, under ids that the session around it uses, too', () => {
+test('calls in a child session that share ids with the surrounding session', () => {
   const { session, explain } = start();
   session.record(message(1, 'call_1_0'));
   const child = childOf(session, 'call_1_0', 's/call_1_0/1');
@@ -251,7 +251,7 @@ test('calls in a child session, under ids that the session around it uses, too',
         callId: 'call_1_0',
         sessionId: 's/call_1_0/1',
         message: { turn: 1 },
-        // The call that opened the child session failed, and what was done in it with that.
+        // The call that opened the child session failed, and so did everything in it.
         changed: { kept: false, events },
         nested: [{ callId: 'call_1_0/1', nested: [] }],
       },
@@ -259,7 +259,7 @@ test('calls in a child session, under ids that the session around it uses, too',
   });
 });
 
-test('a log that somebody has edited explains what it can and hangs nowhere', () => {
+test('an edited log is explained as far as possible, without hanging', () => {
   const odd: readonly LogEntry[] = [
     { type: 'model-message', calls: 'c1' },
     { type: 'model-message', calls: [null, { id: 7 }, { id: 'c1' }] },
@@ -289,7 +289,7 @@ test('a log that somebody has edited explains what it can and hangs nowhere', ()
   expect(explainCall(chain, 'c20000')?.uses[0]?.changed.kept).toBe(false);
 });
 
-test('who answered, and what a person said of an effect, also after the end', () => {
+test('who answered, and what a person said about an effect, even after the end', () => {
   const { session, explain } = start();
   session.record(message(1, 'a'));
   session.record(request('a', 'host/p'));
@@ -313,7 +313,7 @@ test('who answered, and what a person said of an effect, also after the end', ()
   expect(explain('a')?.uses).toHaveLength(1);
 });
 
-test('calls of two runs that have one id are two calls', () => {
+test('equal ids in two runs are two calls', () => {
   const { session, explain } = start();
   const asked = (run: number, policy: string): LogEntry => {
     const asks = [{ policy, type: 'ask', reason: policy }];
@@ -353,7 +353,7 @@ test('calls of two runs that have one id are two calls', () => {
   expect(explain('a/1')?.uses.map(({ changed }) => changed.kept)).toEqual([true, false]);
 });
 
-test('a direct call is not the call of a run with its id', () => {
+test("a direct call differs from a run's call with the same id", () => {
   const { session, explain } = start();
   session.record({ ...message(1, 'a'), run: 1 });
   session.record(request('a', 'host/direct'));

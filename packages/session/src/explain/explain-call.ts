@@ -10,28 +10,28 @@ import { readOutcome } from '@holdfast/core/internal';
 import type { LogRecord } from '../log/log.ts';
 import { type CallTrail, readTrails, type Trails } from './call-trails.ts';
 
-/** Everything that a log knows of the calls of one id. JSON. */
+/** Everything that a log records about the calls of one id. JSON. */
 export interface CallExplanation {
   readonly callId: string;
-  /** Every time that the id was used, the last one last: a provider may use an id again in another turn. Never empty. */
+  /** All calls with this id, the latest last: a provider may reuse an id in another turn. Never empty. */
   readonly uses: readonly CallUse[];
 }
 
-/** One call. Every `seq` is the number of a record of the log. */
+/** One call. Every `seq` is a record number of the log. */
 export interface CallUse {
   readonly callId: string;
   readonly name: string;
-  /** The session of `context.child()` in which it was made; absent for the session of the log. */
+  /** The `context.child()` session of the call; absent for the log's own session. */
   readonly sessionId?: string;
   /** The call that it is nested in. */
   readonly parentId?: string;
-  /** `asked` for by the model and not come to yet, `waiting` for a person, `begun` with no known end, or `ended`. */
+  /** `asked`: requested by the model, not started; `waiting` for a person; `begun` with no known end; `ended`. */
   readonly status: 'asked' | 'waiting' | 'begun' | 'ended';
-  /** The message of the model that asked for it. */
+  /** The model message that requested it. */
   readonly message?: { readonly seq: number; readonly turn: number; readonly text: string; readonly arguments: Json };
-  /** Of every policy that was asked last, with its reason. */
+  /** Of the latest authorization, one per policy, with its reason. */
   readonly decisions: readonly PolicyDecision[];
-  /** What a person was asked, in order, and the answer. */
+  /** Questions to a person in order, with their answers. */
   readonly approvals: readonly {
     readonly seq: number;
     readonly atMs: number;
@@ -43,27 +43,27 @@ export interface CallUse {
       readonly by?: string;
     };
   }[];
-  /** What a person said of its effect, after its process had ended under it. */
+  /** A person's statement about the effect, after the process had ended. */
   readonly resolution?: {
     readonly seq: number;
     readonly atMs: number;
     readonly resolution: EffectCheck;
     readonly by?: string;
   };
-  /** Written before a tool touched the world. */
+  /** Written before a tool with effects ran. */
   readonly start?: { readonly seq: number; readonly atMs: number; readonly input: Json };
-  /** The end event as it was recorded, with the texts of its outcome. */
+  /** The recorded end event, with the texts of its outcome. */
   readonly end?: ToolCallEndEvent & { readonly seq: number; readonly atMs: number };
-  /** What an abandoned tool came to after the end. */
+  /** Result of an abandoned tool after the end. */
   readonly late?: ToolCallLateEvent & { readonly seq: number };
-  /** What went wrong with its resources beside its outcome. */
+  /** Failures of its resources, apart from its outcome. */
   readonly problems: readonly { readonly seq: number; readonly type: string; readonly message: string }[];
-  /** Calls that it made, also in sessions of `context.child()`, in the order of their ends. */
+  /** Calls that it made, including in `context.child()` sessions, in the order of their ends. */
   readonly nested: readonly CallUse[];
   readonly changed: {
     /**
-     * Whether that became part of the state: not unless the call ended as `ok`, or policies have reserved it for a call that does
-     * not, and the one that it is nested in ended as `ok`.
+     * True if the changes became part of the state: the call and all calls around it ended as `ok`, or policies reserved the changes
+     * for a call that did not.
      */
     readonly kept: boolean;
     readonly events: ToolCallEndEvent['events'];
@@ -73,8 +73,8 @@ export interface CallUse {
 }
 
 /**
- * Tells why a call was allowed, asked for or denied, how it ended and what it changed: all that the records say of `callId`.
- * `undefined` when they do not know it.
+ * Explains why a call was allowed, sent for approval or denied, how it ended and what it changed, from the records of `callId`.
+ * `undefined` if the log has no such call.
  */
 export function explainCall(records: readonly LogRecord[], callId: string): CallExplanation | undefined {
   const trails = readTrails(records);
@@ -83,7 +83,7 @@ export function explainCall(records: readonly LogRecord[], callId: string): Call
   return { callId, uses: uses.map((trail) => toUse(trail, trails, 1)) };
 }
 
-/** Far more than calls can be nested; a log that somebody has edited may tell of any depth, or of calls within each other. */
+/** Far deeper than calls nest; an edited log may claim any depth, or cycles. */
 const maxDepth = 100;
 
 function toUse(trail: CallTrail, trails: Trails, depth: number): CallUse {
@@ -123,10 +123,10 @@ function isKept(trail: CallTrail, trails: Trails): boolean {
   const met = new Set<CallTrail>();
   for (let current: CallTrail | undefined = trail; current !== undefined; current = trails.parentOf(current)) {
     if (current.end === undefined || met.has(current)) return false;
-    // What policies have reserved is kept of a call that is no success, too; of what is nested in it nothing else is.
+    // Reservations of policies outlive a failed call; nothing else nested in it does.
     const counts = current === trail && (current.end.changes?.length ?? 0) > 0;
     if (current.end.outcome.kind !== 'ok' && !counts) return false;
-    // In a session of `context.child()` as well, what was written counts with the call that opened it.
+    // Writes of a `context.child()` session count with the call that opened it.
     if (current.parentId === undefined) return true;
     met.add(current);
   }

@@ -2,7 +2,7 @@ import { HoldfastError, type Json } from '@holdfast/core';
 import type { LogEntry } from '../log/log.ts';
 import type { SliceTable } from '../state/table.ts';
 
-/** Record types from which replay rebuilds state: the session itself writes them. */
+/** Record types that rebuild state on replay; only the session writes them. */
 const reserved: ReadonlySet<string> = new Set([
   'session-start',
   'slice',
@@ -13,19 +13,19 @@ const reserved: ReadonlySet<string> = new Set([
   'import',
 ]);
 
-/** Whether it may be recorded as something that changes no state. @throws HoldfastError `record.reserved`. */
+/** Checks that an entry changes no state. @throws HoldfastError `record.reserved`. */
 export function checkEntry(entry: LogEntry): void {
   if (reserved.has(entry.type) || hasItems(entry['events']) || hasItems(entry['changes'])) {
     throw new HoldfastError(
       'record.reserved',
-      `A record \`${entry.type}\` stands for a change of state; commit a transaction instead.`,
+      `A record \`${entry.type}\` would change state when replayed; commit a transaction instead.`,
     );
   }
-  // They are the log's own: written over, the log could not be opened again.
+  // These fields belong to the log: overwritten, it could not be opened again.
   if ('seq' in entry || 'prev' in entry || ('atMs' in entry && !Number.isFinite(entry['atMs']))) {
     throw new HoldfastError(
       'record.reserved',
-      `A record \`${entry.type}\` cannot say its own \`seq\`, \`prev\` or a time that is none; give them other names.`,
+      `A record \`${entry.type}\` must not set \`seq\`, \`prev\` or a non-finite \`atMs\`; rename those fields.`,
     );
   }
 }

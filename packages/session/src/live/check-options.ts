@@ -22,7 +22,7 @@ export function checkSessionOptions(options: SessionOptions): void {
   if (typeof options.store === 'object' && 'open' in options.store && !('append' in options.store)) {
     throw new HoldfastError(
       'options.invalid',
-      '`store` keeps the logs of sessions: open one by `await openSession(store, { id })`.',
+      '`store` holds the logs of many sessions; open one with `await openSession(store, { id })`.',
       { data: { option: 'store', reason: 'kind' } },
     );
   }
@@ -47,14 +47,14 @@ const redactorMethods = [
   'maskExport',
 ] as const satisfies readonly (keyof Redactor)[];
 
-/** A session with a redactor that cannot mask is not made, nor used. @throws HoldfastError `options.invalid`. */
+/** Rejects a redactor that cannot mask. @throws HoldfastError `options.invalid`. */
 export function checkRedactor(redactor: Redactor | undefined): void {
   if (redactor === undefined) return;
   const missing = redactorMethods.find((name) => typeof redactor?.[name] !== 'function');
   if (missing === undefined) return;
   throw new HoldfastError(
     'options.invalid',
-    `The \`redactor\` of a session has no \`${missing}\`: make it by \`createRedactor\` of \`@holdfast/session/redact\`, or of your own \`redact\` and \`learn\` by \`toRedactor\`.`,
+    `The \`redactor\` of a session has no \`${missing}\`: create it with \`createRedactor\` of \`@holdfast/session/redact\`, or from your own \`redact\` and \`learn\` with \`toRedactor\`.`,
     { data: { option: 'redactor', reason: 'kind' } },
   );
 }

@@ -1,6 +1,6 @@
 import { describeThrown } from '@holdfast/core/internal';
 
-/** What has to be told before a session closes. */
+/** Listeners called before a session closes. */
 export class CloseListeners {
   readonly #listeners: (() => void | Promise<void>)[] = [];
 
@@ -13,8 +13,8 @@ export class CloseListeners {
   }
 
   /**
-   * Calls each once, the last first, also those that are added on the way. `note` gets what one throws; what `note` throws comes
-   * out once all have been called.
+   * Calls each listener once, the last first, including those added meanwhile. `note` receives what a listener throws; an error of
+   * `note` is thrown after all were called.
    */
   async run(note: (message: string) => void): Promise<void> {
     const failures: unknown[] = [];

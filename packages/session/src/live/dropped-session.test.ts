@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 const index = fileURLToPath(new URL('../index.ts', import.meta.url));
 
-/** Drops twenty sessions with a log in memory, five times over, and prints how many bytes young collections leave at best. */
+/** Drops twenty sessions with an in-memory log, five times, and prints the fewest bytes left after young collections. */
 const program = `
 import { createSession, memoryStore } from ${JSON.stringify(index)};
 function work() {
@@ -27,8 +27,8 @@ for (let round = 0; round < 5; round += 1) {
 console.log(Math.min(...kept));
 `;
 
-test('a session that was dropped is gone, with its log in memory, after a young collection', () => {
-  // Nothing is marked meanwhile: what is marked by chance would stay.
+test('a young collection frees a dropped session with its in-memory log', () => {
+  // No marking meanwhile: an object marked by chance would stay.
   const young = ['--expose-gc', '--min-semi-space-size=64', '--max-semi-space-size=64', '--predictable'];
   const { stdout, stderr } = spawnSync(
     process.execPath,

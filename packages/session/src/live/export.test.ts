@@ -58,7 +58,7 @@ function codeOf(run: () => unknown): unknown {
   }
 }
 
-test('an export says everything: what each slice is and holds', () => {
+test('an export contains the declaration and state of each slice', () => {
   const { session } = start();
   expect(session.export()).toEqual({
     format: 1,
@@ -79,7 +79,7 @@ test('an export says everything: what each slice is and holds', () => {
   });
 });
 
-test("an import brings everything back, policies' state too, as one record; both sessions then go their own ways", () => {
+test("an import restores everything, including policies' state, in one record; the sessions then diverge", () => {
   const { session } = start();
   const store = memoryStore();
   const other = createSession({ id: 'o', slices, store });
@@ -93,7 +93,7 @@ test("an import brings everything back, policies' state too, as one record; both
   expect([other.read(notes).size, other.read(count), session.read(notes).size]).toEqual([2, 2, 1]);
 });
 
-test('a slice that is not in the import goes back to its initial value; schemas fill in what an older export lacks', () => {
+test('slices missing from the import are reset; schemas fill in what an older export lacks', () => {
   const { session } = start();
   session.import({
     format: 1,
@@ -161,13 +161,13 @@ test.each<[string, unknown]>([
   expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
 });
 
-test('an untouched slice is imported as it is, even where its schema refuses the initial value', () => {
+test('an untouched slice is imported unchanged, even if its schema rejects the initial value', () => {
   const { session } = start();
   session.import(createSession({ slices }).export());
   expect(session.read(count)).toBe(0);
 });
 
-test('import.invalid: data whose reading throws', () => {
+test('import.invalid: data with a throwing getter', () => {
   const hostile = {
     get format() {
       throw new Error('hostile');
@@ -176,7 +176,7 @@ test('import.invalid: data whose reading throws', () => {
   expect(codeOf(() => start().session.import(hostile))).toBe('import.invalid');
 });
 
-test('a good slice before a bad one is not imported either, nor is a new one', () => {
+test('one bad slice rejects the whole import, including new slices', () => {
   const { session } = start();
   const bad = { ...good, id: 'count', kind: 'value', state: 'x' };
   const fresh = { ...good, id: 'fresh', state: [1] };
@@ -185,7 +185,7 @@ test('a good slice before a bad one is not imported either, nor is a new one', (
   expect(session.read(notes).size).toBe(1);
 });
 
-test('an import that the store refuses changes nothing', () => {
+test('an import that the store rejects changes nothing', () => {
   const kept = memoryStore();
   let full = false;
   const session = createSession({
@@ -204,7 +204,7 @@ test('an import that the store refuses changes nothing', () => {
   expect(session.read(notes).size).toBe(0);
 });
 
-test('state that looks like code, a class or a prototype stays the data that it is', () => {
+test('state that looks like code, a class or a prototype stays plain data', () => {
   const { session } = start();
   const texts = [
     '{"lc":1,"type":"constructor","id":["fs"]}',
@@ -233,7 +233,7 @@ test('state that looks like code, a class or a prototype stays the data that it 
   expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
 });
 
-test('what is not JSON is refused when it is written, with the name of the slice, and so is an initial value', () => {
+test('non-JSON values are rejected on write with the name of the slice, as are initial values', () => {
   const { session } = start();
   expect(() => see(session, 'k', new Map() as unknown as Json)).toThrow(/Slice `policy:seen` holds JSON only/);
   const odd: Slice = { ...seen, id: 'policy:odd', kind: 'value', initial: new Set() as unknown as Json };
@@ -241,7 +241,7 @@ test('what is not JSON is refused when it is written, with the name of the slice
   expect(() => session.read(odd)).toThrow('`policy:odd`');
 });
 
-test('a replaced map keeps every key that it was given', () => {
+test('a replaced map keeps every given key', () => {
   const { session } = start();
   const transaction = session.begin();
   transaction.apply(seen, [replace(JSON.parse('{"__proto__":1,"a":2}'))]);

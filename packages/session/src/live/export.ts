@@ -18,20 +18,20 @@ export type ExportedSlice = SliceDeclaration & { readonly state: Json };
 /** The state of a session as JSON. */
 export type SessionExport = {
   readonly format: 1;
-  /** Where it came from, and after how many records. */
+  /** The source session, and its number of records. */
   readonly sessionId: string;
   readonly seq: number;
-  /** In the order of their ids. */
+  /** Sorted by id. */
   readonly slices: readonly ExportedSlice[];
 };
 
-/** A state that has been checked and belongs to `slice`. */
+/** A validated state of `slice`. */
 export interface ReadState {
   readonly slice: Slice;
   readonly state: SliceState;
 }
 
-// A state may be 64 levels deep by itself, and here it lies in `slices`, an entry, `state` and a pair.
+// A state may be 64 levels deep, plus the levels of `slices`, the entry, `state` and a pair.
 const maxDepth = 70;
 
 export function toExport(table: SliceTable, sessionId: string, seq: number): SessionExport {
@@ -41,7 +41,7 @@ export function toExport(table: SliceTable, sessionId: string, seq: number): Ses
   return { format: 1, sessionId, seq, slices };
 }
 
-/** Checks everything in `data`; `apply` then cannot fail, and `slices` is what the log has to hold. */
+/** Validates `data`; `apply` then cannot fail, and `slices` goes into the log. */
 export function readExport(
   data: unknown,
   table: SliceTable,
@@ -54,12 +54,12 @@ export function readExport(
   }
   const { sessionId = '', seq = 0 } = value;
   if (typeof sessionId !== 'string' || !Number.isSafeInteger(seq)) {
-    throw invalid('its `sessionId` is no text, or its `seq` no whole number');
+    throw invalid('its `sessionId` is not a string, or its `seq` not an integer');
   }
   const states = new Map<string, ReadState>();
   for (const json of value['slices']) {
     const read = readSlice(json, table);
-    // Given for the session that they were given in. Its export tells of them.
+    // Grants hold only for the session in which they were given; the export only reports them.
     if (read.slice.id === grantsId) continue;
     if (states.has(read.slice.id)) throw invalid(`it has the slice \`${read.slice.id}\` twice`);
     states.set(read.slice.id, read);
@@ -73,7 +73,7 @@ export function readExport(
   };
 }
 
-/** Replaces states; slices that are not there yet join. */
+/** Replaces states; adds slices that are new. */
 export function setStates(states: Iterable<ReadState>, table: SliceTable): void {
   for (const { slice, state } of states) {
     if (table.get(slice.id) === undefined) table.add(slice, []);
@@ -82,7 +82,7 @@ export function setStates(states: Iterable<ReadState>, table: SliceTable): void 
 }
 
 /**
- * `trusted`: has met the schema before, which need not take again what it once made.
+ * `trusted`: already passed the schema, which may reject its own output.
  * @throws HoldfastError `import.invalid`, `slice.unknown`, `slice.conflict`, `slice.value.invalid`.
  */
 export function readSlice(json: Json, table: SliceTable, trusted = false): ReadState {
@@ -94,7 +94,7 @@ export function readSlice(json: Json, table: SliceTable, trusted = false): ReadS
   if (known === undefined && declaration.events.length > 0) {
     throw new HoldfastError(
       'slice.unknown',
-      `The slice \`${id}\` changes by events, and its definition is not here; pass it to \`createSession\`.`,
+      `The slice \`${id}\` changes by events, but its definition is missing; pass it to \`createSession\`.`,
       { data: { id } },
     );
   }
@@ -103,7 +103,7 @@ export function readSlice(json: Json, table: SliceTable, trusted = false): ReadS
   }
   const slice = known ?? toDataSlice(declaration);
   const state = readState(trusted ? { ...slice, schema: undefined } : slice, json['state']);
-  if (state === undefined) throw invalid(`the state of the slice \`${id}\` is none of a ${slice.kind} slice`);
+  if (state === undefined) throw invalid(`the state of \`${id}\` does not fit a ${slice.kind} slice`);
   return { slice, state };
 }
 
@@ -111,7 +111,7 @@ function readState(slice: Slice, json: unknown): SliceState | undefined {
   switch (slice.kind) {
     case 'value':
       if (json === undefined) return undefined;
-      // Copied with the whole of the data.
+      // Already copied with the whole data.
       return isInitial(slice, json as Json) ? initialState(slice) : checkItem(slice, json);
     case 'list':
       return Array.isArray(json) ? toList(json.map((item) => checkItem(slice, item))) : undefined;
@@ -138,5 +138,5 @@ function toJson(state: SliceState): Json {
 }
 
 function invalid(why: string): HoldfastError {
-  return new HoldfastError('import.invalid', `What is to be imported was not made by \`export\`: ${why}.`);
+  return new HoldfastError('import.invalid', `Cannot import: the data is not a session export: ${why}.`);
 }

@@ -1,6 +1,6 @@
 import { HoldfastError } from '@holdfast/core';
 
-/** One that sorts by time, in UTC to the second. */
+/** A session id that sorts by time, in UTC to the second. */
 export function createSessionId(nowMs: number): string {
   const time = new Date(nowMs).toISOString().slice(0, 19).replaceAll(':', '-').replace('T', '-');
   return `${time}-${randomDigits(4)}`;
@@ -14,10 +14,10 @@ export function createNonce(): string {
 /** @throws HoldfastError `options.invalid`. */
 export function checkNonce(nonce: unknown): void {
   if (typeof nonce === 'string' && /^[0-9A-Za-z]{0,64}$/.test(nonce)) return;
-  throw new HoldfastError('options.invalid', '`nonce` of a session must be at most 64 letters and digits.');
+  throw new HoldfastError('options.invalid', '`nonce` must be at most 64 letters and digits.');
 }
 
-// Tells sessions apart and keeps no secret: the first use of `crypto` in a process takes 3 ms.
+// For uniqueness, not secrecy: the first use of `crypto` in a process takes 3 ms.
 function randomDigits(bytes: number): string {
   let digits = '';
   while (digits.length < 2 * bytes)

@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => void process.off('unhandledRejection', note));
 
-/** Node tells of unhandled rejections once the microtasks are done. */
+/** Node.js reports unhandled rejections after the microtasks. */
 const untilTold = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 const thrown = (message: string): never => {
@@ -57,7 +57,7 @@ const failing: readonly [string, Listener, string][] = [
   ],
 ];
 
-test.each(failing)('subscriber-error: a listener that answers %s', async (_what, listener, message) => {
+test.each(failing)('subscriber-error: a listener that returns %s', async (_what, listener, message) => {
   const { session, errors } = listen(listener);
   session.record({ type: 'x' });
   expect(errors()).toEqual([]);
@@ -66,7 +66,7 @@ test.each(failing)('subscriber-error: a listener that answers %s', async (_what,
   expect(unhandled).toEqual([]);
 });
 
-test.each(failing)('once the session is closed nobody is told: %s', async (_what, listener) => {
+test.each(failing)('after closing, nothing is reported: %s', async (_what, listener) => {
   const { session, errors } = listen(listener);
   session.record({ type: 'x' });
   await session.close();
@@ -83,7 +83,7 @@ test.each([
   ['a promise', async () => 1],
   // biome-ignore lint/suspicious/noThenProperty: this is what is tested.
   ['a thenable that never settles', () => ({ then: () => undefined })],
-])('a listener may answer %s', async (_what, listener) => {
+])('a listener may return %s', async (_what, listener) => {
   const { session, errors } = listen(listener);
   session.record({ type: 'x' });
   await untilTold();
@@ -96,7 +96,7 @@ test.each([
   ['a promise', () => Promise.reject(new Error('broke'))],
   ['a list', () => ['a']],
   ['a map', () => new Map([['a', 'b']])],
-])('%s is nothing that could replace the items of a keyed slice', async (_what, make) => {
+])('%s cannot replace the items of a keyed slice', async (_what, make) => {
   const slice = defineSlice<string>({
     id: 'notes',
     kind: 'keyed',
@@ -118,7 +118,7 @@ test.each([
   ['an operation on a promise', () => append(broken()), 'slice.value.invalid'],
   ['a list for a promise', () => replace([broken()]), 'slice.value.invalid'],
   ['a promise for a list', () => replace(broken()), 'slice.operation.invalid'],
-])('%s, answered by a reducer, fails the event and nothing else', async (_what, reducer, code) => {
+])('%s, returned by a reducer, fails only the event', async (_what, reducer, code) => {
   const slice = defineSlice<string>({ id: 'notes', kind: 'list', reducers: { noted: reducer as () => [] } });
   const session = createSession({ slices: [slice] });
   const event: SessionEvent = { type: 'noted', payload: null };

@@ -28,7 +28,7 @@ import type { SessionTransaction, TransactionRoot } from './session-transaction.
 import { checkRestorable, type ForkOrigin, toRestoredSlices, toSnapshotEntry } from './snapshot.ts';
 import { StagedTransaction } from './transaction.ts';
 
-/** Makes a session; the log's first record is its `session-start`. */
+/** Creates a session; the first record of its log is `session-start`. */
 export function createSession(given: SessionOptions = {}): Session {
   checkSessionOptions(given);
   const { slices = [], ...options } = given;
@@ -37,7 +37,7 @@ export function createSession(given: SessionOptions = {}): Session {
   return startSession(table, options);
 }
 
-/** The log begins with the slices of `table`, and with where they come from. */
+/** Writes the slices of `table` and the origin of a fork into the first record. */
 function startSession(table: SliceTable, options: SessionOptions, forkedFrom?: ForkOrigin): Session {
   const { store = memoryStore(), clock = systemClock } = options;
   const { id = createSessionId(clock.now()), nonce = createNonce() } = options;
@@ -52,7 +52,7 @@ function startSession(table: SliceTable, options: SessionOptions, forkedFrom?: F
     abandonStore(store);
     throw error;
   }
-  tendVault(session, []);
+  if (options.vault !== undefined) tendVault(session, []);
   return session;
 }
 
@@ -68,11 +68,11 @@ export class LiveSession implements Session, TransactionRoot {
   readonly #listeners = new RecordListeners((failure) => this.#note(failure));
   readonly #closeListeners = new CloseListeners();
   readonly #openWork: OpenWorkLedger;
-  /** Records that were written on the way to another one, of which subscribers do not know yet. */
+  /** Records written as part of another one, not yet passed to subscribers. */
   readonly #untold: LogRecord[] = [];
   readonly #forkedFrom: ForkOrigin | undefined;
   #seq: number;
-  /** Number of the last snapshot record, from which the log may be replayed. */
+  /** Number of the last snapshot record, from which the log can be replayed. */
   #snapshotSeq: number;
   #lastAtMs = 0;
   #inSnapshot = false;
@@ -100,7 +100,7 @@ export class LiveSession implements Session, TransactionRoot {
   }
 
   read<State>(slice: Slice<State>): State {
-    // The state of a slice has the type that its definition says; `checkOperation` has checked every item.
+    // Its definition determines the type of a slice's state; `checkOperation` has checked every item.
     return handOut(this.table.stateOf(slice)) as State;
   }
 
@@ -188,7 +188,7 @@ export class LiveSession implements Session, TransactionRoot {
 
   close(): Promise<void> {
     if (this.#closing === undefined) {
-      // Known before the first listener runs, which may call `close` again.
+      // Set before the first listener runs, which may call `close` again.
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       this.#closing = promise;
       this.#close().then(resolve, reject);
@@ -199,7 +199,7 @@ export class LiveSession implements Session, TransactionRoot {
   async #close(): Promise<void> {
     const note = (message: string): void => this.record({ type: 'close-error', message });
     try {
-      // Not awaited when there is nothing to wait for: callers who do not wait for `close` count on a closed store.
+      // Not awaited without listeners: callers that do not await `close` rely on the store being closed.
       if (this.#closeListeners.size > 0) await this.#closeListeners.run(note);
     } finally {
       this.#closed = true;
@@ -207,7 +207,7 @@ export class LiveSession implements Session, TransactionRoot {
     }
   }
 
-  /** Appends a record, then lets `apply` change state, then tells subscribers. */
+  /** Appends a record, then changes state with `apply`, then notifies subscribers. */
   write(entry: LogEntry, apply?: () => void): void {
     const noted = this.append(this.redactor === undefined ? entry : this.redactor.maskRecord(entry));
     apply?.();
@@ -219,7 +219,7 @@ export class LiveSession implements Session, TransactionRoot {
     return this.#appendOne(entry);
   }
 
-  // Before the next record, and not when they are met, so that reading writes nothing.
+  // Written before the next record, not on first use, so that reading writes nothing.
   #noteSlices(): void {
     const { unnoted } = this.table;
     for (let slice = unnoted[0]; slice !== undefined; slice = unnoted[0]) {
@@ -235,7 +235,7 @@ export class LiveSession implements Session, TransactionRoot {
     const noted = this.content === 'none' ? withoutContent(entry, this.redactor) : entry;
     this.#lastAtMs = this.#clock.now();
     this.#store.append(noted, this.#seq, this.#lastAtMs);
-    // Most records are the ends of calls that left nothing open.
+    // Fast path: most records end calls that left nothing open.
     if (noted.type !== 'tool-call-end' || this.#openWork.calls.size > 0)
       this.#openWork.note(noted, this.#seq, this.#lastAtMs);
     this.#seq += 1;
@@ -246,15 +246,15 @@ export class LiveSession implements Session, TransactionRoot {
     if (this.#closed) throw new HoldfastError('session.closed', `The session \`${this.id}\` is closed.`);
   }
 
-  /** Follows a record whose change of state is made. */
+  /** Called after a record's state change. */
   notify(entry: LogEntry): void {
     if (this.#listeners.all.size > 0) this.#tellAll(entry);
-    // Without content a log has no states, and nothing goes on from it.
+    // Without content a log has no state and cannot be resumed.
     if (this.#store.snapshotDue === true && this.content !== 'none') this.#writeSnapshot();
   }
 
   #writeSnapshot(): void {
-    // A store that cannot take one may go on asking for it.
+    // A store that cannot write a snapshot may keep asking for one.
     if (this.#inSnapshot) return;
     this.#inSnapshot = true;
     try {
@@ -275,7 +275,7 @@ export class LiveSession implements Session, TransactionRoot {
     }
   }
 
-  /** Tells listeners of the record that was appended last. */
+  /** Notifies listeners of the last record. */
   #tellAll(entry: LogEntry): void {
     const record = toLogRecord(entry, this.#seq - 1, this.#lastAtMs);
     for (const before of this.#untold.splice(0)) this.#listeners.tell(before);
@@ -286,13 +286,12 @@ export class LiveSession implements Session, TransactionRoot {
     try {
       this.record(failure);
     } catch {
-      // What was recorded has happened, so its writer must not fail; the next write meets the same broken store, or the closed
-      // session, and says so.
+      // The event has happened, so its writer must not fail; the next write reports the broken store or closed session.
     }
   }
 }
 
-/** Of the end of most calls that much is seen at once. */
+/** Fast check for the end of most calls. */
 function changesNothing(entry: LogEntry): boolean {
   if (entry.type !== 'tool-call-end' || entry['changes'] !== undefined) return false;
   const { events } = entry;

@@ -27,7 +27,7 @@ test.each<[string, () => SessionLogs | SessionStore]>([
   ['jsonlStore', () => jsonlStore(file)],
   ['sqliteStore', () => sqliteStore(database)],
   ['memoryStore', () => memory],
-])('one id makes a session and goes on with it: %s', async (_name, store) => {
+])('the same id creates a session and then resumes it: %s', async (_name, store) => {
   const first = await openSession(store(), { id: 'monday', slices });
   first.dispatch({ type: 'note-added', payload: 'one' });
   await first.close();
@@ -43,7 +43,7 @@ test.each<[string, () => SessionLogs | SessionStore]>([
   await third.close();
 });
 
-test('a database holds many sessions; without an id each is a new one', async () => {
+test('a database holds many sessions; without an id a new one is created', async () => {
   const store = sqliteStore(database);
   const [one, two, monday] = [
     await openSession(store),
@@ -55,7 +55,7 @@ test('a database holds many sessions; without an id each is a new one', async ()
   for (const session of [one, two, monday]) await session.close();
 });
 
-test('a file holds one session: found without its id, refused under another one, and not locked by that', async () => {
+test('a file holds one session: opened without an id, rejected with a wrong id, and left unlocked', async () => {
   const store = jsonlStore(join(folder, 'one.jsonl'));
   await (await openSession(store, { id: 'monday' })).close();
   await expect(openSession(store, { id: 'tuesday' })).rejects.toEqual(code('session.other_id'));
@@ -65,7 +65,7 @@ test('a file holds one session: found without its id, refused under another one,
   await again.close();
 });
 
-test('what keeps a session from going on leaves its log unlocked', async () => {
+test('a session that cannot be resumed leaves its log unlocked', async () => {
   const path = join(folder, 'slices.jsonl');
   const store = jsonlStore(path);
   const session = await openSession(store, { slices });
@@ -76,7 +76,7 @@ test('what keeps a session from going on leaves its log unlocked', async () => {
   openJsonlLog(path).store.close();
 });
 
-test('an empty file is begun; a damaged one is refused and left as it is', async () => {
+test('an empty file starts a session; a damaged one is rejected and left unchanged', async () => {
   const empty = join(folder, 'empty.jsonl');
   writeFileSync(empty, '');
   const session = await openSession(jsonlStore(empty), { id: 'begun' });
@@ -89,7 +89,7 @@ test('an empty file is begun; a damaged one is refused and left as it is', async
   );
 });
 
-test('of two that begin one session at once, one has it', async () => {
+test('of two concurrent creators of one session, one wins', async () => {
   const store = sqliteStore(database);
   const both = await Promise.allSettled(['race', 'race'].map((id) => openSession(store, { id })));
   expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
@@ -97,13 +97,13 @@ test('of two that begin one session at once, one has it', async () => {
   for (const each of both) if (each.status === 'fulfilled') await each.value.close();
 });
 
-test('wrong options are told: of a store, of a key, of `createSession` with a store that has to be opened', async () => {
+test('options.invalid: a wrong store, an unknown key, `createSession` with an unopened store', async () => {
   const blind: SessionStore = { append: () => undefined, close: () => undefined };
   await expect(openSession(blind)).rejects.toEqual(code('log.not_readable'));
-  // @ts-expect-error No store at all.
+  // @ts-expect-error Not a store.
   await expect(openSession(undefined)).rejects.toEqual(code('options.invalid'));
   // @ts-expect-error `sessionId` is the name of low-level logs.
   await expect(openSession(memoryStore(), { sessionId: 'a' })).rejects.toEqual(code('options.invalid'));
-  // @ts-expect-error It has to be opened first.
+  // @ts-expect-error The store must be opened first.
   expect(() => createSession({ store: jsonlStore(file) })).toThrow('openSession(store, { id })');
 });

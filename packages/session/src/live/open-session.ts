@@ -6,16 +6,16 @@ import { createSession } from './live-session.ts';
 import { replay } from './replay.ts';
 import type { Session, SessionOptions } from './session.ts';
 
-/** `nonce` and the default of `id` are for a session that is made. */
+/** `nonce` and the default `id` apply to new sessions. */
 export type OpenSessionOptions = Omit<SessionOptions, 'store'>;
 
 /**
- * Opens the session `id` of a store: makes it when the store does not have it, else rebuilds it from its log and goes on after the last
- * record. A fork is rebuilt by `replay`, which takes the session that it was forked from.
+ * Opens the session `id` of a store: creates it if the store does not have it, else rebuilds it from its log and continues after the
+ * last record. To rebuild a fork, use `replay`, which takes the session it was forked from.
  *
- * @throws HoldfastError `options.invalid`; `session.other_id` when the log is that of another session; those of the store, as
- * `log.locked` and `log.chain`; those of `replay`, with `replay.no_content` also when `content: 'none'` is asked of a log that has
- * content. The log is closed then.
+ * @throws HoldfastError `options.invalid`; `session.other_id` if the log belongs to another session; the errors of the store, such as
+ * `log.locked` and `log.chain`; the errors of `replay`, with `replay.no_content` also for `content: 'none'` on a log with content.
+ * The log is then closed.
  */
 export async function openSession(
   store: SessionLogs | SessionStore,
@@ -42,14 +42,14 @@ function goOn({ records, store }: OpenedLog, { id, content, ...options }: OpenSe
   if (content === 'none') {
     throw new HoldfastError(
       'replay.no_content',
-      "A log that is gone on with has content, so `content: 'none'` is for a new session.",
+      "A resumed log has content; use `content: 'none'` only for a new session.",
     );
   }
   const session = replay(records, { ...options, store });
   if (id === undefined || session.id === id) return session;
   throw new HoldfastError(
     'session.other_id',
-    `The log is that of the session \`${session.id}\`, not of \`${id}\`; leave \`id\` out, or give the session a log of its own.`,
+    `The log belongs to session \`${session.id}\`, not \`${id}\`; omit \`id\`, or use another log.`,
     { data: { sessionId: session.id, expected: id } },
   );
 }

@@ -5,7 +5,7 @@ import type { SliceTable } from '../state/table.ts';
 import type { SessionOptions } from './session.ts';
 import type { ForkOrigin } from './snapshot.ts';
 
-/** What a session is made of: a new one, and one that is rebuilt from its log. */
+/** The parts of a new or rebuilt session. */
 export interface SessionParts extends Pick<SessionOptions, 'redactor' | 'vault' | 'content'> {
   readonly id: string;
   readonly nonce: string;

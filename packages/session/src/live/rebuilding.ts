@@ -16,10 +16,10 @@ import { type ReadState, readSlice, setStates } from './export.ts';
 
 type States = ReadonlyMap<string, SliceState>;
 
-/** State on its way from record to record. */
+/** The state during a replay. */
 export class Rebuilding {
   readonly table: SliceTable = new SliceTable();
-  /** States that a later `restore` goes back to, by the number of records before them. They share all that has not changed. */
+  /** States that a later `restore` returns to, by record count. They share unchanged parts. */
   readonly kept: Map<number, States> = new Map();
   readonly #definitions: ReadonlyMap<string, Slice>;
   readonly #before: States;
@@ -36,48 +36,48 @@ export class Rebuilding {
     this.#targets = new Set(records.filter(({ type }) => type === 'restore').map(({ toSeq }) => toSeq));
   }
 
-  /** Takes up everything that a snapshot holds. */
+  /** Loads the slices of a snapshot. */
   begin(snapshot: LogRecord): void {
     for (const json of toArray(snapshot['slices'])) {
       this.declare(json);
       const { slice, state } = readSlice(json, this.table, true);
-      // As it was when reducers or changes made it.
+      // As it was produced by reducers or changes.
       if (slice.reducers.size > 0) this.table.setState(slice.id, state);
       else this.table.setData(slice, state);
     }
   }
 
-  /** Keeps the states that records up to `seq` have made, when they are needed again. */
+  /** Keeps the states before record `seq` if a `restore` needs them. */
   keep(seq: number): void {
     if (this.#targets.has(seq)) this.kept.set(seq, this.table.copyStates());
   }
 
-  /** Takes up a slice as the log says it was, or lets a known one answer more events. */
+  /** Adds a slice as the log declares it, or adds events to a known one. */
   declare(json: Json): void {
     const declaration = parseDeclaration(json);
     if (declaration === undefined) throw new Error('it declares a slice without id, kind, retention or events');
     const { id, events } = declaration;
     const known = this.table.get(id);
     if (known !== undefined) {
-      if (!isSameShape(declaration, known)) throw sliceConflict(id, 'the log declares it twice');
+      if (!isSameShape(declaration, known)) throw sliceConflict(id, 'the log declares it twice with different shapes');
       this.#checkEvents(declaration, known);
       for (const type of events) this.table.listen(known, type);
       return;
     }
     const slice = events.length === 0 ? toDataSlice(declaration) : this.#definitionOf(declaration);
-    // Only what the log says that it answered: a newer definition may listen to more.
+    // Only the recorded events: a newer definition may listen to more.
     this.table.add(slice, events);
     const before = this.#before.get(id);
     if (before !== undefined) this.table.setData(slice, before);
   }
 
-  /** Lets every definition listen to all that it answers, and checks the states that no reducer has made. */
+  /** Connects every definition to all of its events, and validates states that no reducer produced. */
   finish(): SliceTable {
     const { table } = this;
     for (const slice of table.reducing) {
       const more = [...slice.reducers.keys()].filter((type) => !table.listeningTo(type).includes(slice));
       for (const type of more) table.listen(slice, type);
-      // The log has to say so before the first event that it answers from now on.
+      // The log must declare this before the first such event.
       if (more.length > 0) table.unnoted.push(slice);
     }
     for (const slice of this.#definitions.values()) table.register(slice);
@@ -90,12 +90,12 @@ export class Rebuilding {
     if (slice === undefined) {
       throw new HoldfastError(
         'replay.slice_missing',
-        `The log was written with a slice \`${id}\`, whose reducers are needed to rebuild it; pass its definition in \`slices\`.`,
+        `Rebuilding the log needs the reducers of slice \`${id}\`; pass its definition in \`slices\`.`,
         { data: { id } },
       );
     }
     if (!isSameShape(declaration, slice)) {
-      throw sliceConflict(id, 'the log was written with another kind, retention or initial value');
+      throw sliceConflict(id, 'the log has another kind, retention or initial value');
     }
     this.#checkEvents(declaration, slice);
     return slice;
@@ -104,17 +104,17 @@ export class Rebuilding {
   #checkEvents({ id, events }: SliceDeclaration, slice: Slice): void {
     const missing = events.find((type) => !slice.reducers.has(type));
     if (missing === undefined) return;
-    throw sliceConflict(id, `in the log it answers \`${missing}\`, its definition does not`);
+    throw sliceConflict(id, `in the log it handles \`${missing}\`, its definition does not`);
   }
 }
 
-/** @throws what is wrong with the record. */
+/** @throws an error that describes the record's problem. */
 export function applyRecord(record: LogRecord, rebuilding: Rebuilding): void {
   const { table } = rebuilding;
   rebuilding.keep(record.seq);
   switch (record.type) {
     case 'session-start':
-      if (record.seq > 0) throw new Error('a session starts once');
+      if (record.seq > 0) throw new Error('only the first record may be a `session-start`');
       for (const json of toArray(record['slices'])) rebuilding.declare(json);
       return;
     case 'slice':
@@ -123,7 +123,7 @@ export function applyRecord(record: LogRecord, rebuilding: Rebuilding): void {
     case 'event':
     case 'feedback':
     case 'tool-call-end':
-      // The record of the call around it holds the same events again.
+      // The record of the surrounding call repeats these events.
       if (record['nested'] === true) return;
       for (const json of toArray(record['events'])) applyEvent(json, table);
       for (const json of toArray(record['changes'])) applyRecorded(json, table);
@@ -132,7 +132,7 @@ export function applyRecord(record: LogRecord, rebuilding: Rebuilding): void {
       const states =
         record['slices'] === undefined ? rebuilding.kept.get(Number(record['toSeq'])) : readStates(record, table);
       if (states === undefined)
-        throw new Error(`it goes back to ${JSON.stringify(record['toSeq'])}, which is not before it`);
+        throw new Error(`it restores ${JSON.stringify(record['toSeq'])}, which is not an earlier record`);
       table.restore(states);
       return;
     }
@@ -143,7 +143,7 @@ export function applyRecord(record: LogRecord, rebuilding: Rebuilding): void {
       applyImport(record, table);
       return;
     default:
-    // What else is recorded changes no state.
+    // Other records change no state.
   }
 }
 
@@ -152,15 +152,15 @@ function applyEvent(json: Json, table: SliceTable): void {
   const { type, payload } = json;
   const event = copyEvent({ type, payload } as SessionEvent);
   const slices = table.listeningTo(event.type);
-  if (slices.length === 0) throw new Error(`no slice answers \`${event.type}\``);
+  if (slices.length === 0) throw new Error(`no slice handles \`${event.type}\``);
   for (const slice of slices) table.setState(slice.id, reduceEvent(slice, table.stateOf(slice), event));
 }
 
 function applyRecorded(json: Json, table: SliceTable): void {
   const read = readChange(json, table);
-  if (read === undefined) throw new Error('it has a change that is none, or of a slice that does not change this way');
+  if (read === undefined) throw new Error('it has an invalid change, or one that its slice does not support');
   const { slice, operation } = read;
-  // Every declared slice without reducers is a data slice here, so no schema sees its items twice.
+  // All declared slices without reducers are data slices here, so schemas do not validate items twice.
   table.setData(slice, applyChange(slice, table.stateOf(slice), checkOperation(slice, operation)));
 }
 

@@ -81,7 +81,7 @@ const lateDiary = defineSlice<Json>({
 });
 const lateDefinitions: readonly Slice[] = [lateTotal, lateDiary];
 
-// Made anew at every use, as policies are for every run.
+// Recreated on every use, as policies are for every run.
 const policySlices = {
   last: (): Slice => defineSlice<Json>({ id: 'policy:last', kind: 'value', initial: { never: true }, reducers: {} }),
   seen: (): Slice =>
@@ -132,11 +132,11 @@ type Move = typeof move extends fc.Arbitrary<infer Value> ? Value : never;
 
 interface Kept {
   readonly store: SessionStore;
-  /** The first so many, or all. */
+  /** The first `count`, or all. */
   readonly records: (count?: number) => readonly LogRecord[];
 }
 
-/** A session with all that came before it: the sessions that it was forked from, each up to that point. */
+/** A session with its prehistory: the sessions that it was forked from, each up to that point. */
 interface Line {
   readonly session: Session;
   readonly kept: Kept;
@@ -148,7 +148,7 @@ interface Open {
   readonly around: Open | undefined;
 }
 
-/** Plays the steps and answers every session that came of them. */
+/** Plays the steps and returns every resulting session. */
 function play(steps: readonly Step[], newStore: () => Kept): Line[] {
   const kept = newStore();
   let line: Line = {
@@ -222,7 +222,7 @@ function play(steps: readonly Step[], newStore: () => Kept): Line[] {
         break;
       }
       case 'replay': {
-        // The rest of the program runs on what was rebuilt; what was only read so far is in the log after the next record.
+        // The remaining steps run on the rebuilt sessions; slices that were only read so far are logged with the next record.
         session.record({ type: 'handed over' });
         line = { ...line, session: rebuild(line, { store: line.kept.store }) };
         lines[lines.length - 1] = line;
@@ -272,12 +272,12 @@ function attempt(run: () => void): void {
   try {
     run();
   } catch (thrown) {
-    // Part of the game; what must not happen is anything that the log does not know.
-    expect(String(thrown)).toMatch(/too much|has ended|was changed by somebody else/);
+    // An expected outcome; the log must still reproduce the state.
+    expect(String(thrown)).toMatch(/too much|has ended|was changed concurrently/);
   }
 }
 
-/** Without what nobody has met yet on one side: all definitions were passed to the other. */
+/** Without slices that only one side has met: all definitions were passed to the other. */
 function slicesOf(session: Session, like: Session = session): readonly ExportedSlice[] {
   const ids = new Set(like.export().slices.map(({ id }) => id));
   return session.export().slices.filter(({ id }) => ids.has(id));
@@ -286,7 +286,7 @@ function slicesOf(session: Session, like: Session = session): readonly ExportedS
 function checkLines(lines: readonly Line[]): void {
   for (const line of lines) {
     const { session } = line;
-    // The log then names every slice that was met.
+    // The log then declares every slice in use.
     session.record({ type: 'last' });
     const live = slicesOf(session);
     const rebuilt = rebuild(line);
@@ -304,7 +304,7 @@ function inMemory(): Kept {
   return { store, records: (count) => store.records.slice(0, count) };
 }
 
-/** Asks for a snapshot after one of four records, and gives the records from the last one on. */
+/** Asks for a snapshot after one of four records, and returns the records since the last one. */
 function inMemoryWithSnapshots(seed: number): () => Kept {
   let random = seed;
   return () => {
@@ -325,14 +325,14 @@ function fromSnapshot(records: readonly LogRecord[]): readonly LogRecord[] {
   return last < 0 ? records : records.slice(last);
 }
 
-test('property: a log rebuilds the state that its session had, also when the rest of the program runs on what was rebuilt', () => {
+test("property: a log rebuilds its session's state, also when the program continues on the rebuilt session", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40, size: 'max' }), (steps) => checkLines(play(steps, inMemory))),
     { numRuns: 50 },
   );
 });
 
-test('property: so does what follows a snapshot in it, wherever that stands, and all of a log with snapshots', () => {
+test('property: so do the records from any snapshot on, and a whole log with snapshots', () => {
   let snapshots = 0;
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40, size: 'max' }), fc.nat(), (steps, seed) => {
@@ -393,7 +393,7 @@ test.each([
   }
 });
 
-/** The session as opening its file gives it. */
+/** The session as opened from its file. */
 function openAgain(line: Line, options: SnapshotOptions): Line {
   const { path } = line.kept.store as JsonlLog;
   const { records, store, torn, earlier } = openJsonlLog(path, options);

@@ -53,7 +53,7 @@ function codeOf(run: () => unknown): unknown {
   }
 }
 
-test('a rebuilt session has the state, the id and the records, and goes on after the last one', () => {
+test('a rebuilt session has the state, id and records, and continues after the last one', () => {
   const { session, store } = start();
   session.dispatch(note('a'));
   const transaction = session.begin();
@@ -78,7 +78,7 @@ test('a rebuilt session has the state, the id and the records, and goes on after
   expect(session.read(notes).toArray()).toEqual(['a', 'b']);
 });
 
-test('what is rebuilt is frozen and is not what the records hold', () => {
+test('rebuilt state is frozen and shares no objects with the records', () => {
   const { session, store } = start();
   session.dispatch(note('a'));
   const transaction = session.begin();
@@ -92,7 +92,7 @@ test('what is rebuilt is frozen and is not what the records hold', () => {
   expect(Object.isFrozen(item)).toBe(true);
 });
 
-test('the log names a slice before the first record after it was met; reading alone writes nothing', () => {
+test('a new slice is declared before the next record; reading alone writes nothing', () => {
   const { session, store } = start();
   session.read(seen);
   session.read(count);
@@ -117,7 +117,7 @@ test('the log names a slice before the first record after it was met; reading al
   ]);
 });
 
-test('subscribers are told of slices in the order of the log', () => {
+test('subscribers see slice records in log order', () => {
   const { session, store } = start();
   const told: LogRecord[] = [];
   session.subscribe((record) => void told.push(record));
@@ -127,7 +127,7 @@ test('subscribers are told of slices in the order of the log', () => {
   expect(told.map(({ type }) => type)).toEqual(['slice', 'event']);
 });
 
-test('when a full store takes no slice, nothing has happened and reading goes on; later the slice is noted once', () => {
+test('a full store rejects a slice declaration: reading still works, and the slice is declared once later', () => {
   const kept = memoryStore();
   let full = false;
   const session = createSession({
@@ -149,7 +149,7 @@ test('when a full store takes no slice, nothing has happened and reading goes on
   expect(kept.records.map(({ type }) => type)).toEqual(['session-start', 'slice', 'event']);
 });
 
-test('a slice that joined late answers from then on only, as it did', () => {
+test('a slice that joined late handles events only from then on', () => {
   const { session, store } = start();
   session.dispatch(note('a'));
   session.register(count);
@@ -157,7 +157,7 @@ test('a slice that joined late answers from then on only, as it did', () => {
   expect(replay(store.records, { slices: [notes, count] }).read(count)).toBe(1);
 });
 
-test('a definition that listens to more by now answers it from now on, and the log says so', () => {
+test('a definition that listens to more events handles them from now on, and the log declares it', () => {
   const { session, store } = start();
   session.register(count);
   session.dispatch(note('a'));
@@ -185,7 +185,7 @@ test('a definition that listens to more by now answers it from now on, and the l
   expect([again.read(shouts), again.read(count)]).toEqual([1, 1]);
 });
 
-test("a policy's slice finds the rebuilt state; one that asks for something else does not", () => {
+test("a policy's slice finds the rebuilt state; a different slice does not", () => {
   const { session, store } = start();
   const transaction = session.begin();
   transaction.apply(seen, [upsert('k', 'text')]);
@@ -201,7 +201,7 @@ test("a policy's slice finds the rebuilt state; one that asks for something else
   );
 });
 
-test("a policy's initial value that its schema refuses is no reason to refuse a cleared state", () => {
+test('a cleared state is accepted even if the schema rejects the initial value', () => {
   const { session, store } = start();
   const state = (schema?: v.GenericSchema<Json>): Slice =>
     defineSlice<Json>({
@@ -242,7 +242,7 @@ test.each([
   );
 });
 
-test('slice.conflict: another initial value, two definitions of one id, data where there are reducers now', () => {
+test('slice.conflict: another initial value, two definitions of one id, data for a slice with reducers', () => {
   const store = memoryStore();
   createSession({ slices: [count, seen], store });
   const other = defineSlice<number>({ ...countDefinition, initial: 1 });
@@ -274,14 +274,14 @@ test.each<[string, number, readonly unknown[]]>([
   ['a fork of nothing', 0, [{ ...began, forkedFrom: 's' }]],
   ['a second start', 1, [began, began]],
   ['a gap', 1, [began, { type: 'x', seq: 7 }]],
-  ['a slice that is none', 1, [began, { type: 'slice', id: 'x', kind: 'set', retention: 'state', events: [] }]],
+  ['an invalid slice', 1, [began, { type: 'slice', id: 'x', kind: 'set', retention: 'state', events: [] }]],
   ['a slice without events', 1, [began, { type: 'slice', id: 'x', kind: 'list', retention: 'state' }]],
-  ['an event that nobody answers', 1, [began, { type: 'event', events: [{ type: 'x', payload: null }] }]],
-  ['an event that is none', 1, [began, { type: 'event', events: ['x'] }]],
+  ['an event without a handler', 1, [began, { type: 'event', events: [{ type: 'x', payload: null }] }]],
+  ['an invalid event', 1, [began, { type: 'event', events: ['x'] }]],
   ['an event without payload', 1, [{ ...began }, { type: 'event', events: [{ type: 'x' }] }]],
-  ['events that are no list', 1, [began, { type: 'event', events: {} }]],
+  ['events that are not a list', 1, [began, { type: 'event', events: {} }]],
   ['a change of nothing', 1, [began, { type: 'tool-call-end', events: [], changes: [change] }]],
-  ['a change that is none', 1, [declared, { type: 'tool-call-end', changes: [{ ...change, op: 'drop' }] }]],
+  ['an invalid change', 1, [declared, { type: 'tool-call-end', changes: [{ ...change, op: 'drop' }] }]],
   ['a change without key', 1, [declared, { type: 'tool-call-end', changes: [{ ...change, key: 1 }] }]],
   [
     'a change of another kind',
@@ -290,9 +290,9 @@ test.each<[string, number, readonly unknown[]]>([
   ],
   ['a change without items', 1, [declared, { type: 'tool-call-end', changes: [{ ...change, op: 'append' }] }]],
   ['a change without item', 1, [declared, { type: 'tool-call-end', changes: [{ ...change, item: undefined }] }]],
-  ['a restore to what is to come', 1, [began, { type: 'restore', toSeq: 2 }]],
+  ['a restore to a later record', 1, [began, { type: 'restore', toSeq: 2 }]],
   ['a restore to nothing', 1, [began, { type: 'restore', toSeq: 'x' }]],
-  ['an import that is none', 1, [declared, { type: 'import', slices: [{ id: 'policy:seen' }] }]],
+  ['an invalid import', 1, [declared, { type: 'import', slices: [{ id: 'policy:seen' }] }]],
 ])('replay.record_invalid: %s', (_what, seq, entries) => {
   const records = entries.map((entry, index) => ({ seq: index, atMs: 0, ...(entry as object) }) as LogRecord);
   expect(codeOf(() => replay(records))).toMatchObject({ code: 'replay.record_invalid', data: { seq } });
@@ -320,7 +320,7 @@ test('replay.record_invalid: a reducer that throws now and did not then', () => 
   });
 });
 
-test('a fork is replayed on what it was forked from: replay.base_missing, replay.base_foreign', () => {
+test('a fork is replayed on its origin: replay.base_missing, replay.base_foreign', () => {
   const { session, store } = start();
   session.dispatch(note('a'));
   const forked = memoryStore();
@@ -347,7 +347,7 @@ test('a fork is replayed on what it was forked from: replay.base_missing, replay
   expect(codeOf(() => replay(store.records, { slices: [notes], base }))).toMatchObject({ code: 'replay.base_foreign' });
 });
 
-test('what a schema makes is not put through it again', () => {
+test('the output of a schema is not validated again', () => {
   const store = memoryStore();
   const doubled = (): Slice<ListState<number>> =>
     defineSlice<number>({
@@ -387,7 +387,7 @@ test('what a schema makes is not put through it again', () => {
   expect([rebuilt.read(doubled()).toArray(), rebuilt.read(summed).toArray()]).toEqual(states);
 });
 
-test('restoring 1,000 times costs no more memory than the states differ: each is kept once, by reference', () => {
+test('restoring 1,000 times keeps each state once, by reference', () => {
   const { session, store } = start();
   for (let index = 0; index < 1_000; index += 1) {
     const before = session.snapshot();

@@ -18,26 +18,26 @@ import type { Session } from './session.ts';
 import type { ForkOrigin } from './snapshot.ts';
 
 export interface ReplayOptions {
-  /** The definitions of the slices that have reducers. Slices without, as policies' states are, come from the log alone. */
+  /** Definitions of the slices with reducers. Slices without, such as policies' states, come from the log alone. */
   readonly slices?: readonly Slice[];
-  /** Of a fork: the session that it was forked from, replayed to that record. */
+  /** For a fork: the session it was forked from, replayed to that record. */
   readonly base?: Session;
-  /** Takes the records that follow; it holds the replayed ones already. Default: a memory store that does. */
+  /** Receives the following records; it already holds the replayed ones. Default: such a memory store. */
   readonly store?: SessionStore;
   readonly clock?: Clock;
-  /** As that of `createSession`: for what follows. */
+  /** As in `createSession`, for the following records. */
   readonly redactor?: Redactor | undefined;
-  /** As that of `createSession`: with what the process before has kept in it. */
+  /** As in `createSession`, with the content that the previous process kept. */
   readonly vault?: Vault | undefined;
 }
 
 /**
- * Rebuilds a session from its log, or from a snapshot in it and what follows, and goes on after its last record. Runs reducers, never a policy or a tool. What is rebuilt
- * equals what was, as long as reducers are pure: one that is not makes another state, which nothing here can tell.
+ * Rebuilds a session from its log, or from a snapshot and the records after it, and continues after the last record. Runs reducers,
+ * but no policies or tools. The rebuilt state equals the original if reducers are pure; an impure one goes undetected.
  *
- * @throws HoldfastError `replay.slice_missing`, `slice.conflict` (a definition is not the recorded one), `replay.record_invalid`
- * with its `seq` in `data`, `replay.base_missing`, `replay.base_foreign`, `replay.no_content`; `slice.value.invalid` for a policy's state that its
- * schema refuses.
+ * @throws HoldfastError `replay.slice_missing`, `slice.conflict` (a definition differs from the recorded one),
+ * `replay.record_invalid` with `seq` in `data`, `replay.base_missing`, `replay.base_foreign`, `replay.no_content`;
+ * `slice.value.invalid` if a policy's schema rejects its state.
  */
 export function replay(records: readonly LogRecord[], options: ReplayOptions = {}): Session {
   const { store = memoryStore(records), clock = systemClock, redactor, vault } = options;
@@ -63,14 +63,14 @@ export function replay(records: readonly LogRecord[], options: ReplayOptions = {
   return session;
 }
 
-/** What records have made. */
+/** The result of replaying records. */
 export interface Rebuilt {
   readonly start: Start;
   readonly rebuilding: Rebuilding;
   readonly openWork: OpenWorkLedger;
 }
 
-/** `look` sees each record with what those before it have made. @throws HoldfastError as `replay`, but for the last of its codes. */
+/** `look` sees each record with the state before it. @throws HoldfastError as `replay`, except the last of its codes. */
 export function rebuild(
   records: readonly LogRecord[],
   { slices = [], base }: Pick<ReplayOptions, 'slices' | 'base'>,
@@ -112,7 +112,7 @@ export interface Start {
   /** Of the first record. */
   readonly seq: number;
   readonly forkedFrom: ForkOrigin | undefined;
-  /** Of a snapshot: it has the states, too. */
+  /** Of a snapshot, which also has the states. */
   readonly open?: Json | undefined;
 }
 
@@ -121,26 +121,26 @@ function readStart(record: LogRecord | undefined): Start {
   if (record === undefined || !(record.type === 'session-start' || isSnapshot)) {
     throw invalid(
       record?.seq ?? 0,
-      'is no `session-start` and no `snapshot`: a log is replayed from its beginning, or from a snapshot.',
+      'is neither a `session-start` nor a `snapshot`; replay a log from its beginning, or from a snapshot.',
     );
   }
   const { seq, sessionId, nonce, slices, forkedFrom, open, content } = record;
   if (content === 'none') {
     throw new HoldfastError(
       'replay.no_content',
-      "The log was written with `content: 'none'`: it tells what happened and has no state to rebuild.",
+      "The log was written with `content: 'none'`: it has no state to rebuild.",
     );
   }
   if (typeof sessionId !== 'string' || !Array.isArray(slices)) {
     throw invalid(
       seq,
-      'does not say which slices there were; an earlier version of this package wrote it, and such logs cannot be replayed.',
+      'does not list its slices; an earlier version of this package wrote it, and such logs cannot be replayed.',
     );
   }
   const digits = typeof nonce === 'string' ? nonce : '';
   const start = { sessionId, nonce: digits, seq, ...(isSnapshot && { open: open ?? null }) };
   if (forkedFrom === undefined) return { ...start, forkedFrom };
-  if (!isPlainObject(forkedFrom)) throw invalid(seq, 'does not say where it was forked from.');
+  if (!isPlainObject(forkedFrom)) throw invalid(seq, 'has an invalid `forkedFrom`.');
   return { ...start, forkedFrom: { sessionId: forkedFrom['sessionId'] ?? null, seq: forkedFrom['seq'] ?? null } };
 }
 
@@ -152,7 +152,7 @@ function statesBefore(
     if (base === undefined) return new Map();
     throw new HoldfastError(
       'replay.base_foreign',
-      `The session \`${sessionId}\` is no fork; replay it without \`base\`.`,
+      `The session \`${sessionId}\` is not a fork; replay it without \`base\`.`,
     );
   }
   if (open !== undefined) return new Map();
@@ -160,7 +160,7 @@ function statesBefore(
   if (base === undefined) {
     throw new HoldfastError(
       'replay.base_missing',
-      `The session \`${sessionId}\` is a fork of ${origin}; pass that one, replayed, as \`base\`.`,
+      `The session \`${sessionId}\` is a fork of ${origin}; replay that session and pass it as \`base\`.`,
       { data: { sessionId: String(forkedFrom.sessionId), seq: Number(forkedFrom.seq) } },
     );
   }

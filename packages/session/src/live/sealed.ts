@@ -3,7 +3,7 @@ import { isPlainObject } from '@holdfast/core/internal';
 import type { LogRecord } from '../log/log.ts';
 import type { Session } from './session.ts';
 
-/** What sealed content belongs to: a plan, a direct call, or a call of a run. */
+/** The owner of sealed content: a plan, a direct call, or a call of a run. */
 export interface SealedPlace {
   readonly plan?: number | undefined;
   readonly callId?: string | undefined;
@@ -11,7 +11,7 @@ export interface SealedPlace {
   readonly turn?: number | undefined;
 }
 
-/** Keeps `content` in the session's vault if the log gets masks of it. */
+/** Keeps `content` in the session's vault if the log masks a part of it. */
 export function sealContent(session: Session, place: SealedPlace, content: Json): void {
   const { vault, redactor } = session;
   // A log without content cannot be resumed.
@@ -21,8 +21,8 @@ export function sealContent(session: Session, place: SealedPlace, content: Json)
 }
 
 /**
- * The content of which the log has `masked`; `undefined` if the session's vault does not have it, or it was kept for another session,
- * place or content. The secrets in it are learned.
+ * The content that the log stores as `masked`; `undefined` if the vault does not have it, or it was sealed for another session, place
+ * or content. The redactor learns its secrets.
  */
 export function openSealed(session: Session, place: SealedPlace, masked: Json): Json | undefined {
   const { vault, redactor } = session;
@@ -33,7 +33,7 @@ export function openSealed(session: Session, place: SealedPlace, masked: Json): 
   return content;
 }
 
-/** Empties the session's vault of what belongs to work that has ended: now, by its log, and whenever more of it ends. */
+/** Removes content of ended work from the session's vault: now, according to the log, and whenever more work ends. */
 export function tendVault(session: Session, records: readonly LogRecord[]): void {
   const { vault } = session;
   if (vault === undefined) return;
@@ -41,7 +41,7 @@ export function tendVault(session: Session, records: readonly LogRecord[]): void
     for (const name of vault.names()) if (hasEnded(name) || !isOpen(session, name)) vault.delete(name);
   };
   const ended = vault.names().length === 0 ? [] : records.filter(isCallEnd).map(nameOf);
-  // A direct call that is open may have the id of one that has ended.
+  // An open direct call may reuse the id of one that has ended.
   sweep((name) => !name.startsWith('/') && ended.includes(name));
   session.subscribe((record) => {
     if (isCallEnd(record)) vault.delete(nameOf(record));
@@ -67,14 +67,14 @@ function nameOf({ plan, run, turn, callId }: SealedPlace | LogRecord): string {
   return callId === undefined ? `plan ${String(plan)}` : `/${String(callId)}`;
 }
 
-/** The masked content is as good as a digest of it, and says the same of the call. */
+/** The masked content works as a digest of the content. */
 function boundTo({ id }: Session, place: SealedPlace, masked: Json): string {
   return JSON.stringify([id, nameOf(place), masked]);
 }
 
 const mask = /\[redacted:[0-9a-f]{12}\]/;
 
-/** Lets the redactor know what stands where `masked` has masks, so that results of this process have masks for it, too. */
+/** Teaches the redactor the values behind the masks, so that later results of this process are masked, too. */
 function learnMasked(redactor: Redactor, masked: Json, content: Json): void {
   if (typeof masked === 'string') {
     const text = typeof content === 'string' ? content : JSON.stringify(content);
@@ -88,7 +88,7 @@ function learnMasked(redactor: Redactor, masked: Json, content: Json): void {
   }
 }
 
-/** The parts of `text` between those that `masked` has in clear. */
+/** The parts of `text` that are masked in `masked`. */
 function behindMasks(masked: string, text: string): readonly string[] {
   const [first = '', ...rest] = masked.split(mask);
   if (rest.length === 0 || !text.startsWith(first)) return [];

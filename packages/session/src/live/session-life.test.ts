@@ -31,7 +31,7 @@ function start(around: (store: SessionStore) => SessionStore = (store) => store)
   return { store, session: createSession({ id: 's', slices: [notes, diary], store: around(store) }) };
 }
 
-test('a fork has the same state under another id; what either does next is its own business', () => {
+test('a fork has the same state under another id; later changes stay separate', () => {
   const { session, store } = start();
   session.dispatch(note('a'));
   const told: string[] = [];
@@ -49,7 +49,7 @@ test('a fork has the same state under another id; what either does next is its o
   expect(session.fork({ id: 'chosen' }).id).toBe('chosen');
 });
 
-test('a fork names slices that the session itself has not noted yet, and knows them', () => {
+test('a fork knows and declares slices that the session has not declared yet', () => {
   const { session } = start();
   session.read(seen);
   const kept = memoryStore();
@@ -60,14 +60,14 @@ test('a fork names slices that the session itself has not noted yet, and knows t
   expect(fork.export().slices).toEqual(session.export().slices);
 });
 
-test('a fork takes nothing over that is only staged', () => {
+test('a fork does not include staged changes', () => {
   const { session } = start();
   const transaction = session.begin();
   transaction.dispatch(note('staged'));
   expect(session.fork().read(notes).size).toBe(0);
 });
 
-test("resetting puts state slices back to their beginning, policies' too, and keeps log slices", () => {
+test("a reset returns state slices, including policies', to their initial values and keeps log slices", () => {
   const { session, store } = start();
   session.dispatch(note('a'));
   session.dispatch({ type: 'happened', payload: 'x' });
@@ -83,7 +83,7 @@ test("resetting puts state slices back to their beginning, policies' too, and ke
   expect(session.read(notes).toArray()).toEqual(['open']);
 });
 
-test('subscribers see the state that a record stands for', () => {
+test('subscribers see the state after the record', () => {
   const { session } = start();
   session.dispatch(note('a'));
   const before = session.snapshot();
@@ -133,7 +133,7 @@ test.each([
   expect(session.read(notes).size).toBe(1);
 });
 
-test('without listeners the store is closed when `close` returns; state can still be read, nothing written', async () => {
+test('without listeners the store is closed when `close` returns; state is readable but not writable', async () => {
   const closed: string[] = [];
   const { session } = start((store) => ({ ...store, close: () => void closed.push('store') }));
   session.dispatch(note('a'));
@@ -176,7 +176,7 @@ test('listeners run once, in reverse order, one after the other, before the stor
   expect(store.records.at(-1)).toMatchObject({ type: 'event', events: [note('from a listener')] });
 });
 
-test('what a listener throws is recorded and stops nobody', async () => {
+test("a listener's error is recorded and does not stop the others", async () => {
   const steps: string[] = [];
   const { session, store } = start((kept) => ({ ...kept, close: () => void steps.push('store closed') }));
   session.onClose(() => void steps.push('first'));
@@ -192,7 +192,7 @@ test('what a listener throws is recorded and stops nobody', async () => {
   ]);
 });
 
-test('`close` rejects with what the store throws, after everybody has been told', async () => {
+test('`close` rejects with an error of the store after all listeners ran', async () => {
   const steps: string[] = [];
   const { session } = start((store) => ({
     append(entry, seq, atMs) {
@@ -230,13 +230,13 @@ test('snapshot, restore, rollback and fork cost the same at any size', () => {
   const before = big.snapshot();
   const fork = big.fork();
   big.restore(before);
-  // By reference: no item was looked at.
+  // By reference: no item was read.
   expect(fork.snapshot().states.get('many')).toBe(before.states.get('many'));
   expect(big.snapshot().states.get('many')).toBe(before.states.get('many'));
 });
 
 test.each([{ seq: 7 }, { prev: 'x' }, { atMs: 'now' }])(
-  "record.reserved: an entry that says what is the log's to say: %j",
+  'record.reserved: an entry that sets a field of the log: %j',
   (fields) => {
     const store = memoryStore();
     const session = createSession({ store });

@@ -9,7 +9,7 @@ import { createSqliteLog, openSqliteLog } from '../sqlite.ts';
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-nonce-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('a session has 64 random bits of its own, and so has a fork', () => {
+test('sessions and forks have their own 64 random bits', () => {
   const sessions = [createSession({ id: 's' }), createSession({ id: 's' })];
   const forked = sessions[0]?.fork({ id: 's' });
   const nonces = [...sessions, forked].map((session) => session?.nonce);
@@ -17,7 +17,7 @@ test('a session has 64 random bits of its own, and so has a fork', () => {
   expect(new Set(nonces).size).toBe(3);
 });
 
-test('an import leaves the nonce as it is: it is the log that has it, not the state', () => {
+test('an import keeps the nonce, which belongs to the log', () => {
   const other = createSession({ id: 's' });
   const { nonce } = other;
   other.import(createSession({ id: 's' }).export());
@@ -41,7 +41,7 @@ const stores: readonly [string, () => SessionStore, () => OpenedLog][] = [
   ],
 ];
 
-test.each(stores)('a session that is reopened twice keeps its nonce: %s', async (what, create, open) => {
+test.each(stores)('a session reopened twice keeps its nonce: %s', async (what, create, open) => {
   const session = createSession({ id: 's', store: create() });
   session.record({ type: 'note' });
   await session.close();
@@ -55,7 +55,7 @@ test.each(stores)('a session that is reopened twice keeps its nonce: %s', async 
   }
 });
 
-test('a log without one has none, and neither has its snapshot', () => {
+test('a log without a nonce stays without one, as does its snapshot', () => {
   const records: LogRecord[] = [{ seq: 0, atMs: 0, type: 'session-start', sessionId: 's', slices: [] }];
   expect(replay(records).nonce).toBe('');
   const store = memoryStore();

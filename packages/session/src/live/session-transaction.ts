@@ -2,57 +2,57 @@ import type { Json, Operation, Redactor, SessionEvent, Slice, ToolSession } from
 import type { LogEntry } from '../log/log.ts';
 import type { SliceTable } from '../state/table.ts';
 
-/** What transactions need of their session. */
+/** The part of the session that transactions use. */
 export interface TransactionRoot {
   readonly table: SliceTable;
-  /** Keeps secrets out of what is staged: state is what the log says. */
+  /** Masks staged secrets: the state must match the log. */
   readonly redactor: Redactor | undefined;
   publish(event: SessionEvent): void;
-  /** Answers with what the log has of it. The entry has been masked. */
+  /** Returns the entry as logged. The input is already masked. */
   append(entry: LogEntry): LogEntry;
-  /** Tells subscribers of what was appended. */
+  /** Notifies subscribers of an appended entry. */
   notify(entry: LogEntry): void;
 }
 
 /**
- * The staged changes of one call. Reads see them at once; the session sees them after `commit`, which writes one record, or never.
- * Several may be open at a time: what one commits after another is re-applied on what the other left.
- * After the end, also of a transaction that this one is nested in, every method but `discard` throws HoldfastError `context.closed`.
+ * The staged changes of one call. Reads see them at once; the session sees them after `commit`, which writes one record.
+ * Several may be open: a later commit is re-applied to the state that the earlier one left.
+ * After its end, or the end of a surrounding transaction, every method but `discard` throws HoldfastError `context.closed`.
  */
 export interface SessionTransaction extends ToolSession {
   /** The events staged so far, in order. */
   readonly events: readonly SessionEvent[];
-  /** The operations applied so far without an event, in order, as JSON. */
+  /** The operations applied without an event so far, in order, as JSON. */
   readonly changes: readonly Json[];
   /** @throws HoldfastError `event.invalid` (not JSON), `event.unhandled`, or what a reducer throws. */
   dispatch(event: SessionEvent): void;
   /**
-   * Writes a record of its own at once, seen by everybody whatever becomes of the transaction.
+   * Writes a record of its own at once, visible to everyone regardless of this transaction's outcome.
    * @throws as `dispatch`, and `event.retention` for an event that a `state` slice listens to.
    */
   publish(event: SessionEvent): void;
   /**
-   * Changes a slice without an event: how policies' states move. The commit record holds the operations.
-   * @throws HoldfastError `slice.operation.invalid` also for a slice that has reducers: that one changes by events.
+   * Changes a slice without an event, as policies' states do. The commit record holds the operations.
+   * @throws HoldfastError `slice.operation.invalid` also for a slice with reducers, which changes by events.
    */
   apply(slice: Slice, operations: readonly Operation[]): void;
   /**
-   * Makes changes that a transaction of this session has had in its `changes`, maybe before the process was another.
-   * @throws HoldfastError `change.invalid` for what is none, or of a slice that does not change this way.
+   * Repeats entries of `changes` from an earlier transaction of this session, maybe in another process.
+   * @throws HoldfastError `change.invalid` for an invalid change, or one that its slice does not support.
    */
   reapply(changes: readonly Json[]): void;
   /**
-   * Opens a transaction nested in this one: it reads what is staged here, and its commit writes a record at once but changes
-   * this transaction only, whose own record then has to hold the nested events and changes, too.
+   * Opens a nested transaction. It reads the changes staged here; its commit writes a record at once but changes only this
+   * transaction, whose own record must repeat the nested events and changes.
    */
   begin(): SessionTransaction;
   /**
-   * Writes `entry` as the one record of the call and lets the changes be seen. The entry has the type `tool-call-end`, `feedback` or `event`
-   * and holds `events` and `changes`: they are what a log is replayed from. The record of a nested transaction gets `nested: true`.
-   * @throws HoldfastError `commit.entry_invalid`, or what a reducer throws when it is run again on what somebody else has committed
-   * in the meantime, or the store; then nothing has changed and the transaction is still open.
+   * Writes `entry` as the one record of the call and makes the changes visible. The entry has the type `tool-call-end`, `feedback` or
+   * `event` and holds `events` and `changes`, from which a log is replayed. The record of a nested transaction gets `nested: true`.
+   * @throws HoldfastError `commit.entry_invalid`; the error of a reducer that runs again on changes committed meanwhile; the error of
+   * the store. Nothing has changed then, and the transaction is still open.
    */
   commit(entry: LogEntry): void;
-  /** Drops what is staged. Does nothing after the end. */
+  /** Drops the staged changes. Does nothing after the end. */
   discard(): void;
 }

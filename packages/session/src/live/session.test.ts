@@ -69,7 +69,7 @@ function start(options: SessionOptions = {}) {
   };
 }
 
-test('an event reaches every slice that listens, and the log', () => {
+test('an event reaches every listening slice and the log', () => {
   const { session, store } = start();
   session.dispatch({ type: 'note-added', payload: { text: 'a' } });
   session.dispatch({ type: 'note-added', payload: { text: 'b' } });
@@ -82,7 +82,7 @@ test('an event reaches every slice that listens, and the log', () => {
   ]);
 });
 
-test('every operation does what it says on its kind of slice', () => {
+test('every operation changes its kind of slice', () => {
   const { session } = start();
   session.dispatch({ type: 'owner-set', payload: ['a', 'Ann'] });
   session.dispatch({ type: 'owner-set', payload: ['__proto__', 'Eve'] });
@@ -98,7 +98,7 @@ test('every operation does what it says on its kind of slice', () => {
   expect(session.read(notes).size).toBe(0);
 });
 
-test('what a schema fills in is part of the state', () => {
+test('defaults of a schema are part of the state', () => {
   const tasks = defineSlice<{ text: string; done: boolean }>({
     id: 'tasks',
     kind: 'list',
@@ -111,7 +111,7 @@ test('what a schema fills in is part of the state', () => {
   expect(Object.isFrozen(session.read(tasks).at(0))).toBe(true);
 });
 
-test('state is frozen and is not the object that was dispatched', () => {
+test('state is a frozen copy of the dispatched value', () => {
   const { session } = start();
   const payload = { text: 'a' };
   session.dispatch({ type: 'note-added', payload });
@@ -134,7 +134,7 @@ test.each([
   expect(store.records).toHaveLength(1);
 });
 
-test('a slice of values that are not JSON refuses them with its name', () => {
+test('a slice rejects non-JSON values with its name', () => {
   const odd = defineSlice<Json>({
     id: 'odd',
     kind: 'value',
@@ -169,7 +169,7 @@ test('an event is reduced by all its slices or by none', () => {
   expect(session.read(half)).toBe(0);
 });
 
-test('a transaction sees its own writes at once, others see them after the commit', () => {
+test('a transaction sees its own writes at once; others see them after the commit', () => {
   const { session, store } = start();
   const transaction = session.begin();
   transaction.dispatch({ type: 'note-added', payload: { text: 'a' } });
@@ -183,7 +183,7 @@ test('a transaction sees its own writes at once, others see them after the commi
   });
 });
 
-test('what is discarded leaves no trace, but what was published to a log slice stays', () => {
+test('discarded changes leave no trace, but published ones stay in the log slice', () => {
   const { session, store } = start();
   const transaction = session.begin();
   transaction.dispatch({ type: 'note-added', payload: { text: 'a' } });
@@ -246,7 +246,7 @@ test('operations that policies apply are in the commit record', () => {
   });
 });
 
-test('restoring puts state slices back and keeps log slices', () => {
+test('a restore returns state slices and keeps log slices', () => {
   const { session, store } = start();
   session.dispatch({ type: 'note-added', payload: { text: 'a' } });
   const snapshot = session.snapshot();
@@ -284,7 +284,7 @@ test('slice.conflict: two definitions under one id; equal data without reducers 
   expect(() => session.read(make(3))).toThrow(expect.objectContaining({ code: 'slice.conflict' }));
 });
 
-test('a subscriber that throws breaks nothing and is recorded; it stops once', () => {
+test('a throwing subscriber is recorded and breaks nothing; it unsubscribes once', () => {
   const { session, store } = start();
   const seen: [string, number][] = [];
   const stop = session.subscribe((record) => {
@@ -302,7 +302,7 @@ test('a subscriber that throws breaks nothing and is recorded; it stops once', (
   expect(seen).toHaveLength(2);
 });
 
-test('a store that fails keeps the commit from happening', () => {
+test('a failing store prevents the commit', () => {
   const store = memoryStore();
   let failing = false;
   const { session } = start({
@@ -322,7 +322,7 @@ test('a store that fails keeps the commit from happening', () => {
   expect(store.records.map(({ seq }) => seq)).toEqual([0, 1]);
 });
 
-test('session.closed: nothing is written after the end', () => {
+test('session.closed: a closed session rejects writes', () => {
   const { session } = start();
   void session.close();
   void session.close();
@@ -331,13 +331,13 @@ test('session.closed: nothing is written after the end', () => {
   );
 });
 
-test('an id of its own says when the session began', () => {
+test('a generated id contains the start time', () => {
   expect(createSession({ clock: { ...clock, now: () => Date.UTC(2026, 0, 2, 3, 4, 5) } }).id).toMatch(
     /^2026-01-02-03-04-05-[0-9a-f]{8}$/,
   );
 });
 
-test('a session whose first record cannot be written lets go of its store', () => {
+test('a session whose first record fails closes its store', () => {
   let closed = 0;
   const store = {
     append: () => {
@@ -351,7 +351,7 @@ test('a session whose first record cannot be written lets go of its store', () =
   expect(closed).toBe(1);
 });
 
-test('what a subscriber does to a record changes neither the log nor what is replayed from it', () => {
+test('a subscriber that changes a record affects neither the log nor a replay', () => {
   const store = memoryStore();
   const session = createSession({ slices: [notes], store });
   session.subscribe((record) => {

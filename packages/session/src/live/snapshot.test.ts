@@ -16,7 +16,7 @@ const diary = defineSlice<string>({
 });
 const slices = [notes, diary];
 
-/** Asks for a snapshot as often as told. */
+/** Asks for a snapshot at the given rate. */
 function askingStore(begin: readonly LogRecord[] = []): {
   readonly store: SessionStore;
   readonly ask: () => void;
@@ -45,7 +45,7 @@ function askingStore(begin: readonly LogRecord[] = []): {
 
 const typesOf = (records: readonly LogRecord[]): readonly string[] => records.map(({ type }) => type);
 
-test('a snapshot follows the record after which the store asks for one, and holds all that the records have made', () => {
+test('a snapshot follows the record after which the store asks for it, and holds the full state', () => {
   const { store, ask, records } = askingStore();
   const session = createSession({ id: 's', slices, store });
   const told: string[] = [];
@@ -76,7 +76,7 @@ test('a snapshot follows the record after which the store asks for one, and hold
   expect([...again.records()].map(({ seq }) => seq)).toEqual([3, 4, 5]);
 });
 
-test('it holds no change that has not been committed', () => {
+test('it holds no uncommitted change', () => {
   const { store, ask, records } = askingStore();
   const session = createSession({ slices, store });
   const outer = session.begin();
@@ -90,7 +90,7 @@ test('it holds no change that has not been committed', () => {
   expect(replay(records().slice(-2), { slices }).read(notes).toArray()).toEqual(['outer', 'inner']);
 });
 
-test('slices that were met and not yet noted are noted before', () => {
+test('undeclared slices are declared before it', () => {
   const { store, ask, records } = askingStore();
   const session = createSession({ store });
   ask();
@@ -102,7 +102,7 @@ test('slices that were met and not yet noted are noted before', () => {
   expect(replay(records().slice(3), { slices: [notes] }).read(notes).size).toBe(0);
 });
 
-test('what is open is open again', () => {
+test('open work is open again', () => {
   const { store, ask, records } = askingStore();
   const session = createSession({ store });
   session.record({ type: 'run-start', run: 1 });
@@ -117,7 +117,7 @@ test('what is open is open again', () => {
   expect(replay(records().slice(-2)).openWork()).toEqual(all);
 });
 
-test('going back to before a snapshot records the states themselves, of slices that go back', () => {
+test('a restore to before a snapshot records the restored states', () => {
   const { store, ask, records } = askingStore();
   const session = createSession({ slices, store });
   session.dispatch({ type: 'noted', payload: 'one' });
@@ -136,14 +136,14 @@ test('going back to before a snapshot records the states themselves, of slices t
   for (const from of [0, 4]) {
     const again = replay(records().slice(from), { slices });
     expect(again.export()).toEqual(session.export());
-    // Also in a session that was opened since.
+    // Also in a reopened session.
     again.restore(after);
     again.restore(before);
     expect(again.read(notes).toArray()).toEqual(['one']);
   }
 });
 
-test('a moment between a record and the snapshot after it is before the snapshot', () => {
+test('a state taken between a record and its snapshot precedes the snapshot', () => {
   const { store, ask, records } = askingStore();
   const session = createSession({ slices, store });
   let between = session.snapshot();
@@ -158,7 +158,7 @@ test('a moment between a record and the snapshot after it is before the snapshot
   expect(replay(records().slice(2), { slices }).read(notes).toArray()).toEqual(['one']);
 });
 
-test('a fork is replayed from its snapshot without the session that it comes from, and from its beginning with it', () => {
+test('a fork is replayed from its snapshot without its origin, and from its beginning with it', () => {
   const origin = createSession({ id: 'origin', slices });
   origin.dispatch({ type: 'noted', payload: 'one' });
   const { store, ask, records } = askingStore();
@@ -171,7 +171,7 @@ test('a fork is replayed from its snapshot without the session that it comes fro
   expect(replay(fromSnapshot, { slices }).export()).toEqual(fork.export());
   expect(replay(fromSnapshot, { slices, base: origin }).export()).toEqual(fork.export());
   expect(() => replay(records(), { slices })).toThrow(expect.objectContaining({ code: 'replay.base_missing' }));
-  // The next snapshot knows of the origin as well.
+  // The next snapshot records the origin, too.
   const next = askingStore(fromSnapshot);
   const again = replay(fromSnapshot, { slices, store: next.store });
   next.ask();
@@ -179,7 +179,7 @@ test('a fork is replayed from its snapshot without the session that it comes fro
   expect(next.records().at(-1)).toMatchObject({ forkedFrom: { sessionId: 'origin', seq: 2 } });
 });
 
-test('a snapshot whose slices have no definition here, or another one, is refused as a log is', () => {
+test('a snapshot with missing or different definitions is rejected like a log', () => {
   const { store, ask, records } = askingStore();
   const session = createSession({ slices: [notes], store });
   ask();
@@ -195,7 +195,7 @@ test('a snapshot whose slices have no definition here, or another one, is refuse
   expect(() => replay(from, { slices: [other] })).toThrow(expect.objectContaining({ code: 'slice.conflict' }));
 });
 
-test("a policy's state from a snapshot meets its schema when the policy is met", () => {
+test("a policy's state from a snapshot is validated when the policy first reads it", () => {
   const { store, ask, records } = askingStore();
   const session = createSession({ store });
   const transaction = session.begin();
@@ -208,12 +208,12 @@ test("a policy's state from a snapshot meets its schema when the policy is met",
   expect(again.read(defineSlice<Json>({ id: 'policy', kind: 'value', initial: 0, reducers: {} }))).toBe('x');
 });
 
-test('a snapshot that cannot be written breaks no call: the log says so, and nobody tries again within it', () => {
+test('a failed snapshot breaks no call: it is logged, and not retried within the write', () => {
   const memory = memoryStore();
   let attempts = 0;
   const store: SessionStore = {
     ...memory,
-    // One that never stops asking.
+    // A store that never stops asking.
     snapshotDue: true,
     append(entry, seq, atMs) {
       if (entry.type === 'snapshot') {
@@ -231,7 +231,7 @@ test('a snapshot that cannot be written breaks no call: the log says so, and nob
   expect(replay(memory.records, { slices }).read(notes).toArray()).toEqual(['one']);
 });
 
-test('record.reserved: a snapshot is written by the session alone', () => {
+test('record.reserved: only the session writes snapshots', () => {
   expect(() => createSession().record({ type: 'snapshot' })).toThrow(
     expect.objectContaining({ code: 'record.reserved' }),
   );

@@ -6,7 +6,7 @@ import type { SliceTable } from '../state/table.ts';
 import { toExportedSlice } from './export.ts';
 import type { SessionSnapshot } from './session.ts';
 
-/** What a log says of the session that it was forked from. */
+/** The origin of a fork, as its log has it. */
 export type ForkOrigin = { readonly sessionId: Json; readonly seq: Json };
 
 export interface SnapshotParts {
@@ -17,20 +17,20 @@ export interface SnapshotParts {
   readonly openWork: OpenWorkLedger;
 }
 
-/** The record from which a session is replayed without those before it: all that they have made. */
+/** The record that holds the full state, from which a session is replayed without earlier records. */
 export function toSnapshotEntry({ id, nonce, forkedFrom, table, openWork }: SnapshotParts): LogEntry {
   return {
     type: 'snapshot',
     sessionId: id,
     ...(nonce === '' ? {} : { nonce }),
     ...(forkedFrom && { forkedFrom }),
-    // In the order in which the session met them: that is the order in which they answer events.
+    // In registration order, which is the order in which slices handle events.
     slices: table.slices.map((slice) => toExportedSlice(slice, table.stateOf(slice))),
     open: openWork.toJson(),
   };
 }
 
-/** The slices that a `restore` puts back, with their states, for a log that is not replayed from where they can be made again. */
+/** The restored slices with their states, for a log that is replayed from a later point. */
 export function toRestoredSlices(states: ReadonlyMap<string, SliceState>, table: SliceTable): Json {
   return table.slices.flatMap((slice) => {
     const state = states.get(slice.id);
@@ -52,5 +52,8 @@ export function checkRestorable(
   }
   const unknown = [...states.keys()].find((slice) => table.get(slice) === undefined);
   if (unknown === undefined) return;
-  throw new HoldfastError('slice.unknown', `The snapshot has the slice \`${unknown}\`, which this session never met.`);
+  throw new HoldfastError(
+    'slice.unknown',
+    `The snapshot has the slice \`${unknown}\`, which this session does not have.`,
+  );
 }

@@ -54,7 +54,7 @@ const diary: Slice<ListState<Json>> = defineSlice<Json>({
 const last: Slice<Json> = defineSlice<Json>({ id: 'policy:last', kind: 'value', initial: null, reducers: {} });
 const seen: Slice<KeyedState<Json>> = defineSlice<Json>({ id: 'policy:seen', kind: 'keyed', reducers: {} });
 
-/** State in the plainest form; a step on it is written without persistence, operations or transactions. */
+/** The model: plain state, without persistence, operations or transactions. */
 interface Model {
   readonly total: number;
   readonly items: readonly Json[];
@@ -125,7 +125,7 @@ class ModelTransaction {
     return this.parent === undefined ? root : this.parent.view(root);
   }
 
-  /** What is staged sits on what was there when the first move on it was made; on a log slice always on what is there now. */
+  /** Staged changes apply to the state at the first step on a slice; on a log slice always to the current state. */
   view(root: Model): Model {
     const below = this.below(root);
     const bases = Object.fromEntries(
@@ -134,12 +134,12 @@ class ModelTransaction {
     return this.own.reduce(after, bases as unknown as Model);
   }
 
-  /** Whether it sets as a whole what somebody else has changed since. */
+  /** True if it replaces a whole value that was changed meanwhile. */
   conflicts(root: Model): boolean {
     return this.own.some(({ type }) => type === 'last') && !Object.is(this.#bases.get('last'), this.below(root).last);
   }
 
-  /** The state below after a commit, or undefined when a reducer refuses. */
+  /** The underlying state after a commit, or undefined if a reducer throws. */
   committed(root: Model): Model | undefined {
     let model = this.below(root);
     for (const move of this.own) {
@@ -155,7 +155,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   fc.record({ type: fc.constant('added' as const), payload: fc.integer({ min: 1, max: 6 }) }),
   fc.record({ type: fc.constant('scored' as const), payload: fc.tuple(key, fc.integer({ min: 0, max: 3 })) }),
   fc.record({ type: fc.constant('happened' as const), payload: fc.nat(99) }),
-  // Often enough that two of them meet in some run of every hundred.
+  // Often enough that two of them collide in one of a hundred runs.
   { weight: 4, arbitrary: fc.record({ type: fc.constant('last' as const), payload: fc.nat(99) }) },
   fc.record({ type: fc.constant('seen' as const), payload: key }),
 );
@@ -168,7 +168,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('discard' as const), at }) },
 );
 
-test('property: any interleaving of transactions, nested and beside each other, comes out as its commits one by one', () => {
+test('property: any interleaving of transactions, nested and concurrent, equals its commits in sequence', () => {
   let conflicts = 0;
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {

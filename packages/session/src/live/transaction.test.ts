@@ -58,7 +58,7 @@ function commit(transaction: SessionTransaction, callId: string, parentId?: stri
 const note = (payload: string) => ({ type: 'note-added', payload });
 const taken = (payload: number) => ({ type: 'taken', payload });
 
-test('two transactions open at a time: the second commit keeps what the first wrote', () => {
+test('concurrent transactions: the second commit keeps the writes of the first', () => {
   const { session } = start();
   const [first, second] = [session.begin(), session.begin()];
   first.dispatch(note('first'));
@@ -74,7 +74,7 @@ test('two transactions open at a time: the second commit keeps what the first wr
   expect(session.read(seen).toObject()).toEqual({ a: 1, b: 2 });
 });
 
-test('a commit whose events no longer fit fails: nothing changed, nothing recorded, still open to be discarded', () => {
+test('a commit whose events no longer apply fails: nothing changed or recorded, still open', () => {
   const { session, store } = start();
   const [first, second] = [session.begin(), session.begin()];
   first.dispatch(taken(2));
@@ -90,7 +90,7 @@ test('a commit whose events no longer fit fails: nothing changed, nothing record
   expect(() => second.read(notes)).toThrow(expect.objectContaining({ code: 'context.closed' }));
 });
 
-test('an event that changed nothing is run again on what somebody else has committed', () => {
+test('an event that changed nothing runs again on a concurrent commit', () => {
   const { session } = start();
   const transaction = session.begin();
   transaction.dispatch({ type: 'emptied-if-five', payload: null });
@@ -100,7 +100,7 @@ test('an event that changed nothing is run again on what somebody else has commi
   expect(session.read(stock)).toBe(0);
 });
 
-test('reducers do not run again when nothing moved', () => {
+test('reducers do not run again without concurrent commits', () => {
   let runs = 0;
   const counted = defineSlice<number>({
     id: 'counted',
@@ -123,7 +123,7 @@ test('reducers do not run again when nothing moved', () => {
   expect([runs, session.read(counted)]).toEqual([1, 1]);
 });
 
-test('a nested transaction reads its parent, and its commit is a record at once but no state until the parent commits', () => {
+test('a nested transaction reads its parent; its commit is recorded at once but applied when the parent commits', () => {
   const { session, store } = start();
   const parent = session.begin();
   parent.dispatch(note('a'));
@@ -147,7 +147,7 @@ test('a nested transaction reads its parent, and its commit is a record at once 
   });
 });
 
-test('discarding a nested transaction drops its own changes only; discarding the parent drops all', () => {
+test('discarding a nested transaction drops its changes; discarding the parent drops all', () => {
   const { session, store } = start();
   const parent = session.begin();
   parent.dispatch(note('a'));
@@ -163,7 +163,7 @@ test('discarding a nested transaction drops its own changes only; discarding the
   expect(store.records.map(({ type }) => type)).toEqual(['session-start', 'tool-call-end']);
 });
 
-test('two nested in one parent keep what each other wrote, and one that no longer fits fails alone', () => {
+test("two nested transactions keep each other's writes; one that no longer applies fails alone", () => {
   const { session } = start();
   const parent = session.begin();
   const [one, two, three] = [parent.begin(), parent.begin(), parent.begin()];
@@ -182,7 +182,7 @@ test('two nested in one parent keep what each other wrote, and one that no longe
 });
 
 test.each(['read', 'dispatch', 'publish', 'apply', 'begin', 'commit'] as const)(
-  'context.closed: %s of a nested transaction, at any depth, once one around it has ended',
+  'context.closed: %s of a nested transaction, at any depth, after a surrounding one has ended',
   (method) => {
     for (const end of ['commit', 'discard'] as const) {
       const { session, store } = start();
@@ -208,7 +208,7 @@ test.each(['read', 'dispatch', 'publish', 'apply', 'begin', 'commit'] as const)(
   },
 );
 
-test('what is published is seen at once by everybody and lost by nobody, also where the same slice is staged', () => {
+test('published events are visible at once and never lost, even where the same slice is staged', () => {
   const { session } = start();
   const [parent, other] = [session.begin(), session.begin()];
   parent.dispatch({ type: 'happened', payload: 'staged by the parent' });
@@ -234,7 +234,7 @@ test('what is published is seen at once by everybody and lost by nobody, also wh
   ]);
 });
 
-test('a slice that the session meets late answers the events that are staged already', () => {
+test('a slice registered late handles events that are already staged', () => {
   const { session } = start();
   const copies = defineSlice<string>({
     id: 'copies',
@@ -255,7 +255,7 @@ test('a slice that the session meets late answers the events that are staged alr
   expect(session.read(copies).toArray()).toEqual(['a', 'b', 'c']);
 });
 
-test('commit.conflict: a value set as a whole does not undo what somebody else has set', () => {
+test('commit.conflict: replacing a whole value does not undo a concurrent change', () => {
   const session = createSession({ slices: [] });
   const count: Slice<number> = defineSlice<number>({ id: 'count', kind: 'value', initial: 0, reducers: {} });
   const set = (transaction: SessionTransaction): void =>
@@ -272,7 +272,7 @@ test('commit.conflict: a value set as a whole does not undo what somebody else h
   expect(session.read(count)).toBe(1);
 });
 
-test('slice.operation.invalid: a slice with reducers changes by events only', () => {
+test('slice.operation.invalid: a slice with reducers changes only by events', () => {
   const { session } = start();
   const transaction = session.begin();
   expect(() => transaction.apply(stock, [replace(9)])).toThrow(
@@ -288,7 +288,7 @@ test('slice.value.invalid: the key of an item is a string', () => {
   );
 });
 
-test('the log holds an item as the slice keeps it, defaults filled in', () => {
+test('the log holds items with defaults filled in', () => {
   const { session, store } = start();
   const filled = defineSlice<{ text: string; done: boolean }>({
     id: 'policy:filled',
@@ -305,7 +305,7 @@ test('the log holds an item as the slice keeps it, defaults filled in', () => {
   ]);
 });
 
-test('a nested commit that the store refuses leaves the parent as it was', () => {
+test('a nested commit that the store rejects leaves the parent unchanged', () => {
   let full = false;
   const kept = memoryStore();
   const session = createSession({
@@ -329,7 +329,7 @@ test('a nested commit that the store refuses leaves the parent as it was', () =>
   expect(parent.read(notes).toArray()).toEqual(['a']);
 });
 
-test('1,000 levels of nesting: every level has its own state, and all of it is committed in order', () => {
+test('1,000 levels of nesting: every level has its own state, and all levels commit in order', () => {
   const { session } = start();
   const levels: SessionTransaction[] = [session.begin()];
   for (let depth = 0; depth < 1_000; depth += 1) {
@@ -343,7 +343,7 @@ test('1,000 levels of nesting: every level has its own state, and all of it is c
   expect(session.read(notes).toArray()).toEqual(Array.from({ length: 1_000 }, (_, depth) => String(depth)));
 });
 
-test('a subscriber that breaks while the store is full does not fail what is recorded already', () => {
+test('a subscriber that throws while the store is full does not fail the recorded commit', () => {
   const kept = memoryStore();
   let room = 2;
   const session = createSession({
@@ -365,7 +365,7 @@ test('a subscriber that breaks while the store is full does not fail what is rec
   expect(() => session.dispatch(note('b'))).toThrow('disk full');
 });
 
-test('changes that a transaction has had are made again, also by another process and in one that is nested', () => {
+test('earlier changes are re-applied, also by another process and in a nested transaction', () => {
   const { session, store } = start();
   const first = session.begin();
   first.apply(seen, [upsert('a', 1), upsert('b', 2), remove('b')]);
@@ -374,7 +374,7 @@ test('changes that a transaction has had are made again, also by another process
   expect(session.read(seen).size).toBe(0);
 
   const again = replay(store.records, { slices: [notes, stock, diary] });
-  // Another definition than the one that made them: what it made need not meet the schema of this one.
+  // Another definition than the original: its schema does not validate the changes again.
   again.register(defineSlice<Json>({ id: 'policy:seen', kind: 'keyed', schema: v.string() as never, reducers: {} }));
   for (const at of [session, again]) {
     const outer = at.begin();
@@ -406,7 +406,7 @@ test.each<Json>([
   expect(() => transaction.reapply([])).toThrow(expect.objectContaining({ code: 'context.closed' }));
 });
 
-test('slice.operation.invalid: a change that its slice cannot take', () => {
+test('slice.operation.invalid: a change that its slice cannot hold', () => {
   const { session } = start();
   session.read(seen);
   expect(() => session.begin().reapply([{ slice: 'policy:seen', op: 'append', items: [1] }])).toThrow(
@@ -414,7 +414,7 @@ test('slice.operation.invalid: a change that its slice cannot take', () => {
   );
 });
 
-test('what a call changes in many slices is found at once, and counts or is dropped as a whole', () => {
+test('changes in many slices are found in constant time, and commit or are dropped together', () => {
   let looks = 0;
   const many = Array.from({ length: 400 }, (_, index): Slice<number> => {
     const slice = defineSlice<number>({ id: `many-${index}`, kind: 'value', initial: 0, reducers: {} });
@@ -437,7 +437,7 @@ test('what a call changes in many slices is found at once, and counts or is drop
   const transaction = change(1);
   looks = 0;
   for (const slice of many) transaction.read(slice);
-  // One for each slice before it would be 80,000.
+  // A linear search would need 80,000.
   expect(looks).toBeLessThan(10_000);
   transaction.commit({ type: 'event', events: [], changes: [...transaction.changes] });
   expect(new Set(many.map((slice) => session.read(slice)))).toEqual(new Set([2]));

@@ -5,17 +5,17 @@ import { copyEvent, reduceEvent } from '../state/reduce.ts';
 import { applyChange, type Change, checkOperation, handOut, type SliceState } from '../state/slice.ts';
 import type { SessionTransaction, TransactionRoot } from './session-transaction.ts';
 
-/** What one transaction makes of a slice. */
+/** The staged state of one slice. */
 interface StagedState {
   readonly slice: Slice;
-  /** The state below this transaction that `state` was computed from. */
+  /** The underlying state that `state` was computed from. */
   base: SliceState;
   state: SliceState;
-  /** False until something has been staged. */
+  /** False until something is staged. */
   counts: boolean;
 }
 
-/** Types of records that change state. */
+/** Types of records that may change state. */
 const committable: ReadonlySet<string> = new Set(['tool-call-end', 'feedback', 'event']);
 
 export class StagedTransaction implements SessionTransaction {
@@ -23,11 +23,11 @@ export class StagedTransaction implements SessionTransaction {
   readonly #parent: StagedTransaction | undefined;
   #events: SessionEvent[] | undefined;
   #changes: Change[] | undefined;
-  // A list, because a call changes few slices. By id: policies made anew for every run bring equal slices that are not the same object.
+  // A list, because calls change few slices. Keyed by id: policies recreated for every run bring equal slices that are other objects.
   #staged: StagedState[] | undefined;
-  /** Of a call that changes many. */
+  /** An index for calls that change many slices. */
   #stagedById: Map<string, StagedState> | undefined;
-  /** How many of the root's reducing slices the staged events have met. */
+  /** Number of the root's reducing slices that the staged events have reached. */
   #met: number;
   #open = true;
 
@@ -47,7 +47,7 @@ export class StagedTransaction implements SessionTransaction {
 
   read<State>(slice: Slice<State>): State {
     this.#checkOpen();
-    // The state of a slice has the type that its definition says; `checkOperation` has checked every item.
+    // Its definition determines the type of a slice's state; `checkOperation` has checked every item.
     return handOut(this.#stateOf(slice)) as State;
   }
 
@@ -69,7 +69,7 @@ export class StagedTransaction implements SessionTransaction {
       const staged = this.#stagedOf(first);
       this.#stage(staged, reduceEvent(first, staged.state, reduced));
     } else {
-      // All slices or none: nothing is staged before every reducer has answered.
+      // All slices or none: nothing is staged until every reducer has returned.
       const staged = slices.map((slice) => this.#stagedOf(slice));
       const states = staged.map(({ slice, state }) => reduceEvent(slice, state, reduced));
       for (const [index, state] of states.entries()) this.#stage(staged[index] as StagedState, state);
@@ -113,11 +113,11 @@ export class StagedTransaction implements SessionTransaction {
       if (read === undefined) {
         throw new HoldfastError(
           'change.invalid',
-          `What is to be changed again is no change, or of a slice that does not change this way: ${JSON.stringify(json).slice(0, 200)}.`,
+          `Cannot re-apply: not a valid change for this slice: ${JSON.stringify(json).slice(0, 200)}.`,
         );
       }
       const staged = this.#stagedOf(read.slice);
-      // The schema has made this of what it was given, and need not take again what it once made.
+      // Already output of the schema, which may reject it.
       const change = checkOperation({ ...read.slice, schema: undefined }, read.operation);
       this.#stage(staged, applyChange(read.slice, staged.state, change));
       this.#changes ??= [];
@@ -136,8 +136,8 @@ export class StagedTransaction implements SessionTransaction {
     this.#catchUp();
     const masked = this.#takeMasks(entry);
     for (const staged of this.#staged ?? none) this.#rebase(staged, this.#stateBelow(staged.slice));
-    // Not only `parentId` tells: a call of a child session has a parent, too, and yet commits on its own.
-    // The record comes first: when the store refuses it, nothing has changed.
+    // `parentId` alone does not tell: a child session's call has a parent, yet commits on its own.
+    // The record comes first: if the store rejects it, nothing has changed.
     const noted = this.#root.append(this.#parent === undefined ? masked : { ...masked, nested: true });
     this.#open = false;
     if (this.#parent !== undefined) this.#parent.#merge(this);
@@ -161,23 +161,23 @@ export class StagedTransaction implements SessionTransaction {
       throw new HoldfastError('context.closed', 'The call has ended: its session can no longer be used.');
   }
 
-  // A record that lacks what was staged would be a log from which something else is rebuilt.
+  // A record without the staged changes would rebuild a different state.
   #checkEntry({ type, events, changes }: LogEntry): void {
     const whole = lengthOf(events) === this.events.length && lengthOf(changes) === this.changes.length;
     if (whole && committable.has(type)) return;
     throw new HoldfastError(
       'commit.entry_invalid',
-      `The entry of a commit has the type \`tool-call-end\`, \`feedback\` or \`event\` and holds the transaction's \`events\` and \`changes\`, got \`${type}\` with ${lengthOf(events)} of ${this.events.length} events and ${lengthOf(changes)} of ${this.changes.length} changes.`,
+      `A commit entry must have the type \`tool-call-end\`, \`feedback\` or \`event\` and hold the transaction's \`events\` and \`changes\`, got \`${type}\` with ${lengthOf(events)} of ${this.events.length} events and ${lengthOf(changes)} of ${this.changes.length} changes.`,
     );
   }
 
-  /** Masks the entry, and what was staged before a secret in it was known: state has to be what the record makes of it. */
+  /** Masks the entry, and changes staged before one of its secrets was known: the state must match the record. */
   #takeMasks(entry: LogEntry): LogEntry {
     const { redactor } = this.#root;
     if (redactor === undefined) return entry;
     const masked = redactor.maskRecord(entry);
     if (masked['events'] === entry['events'] && masked['changes'] === entry['changes']) return masked;
-    // `checkEntry` has seen that both are whole; each is what was staged, with masks.
+    // `checkEntry` has verified that both are complete; the items differ only by masks.
     if (this.#events !== undefined)
       this.#events = [...(masked['events'] as readonly Json[])] as unknown as SessionEvent[];
     if (this.#changes !== undefined) this.#changes = [...(masked['changes'] as readonly Json[])] as unknown as Change[];
@@ -190,16 +190,16 @@ export class StagedTransaction implements SessionTransaction {
   }
 
   #stateOf(slice: Slice): SliceState {
-    const below = this.#stateBelow(slice); // Also lets the session know the slice.
+    const below = this.#stateBelow(slice); // Also registers the slice.
     this.#catchUp();
     const staged = this.#find(slice.id);
     if (staged === undefined) return below;
-    // What is published is seen at once, also by who has staged something for the same slice.
+    // Published events are visible at once, also to a transaction that has staged changes of the slice.
     if (slice.retention === 'log') this.#rebase(staged, below);
     return staged.state;
   }
 
-  /** What is staged for the slice, or what would be: nothing of it counts before `#stage`. */
+  /** The staged state of the slice, or a new one that takes effect with `#stage`. */
   #stagedOf(slice: Slice): StagedState {
     const below = this.#stateBelow(slice);
     const staged = this.#find(slice.id);
@@ -208,7 +208,7 @@ export class StagedTransaction implements SessionTransaction {
     return staged;
   }
 
-  /** Also for an event that changed nothing: on what somebody else commits before, it may. */
+  /** Also for an event that changed nothing: after a concurrent commit it may. */
   #stage(staged: StagedState, state: SliceState): void {
     staged.state = state;
     if (staged.counts) return;
@@ -227,8 +227,8 @@ export class StagedTransaction implements SessionTransaction {
   }
 
   /**
-   * Runs the staged events through slices that the session met after them: replaying the log does so, too, because whatever the
-   * session knows by the time of the commit record is noted before it.
+   * Applies the staged events to slices registered after them, as a replay would: every slice known at the commit is declared before
+   * its record.
    */
   #catchUp(): void {
     const { reducing } = this.#root.table;
@@ -241,14 +241,14 @@ export class StagedTransaction implements SessionTransaction {
     }
   }
 
-  /** Moves what is staged onto `below`, when somebody else has changed what it was computed from. */
+  /** Moves staged changes onto `below` if the state they were computed from has changed. */
   #rebase(staged: StagedState, below: SliceState): void {
     if (Object.is(staged.base, below)) return;
     staged.state = this.#reapply(staged.slice, below);
     staged.base = below;
   }
 
-  // No slice changes both by events and without, so the order between the two does not matter.
+  // A slice changes either by events or without, so the order of the two does not matter.
   #reapply(slice: Slice, from: SliceState, moved = true): SliceState {
     let state = from;
     if (slice.reducers.size > 0) for (const event of this.#events ?? none) state = reduceEvent(slice, state, event);
@@ -258,17 +258,17 @@ export class StagedTransaction implements SessionTransaction {
     return state;
   }
 
-  /** A whole value that was computed from another one than is there now would undo what somebody else did. */
+  /** Rejects a whole value computed from an outdated one, which would undo a concurrent change. */
   #checkRelative(change: Change): Change {
     if (change.op !== 'replace' && change.op !== 'clear') return change;
     throw new HoldfastError(
       'commit.conflict',
-      `\`${change.slice}\` was changed by somebody else while this call set it as a whole; nothing was done, call again.`,
+      `\`${change.slice}\` was changed concurrently while this call replaced its whole value. Nothing was changed; call again.`,
       { data: { slice: change.slice } },
     );
   }
 
-  /** Takes over what a nested transaction has staged on top of this one. */
+  /** Adopts the staged changes of a nested transaction. */
   #merge(nested: StagedTransaction): void {
     for (const { slice, state } of nested.#staged ?? none) this.#stage(this.#stagedOf(slice), state);
     this.#events = joined(this.#events, nested.#events);

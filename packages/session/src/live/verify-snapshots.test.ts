@@ -61,26 +61,26 @@ function writeLog(): readonly LogRecord[] {
 const numbersOf = (records: readonly LogRecord[]): readonly number[] =>
   records.filter(({ type }) => type === 'snapshot').map(({ seq }) => seq);
 
-test('snapshots hold what the records before them have made', () => {
+test('snapshots match the records before them', () => {
   const records = writeLog();
   const count = numbersOf(records).length;
   expect(count).toBeGreaterThan(4);
   expect(verifySnapshots(records, { slices })).toEqual({ compared: count, unchecked: [] });
-  // From a snapshot on that one is what is compared with.
+  // The comparison starts from the first snapshot.
   expect(verifySnapshots(records.slice(numbersOf(records)[1]), { slices })).toEqual({
     compared: count - 2,
     unchecked: [],
   });
 });
 
-test('what is not passed is not compared, and said', () => {
+test('slices without a passed definition are reported as unchecked', () => {
   const records = writeLog();
   const compared = numbersOf(records).length;
   expect(verifySnapshots(records)).toEqual({ compared, unchecked: ['notes', 'total'] });
   expect(verifySnapshots(records, { slices: [total] })).toEqual({ compared, unchecked: ['notes'] });
 });
 
-test('work that lost its process since is the same work', () => {
+test('interrupted work counts as the same work', () => {
   const records = writeLog();
   const again = replay(records, { slices, store: storeWithSnapshots(records) });
   for (let number = 0; number < 6; number += 1) again.dispatch({ type: 'noted', payload: 'more' });
@@ -100,7 +100,7 @@ test.each<[string, (snapshot: Snapshot) => object, string | undefined]>([
     'notes',
   ],
   [
-    'with a counter set back',
+    'with a decreased counter',
     ({ slices: [first, second, ...rest] }) => ({ slices: [first, { ...second, state: 0 }, ...rest] }),
     'total',
   ],
@@ -108,7 +108,7 @@ test.each<[string, (snapshot: Snapshot) => object, string | undefined]>([
   ['with a slice less', ({ slices: all }) => ({ slices: all.slice(1) }), 'notes'],
   ['with a slice more', ({ slices: all }) => ({ slices: [...all, { ...all[2], id: 'mine' }] }), 'mine'],
   ['without open work', () => ({ open: { runs: [], calls: [] } }), undefined],
-  ['with slices that are none', () => ({ slices: null }), 'notes'],
+  ['with invalid slices', () => ({ slices: null }), 'notes'],
 ])('log.snapshot: one %s', (_what, change, slice) => {
   const records = writeLog();
   const [, , at = 0] = numbersOf(records);
@@ -120,12 +120,12 @@ test.each<[string, (snapshot: Snapshot) => object, string | undefined]>([
     seq: at,
     ...(slice !== undefined && { slice }),
     message: expect.stringMatching(
-      /^The snapshot \d+ does not hold.*It was changed afterwards, or a reducer is not pure\.$/,
+      /^The snapshot \d+ differs from the records.*It was changed afterwards, or a reducer is not pure\.$/,
     ),
   });
 });
 
-test('log.snapshot: a reducer that does not give the same each time', () => {
+test('log.snapshot: an impure reducer', () => {
   let calls = 0;
   const impure = defineSlice<number>({
     id: 'impure',
@@ -147,7 +147,7 @@ test('log.snapshot: a reducer that does not give the same each time', () => {
   });
 });
 
-test('what a redactor has learned since is masked in a snapshot, and differs from nothing', () => {
+test('a secret learned later is masked in a snapshot, and counts as equal', () => {
   let secret = 'nothing yet';
   const mask = (text: string): string => text.replaceAll(secret, '[redacted:0123456789ab]');
   const redactor = toRedactor({
@@ -166,7 +166,7 @@ test('what a redactor has learned since is masked in a snapshot, and differs fro
   expect(verifySnapshots(records, { slices }).problem).toBeUndefined();
 });
 
-test('a fork is compared from its beginning with the session that it comes from, and else from its first snapshot', () => {
+test('a fork is compared from its beginning with its origin, or else from its first snapshot', () => {
   const origin = createSession({ id: 'origin', slices });
   work(origin);
   const store = storeWithSnapshots();
@@ -178,7 +178,7 @@ test('a fork is compared from its beginning with the session that it comes from,
   expect(verifySnapshots(records, { slices })).toEqual({ compared: count - 1, unchecked: [] });
 });
 
-test('records that cannot be replayed are told as replay tells them', () => {
+test('records that cannot be replayed fail as in replay', () => {
   expect(() => verifySnapshots([])).toThrow(expect.objectContaining({ code: 'replay.record_invalid' }));
   expect(() => verifySnapshots(writeLog().toSpliced(3, 1))).toThrow(
     expect.objectContaining({ code: 'replay.record_invalid', data: { seq: 3 } }),

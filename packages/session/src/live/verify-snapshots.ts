@@ -6,30 +6,29 @@ import { toExportedSlice } from './export.ts';
 import { type Rebuilt, type ReplayOptions, rebuild } from './replay.ts';
 
 export interface SnapshotVerification {
-  /** How many snapshots were compared with what the records before them have made. */
+  /** Number of snapshots compared with the records before them. */
   readonly compared: number;
-  /** Slices that were not compared: their reducers were not passed. Sorted. */
+  /** Slices that were not compared because their reducers were not passed. Sorted. */
   readonly unchecked: readonly string[];
-  /** The first snapshot that holds something else. */
+  /** The first snapshot that differs. */
   readonly problem?: SnapshotProblem;
 }
 
 export interface SnapshotProblem {
   readonly code: 'log.snapshot';
-  /** Of the snapshot. */
+  /** Of the snapshot record. */
   readonly seq: number;
-  /** Of the slice that differs, if it is one. */
+  /** The slice that differs, if the difference is in a slice. */
   readonly slice?: string;
   readonly message: string;
 }
 
 /**
- * Compares each snapshot of a log with what the records before it have made: one that differs was changed together with all links
- * after it, or was made by a reducer that does not give the same each time. The first record may be a snapshot itself, and is then
- * what the next one is compared with; so is the first one of a fork when `base` is not passed. Slices without reducers, as policies'
- * states are, need no definition.
+ * Compares each snapshot of a log with the state rebuilt from the records before it. A difference means that the snapshot and all
+ * links after it were forged, or that a reducer is impure. If the first record is a snapshot, the next one is compared with it; the
+ * same holds for the first snapshot of a fork without `base`. Slices without reducers, such as policies' states, need no definition.
  *
- * @throws HoldfastError as `replay`, but for `replay.slice_missing`.
+ * @throws HoldfastError as `replay`, except `replay.slice_missing`.
  */
 export function verifySnapshots(
   records: readonly LogRecord[],
@@ -60,13 +59,13 @@ function firstSnapshot(records: readonly LogRecord[]): number {
   );
 }
 
-/** The slices that change by events, as the log declares them. */
+/** Slices that change by events, as declared in the log. */
 function listReducing(records: readonly LogRecord[]): readonly SliceDeclaration[] {
   const byId = new Map<string, SliceDeclaration>();
   for (const record of records) {
     for (const json of declaredIn(record)) {
       const declaration = parseDeclaration(json);
-      // What is no declaration, replaying the record says.
+      // Replay reports invalid declarations.
       if (declaration === undefined || declaration.events.length === 0) continue;
       const events = [...(byId.get(declaration.id)?.events ?? []), ...declaration.events];
       byId.set(declaration.id, { ...declaration, events: [...new Set(events)] });
@@ -81,7 +80,7 @@ function declaredIn(record: LogRecord): readonly unknown[] {
   return declares && Array.isArray(record['slices']) ? record['slices'] : [];
 }
 
-/** Answers what the slice does, and does nothing. */
+/** A slice that handles the declared events without effect. */
 function toIdleSlice({ events, ...declaration }: SliceDeclaration): Slice {
   const reducers = new Map(events.map((type) => [type, () => undefined]));
   return Object.freeze({ initial: undefined, ...declaration, schema: undefined, reducers });
@@ -94,9 +93,10 @@ function compare(record: LogRecord, before: Rebuilt, unchecked: ReadonlySet<stri
     code: 'log.snapshot',
     seq,
     ...(slice !== undefined && { slice }),
-    message: `The snapshot ${seq} does not hold what the records before it have made: ${what}. It was changed afterwards, or a reducer is not pure.`,
+    message: `The snapshot ${seq} differs from the records before it: ${what}. It was changed afterwards, or a reducer is not pure.`,
   });
-  if (!isSame([sessionId, forkedFrom], [start.sessionId, start.forkedFrom])) return differs('it is of another session');
+  if (!isSame([sessionId, forkedFrom], [start.sessionId, start.forkedFrom]))
+    return differs('it belongs to another session');
   const recorded = new Map((Array.isArray(slices) ? slices : []).map((slice) => [idOf(slice), slice]));
   for (const slice of rebuilding.table.slices) {
     const found = recorded.get(slice.id);
@@ -105,11 +105,11 @@ function compare(record: LogRecord, before: Rebuilt, unchecked: ReadonlySet<stri
     if (!isPlainObject(found)) return differs(`the slice \`${slice.id}\` is missing`, slice.id);
     const { state } = toExportedSlice(slice, rebuilding.table.stateOf(slice));
     if (!isSame([found['kind'], found['retention'], found['state']], [slice.kind, slice.retention, state]))
-      return differs(`the state of \`${slice.id}\` is another`, slice.id);
+      return differs(`the state of \`${slice.id}\` differs`, slice.id);
   }
   const [more] = recorded.keys();
-  if (more !== undefined) return differs(`the slice \`${more}\` is one more`, more);
-  if (!isSame(withoutEnds(open), withoutEnds(openWork.toJson()))) return differs('other work is open');
+  if (more !== undefined) return differs(`the slice \`${more}\` is unexpected`, more);
+  if (!isSame(withoutEnds(open), withoutEnds(openWork.toJson()))) return differs('the open work differs');
   return undefined;
 }
 
@@ -117,17 +117,17 @@ function idOf(json: unknown): string {
   return isPlainObject(json) ? String(json['id']) : '';
 }
 
-/** Which calls have lost their process by opening the log no record says. */
+/** Without the interruption marks, which are set on opening the log and not recorded. */
 function withoutEnds(open: Json | undefined): unknown {
   return JSON.parse(JSON.stringify(open ?? null), (key, value: unknown) => (key === 'interrupted' ? undefined : value));
 }
 
-/** Both were made by the same steps, so their keys have the same order. */
+/** Both come from the same code, so their keys have the same order. */
 function isSame(held: unknown, made: unknown): boolean {
   return JSON.stringify(held) === JSON.stringify(made) || matches(held, made);
 }
 
-/** Whether they differ by masks only: what has become known as a secret later is masked in a snapshot, and not in older records. */
+/** True if they differ only by masks: a secret learned later is masked in a snapshot, but not in older records. */
 function matches(held: unknown, made: unknown): boolean {
   if (typeof held === 'string') return held === made || hasMask(held);
   if (Array.isArray(held)) {

@@ -21,7 +21,7 @@ test.each<[string, string, object]>([
   if ('record' in parsed) expect(Object.keys(parsed.record)).toEqual(Object.keys(record));
 });
 
-test('a field `__proto__` is a field', () => {
+test('`__proto__` is an ordinary field', () => {
   const parsed = parseRecord(`${start},"atMs":1,"type":"note","__proto__":{"type":"other"}}`, place);
   if (!('record' in parsed)) throw new Error(parsed.message);
   expect(Object.getOwnPropertyNames(parsed.record)).toContain('__proto__');
@@ -31,17 +31,17 @@ test('a field `__proto__` is a field', () => {
 test.each<[string, string, string]>([
   ['another number', `{"seq":8,"prev":"${head}","atMs":1,"type":"note"}`, 'log.sequence'],
   ['another number, said a second time', `${start},"atMs":1,"type":"note","seq":8}`, 'log.sequence'],
-  ['a number that is text', `{"seq":"7","prev":"${head}","atMs":1,"type":"note"}`, 'log.sequence'],
+  ['a text number', `{"seq":"7","prev":"${head}","atMs":1,"type":"note"}`, 'log.sequence'],
   ['another link', `{"seq":7,"prev":"${beginning.head}","atMs":1,"type":"note"}`, 'log.chain'],
   ['another link, said a second time', `${start},"prev":"x","atMs":1,"type":"note"}`, 'log.chain'],
   ['no type', `${start},"atMs":1}`, 'log.record.invalid'],
   ['no time', `${start},"type":"note"}`, 'log.record.invalid'],
-  ['a time that is text', `${start},"atMs":"1","type":"note"}`, 'log.record.invalid'],
+  ['a text time', `${start},"atMs":"1","type":"note"}`, 'log.record.invalid'],
   ['nothing after its link', `${start},`, 'log.record.invalid'],
   ['something after its end', `${start},"atMs":1,"type":"note"}}`, 'log.record.invalid'],
   ['brackets', `[${start},"atMs":1,"type":"note"}]`, 'log.record.invalid'],
   ['a byte order mark', `\ufeff${start},"atMs":1,"type":"note"}`, 'log.record.invalid'],
-])('a record with %s is none', (_what, text, code) => {
+])('a record with %s is rejected', (_what, text, code) => {
   expect(parseRecord(text, place)).toMatchObject({ code });
 });
 
@@ -49,10 +49,10 @@ test.each<[string, string, ChainPlace | string]>([
   ['a first record', `{"seq":0,"prev":"${beginning.head}","atMs":1,"type":"note"}`, beginning],
   ['a snapshot anywhere', `${start},"atMs":1,"type":"snapshot"}`, place],
   ['a later record', `${start},"atMs":1,"type":"note"}`, 'log.sequence'],
-  ['a snapshot that is the first record of all', `{"seq":0,"prev":"${head}","atMs":1,"type":"snapshot"}`, 'log.chain'],
+  ['a snapshot numbered 0', `{"seq":0,"prev":"${head}","atMs":1,"type":"snapshot"}`, 'log.chain'],
   ['a snapshot without a link', '{"seq":7,"prev":"x","atMs":1,"type":"snapshot"}', 'log.sequence'],
   ['a snapshot with half a number', `{"seq":7.5,"prev":"${head}","atMs":1,"type":"snapshot"}`, 'log.sequence'],
-])('where a file begins: %s', (_what, text, expected) => {
+])('at the start of a file: %s', (_what, text, expected) => {
   expect(parseRecord(text, undefined)).toMatchObject(
     typeof expected === 'string' ? { code: expected } : { place: expected },
   );

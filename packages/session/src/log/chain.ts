@@ -2,21 +2,21 @@ import { hash } from 'node:crypto';
 import { decodeJson, isPlainObject } from '@holdfast/core/internal';
 import type { LogRecord } from './log.ts';
 
-/** The link of the first record, which follows none. */
+/** The link of the first record. */
 const firstLink = '0'.repeat(64);
 
-/** What the next record's `prev` must be: the SHA-256 of the bytes of this line without its newline. */
+/** The `prev` of the next record: the SHA-256 of this line's bytes without its newline. */
 export function linkOf(line: string | Uint8Array): string {
   return hash('sha256', line, 'hex');
 }
 
-/** A place between two records: the number of the one that follows, and the link that it has to carry. */
+/** A position between two records: the number and link of the next one. */
 export interface ChainPlace {
   readonly seq: number;
   readonly head: string;
 }
 
-/** The place before the first record of all. */
+/** The position before the first record. */
 export const beginning: ChainPlace = { seq: 0, head: firstLink };
 
 export interface ChainProblem {
@@ -25,15 +25,15 @@ export interface ChainProblem {
   readonly message: string;
 }
 
-/** `place`: where the record stands. */
+/** `place`: the position of the record. */
 export type ParsedRecord = { readonly record: LogRecord; readonly place: ChainPlace } | ChainProblem;
 
-/** The record in `text`, without its link. `place`: where it stands; `undefined`: at the beginning, or, when it is a snapshot, anywhere. */
+/** Parses a record, without its link. `place`: its position; `undefined`: the beginning, or for a snapshot anywhere. */
 export function parseRecord(text: string, place: ChainPlace | undefined): ParsedRecord {
   return (place && parseUsual(text, place)) ?? parseAny(text, place);
 }
 
-/** As a line of ours begins; anything else is looked at more closely. This way no object is made twice. */
+/** Fast path for a line in our own format; avoids creating the object twice. */
 function parseUsual(text: string, place: ChainPlace): ParsedRecord | undefined {
   const { seq, head } = place;
   const start = `{"seq":${seq},"prev":"${head}",`;
@@ -73,13 +73,13 @@ function parseAny(text: string, known: ChainPlace | undefined): ParsedRecord {
   }
   const { prev, ...record } = value;
   if (prev !== place.head) {
-    return { code: 'log.chain', message: `Something before record ${place.seq} was changed after it was written.` };
+    return { code: 'log.chain', message: `A record before ${place.seq} was changed after it was written.` };
   }
   // Checked above; the other fields came from JSON.
   return { record: record as LogRecord, place };
 }
 
-/** A snapshot can be gone on from whatever there was before it. */
+/** A snapshot may follow any position. */
 function placeBefore({ type, seq, prev }: Readonly<Record<string, unknown>>): ChainPlace {
   const fits = type === 'snapshot' && Number.isSafeInteger(seq) && Number(seq) > 0 && isLink(prev);
   return fits ? { seq: Number(seq), head: String(prev) } : beginning;

@@ -1,9 +1,8 @@
 import { describeThrown } from '@holdfast/core/internal';
 import type { LogEntry, LogRecord } from './log.ts';
 
-/** Those who are told of every record. What they throw breaks nothing, and is noted. */
+/** Listeners called for every record. Their errors are logged and break nothing. */
 export class RecordListeners {
-  /** Those that are told. */
   readonly all: ReadonlySet<(record: LogRecord) => void>;
   readonly #listeners = new Set<(record: LogRecord) => void>();
   readonly #note: (failure: LogEntry) => void;
@@ -13,7 +12,7 @@ export class RecordListeners {
     this.all = this.#listeners;
   }
 
-  /** The answer removes it again: true once. */
+  /** Returns a function that removes the listener: true once. */
   add(listener: (record: LogRecord) => void): () => boolean {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -22,7 +21,7 @@ export class RecordListeners {
   tell(record: LogRecord): void {
     for (const listener of this.#listeners) {
       try {
-        // An async function is one, too, for the compiler.
+        // The type also admits async functions.
         const answer: unknown = listener(record);
         if (typeof answer === 'object' && answer !== null) void this.#hearOut(record, answer);
       } catch (thrown) {
@@ -31,7 +30,7 @@ export class RecordListeners {
     }
   }
 
-  /** Waits for what a listener does later: nobody else would hear of its failure, and it would end the process. */
+  /** Catches a listener's late failure, which would otherwise end the process. */
   async #hearOut(record: LogRecord, answer: unknown): Promise<void> {
     try {
       await answer;
@@ -41,7 +40,7 @@ export class RecordListeners {
   }
 
   #noteFailure({ type, seq }: LogRecord, thrown: unknown): void {
-    // One that fails on the record of its failure would go on for ever.
+    // A listener that fails on its own failure record would loop forever.
     if (type === 'subscriber-error') return;
     this.#note({ type: 'subscriber-error', recordSeq: seq, message: describeThrown(thrown) });
   }

@@ -1,7 +1,7 @@
 import { HoldfastError, type Json } from '@holdfast/core';
 import { freezeOpen } from '@holdfast/core/internal';
 
-/** What is recorded: a type and its fields, JSON throughout. */
+/** The content of a record: a type and JSON fields. */
 export interface LogEntry {
   readonly type: string;
   readonly [field: string]: Json;
@@ -9,57 +9,57 @@ export interface LogEntry {
 
 /** One record of a session's log. */
 export type LogRecord = LogEntry & {
-  /** Counts from 0 without a gap. */
+  /** Starts at 0, without gaps. */
   readonly seq: number;
   /** Milliseconds since 1970. */
   readonly atMs: number;
 };
 
 /**
- * Keeps a session's log. `append` returns when the record would survive the end of the process, as far as the store promises
+ * Stores a session's log. `append` returns when the record survives the end of the process, as far as the store promises
  * that; `seq` counts from 0, `atMs` is its time. The entry is never changed afterwards.
  */
 export interface SessionStore {
   append(entry: LogEntry, seq: number, atMs: number): void;
   close(): void;
-  /** False: what it holds ends with the process. Default true. */
+  /** False if its content is lost with the process. Default true. */
   readonly lasting?: boolean;
-  /** What it holds, in order, from the record `fromSeq` (default 0) on; also what is before the snapshot that it was opened at. */
+  /** The records from `fromSeq` (default 0) on, including those before the snapshot it was opened at. */
   read?(fromSeq?: number): Iterable<LogRecord>;
-  /** Resolves when everything appended so far survives a loss of power. Absent: `append` promises no more than it does. */
+  /** Resolves when everything appended so far survives a power failure. Absent: `append` promises no more than it does. */
   sync?(): Promise<void>;
-  /** Reading the log would be shorter with a snapshot: the session should write one next. */
+  /** True if the session should write a snapshot next, which would shorten reading the log. */
   readonly snapshotDue?: boolean;
 }
 
-/** A log that was there before and is gone on with: `replay(records, { slices, store })` has its session again. */
+/** A resumable log: `replay(records, { slices, store })` rebuilds its session. */
 export interface OpenedLog {
-  /** Whole and verified, in order. */
+  /** Complete and verified, in order. */
   readonly records: readonly LogRecord[];
-  /** Appends after them. */
+  /** Appends after the records. */
   readonly store: SessionStore;
 }
 
-/** Where the logs of sessions are kept, as `openSession` takes it: a file, a database. */
+/** A place for logs of sessions, such as a file or a database, for `openSession`. */
 export interface SessionLogs {
-  /** Opens the log of the session `id`, or begins one: then there are no records. */
+  /** Opens the log of the session `id`, or starts one without records. */
   open(id: string): OpenedLog | Promise<OpenedLog>;
 }
 
-/** A store that keeps records in memory for as long as it lives itself. `append` throws HoldfastError `log.sequence` to a second writer. */
+/** A store that keeps records in memory. `append` throws HoldfastError `log.sequence` to a second writer. */
 export interface MemoryStore extends SessionStore {
-  /** Made anew at every look. */
+  /** A new array on every access. */
   readonly records: readonly LogRecord[];
   read(fromSeq?: number): Iterable<LogRecord>;
 }
 
-/** `records`: what it holds from the start, for a session that goes on after them. */
+/** `records`: the initial content, for a session that continues after them. */
 export function memoryStore(records: readonly LogRecord[] = []): MemoryStore {
   return new MemoryLog(records);
 }
 
-// A class, and no object with a getter of its own: V8 keeps the closure of such a getter, with all that it sees, in the shape of the
-// object, which is old from the start, so that every log would outlive its session until the next major collection.
+// A class, not an object literal with a getter: V8 keeps that getter's closure in the shape of the object, so that every log would
+// outlive its session until the next major collection.
 class MemoryLog implements MemoryStore {
   readonly lasting = false;
   readonly #before: readonly LogRecord[];
@@ -76,11 +76,11 @@ class MemoryLog implements MemoryStore {
     return [...this.#read()];
   }
 
-  // Fields, so that a store that is spread into another one keeps them.
+  // Fields, so that spreading the store into another one keeps them.
   readonly read = (fromSeq?: number): Iterable<LogRecord> => this.#read(fromSeq);
   readonly append = (entry: LogEntry, seq: number, atMs: number): void => this.#append(entry, seq, atMs);
   readonly close = (): void => {
-    // Nothing to let go of: the records stay readable.
+    // Nothing to release: the records stay readable.
   };
 
   *#read(fromSeq = 0): Generator<LogRecord> {
@@ -96,7 +96,7 @@ class MemoryLog implements MemoryStore {
     if (seq !== next) {
       throw new HoldfastError(
         'log.sequence',
-        `The log goes on with record ${next}, not ${seq}; does a second session write to it?`,
+        `Expected record ${next} next, got ${seq}; does a second session write to the log?`,
         { data: { seq, expected: next } },
       );
     }
@@ -114,15 +114,15 @@ export function readStore(store: SessionStore, sessionId: string, fromSeq: numbe
   if (store.read !== undefined) return store.read(fromSeq);
   throw new HoldfastError(
     'log.not_readable',
-    `The store of the session \`${sessionId}\` cannot be read; what goes on with earlier work needs one with \`read\`.`,
+    `The store of the session \`${sessionId}\` cannot be read; resuming earlier work needs a store with \`read\`.`,
   );
 }
 
-/** Closes the store of a session that could not begin. */
+/** Closes the store of a session that could not start. */
 export function abandonStore(store: SessionStore): void {
   try {
     store.close();
   } catch {
-    // What kept the session from beginning is what its owner has to know.
+    // The error that prevented the start is more important.
   }
 }

@@ -1,7 +1,7 @@
 import { isHoldfastError } from '@holdfast/core';
 import type { OpenedLog } from './log.ts';
 
-/** The log that `open` finds, or the new one of `begin`. */
+/** Opens an existing log, or begins a new one. */
 export function openOrBegin(open: () => OpenedLog, begin: () => OpenedLog['store']): OpenedLog {
   try {
     return open();
@@ -11,7 +11,7 @@ export function openOrBegin(open: () => OpenedLog, begin: () => OpenedLog['store
   try {
     return { records: [], store: begin() };
   } catch (thrown) {
-    // Another process was faster: it has the log now, or has closed it already.
+    // Another process was faster: it holds or has already closed the log.
     if (!isHoldfastError(thrown) || thrown.code !== 'log.exists') throw thrown;
     return open();
   }

@@ -41,7 +41,7 @@ function ledgerOf(...entries: readonly LogEntry[]): OpenWorkLedger {
   return ledger;
 }
 
-test('a question waits until it is answered, and its call until it ends', () => {
+test('a question is open until answered, and its call until it ends', () => {
   const asked = [run('run-start'), pendingOf('a', 'd1'), run('run-end', 'suspended')];
   expect(ledgerOf(...asked).read()).toMatchObject({
     runs: [{ run: 1, seq: 0, suspended: true }],
@@ -57,7 +57,7 @@ test('a question waits until it is answered, and its call until it ends', () => 
   });
 });
 
-test('an answer to something else is none, and one question has one answer', () => {
+test('an answer to another question is ignored, and each question has one answer', () => {
   const ledger = ledgerOf(
     pendingOf('a', 'd1'),
     pendingOf('a', 'd2'),
@@ -75,7 +75,7 @@ test('an answer to something else is none, and one question has one answer', () 
   expect(ledger.read().calls[0]?.approvals[1]).not.toHaveProperty('answer');
 });
 
-test('what was asked cannot be changed by who is shown it', () => {
+test('a reader cannot change a question', () => {
   const ledger = ledgerOf(pendingOf('a', 'd1'));
   const [call] = ledger.read().calls;
   expect(() => Object.assign(call?.approvals[0]?.pending.input as object, { to: 'eve' })).toThrow(TypeError);
@@ -84,7 +84,7 @@ test('what was asked cannot be changed by who is shown it', () => {
   expect(ledger.read().calls[0]?.approvals).toHaveLength(1);
 });
 
-test('calls of one id in two turns, or direct, are different calls', () => {
+test('equal ids in two turns, or of a direct call, are different calls', () => {
   const direct = { rawArguments: '{}' };
   const ledger = ledgerOf(
     startOf('a', 'never'),
@@ -102,36 +102,33 @@ test.each([
   { nested: 'never', repeat: 'never' },
   { nested: 'keyed', repeat: 'keyed' },
   { nested: undefined, repeat: 'never' },
-])(
-  'a nested call that may be repeated `$nested` lets the one around it be repeated `$repeat`',
-  ({ nested, repeat }) => {
-    const inner = startOf('a/1', nested ?? 'never', { parentId: 'a' });
-    if (nested === undefined) delete (inner as Record<string, unknown>)['repeat'];
-    for (const entry of [
-      inner,
-      { type: 'child-record', callId: 'a', sessionId: 's/a/child_1', childSeq: 0, entry: inner },
-    ]) {
-      const ledger = ledgerOf(startOf('b', 'safe'), startOf('a', 'keyed'), entry);
-      expect(ledger.read().calls.map(({ callId, start }) => [callId, start?.repeat])).toEqual([
-        ['b', 'safe'],
-        ['a', repeat],
-      ]);
-    }
-  },
-);
+])('a nested call with repeat `$nested` makes the outer call `$repeat`', ({ nested, repeat }) => {
+  const inner = startOf('a/1', nested ?? 'never', { parentId: 'a' });
+  if (nested === undefined) delete (inner as Record<string, unknown>)['repeat'];
+  for (const entry of [
+    inner,
+    { type: 'child-record', callId: 'a', sessionId: 's/a/child_1', childSeq: 0, entry: inner },
+  ]) {
+    const ledger = ledgerOf(startOf('b', 'safe'), startOf('a', 'keyed'), entry);
+    expect(ledger.read().calls.map(({ callId, start }) => [callId, start?.repeat])).toEqual([
+      ['b', 'safe'],
+      ['a', repeat],
+    ]);
+  }
+});
 
-test('nested questions and ends are not calls of their own', () => {
+test('nested questions and ends open no calls', () => {
   const ledger = ledgerOf(
     startOf('a', 'keyed'),
     pendingOf('a/1', 'd', { parentId: 'a' }),
     endOf('a/1', { ...place, parentId: 'a' }),
-    // A model may give a call the id that a nested one has.
+    // A model may choose the id of a nested call.
     endOf('a', { ...place, parentId: 'b' }),
   );
   expect(ledger.read().calls.map(({ callId }) => callId)).toEqual(['a']);
 });
 
-test('a run that ends for good takes its calls with it, and no other', () => {
+test('a run that ends closes its own calls', () => {
   const other = { run: 5, turn: 1 };
   const ledger = ledgerOf(run('run-start'), pendingOf('a', 'd'), pendingOf('b', 'd', other), run('run-end', 'aborted'));
   expect(ledger.read()).toMatchObject({ runs: [], calls: [{ callId: 'b' }] });
@@ -155,7 +152,7 @@ test.each<{ what: string; entries: readonly LogEntry[]; plans: unknown; calls?: 
     plans: [{ run: 3, seq: 0, suspended: false, digest: 'd' }],
   },
   {
-    what: 'has ended, with its calls and no others',
+    what: 'has ended, with only its own calls',
     entries: [
       begun,
       { ...begun, plan: 33 },
@@ -170,7 +167,7 @@ test.each<{ what: string; entries: readonly LogEntry[]; plans: unknown; calls?: 
     calls: ['plan_33_a', 'plan_3', 'plan_3_c'],
   },
   {
-    what: 'is none of this log',
+    what: 'does not belong to this log',
     entries: [
       plan('plan-end', { status: 'failed' }),
       plan('plan-resume'),
@@ -187,7 +184,7 @@ test.each<{ what: string; entries: readonly LogEntry[]; plans: unknown; calls?: 
   expect(OpenWorkLedger.fromJson(json).read()).toEqual(open);
 });
 
-test('a snapshot of a time without plans is read, and one without plans looks as then', () => {
+test('a snapshot from before plans is readable, and one without plans has the same form', () => {
   const before: Json = { runs: [{ run: 1, seq: 0, suspended: true }], calls: [] };
   const ledger = OpenWorkLedger.fromJson(before);
   expect(ledger.read()).toEqual({ ...before, plans: [] });
@@ -196,13 +193,13 @@ test('a snapshot of a time without plans is read, and one without plans looks as
   expect(ledger.read().plans).toMatchObject([{ run: 3, seq: 5 }]);
 });
 
-test('what a person says of an effect is kept with the call', () => {
+test("a person's statement about an effect is kept with the call", () => {
   const resolution = { type: 'done', value: 1 };
   const ledger = ledgerOf(startOf('a', 'never'), { type: 'call-resolution', callId: 'a', ...place, resolution });
   expect(ledger.read().calls).toMatchObject([{ callId: 'a', resolution }]);
 });
 
-test('what a person said of an earlier call is not of a new one with its id', () => {
+test('a statement about an earlier call does not apply to a new one with its id', () => {
   const resolution = { type: 'call-resolution', callId: 'a', ...place, resolution: { type: 'not-done' } };
   const ledger = ledgerOf(pendingOf('a', 'd1'), resolution, startOf('a', 'never'));
   expect(ledger.read().calls[0]).not.toHaveProperty('resolution');
@@ -221,19 +218,19 @@ const reservedIn = (...entries: readonly LogEntry[]) =>
 test.each<{ what: string; entries: readonly LogEntry[]; reserved: unknown }>([
   { what: 'nothing', entries: [startOf('a', 'never')], reserved: undefined },
   { what: 'its own', entries: [reserving('a', 1)], reserved: [['a', [change(1)]]] },
-  { what: 'what is no list', entries: [startOf('a', 'never', { ...place, reserved: 5 })], reserved: undefined },
+  { what: 'no list', entries: [startOf('a', 'never', { ...place, reserved: 5 })], reserved: undefined },
   {
-    what: 'what it has when it is begun again',
+    what: 'its changes of the latest start',
     entries: [reserving('a', 1), reserving('a', 2)],
     reserved: [['a', [change(2)]]],
   },
   {
-    what: 'what it had, if there is nothing when it is begun again',
+    what: 'its earlier changes, if the latest start has none',
     entries: [reserving('a', 1), startOf('a', 'never')],
     reserved: [['a', [change(1)]]],
   },
   {
-    what: 'that of calls in it which may have taken effect',
+    what: 'the changes of nested calls that may have taken effect',
     entries: [
       startOf('a', 'never'),
       reserving('a/1', 1, nestedIn('a')),
@@ -253,7 +250,7 @@ test.each<{ what: string; entries: readonly LogEntry[]; reserved: unknown }>([
     ],
   },
   {
-    what: 'nothing of another run, of a child session, or of what only sounds alike',
+    what: 'nothing of another run, a child session, or a similar id',
     entries: [
       startOf('a', 'never'),
       reserving('a/1', 1, { ...nestedIn('a'), run: 7 }),
@@ -269,7 +266,7 @@ test.each<{ what: string; entries: readonly LogEntry[]; reserved: unknown }>([
 });
 
 test.each([5, [5], [{ callId: 'a' }], { callId: 'a', changes: [] }])(
-  'a snapshot that does not say what is reserved is refused: %j',
+  'a snapshot with invalid reservations is rejected: %j',
   (reserved) => {
     const start = { atMs: 0, input: null, repeat: 'never', interrupted: false, reserved };
     const open = { runs: [], calls: [{ callId: 'a', name: 'send', approvals: [], start }] };
@@ -286,12 +283,12 @@ test.each([
   { runs: [1], calls: [] },
   { runs: [], calls: [{ callId: 'a' }] },
   { runs: [], plans: [5], calls: [] },
-])('a snapshot that does not say what is open is refused: %j', (open) => {
+])('a snapshot with invalid open work is rejected: %j', (open) => {
   const snapshot = { type: 'snapshot', seq: 0, atMs: 0, sessionId: 's', slices: [], open } as LogRecord;
   expect(() => replay([snapshot])).toThrow(expect.objectContaining({ code: 'replay.record_invalid' }));
 });
 
-test('replay has the same, says what has lost its process, and so does what was written down of it', () => {
+test('a replay and a snapshot have the same open work, marked as interrupted', () => {
   const store = memoryStore();
   const clock = { now: () => 7, after: () => () => undefined };
   const session = createSession({ id: 's', store, clock });
@@ -318,7 +315,7 @@ test('replay has the same, says what has lost its process, and so does what was 
   expect(restored.read().calls[1]).toMatchObject({ approvals: [{ answer: { type: 'approve' } }] });
 });
 
-test('records are read from the store, and one that cannot be read says so', () => {
+test('records are read from the store; an unreadable store throws', () => {
   const session = createSession({ id: 's' });
   session.record({ type: 'one' });
   session.record({ type: 'two' });

@@ -4,34 +4,34 @@ import type { LogEntry } from './log.ts';
 import type { CallPlace, OpenApproval, OpenCall, OpenStart } from './open-call.ts';
 import { changesReserved, isReserved, toReserved } from './reservation.ts';
 
-/** A run that has not ended, or waits for a person. */
+/** A run that is active, suspended or interrupted. */
 export interface OpenRun {
-  /** By this the records of the run name it. */
+  /** The run's id in its records. */
   readonly run: number;
-  /** Number of its `run-start` record. */
+  /** Number of the `run-start` record. */
   readonly seq: number;
   readonly suspended: boolean;
 }
 
-/** A plan that has not ended, or waits for a person. Its calls are direct ones, whose ids begin with `plan_<run>_`. */
+/** A plan that is active, suspended or interrupted. Its calls are direct, with ids that begin with `plan_<run>_`. */
 export interface OpenPlan {
-  /** By this the records of its run name it. */
+  /** The run's id in its records. */
   readonly run: number;
-  /** Number of its `plan-start` record. */
+  /** Number of the `plan-start` record. */
   readonly seq: number;
   readonly suspended: boolean;
-  /** Of the plan, as its `plan-start` record has it. */
+  /** Of the plan, from its `plan-start` record. */
   readonly digest: string;
 }
 
-/** What a log leaves open. */
+/** The unfinished work of a log. */
 export interface OpenWork {
   readonly runs: readonly OpenRun[];
   readonly plans: readonly OpenPlan[];
   readonly calls: readonly OpenCall[];
 }
 
-/** Without plans there is no word of them, as in logs of earlier versions. */
+/** Omits `plans` if there are none, as logs of earlier versions do. */
 type Written = Omit<OpenWork, 'plans'> & Partial<Pick<OpenWork, 'plans'>>;
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 type Call = Omit<Writable<OpenCall>, 'approvals'> & { approvals: OpenApproval[] };
@@ -39,31 +39,30 @@ type Call = Omit<Writable<OpenCall>, 'approvals'> & { approvals: OpenApproval[] 
 const none: readonly never[] = Object.freeze([]);
 const nothingOpen: OpenWork = Object.freeze({ runs: none, plans: none, calls: none });
 
-/** Keeps account of what is open from record to record; takes as long as a look at the record's type for most of them. */
+/** Tracks runs, plans and calls that have not ended. Most records cost only a look at their type. */
 export class OpenWorkLedger {
   readonly #runs = new Map<number, OpenRun>();
   readonly #plans = new Map<number, OpenPlan>();
   readonly #calls = new Map<string, Call>();
-  /** That have not ended. */
+  /** Calls that have not ended. */
   readonly calls: ReadonlyMap<string, unknown> = this.#calls;
 
-  /** @throws Error for what `toJson` has not made. */
+  /** @throws Error for JSON not created by `toJson`. */
   static fromJson(json: Json | undefined): OpenWorkLedger {
     const ledger = new OpenWorkLedger();
     if (json === undefined) return ledger;
     if (!isPlainObject(json) || !isObjects(json['runs']) || !isObjects(json['calls'])) {
-      throw new Error('it does not say what is open');
+      throw new Error('it does not list the open work');
     }
-    // Those of earlier versions have no plans.
-    if (json['plans'] !== undefined && !isObjects(json['plans']))
-      throw new Error('it does not say which plans are open');
-    // A part of the verified chain since it was written.
+    // Earlier versions have no plans.
+    if (json['plans'] !== undefined && !isObjects(json['plans'])) throw new Error('it does not list the open plans');
+    // Covered by the verified chain.
     const { runs, plans = [], calls } = deepFreeze(structuredClone(json)) as unknown as Written;
     for (const run of runs) ledger.#runs.set(run.run, run);
     for (const plan of plans) ledger.#plans.set(plan.run, plan);
     for (const call of calls) {
-      if (!isObjects(call.approvals)) throw new Error('it does not say what was asked about an open call');
-      if (!isReserved(call.start?.reserved)) throw new Error('it does not say what was reserved for an open call');
+      if (!isObjects(call.approvals)) throw new Error('it does not list the approvals of an open call');
+      if (!isReserved(call.start?.reserved)) throw new Error('it does not list the reservations of an open call');
       ledger.#calls.set(keyOf(call), { ...call, approvals: [...call.approvals] });
     }
     return ledger;
@@ -72,7 +71,7 @@ export class OpenWorkLedger {
   toJson(): Json {
     const { runs, plans, calls } = this.read();
     const written: Written = { runs, ...(plans.length === 0 ? {} : { plans }), calls };
-    // Made of records; what is undefined in it JSON leaves out.
+    // Built from records; JSON omits undefined fields.
     return written as unknown as Json;
   }
 
@@ -90,7 +89,7 @@ export class OpenWorkLedger {
     return call && handOut(call);
   }
 
-  /** The log is opened again: whatever was under way has lost its process. */
+  /** Called when the log is reopened: running calls have lost their process. */
   interrupt(): void {
     for (const call of this.#calls.values()) {
       if (call.start !== undefined) call.start = { ...call.start, interrupted: true };
@@ -126,7 +125,7 @@ export class OpenWorkLedger {
         return;
       case 'call-resolution': {
         const call = this.#calls.get(keyOf(entry));
-        // One that has not begun has no effect to speak of: it was said of an earlier call with its id.
+        // A call that has not started has no effect; the statement was about an earlier call with its id.
         if (call?.start !== undefined) call.resolution = entry['resolution'] as unknown as EffectCheck;
         return;
       }
@@ -168,7 +167,7 @@ export class OpenWorkLedger {
       return;
     }
     this.#plans.delete(plan);
-    // Nobody goes on with what it has left.
+    // Its remaining calls cannot be resumed.
     const ids = `plan_${plan}_`;
     for (const [key, { run, callId }] of this.#calls) {
       if (run === undefined && callId.startsWith(ids)) this.#calls.delete(key);
@@ -193,26 +192,26 @@ export class OpenWorkLedger {
     if (entry['rawArguments'] !== undefined) call.rawArguments = entry['rawArguments'];
   }
 
-  // The innermost entry is that of a call; the outermost one names the call of this log that all of them are under.
+  // The innermost entry belongs to a call; the outermost one names this log's call that contains all of them.
   #noteChild({ callId, entry }: LogEntry): void {
     let inner: unknown = entry;
     while (isPlainObject(inner) && inner['type'] === 'child-record') inner = inner['entry'];
     if (isPlainObject(inner) && inner['type'] === 'tool-call-start') this.#noteNested(inner, String(callId));
   }
 
-  /** What may not be repeated keeps the calls around it from being repeated. */
+  /** A nested call that may not be repeated makes its outer calls unrepeatable. */
   #noteNested({ repeat }: Readonly<Record<string, unknown>>, innerId: string): void {
     if (toRepeat(repeat) !== 'never') return;
     for (const call of this.#calls.values()) {
       if (call.start === undefined) continue;
-      // The id of a nested call continues that of the call around it.
+      // The id of a nested call extends that of the outer call.
       if (innerId === call.callId || innerId.startsWith(`${call.callId}/`)) {
         call.start = { ...call.start, repeat: 'never' };
       }
     }
   }
 
-  /** What is nested reserves for the calls around it, too. */
+  /** Reservations of a nested call count for its outer calls, too. */
   #noteReserved(entry: LogEntry): void {
     if (!changesReserved(entry)) return;
     for (const { start, call } of this.#callsAround(entry)) {
@@ -220,7 +219,7 @@ export class OpenWorkLedger {
     }
   }
 
-  /** Those under way in which the call of `entry` is nested, at any depth: its id continues theirs. */
+  /** The running calls around the call of `entry`, at any depth: its id extends theirs. */
   *#callsAround(entry: LogEntry): Generator<{ readonly call: Call; readonly start: OpenStart }> {
     for (const call of this.#calls.values()) {
       const { start, callId, run, turn } = call;
@@ -230,12 +229,12 @@ export class OpenWorkLedger {
   }
 
   #noteRequest({ pending, rawArguments }: LogEntry, atMs: number): void {
-    // Nested calls wait while the call around them does: nobody goes on with them later.
+    // Nested calls wait together with their outer call and are not resumed separately.
     if (!isPlainObject(pending) || pending['parentId'] !== undefined) return;
     const call = this.#open(pending, String(pending['name']));
     call.name = String(pending['name']);
     if (rawArguments !== undefined) call.rawArguments = rawArguments;
-    // Handed out as it is; nobody may change what was asked.
+    // Handed out without a copy, so it must be immutable.
     const asked = deepFreeze(pending as unknown as PendingApproval);
     call.approvals.push(Object.freeze({ pending: asked, askedAtMs: atMs }));
   }
@@ -286,7 +285,7 @@ function keyOf({ run, turn, callId }: CallPlace | Readonly<Record<string, unknow
   return run === undefined ? `/${String(callId)}` : `${String(run)}.${String(turn)}/${String(callId)}`;
 }
 
-/** In doubt what happened must not happen again. */
+/** Unknown values mean that the call must not be repeated. */
 function toRepeat(repeat: unknown): Repeat {
   return repeat === 'safe' || repeat === 'keyed' ? repeat : 'never';
 }

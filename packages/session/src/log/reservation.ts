@@ -2,24 +2,24 @@ import type { Json } from '@holdfast/core';
 import { deepFreeze, isPlainObject } from '@holdfast/core/internal';
 import type { LogEntry } from './log.ts';
 
-/** Changes of policies' states that count unless what the call did is counted itself, or nothing came of it. */
+/** Changes of policies' states that hold unless the call itself is counted, or had no effect. */
 export interface Reservation {
   readonly callId: string;
-  /** As `changes` of a commit has them. */
+  /** In the format of a commit's `changes`. */
   readonly changes: readonly Json[];
 }
 
-/** Whether a start has something to reserve, or an end came to nothing and so has nothing to count. */
+/** True if a start has reservations, or an end had no effect and so drops them. */
 export function changesReserved({ type, reserved, outcome }: LogEntry): boolean {
   if (type === 'tool-call-start') return Array.isArray(reserved);
   const kind = isPlainObject(outcome) ? outcome['kind'] : undefined;
   return kind !== 'ok' && kind !== 'in-doubt';
 }
 
-// One for all: most calls reserve nothing.
+// Shared: most calls reserve nothing.
 const nothing: { readonly reserved?: readonly Reservation[] } = Object.freeze({});
 
-/** A call that is begun again has one effect: what it reserves takes the place of what it had. */
+/** A restarted call has one effect: its new reservations replace the earlier ones. */
 export function toReserved(
   known: readonly Reservation[] | undefined,
   entry: LogEntry,
@@ -31,7 +31,7 @@ export function toReserved(
   return { reserved: [...others, deepFreeze({ callId: String(callId), changes: reserved as readonly Json[] })] };
 }
 
-/** Whether it was made by `toReserved`. */
+/** True if it was created by `toReserved`. */
 export function isReserved(json: unknown): boolean {
   if (json === undefined) return true;
   return Array.isArray(json) && json.every((each) => isPlainObject(each) && Array.isArray(each['changes']));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { SnapshotGauge } from './snapshot-gauge.ts';
 
-test('due after so many bytes, and at least three times the last snapshot', () => {
+test('due after the given bytes, and at least three times the last snapshot', () => {
   const gauge = new SnapshotGauge({ snapshotAfterBytes: 100 });
   expect(gauge.due).toBe(false);
   gauge.note('event', 99);
@@ -18,7 +18,7 @@ test('due after so many bytes, and at least three times the last snapshot', () =
   expect(gauge.due).toBe(true);
 });
 
-test('one that failed is not tried again at once', () => {
+test('a failed snapshot is not retried at once', () => {
   const gauge = new SnapshotGauge({ snapshotAfterBytes: 10 });
   gauge.note('event', 10);
   gauge.postpone();
@@ -28,7 +28,7 @@ test('one that failed is not tried again at once', () => {
   expect(gauge.due).toBe(true);
 });
 
-test('by default after 8 MiB; with 0 after every record, but not after a snapshot; with Infinity never', () => {
+test('default 8 MiB; 0: after every record except a snapshot; Infinity: never', () => {
   const usual = new SnapshotGauge({});
   usual.note('event', 8 * 1024 * 1024 - 1);
   expect(usual.due).toBe(false);
@@ -45,7 +45,7 @@ test('by default after 8 MiB; with 0 after every record, but not after a snapsho
 });
 
 test.each([-1, Number.NaN, '1'])('options.invalid: %j', (snapshotAfterBytes) => {
-  // Of a program without types.
+  // As from untyped JavaScript.
   expect(() => new SnapshotGauge({ snapshotAfterBytes: snapshotAfterBytes as number })).toThrow(
     expect.objectContaining({ code: 'options.invalid' }),
   );

@@ -2,8 +2,8 @@ import { HoldfastError } from '@holdfast/core';
 
 export interface SnapshotOptions {
   /**
-   * Bytes of records after which the store asks its session for a snapshot, so that opening the log reads from there. At least three
-   * times the size of the last snapshot, so that they cost little however large the state is. Default: 8 MiB. `Infinity`: never.
+   * Bytes of records after which the store asks its session for a snapshot, from which opening the log then reads. At least three times
+   * the size of the last snapshot, so that snapshots stay cheap at any state size. Default: 8 MiB. `Infinity`: never.
    */
   readonly snapshotAfterBytes?: number;
 }
@@ -11,7 +11,7 @@ export interface SnapshotOptions {
 const defaultBytes = 8 * 1024 * 1024;
 const timesSnapshot = 3;
 
-/** Tells when a log is so long that a snapshot is worth its cost. */
+/** Decides when a log is long enough for a snapshot. */
 export class SnapshotGauge {
   readonly #afterBytes: number;
   #bytes = 0;
@@ -32,7 +32,7 @@ export class SnapshotGauge {
     return this.#bytes > 0 && this.#bytes >= Math.max(this.#afterBytes, timesSnapshot * this.#snapshotBytes);
   }
 
-  /** A record is in the log. */
+  /** Counts a record that was appended. */
   note(type: string, bytes: number): void {
     if (type === 'snapshot') {
       this.#bytes = 0;
@@ -42,13 +42,13 @@ export class SnapshotGauge {
     }
   }
 
-  /** A snapshot could not be written: the next one is as far away as if it had been. */
+  /** Called when a snapshot failed: the next one is as far away as after a success. */
   postpone(): void {
     this.#bytes = 0;
   }
 }
 
-/** What a store says of snapshots. A class: V8 keeps what a getter of an object literal sees beyond the life of the object. */
+/** Base of stores with `snapshotDue`. A class, because V8 keeps the closure of an object literal's getter alive. */
 export class Gauged {
   readonly isDue: () => boolean;
 

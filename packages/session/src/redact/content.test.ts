@@ -294,7 +294,7 @@ describe('without content', () => {
       { type: 'resource-discard-failed', callId: 'c', message: '' },
     ],
     [{ type: 'of-the-host', callId: x, name: x }, { type: 'of-the-host' }],
-    // What a model chose where a name belongs, and a tool where a code does.
+    // Where a model chose a name, and a tool a code.
     [
       {
         type: 'tool-call-end',
@@ -303,31 +303,31 @@ describe('without content', () => {
       },
       { type: 'tool-call-end', outcome: { kind: 'unknown-tool' } },
     ],
-  ])('%# of a record nothing but what Holdfast itself goes by remains', (entry, kept) => {
+  ])('record %# keeps only the fields that Holdfast itself needs', (entry, kept) => {
     const left = withoutContent(entry, undefined);
     expect(left).toEqual(kept);
     expect(JSON.stringify(left)).not.toContain(x);
   });
 
-  test('nothing remains of any record that is not on a list', () => {
+  test('nothing remains of unlisted record types', () => {
     const left = [...ownFields].flatMap(([type, own]) => {
       const fields = [...Object.keys(own), 'other', 'message', 'text'];
       const entry = Object.fromEntries(fields.map((field) => [field, { other: x }]));
       return Object.entries(withoutContent({ ...entry, type }, undefined)).filter(
-        // Where an object stands in the place of what is kept, it is Holdfast that has put it there.
+        // An object in a kept field was written by Holdfast itself.
         ([field, value]) => JSON.stringify(value).includes(x) && own[field] !== true,
       );
     });
     expect(left).toEqual([]);
   });
 
-  test('the digest of a question stays where it is made of masks, and nowhere else', () => {
+  test('the digest of a question is kept only if it was made from masks', () => {
     const answer = { type: 'approval-answer', callId: 'c', digest: 'd' };
     expect(withoutContent(answer, createRedactor({ key }))).toEqual(answer);
     expect(withoutContent(answer, undefined)).toEqual({ ...answer, digest: '' });
   });
 
-  test('arguments and values leave a keyed digest when there is a redactor', () => {
+  test('with a redactor arguments and values leave a keyed digest', () => {
     const redactor = createRedactor({ key });
     const entry = { type: 'tool-call-end', input: { a: 1, b: 2 }, outcome: { kind: 'ok', value: { c: 1 } } };
     const other = { type: 'tool-call-end', input: { b: 2, a: 1 }, outcome: { kind: 'ok', value: { c: 2 } } };
@@ -348,7 +348,7 @@ describe('without content', () => {
     expect(withoutContent({ type: 'mine', input: 1 }, redactor)).toEqual({ type: 'mine' });
   });
 
-  test('a session works as ever, and its log says what it is', () => {
+  test('a session works as usual, and its log states that it has no content', () => {
     const store = memoryStore();
     const told: LogRecord[] = [];
     const session = createSession({ slices: [notes], store, content: 'none' });
@@ -366,7 +366,7 @@ describe('without content', () => {
     );
   });
 
-  test('what is no answer to the question is refused', () => {
+  test('an answer to another question is rejected', () => {
     const content = 'None' as 'none';
     expect(() => createSession({ content })).toThrow(expect.objectContaining({ code: 'options.invalid' }));
     expect(createSession({ content: 'full' }).content).toBe('full');
@@ -374,7 +374,7 @@ describe('without content', () => {
   });
 });
 
-test('a replayed session has the state of the one that wrote the log, whatever was secret and since when', () => {
+test('a replayed session has the original state, whatever was secret and since when', () => {
   const alphabet = ['ab', 'cd', 'password', 'token=', '"', ' ', '{"secret":"', '4711'];
   const text = fc.array(fc.constantFrom(...alphabet), { maxLength: 4 }).map((parts) => parts.join(''));
   const payload = fc.oneof(text, fc.dictionary(text, text, { maxKeys: 3 }), fc.array(text, { maxLength: 3 }));

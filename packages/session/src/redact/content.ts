@@ -7,13 +7,12 @@ const toolName = /^[a-z0-9_-]{1,64}$/;
 const errorCode = /^[A-Za-z0-9._-]{1,100}$/;
 
 /**
- * What remains of `entry` without content: type, ids, names, kinds, codes, decisions, times and counts, and an empty text or null where
- * a field is counted on. Arguments and values leave a
- * keyed digest where the redactor makes some. Of records that Holdfast does not write only the type remains.
+ * Removes the content of `entry`. Keeps type, ids, names, kinds, codes, decisions, times and counts, and an empty text or null for
+ * required fields. With a redactor, arguments and values leave a keyed digest. Of other record types only the type remains.
  */
 export function withoutContent(entry: LogEntry, redactor: Redactor | undefined): LogEntry {
   const kept = keepOwn(entry, ownFields.get(entry.type) ?? {}, redactor);
-  // The first record of a log says that it has none.
+  // The first record declares the log's content mode.
   const first = entry.type === 'session-start' || entry.type === 'snapshot' ? { content: 'none' } : {};
   return { type: entry.type, ...first, ...(kept as { readonly [field: string]: Json }), ...digestsOf(entry, redactor) };
 }
@@ -32,7 +31,7 @@ function digestsOf(
 
 function keepOwn(json: Json, own: Own, redactor: Redactor | undefined): Json | undefined {
   if (own === true) return json;
-  // Made of masks where there are some. Else who has the log could try what the arguments were.
+  // Without masks the digest would let a reader guess the arguments.
   if (own === 'digest') return redactor === undefined ? '' : json;
   if (own === 'name') return typeof json === 'string' && toolName.test(json) ? json : undefined;
   if (own === 'code') return typeof json === 'string' && errorCode.test(json) ? json : undefined;
@@ -52,7 +51,7 @@ function keepOwn(json: Json, own: Own, redactor: Redactor | undefined): Json | u
   return kept;
 }
 
-/** @throws HoldfastError `options.invalid`: what was meant as `none` must not be taken for `full`. */
+/** @throws HoldfastError `options.invalid`: a misspelled `none` must not act as `full`. */
 export function checkContent(content: unknown): void {
   if (content === undefined || content === 'full' || content === 'none') return;
   throw new HoldfastError('options.invalid', `\`content\` must be 'full' or 'none', got ${JSON.stringify(content)}.`);

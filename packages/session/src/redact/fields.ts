@@ -3,10 +3,10 @@ import { isPlainObject } from '@holdfast/core/internal';
 import type { LogEntry } from '../log/log.ts';
 
 /**
- * What is Holdfast's own in a record, and so neither secret nor content: `true` for a field that stays as it is, whatever it holds.
- * `name`, a tool's; `code`, of an error; `digest`, of arguments too; `state`, of a slice; `record`, another record: see `record.ts`. `text` and `json` are
- * content of which an empty text or null remains where none is kept, as who reads a record counts on the field, and so is `object`, of
- * which an empty one does. What is not named is content, too.
+ * Marks the fields of a record that are Holdfast's own, and so neither secret nor content: `true` for a field that is kept whatever it
+ * holds; `name`, a tool's; `code`, of an error; `digest`, of arguments too; `state`, of a slice; `record`, another record (see
+ * `record.ts`). `text`, `json` and `object` are content that leaves an empty text, null or an empty object, because readers expect the
+ * field. Unlisted fields are content.
  */
 export type Own =
   | true
@@ -82,7 +82,7 @@ const open = {
   ],
 } as const;
 
-/** By type of a record or of an event that observers get. */
+/** By type of a record or of an event for observers. */
 export const ownFields: ReadonlyMap<string, OwnFields> = new Map<string, OwnFields>([
   ['session-start', { sessionId: true, nonce: true, forkedFrom, content: true, slices }],
   ['slice', slice],

@@ -1,33 +1,33 @@
 import { Buffer } from 'node:buffer';
 import type { Span } from './shapes.ts';
 
-/** A secret that was found, in whatever form. */
+/** An occurrence of a known secret, in any encoding. */
 export interface KnownSpan extends Span {
   readonly secret: string;
 }
 
-/** Shorter secrets are told from other text only where they stand alone. */
+/** Shorter secrets are masked only where they stand alone. */
 const shortestInText = 4;
-/** Characters of all secrets together that are remembered; beyond that the older half is forgotten. */
+/** Total characters of remembered secrets; beyond that the older half is forgotten. */
 const maxRemembered = 1_048_576;
-/** A longer secret is known in fewer forms. */
+/** Longer secrets are indexed in fewer encodings. */
 const longest = 16_384;
 const maskStart = '[redacted:';
 const maskLength = 23;
 const maskDigits = 12;
 
-/** Secrets by the forms in which they may turn up. Searching takes as long whether there are three or thousands. */
+/** Known secrets by their encodings. The search time does not depend on their number. */
 export class KnownSecrets {
   readonly #pinned: ReadonlySet<string>;
-  /** In the order in which they were learned. */
+  /** In the order learned. */
   #learned = new Set<string>();
   #remembered = 0;
-  /** The secret by form, by length, by the first four characters. */
+  /** Secret by encoding, by length, by the first four characters. */
   #byStart = new Map<string, Map<number, Map<string, string>>>();
-  /** One bit for each hash of four characters: most of a text is passed over by looking here. */
+  /** One bit per hash of four characters; rules out most of a text. */
   #starts = new Uint8Array(8_192);
 
-  /** `pinned` are never forgotten. */
+  /** `pinned` secrets are never forgotten. */
   constructor(pinned: readonly string[]) {
     this.#pinned = new Set(pinned.filter((secret) => secret.trim() !== ''));
     for (const secret of this.#pinned) this.#index(secret);
@@ -41,12 +41,12 @@ export class KnownSecrets {
     else this.#index(secret);
   }
 
-  /** Whether `text` is a secret as a whole. */
+  /** True if the whole `text` is a secret. */
   has(text: string): boolean {
     return this.#pinned.has(text) || this.#learned.has(text);
   }
 
-  /** Every place of a secret, in order. They may overlap: what is in any of them is a part of a secret. */
+  /** All occurrences in order. They may overlap: each is part of a secret. */
   find(text: string): readonly KnownSpan[] {
     const spans: KnownSpan[] = [];
     if (this.#byStart.size === 0) return spans;
@@ -68,7 +68,7 @@ export class KnownSecrets {
     return spans;
   }
 
-  /** The longest form that begins at `at`. */
+  /** The longest encoding that begins at `at`. */
   #startsAt(text: string, at: number): KnownSpan | undefined {
     const hash = hashAt(text, at);
     if (((this.#starts[hash >> 3] ?? 0) & (1 << (hash & 7))) === 0) return undefined;
@@ -82,7 +82,7 @@ export class KnownSecrets {
     return longestHit;
   }
 
-  /** What looks like a mask may be written to carry a short secret in hexadecimal; that four digits agree says nothing yet. */
+  /** A fake mask may carry a short secret in hexadecimal; a match of four digits means nothing yet. */
   #hiddenIn(text: string, start: number): string | undefined {
     for (let at = start; at <= start + maskDigits - 8; at += 1) {
       const hit = this.#startsAt(text, at);
@@ -114,7 +114,7 @@ export class KnownSecrets {
     this.#byStart.set(start, byLength);
     const forms = byLength.get(form.length) ?? new Map<string, string>();
     byLength.set(form.length, forms);
-    // What is a secret itself is not taken for a form of another one.
+    // A secret itself is not indexed as an encoding of another one.
     if (itself || !forms.has(form)) forms.set(form, secret);
   }
 }
@@ -135,7 +135,7 @@ function formsOf(secret: string): ReadonlySet<string> {
 }
 
 function percentForms(secret: string, base64: string): readonly string[] {
-  // A lone half of a surrogate pair has no such form.
+  // A lone surrogate has no such encoding.
   const encoded = encodeURIComponent(secret.toWellFormed());
   const strict = encoded.replace(/[!'()*]/g, (unit) => `%${unit.charCodeAt(0).toString(16).toUpperCase()}`);
   const forms = [encoded, strict, encoded.replaceAll('%20', '+'), strict.replaceAll('%20', '+')];
@@ -143,7 +143,7 @@ function percentForms(secret: string, base64: string): readonly string[] {
   return [...forms, ...lower, encodeURIComponent(base64)];
 }
 
-/** The part of a longer base64 text that says the secret and nothing else, for each place where it may begin: `user:password`. */
+/** The part of a longer base64 text that encodes only the secret, for each alignment: `user:password`. */
 function withinBase64(bytes: Buffer): readonly string[] {
   if (bytes.length < 8) return [];
   return [0, 1, 2].flatMap((before) => {

@@ -4,30 +4,30 @@ import { namedValues } from './named-values.ts';
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** What a schema says about secrets, once it is known to say anything. */
+/** The secret marks of a schema. */
 interface Marks {
   readonly root: Node;
-  /** Of properties that are secret somewhere in it. */
+  /** Names of properties marked secret anywhere in the schema. */
   readonly names: ReadonlySet<string>;
 }
 
 const marksBySchema = new WeakMap<object, Marks | null>();
 
-/** Whether a schema marks anything as secret. */
+/** True if a schema marks anything as secret. */
 export function marksSecrets(schema: JsonObject): boolean {
   return marksOf(schema) !== null;
 }
 
 /**
- * The texts and numbers in `value` that its schema marks as secret, by `writeOnly: true` or `format: 'password'`, with all that is
- * in a marked list or object. JSON that is text is read, also where it is cut off or has a key twice. `value` need not fit the schema.
+ * The texts and numbers in `value` that its schema marks secret, by `writeOnly: true` or `format: 'password'`, including everything
+ * in a marked list or object. Also reads JSON in text, even if cut off or with duplicate keys. `value` need not fit the schema.
  */
 export function secretsIn(schema: JsonObject | undefined, value: unknown): ReadonlySet<string> {
   const found = new Set<string>();
   const marks = schema === undefined ? null : marksOf(schema);
   if (marks === null) return found;
   collect(value, [marks.root], marks.root, found);
-  // What is no JSON, was sent twice, or lies in a text where the schema has an object, only its name tells.
+  // In invalid JSON, duplicates, or text in place of an object, only the names tell.
   for (const text of textsIn(value)) {
     for (const secret of namedValues(text, marks.names)) found.add(secret);
   }
@@ -81,12 +81,12 @@ function matches(pattern: string, key: string): boolean {
   try {
     return new RegExp(pattern, 'u').test(key);
   } catch {
-    // A pattern that no validator understands either keeps no secret.
+    // A pattern that no validator accepts protects nothing.
     return true;
   }
 }
 
-/** What holds for the same value: combined, chosen from, or referred to. */
+/** Adds the schemas that apply to the same value: combined, conditional or referenced. */
 function addBranches(node: Node, root: Node, branches: Set<Node>): void {
   if (branches.has(node)) return;
   branches.add(node);
@@ -127,7 +127,7 @@ function marksOf(schema: JsonObject): Marks | null {
   return marks;
 }
 
-/** Whether anything below `node` is marked; collects the names of properties that are. */
+/** True if anything below `node` is marked; collects the names of marked properties. */
 function survey(node: unknown, root: Node, names: Set<string>): boolean {
   if (Array.isArray(node)) return node.map((inner) => survey(inner, root, names)).includes(true);
   if (!isPlainObject(node)) return false;
@@ -146,11 +146,11 @@ function survey(node: unknown, root: Node, names: Set<string>): boolean {
   return marked;
 }
 
-/** All that a marked value says. */
+/** Adds all texts and numbers of a marked value. */
 function addAll(value: unknown, found: Set<string>): void {
   if (typeof value === 'string') {
     if (value !== '') found.add(value);
-    // Of a list or an object that came as text each part is a secret, too.
+    // Each part of a list or object in text is a secret, too.
     const parsed = readJson(value);
     if (parsed !== undefined) addAll(parsed, found);
   } else if (typeof value === 'number') found.add(String(value));
@@ -163,7 +163,7 @@ function readJson(text: string): Json | undefined {
   try {
     return decodeJson(text) as Json;
   } catch {
-    // Its names tell, as far as they can be read.
+    // Read by names, as far as possible.
     return undefined;
   }
 }

@@ -1,7 +1,7 @@
-/** How often JSON texts may lie within each other. */
+/** Levels of JSON in JSON text. */
 const maxLevels = 3;
 
-/** The values of the properties `names` that are written out in `text`: JSON, also cut off, with a key twice, or within a JSON text. */
+/** Values of the properties `names` in `text`: JSON, even cut off, with duplicate keys, or nested in a JSON text. */
 export function namedValues(text: string, names: ReadonlySet<string>): readonly string[] {
   const found: string[] = [];
   let level = text;
@@ -15,7 +15,7 @@ export function namedValues(text: string, names: ReadonlySet<string>): readonly 
 }
 
 function scan(text: string, names: ReadonlySet<string>, found: string[]): void {
-  // Each letter may be written as an escape of six.
+  // Each letter may be an escape of six characters.
   const longest = 6 * Math.max(0, ...[...names].map(({ length }) => length));
   for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at)) {
     const end = endOfQuoted(text, at + 1, at + 2 + longest);
@@ -29,13 +29,13 @@ function scan(text: string, names: ReadonlySet<string>, found: string[]): void {
   }
 }
 
-/** Behind a colon. */
+/** After a colon. */
 function startOfValue(text: string, start: number): number | undefined {
   const colon = skipSpace(text, start);
   return text[colon] === ':' ? skipSpace(text, colon + 1) : undefined;
 }
 
-/** A writer that indents puts a few. */
+/** Enough for indented JSON. */
 const maxSpace = 64;
 
 function skipSpace(text: string, start: number): number {
@@ -44,7 +44,7 @@ function skipSpace(text: string, start: number): number {
   return at;
 }
 
-/** Where the value ends that begins at `start`: with its last bracket or quote, or with the text. */
+/** The end of the value at `start`: its closing bracket or quote, or the end of the text. */
 function endOfValue(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at += 1) {
@@ -62,7 +62,7 @@ function endOfValue(text: string, start: number): number {
   return text.length;
 }
 
-/** Where the quote is that ends the text, or `limit`. */
+/** The closing quote, or `limit`. */
 function endOfQuoted(text: string, start: number, limit: number = text.length): number {
   for (let at = start; at < Math.min(limit, text.length); at += 1) {
     if (text[at] === '\\') at += 1;
@@ -71,7 +71,7 @@ function endOfQuoted(text: string, start: number, limit: number = text.length): 
   return Math.min(limit, text.length);
 }
 
-/** The texts in a value, of which the end may cut off the last, and its numbers. */
+/** Collects the texts of a value, of which the last may be cut off, and its numbers. */
 function addTexts(value: string, found: string[]): void {
   let plain = '';
   for (let at = 0; at < value.length; at += 1) {
@@ -81,7 +81,7 @@ function addTexts(value: string, found: string[]): void {
     }
     const end = endOfQuoted(value, at + 1);
     const quoted = value.slice(at + 1, end);
-    // As it was written, too: an escape that is none.
+    // Also in raw form, for invalid escapes.
     for (const text of new Set([unquote(quoted), quoted])) if (text !== '') found.push(text);
     plain += ' ';
     at = end;
@@ -93,7 +93,7 @@ function unquote(quoted: string): string {
   try {
     return String(JSON.parse(`"${quoted}"`));
   } catch {
-    // Cut off within an escape, or never JSON.
+    // Cut off within an escape, or not JSON.
     return quoted;
   }
 }

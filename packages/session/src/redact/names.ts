@@ -1,6 +1,6 @@
 /**
- * Names under which a value is secret whatever it looks like. A name fits when its last words do: `dbPassword`, `DB_PASSWORD` and
- * `db-password` end in `password`. `token` does not count after a word that makes it a position in a list (`nextPageToken`).
+ * Names whose values are always secret. A name matches if its last words do: `dbPassword`, `DB_PASSWORD` and `db-password` end in
+ * `password`. `token` does not count after a word that makes it a list position (`nextPageToken`).
  */
 export const defaultSecretKeys: readonly string[] = Object.freeze([
   'password',
@@ -51,12 +51,12 @@ const positions: ReadonlySet<string> = new Set([
 ]);
 
 const word = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g;
-/** Longest end of a name that is looked at: a hostile one may have a million characters. */
+/** Only the end of a name is examined: a hostile one may have a million characters. */
 const maxLength = 128;
-/** Names of so many letters also count at the end of a word: `dbpassword`. */
+/** Names of at least this length also match at the end of a word: `dbpassword`. */
 const tellingLength = 8;
 
-/** Makes a function that tells whether a value under a name is secret. */
+/** Creates a function that recognizes secret names. */
 export function createNameTest(names: readonly string[]): (name: string) => boolean {
   const listed = new Set(names.map((name) => wordsOf(name).join('')).filter((name) => name !== ''));
   const telling = [...listed].filter((name) => name.length >= tellingLength);
@@ -78,7 +78,7 @@ export function createNameTest(names: readonly string[]): (name: string) => bool
     let answer = known.get(tail);
     if (answer === undefined) {
       answer = test(tail);
-      // Names come from anybody, so they are not all remembered.
+      // Names may come from anyone, so the cache is limited.
       if (known.size >= 1_000) known.clear();
       known.set(tail, answer);
     }

@@ -2,27 +2,27 @@ import type { Json } from '@holdfast/core';
 import { decodeJson } from '@holdfast/core/internal';
 import type { Span } from './shapes.ts';
 
-/** A value that stands in a text under a secret name. */
+/** A value under a secret name in a text. */
 export interface NamedValue extends Span {
-  /** Without quotes and escapes; a list or an object where that can be read as JSON. */
+  /** Without quotes and escapes; a list or object if it parses as JSON. */
   readonly value: Json;
-  /** It stood in a JSON text without quotes, so that its mask needs some. */
+  /** True for an unquoted value in JSON: its mask needs quotes. */
   readonly unquoted: boolean;
 }
 
 interface Separated {
-  /** Where the value begins. */
+  /** Start of the value. */
   readonly at: number;
   readonly by: 'colon' | 'equals' | 'compared' | 'space' | 'tag';
   readonly quoted: boolean;
 }
 
-/** Characters between a name and what separates it from its value, and between that and the value. */
+/** Maximum space between name, separator and value. */
 const maxGap = 8;
 
 /**
- * Finds the values of secret names that are written out in `text`: JSON, also cut off or within a JSON string, assignments, query
- * strings, options of commands, header lines, objects as Node.js shows them, elements of XML. In order and apart from each other.
+ * Finds the values of secret names in `text`: JSON (even cut off or within a JSON string), assignments, query strings, command
+ * options, header lines, objects as printed by Node.js, and XML elements. In order, without overlap.
  */
 export function findNamedValues(text: string, isSecretName: (name: string) => boolean): readonly NamedValue[] {
   const found: NamedValue[] = [];
@@ -47,7 +47,7 @@ function findSeparator(text: string, start: number, end: number): Separated | un
   const gap = at + gapAt(text, at);
   switch (text[gap]) {
     case ':': {
-      // A scheme: `token://`.
+      // A URL scheme: `token://`.
       if (text.startsWith('//', gap + 1)) return undefined;
       const colons = text[gap + 1] === ':' || text[gap + 1] === '=' ? 2 : 1;
       return { at: gap + colons + gapAt(text, gap + colons), by: quoted ? 'equals' : 'colon', quoted };
@@ -67,7 +67,7 @@ const closing: ReadonlyMap<string, string> = new Map([
   ['{', '}'],
   ['[', ']'],
 ]);
-/** Words that stand for no value. */
+/** Words that mean the absence of a value. */
 const nothing = /^(?:true|false|null|undefined|none|nil)$/i;
 
 function readValue(
@@ -85,7 +85,7 @@ function readValue(
       ? undefined
       : { start, end, value: unquote(text.slice(start, end), backslashes), unquoted: false };
   }
-  // Compared, or made by a function: only a literal is a value.
+  // Compared, or computed: only a literal is a value.
   if (by === 'compared' || (!quoted && by !== 'tag' && isCode(text, at, by, isSecretName))) return undefined;
   if (closing.has(quote) && backslashes === 0 && by !== 'tag') {
     const end = endOfNested(text, at);
@@ -96,18 +96,18 @@ function readValue(
   return { start: at, end: at + plain.length, value: plain, unquoted: quoted };
 }
 
-/** A variable of a shell, a workflow or a statement, also behind the scheme of a header. */
+/** A variable of a shell, workflow or SQL statement, also after the scheme of a header. */
 const variable =
   /(?:(?:[Bb]earer|[Bb]asic|token) )?(?:\$(?:[A-Z_][A-Z0-9_]{0,99}|[0-9]{1,3}|\{\{?[ \w.]{1,100}\}\}?)|\{\{[ \w.]{1,100}\}\}|\?|%s)(?=[\s"'`),;&@]|$)/y;
-/** An expression: a keyword, a type, a call, an element; and an object that is no JSON. */
+/** An expression: a keyword, type, call or element; also an object that is not JSON. */
 const expression =
   /(?:(?:await|new|async|function|typeof|yield)\s|(?:string|number|boolean|unknown|str|bytes|bool|int)\b(?= ?(?:[|;,)=]|$))|[A-Za-z_$][\w$]{0,99}(?:\??\.[A-Za-z_$][\w$]{0,99}){0,9}[([])/y;
 const path = /[A-Za-z_$][\w$]{0,99}(?:\??\.[A-Za-z_$][\w$]{0,99}){1,9}(?=[\s),;}]|$)/y;
 
-/** Whether what stands there only names a value: a variable, or code that has it. */
+/** True if the text only refers to a value: a variable, or code. */
 function isCode(text: string, at: number, by: Separated['by'], isSecretName: (name: string) => boolean): boolean {
   if (take(variable, text, at) !== '') return true;
-  // `a = b` and `a: b` are code or a setting, `a=b` is a setting.
+  // `a = b` and `a: b` may be code or a setting; `a=b` is a setting.
   if (by === 'space' || !isSpace(text[at - 1])) return false;
   if (by === 'equals' && /^[{[]\s*[\w$.]/.test(text.slice(at, at + 16))) return true;
   return take(expression, text, at) !== '' || isSecretName(take(path, text, at));
@@ -120,7 +120,7 @@ const upToTag = /[^<]*/y;
 function bareValue(text: string, nameStart: number, at: number, by: Separated['by']): string {
   if (by === 'tag') return take(upToTag, text, at);
   if (by === 'equals' || by === 'space') return take(upToSpace, text, at);
-  // Header lines and YAML take the line; in the middle of a sentence only what looks like no word is a value.
+  // Header lines and YAML take the whole line; within a sentence a value must not look like a word.
   if (beginsLine(text, nameStart)) return take(upToLineEnd, text, at).trimEnd();
   const plain = take(upToSpace, text, at);
   return plain.length >= 6 && /\d/.test(plain) ? plain : '';
@@ -131,7 +131,7 @@ function take(expression: RegExp, text: string, at: number): string {
   return expression.exec(text)?.[0] ?? '';
 }
 
-/** Whether nothing but space, or a quote, stands before it in its line. */
+/** True if only space or a quote precedes it in its line. */
 function beginsLine(text: string, start: number): boolean {
   for (let index = start - 1; index >= Math.max(0, start - 64); index -= 1) {
     const unit = text[index];
@@ -141,7 +141,7 @@ function beginsLine(text: string, start: number): boolean {
   return start <= 64;
 }
 
-/** A quote closes when as many backslashes stand before it as before the one that opens, counting escaped backslashes out. */
+/** A quote closes after as many backslashes as the opening one, not counting escaped backslashes. */
 function endOfQuoted(text: string, start: number, quote: string, backslashes: number): number {
   for (let at = text.indexOf(quote, start); at !== -1; at = text.indexOf(quote, at + 1)) {
     let before = 0;
@@ -170,19 +170,19 @@ function readNested(text: string): Json {
   try {
     return decodeJson(text) as Json;
   } catch {
-    // Something else between brackets, or cut off.
+    // Other bracketed text, or cut off.
     return text;
   }
 }
 
-/** The value that is meant, as far as it can be told: masks of equal values are equal. */
+/** Decodes the value as far as possible, because equal values must have equal masks. */
 function unquote(content: string, backslashes: number): string {
   let value = content;
   for (let level = backslashes; value.includes('\\'); level = (level - 1) / 2) {
     try {
       value = String(JSON.parse(`"${value}"`));
     } catch {
-      // No JSON: what is there is all there is.
+      // Not JSON: keep the text.
       return value;
     }
     if (level < 1) return value;

@@ -28,8 +28,8 @@ function learned(...secrets: readonly string[]): Redactor {
 
 const mask = String(learned(secret).redact(secret));
 
-describe('what is masked of a record', () => {
-  test('is content, and never what Holdfast itself goes by', () => {
+describe('masking of a record', () => {
+  test('covers content, and never the fields that Holdfast itself needs', () => {
     const own = {
       type: 'tool-call-end',
       callId: 'ok',
@@ -61,7 +61,7 @@ describe('what is masked of a record', () => {
     });
   });
 
-  test('is of a plan what it gives to its tools and says to people', () => {
+  test("covers a plan's inputs of tools and its texts", () => {
     const node = { id: secret, tool: 'reset_password', function: 'resetPassword', depends_on: [secret], retry: 4711 };
     const content = { inputs: { user: `is ${secret}`, password: 'other' }, metadata: { purpose: secret } };
     const document = { version: 1, status: 'success', nodes: [{ ...node, ...content }], final_output_node: secret };
@@ -94,12 +94,12 @@ describe('what is masked of a record', () => {
     expect(redactor.maskRecord({ ...ended, message: `No ${secret}` })).toEqual({ ...ended, message: `No ${mask}` });
   });
 
-  test('is nothing when nothing is secret, and the record is the same', () => {
+  test('returns the same record if nothing is secret', () => {
     const entry = { type: 'model-message', text: 'hi', calls: [], usage: { inputTokens: 4711, outputTokens: 4711 } };
     expect(learned(secret, '4711').maskRecord(entry)).toBe(entry);
   });
 
-  test('is the whole of a record that Holdfast does not write, but its type', () => {
+  test('covers the whole of a foreign record, except its type', () => {
     expect(
       learned(secret, 'password').maskRecord({ type: 'password', token: 'x', [secret]: 1, text: `a ${secret}` }),
     ).toEqual({
@@ -110,7 +110,7 @@ describe('what is masked of a record', () => {
     });
   });
 
-  test('is in records within records, too', () => {
+  test('covers nested records', () => {
     const entry = { type: 'tool-call-start', callId: secret, name: 'a', input: { a: secret } };
     const child = { type: 'child-record', callId: 'c', sessionId: 's', childSeq: 1, entry };
     expect(learned(secret).maskRecord({ type: 'child-event', callId: 'c', sessionId: 's', event: child })).toEqual({
@@ -121,7 +121,7 @@ describe('what is masked of a record', () => {
     });
   });
 
-  test('is found in the state of slices, where keys are no names of secrets', () => {
+  test('covers the state of slices, where keys are not names of secrets', () => {
     const state = [
       ['reset_password', 'a'],
       [secret, `b ${secret}`],
@@ -142,7 +142,7 @@ describe('what is masked of a record', () => {
 });
 
 describe('a session with a redactor', () => {
-  test('masks events before reducers see them, so that its state is what its log says', () => {
+  test('masks events before reducers see them, so that its state matches its log', () => {
     const store = memoryStore();
     const told: Json[] = [];
     const session = createSession({ slices: [notes], store, redactor: learned(secret) });
@@ -171,7 +171,7 @@ describe('a session with a redactor', () => {
     expect(JSON.stringify(store.records)).not.toContain(secret);
   });
 
-  test('shows masks to who reads what is staged, and to reducers', () => {
+  test('shows masks to readers of staged state, and to reducers', () => {
     const seen: unknown[] = [];
     const heard: Slice<ListState<Json>> = defineSlice<Json>({
       id: 'heard',
@@ -196,7 +196,7 @@ describe('a session with a redactor', () => {
     expect(seen).toEqual([mask]);
   });
 
-  test('masks what was staged before its secret was known', () => {
+  test('masks changes staged before their secret was known', () => {
     const store = memoryStore();
     const redactor = createRedactor({ key });
     const session = createSession({ slices: [notes], store, redactor });
@@ -223,7 +223,7 @@ describe('a session with a redactor', () => {
     expect(JSON.stringify(store.records)).not.toContain(secret);
   });
 
-  test('masks a state that was set as a whole before its secret was known', () => {
+  test('masks a value replaced as a whole before its secret was known', () => {
     const last: Slice<Json> = defineSlice<Json>({ id: 'policy:last', kind: 'value', initial: null, reducers: {} });
     const redactor = createRedactor({ key });
     const session = createSession({ redactor });
@@ -234,7 +234,7 @@ describe('a session with a redactor', () => {
     expect(session.read(last)).toEqual({ was: mask });
   });
 
-  test('masks the initial value of a slice in its log, which can be replayed', () => {
+  test('masks the initial value of a slice in a log that can be replayed', () => {
     const login: Slice<Json> = defineSlice<Json>({
       id: 'login',
       kind: 'value',
@@ -258,7 +258,7 @@ describe('a session with a redactor', () => {
     expect(JSON.stringify(later.records)).not.toContain(secret);
   });
 
-  test('masks what is imported, recorded by others, and what goes wrong while it is closed', async () => {
+  test('masks imports, foreign records, and errors during close', async () => {
     const store = memoryStore();
     const session = createSession({ slices: [notes], store, redactor: learned(secret) });
     const other = createSession({ slices: [notes] });
@@ -285,7 +285,7 @@ describe('a session with a redactor', () => {
     ).toEqual([mask]);
   });
 
-  test('hands its redactor on to forks, and to what goes on after a replay', () => {
+  test('passes its redactor to forks and replayed sessions', () => {
     const redactor = learned(secret);
     const session = createSession({ redactor });
     expect(session.fork().redactor).toBe(redactor);
@@ -297,7 +297,7 @@ describe('a session with a redactor', () => {
     expect(JSON.stringify([...again.records()])).not.toContain(secret);
   });
 
-  test('refuses data that cannot be imported as one without', () => {
+  test('rejects invalid imports as without a redactor', () => {
     const session = createSession({ redactor: learned(secret) });
     const refused = expect.objectContaining({ code: 'import.invalid' });
     for (const data of [1, { format: 1 }, { format: 1, slices: [() => 1] }]) {
@@ -306,7 +306,7 @@ describe('a session with a redactor', () => {
   });
 });
 
-test('a snapshot has masks for what became known as a secret after it had come into state', () => {
+test('a snapshot masks a secret that was learned after it was stored', () => {
   const kept = memoryStore();
   let due = false;
   const store = {
@@ -336,7 +336,7 @@ test('a snapshot has masks for what became known as a secret after it had come i
   ).not.toContain('hunter-two!');
 });
 
-test('the type of an entry that Holdfast does not know stays first', () => {
+test('the type of a foreign entry stays first', () => {
   const masked = learned(secret).maskRecord({ type: 'node-start', node: secret });
   expect(JSON.stringify(masked)).toBe(JSON.stringify({ type: 'node-start', node: mask }));
 });

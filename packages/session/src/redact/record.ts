@@ -3,15 +3,15 @@ import { copyJson, isPlainObject } from '@holdfast/core/internal';
 import type { LogEntry } from '../log/log.ts';
 import { isEntry, isList, type Own, type OwnFields, ownFields } from './fields.ts';
 
-/** `json` with masks, or `json` itself when nothing in it is secret. */
+/** Returns `json` with masks, or `json` itself if it has no secrets. */
 type Redact = (json: Json) => Json;
 
-/** A record, or an event for observers, whose fields may be there and undefined. */
+/** A record, or an event for observers, which may have undefined fields. */
 interface Typed {
   readonly type: string;
 }
 
-/** `entry` with masks in all that is content; what is Holdfast's own in it stays. The same object when nothing in it is secret. */
+/** Masks all content of `entry`; Holdfast's own fields stay. Returns the same object if nothing is secret. */
 export function maskRecord<Entry extends Typed>(entry: Entry, redact: Redact): Entry {
   const content: Json[] = [];
   visitRecord(entry as unknown as LogEntry, (json) => {
@@ -24,19 +24,19 @@ export function maskRecord<Entry extends Typed>(entry: Entry, redact: Redact): E
   return visitRecord(entry as unknown as LogEntry, () => masked[next++] as Json) as unknown as Entry;
 }
 
-/** All at once: what is learned from one piece holds for the others. The first item keeps the list from being taken for pairs. */
+/** Masks all at once, so that a secret found in one piece is masked in the others. The leading null keeps the list from looking like pairs. */
 function maskList(list: readonly Json[], redact: Redact): readonly Json[] {
   const masked = redact([null, ...list]);
   return Array.isArray(masked) ? masked.slice(1) : list;
 }
 
-/** The event as the session's slices see it. */
+/** The event as slices see it. */
 export function maskEvent(event: SessionEvent, redact: Redact): SessionEvent {
   const { events } = maskRecord({ type: 'event', events: [event] }, redact);
   return events[0] ?? event;
 }
 
-/** The operation as the slice of a policy sees it. What is no JSON stays, for the slice to refuse it. */
+/** The operation as a policy's slice sees it. Non-JSON values stay, so that the slice rejects them. */
 export function maskOperation(operation: Operation, redact: Redact): Operation {
   const mask = (value: unknown): Json | undefined => {
     const copied = copyJson(value);
@@ -66,7 +66,7 @@ export function maskOperation(operation: Operation, redact: Redact): Operation {
   }
 }
 
-/** What `export` gives, and as the session takes it in. What is none stays, for `import` to refuse it. */
+/** An export with masks. Invalid data stays, so that `import` rejects it. */
 export function maskExport<Data>(data: Data, redact: Redact): Data {
   const copied = copyJson(data, { maxDepth: 70 });
   if (!copied.ok || !isPlainObject(copied.value)) return data;
@@ -76,17 +76,17 @@ export function maskExport<Data>(data: Data, redact: Redact): Data {
   return { ...copied.value, slices: maskRecord({ type: 'import', slices }, redact).slices } as Data;
 }
 
-/** Called for every piece of content in turn; answers with what is to stand there. */
+/** Called for each piece of content; returns its replacement. */
 type Visit = (json: Json) => Json;
 
 function visitRecord(entry: LogEntry, visit: Visit): LogEntry {
   const own = ownFields.get(entry.type);
-  // The fields of what Holdfast does not write are as much content as what is in them.
+  // In foreign records field names are content, too.
   if (own === undefined) {
     const { type, ...content } = entry;
     const visited = visit(content);
     if (visited === content || !isPlainObject(visited)) return entry;
-    // The type comes first, as everywhere, and is the entry's own.
+    // The type comes first, as everywhere, and is not masked.
     return Object.assign({ type }, visited as typeof content, { type });
   }
   return visitFields(entry, { ...own, type: true }, visit) as LogEntry;
@@ -116,7 +116,7 @@ function visitOwn(json: Json, own: Own, visit: Visit): Json {
   return visitItems(json, (item) => visitOwn(item, own[0], visit));
 }
 
-/** The items of a keyed slice are pairs, whose keys are no names of secrets: they may be names of tools. */
+/** Items of a keyed slice are pairs, whose keys are not names of secrets: they may be names of tools. */
 function visitState(json: Json, visit: Visit): Json {
   if (!Array.isArray(json) || !json.every((item) => Array.isArray(item) && item.length === 2)) return visit(json);
   return visitItems(json, (pair) => (Array.isArray(pair) ? visitItems(pair, visit) : visit(pair)));

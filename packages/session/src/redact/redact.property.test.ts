@@ -59,7 +59,7 @@ function forms(secret: string): readonly string[] {
 
 const oneSecret = fc
   .string({ unit: 'binary', minLength: 6, maxLength: 30 })
-  // Something that nothing else in the test says.
+  // A value that occurs nowhere else in the test.
   .map((text) => `q7${text}w`);
 
 interface Case {
@@ -83,7 +83,7 @@ const cases: fc.Arbitrary<Case> = fc.uniqueArray(oneSecret, { minLength: 1, maxL
   return fc.record({ secrets: fc.constant(secrets), json });
 });
 
-test('masking twice is masking once, no whole form of a secret is left, and what is not secret stays', () => {
+test('masking is idempotent, leaves no encoding of a secret, and keeps everything else', () => {
   let masked = 0;
   fc.assert(
     fc.property(cases, ({ secrets, json }) => {

@@ -25,13 +25,13 @@ describe('the key', () => {
     { key: 'fifteen bytes..', bytes: 15 },
     { key: new Uint8Array(15), bytes: 15 },
     { key: 'éééééé', bytes: 12 },
-  ])('of $bytes bytes is refused', ({ key: short, bytes }) => {
+  ])('of $bytes bytes is rejected', ({ key: short, bytes }) => {
     expect(() => createRedactor({ key: short })).toThrow(
       expect.objectContaining({ code: 'options.invalid', message: expect.stringContaining(`got ${bytes}`) }),
     );
   });
 
-  test('makes equal masks for equal secrets, other ones under another key', () => {
+  test('gives equal masks for equal secrets, and others under another key', () => {
     const one = createRedactor({ key }).redact({ password: 'hunter-two' });
     const same = createRedactor({ key: new TextEncoder().encode(key) }).redact({ password: 'hunter-two' });
     const other = createRedactor({ key: `${key}!` }).redact({ password: 'hunter-two' });
@@ -40,7 +40,7 @@ describe('the key', () => {
     expect(other).not.toEqual(one);
   });
 
-  test('is copied: what the host does to its bytes later changes no mask', () => {
+  test('is copied: later changes to its bytes do not affect masks', () => {
     const bytes = new TextEncoder().encode(key);
     const redactor = createRedactor({ key: bytes });
     bytes.fill(0);
@@ -66,10 +66,10 @@ describe('learned secrets', () => {
     ['in base64 in a URL', encodeURIComponent(bytes.toString('base64'))],
     ['in JSON', JSON.stringify(secret).slice(1, -1)],
     ['in JSON in JSON', JSON.stringify(JSON.stringify(secret)).slice(3, -3)],
-    ['in escapes that JSON allows', escapeAll(secret)],
+    ['in JSON escapes', escapeAll(secret)],
     ['in upper case', secret.toUpperCase()],
     ['in lower case', secret.toLowerCase()],
-    ['with every byte as in a URL', [...bytes].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')],
+    ['with every byte percent-encoded', [...bytes].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')],
   ])('are masked %s', (_how, form) => {
     const text = `Error: it was ${form}, at line 3`;
     const redacted = learned(secret).redact({ text, [form]: [form] });
@@ -88,7 +88,7 @@ describe('learned secrets', () => {
     expect(left.length).toBeLessThanOrEqual(Math.ceil((before.length + 8) * 1.4) + 2);
   });
 
-  test('of less than four characters are masked where they stand alone', () => {
+  test('of fewer than four characters are masked only where they stand alone', () => {
     const redactor = learned('abc', '123');
     expect(redactor.redact({ a: 'abc', b: 'abcd abc', c: 123, d: 1234, abc: 1 })).toEqual({
       a: maskOf('abc'),
@@ -99,13 +99,13 @@ describe('learned secrets', () => {
     });
   });
 
-  test('are masked where they are numbers', () => {
+  test('are masked as numbers', () => {
     expect(learned('4111111111111111').redact({ card: 4111111111111111 })).toEqual({
       card: maskOf('4111111111111111'),
     });
   });
 
-  test('leave no rest where they overlap', () => {
+  test('leave no remainder where they overlap', () => {
     const redacted = learned('abcdefgh', 'efghijkl', 'hijk').redact('-abcdefghijkl-');
     expect(redacted).toBe(`-${maskOf('abcdefgh')}${maskOf('efghijkl')}-`);
   });
@@ -115,19 +115,19 @@ describe('learned secrets', () => {
     expect(redactor.redact('a    b [redacted:0123456789ab]')).toBe('a    b [redacted:0123456789ab]');
   });
 
-  test('cannot pass in what looks like a mask', () => {
+  test('cannot hide in a fake mask', () => {
     const hidden = Buffer.from('hunter').toString('hex');
     expect(learned('hunter').redact(`see [redacted:${hidden}]`)).toBe(`see ${maskOf('hunter')}`);
   });
 
-  test('are found by what a mask happens to say only when it says much', () => {
+  test('match digits of a mask only if they are long enough', () => {
     const redactor = learned('some secret');
     const digits = maskOf('some secret').slice(10, 14);
     redactor.learn(digits);
     expect(redactor.redact('some secret')).toBe(maskOf('some secret'));
   });
 
-  test('are forgotten in the order in which they were learned when they are too many, those of the options never', () => {
+  test('are forgotten oldest first beyond the limit, except those of the options', () => {
     const redactor = createRedactor({ key, secrets: ['the-one-of-the-host'] });
     redactor.learn('the-very-first-one');
     for (let index = 0; index < 300; index += 1) redactor.learn(`${index}-${'x'.repeat(4_000)}`);
@@ -138,11 +138,11 @@ describe('learned secrets', () => {
     ]);
   });
 
-  test('are masked within JSON that is text, which stays as it was otherwise', () => {
+  test('are masked within JSON text, which otherwise stays unchanged', () => {
     expect(learned('hunter-two').redact('{ "a": 1.0, "b": "x hunter-two" }')).toBe(
       `{ "a": 1.0, "b": "x ${maskOf('hunter-two')}" }`,
     );
-    // What only the parser sees.
+    // Visible only after parsing.
     expect(learned('hunter-two').redact('{"b":"\\u0068unter-two","c":"\\u00e9\\"x"}')).toBe(
       `{"b":"${maskOf('hunter-two')}","c":"é\\"x"}`,
     );
@@ -200,17 +200,17 @@ describe('values under secret names', () => {
     'author',
     'idempotencyKey',
     'sessionId',
-  ])('`%s` are no secrets', (name) => {
+  ])('`%s` are not secrets', (name) => {
     const json = { [name]: 'v', list: [{ [name]: 4711 }] };
     expect(createRedactor({ key }).redact(json)).toBe(json);
   });
 
-  test('stay when they say nothing', () => {
+  test('stay if they carry no information', () => {
     const json = { password: '', token: null, secret: true, reset_password: 999, text: '{"token": 12, "secret": -7}' };
     expect(createRedactor({ key }).redact(json)).toBe(json);
   });
 
-  test('are told by their neighbours, too', () => {
+  test('are recognized by neighboring fields, too', () => {
     expect(
       createRedactor({ key }).redact({
         headers: [
@@ -282,7 +282,7 @@ describe('values under secret names', () => {
     expect(createRedactor({ key }).redact(text)).toBe(text);
   });
 
-  test('are masked elsewhere in the same record and in later ones, unless they may be a word', () => {
+  test('are masked elsewhere in this record and later ones, unless they may be a word', () => {
     const redactor = createRedactor({ key });
     expect(redactor.redact({ before: 'is it v-4711-x?', password: 'v-4711-x', token: 'completed' })).toEqual({
       before: `is it ${maskOf('v-4711-x')}?`,
@@ -292,7 +292,7 @@ describe('values under secret names', () => {
     expect(redactor.redact('v-4711-x completed')).toBe(`${maskOf('v-4711-x')} completed`);
   });
 
-  test('can be others', () => {
+  test('can be replaced', () => {
     const redactor = createRedactor({ key, keys: [...defaultSecretKeys, 'National-ID'] });
     expect(redactor.redact({ nationalId: 'v', password: 'w' })).toEqual({
       nationalId: maskOf('v'),

@@ -10,34 +10,34 @@ import { toRedactor } from './to-redactor.ts';
 
 export interface RedactorOptions {
   /**
-   * The host's secret for masks and digests: at least 16 bytes, or text of as many. Keep it, and use it again for logs whose masks
-   * are to be compared with those of this one.
+   * The host's secret for masks and digests: at least 16 bytes, or text of that length. Keep it and reuse it for logs whose masks you
+   * want to compare.
    */
   readonly key: string | Uint8Array;
-  /** Known from the start and never forgotten: what the host itself logs in with. */
+  /** Secrets known from the start and never forgotten, such as the host's own credentials. */
   readonly secrets?: readonly string[];
-  /** Names whose values are secret. Default: `defaultSecretKeys`, which a longer list may begin with. */
+  /** Names whose values are secret. Default: `defaultSecretKeys`, which you can extend. */
   readonly keys?: readonly string[];
   /**
-   * What secrets look like; a group named `secret` is masked alone. Each should take time in proportion to the text. Default:
-   * `defaultSecretPatterns`, which a longer list may begin with.
+   * Patterns of secrets; only a group named `secret` is masked, if present. Each should run in linear time. Default:
+   * `defaultSecretPatterns`, which you can extend.
    */
   readonly patterns?: readonly RegExp[];
 }
 
-/** Masks that are remembered. */
+/** Size of the mask cache. */
 const maxMasks = 100;
-/** Far more than it takes, unless somebody has made it so that each round gives work to the next. */
+/** Far more than needed, unless an input is made so that each round causes another. */
 const maxRounds = 100;
-/** JSON below so many levels is masked as a whole. */
+/** JSON nested more deeply is masked as a whole. */
 const maxDepth = 200;
 
 /**
- * Makes what masks secrets in everything that a session records: values that were learned, in any common encoding; values under
- * names like `password`; and what looks like the tokens of well-known issuers. A mask is `[redacted:` and twelve hexadecimal digits
- * of a keyed digest and `]`: equal secrets have equal masks under one key.
+ * Creates a redactor that masks secrets in everything that a session records: learned values in any common encoding, values under
+ * names like `password`, and tokens of well-known issuers. A mask is `[redacted:` with twelve hexadecimal digits of a keyed digest
+ * and `]`: with one key, equal secrets have equal masks.
  *
- * @throws HoldfastError `options.invalid` for a key of less than 16 bytes.
+ * @throws HoldfastError `options.invalid` for a key of fewer than 16 bytes.
  */
 export function createRedactor({
   key,
@@ -53,7 +53,7 @@ export function createRedactor({
     let mask = masks.get(secret);
     if (mask === undefined) {
       mask = `[redacted:${hmac(secret).slice(0, 12)}]`;
-      // Most masks are of what was masked just before.
+      // Most masks repeat a recent one.
       if (masks.size >= maxMasks) masks.clear();
       masks.set(secret, mask);
     }
@@ -75,7 +75,7 @@ export function createRedactor({
   });
   return toRedactor({
     redact(json: Json): Json {
-      // What was met under a secret name may stand elsewhere, too, also before it; and a mask makes another name of a name.
+      // A value under a secret name may also occur before it, and a mask may turn one name into another: repeat.
       let current = json;
       for (let round = 0; round < maxRounds; round += 1) {
         const next = walk(current, 0);
@@ -91,12 +91,12 @@ export function createRedactor({
   });
 }
 
-/** Whether a value that stood under a secret name can be looked for elsewhere: that a word was somebody's password hides no word. */
+/** True if a value is distinctive enough to mask elsewhere: an ordinary word used as a password is not. */
 function isTelling(value: string): boolean {
   return value.length >= 16 || (value.length >= 8 && !/^\p{L}*$/u.test(value));
 }
 
-/** Fields of which one names what the other holds: headers, variables. */
+/** Pairs of fields that name a value and hold it: headers, variables. */
 const nameFields = ['name', 'key', 'header', 'variable'];
 const valueFields = ['value'];
 
@@ -135,14 +135,14 @@ function createWalk(masking: Masking): (json: Json, depth: number) => Json {
     const taken = new Set<string>();
     for (const key of Object.keys(object)) {
       const inner = object[key];
-      // Events for observers have fields that are there and undefined.
+      // Events for observers may have undefined fields.
       if (inner === undefined) continue;
       const masked = key === named || isSecretName(key) ? hide(inner) : walk(inner, depth + 1);
       const name = free(walkKey(key), taken);
       if (name !== key || masked !== inner) changed = true;
       entries.push([name, masked]);
     }
-    // Not by assignment: `__proto__` is a key like any other here.
+    // Not by assignment: `__proto__` is an ordinary key here.
     return changed ? Object.fromEntries(entries) : object;
   };
 
@@ -161,7 +161,7 @@ function createWalk(masking: Masking): (json: Json, depth: number) => Json {
     try {
       parsed = decodeJson(text) as Json;
     } catch {
-      // Looked at as the text that it is.
+      // Treated as plain text.
       return undefined;
     }
     const masked = walk(parsed, depth + 1);
@@ -188,7 +188,7 @@ function textsIn(json: Json): readonly string[] {
   return isPlainObject(json) ? Object.values(json).flatMap((inner) => textsIn(inner as Json)) : [];
 }
 
-/** JSON with the keys of objects in order, so that equal values give equal text. */
+/** JSON with sorted object keys, so that equal values give equal text. */
 function canonical(json: Json): string {
   return JSON.stringify(json, (_key, value: unknown) =>
     isPlainObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value,

@@ -20,7 +20,7 @@ const folder = (): string => join(mkdtempSync(join(root, 'v-')), 'sealed');
 const key = 'a key known only to the user';
 const secret = 'open sesame, 4711';
 
-test('what is sealed is read by the same user alone, with the same name and binding', () => {
+test('sealed content is readable only with the same key, name and binding', () => {
   const path = folder();
   const vault = sealedFiles(path, { key });
   vault.put('/c', 'bound', secret);
@@ -31,10 +31,10 @@ test('what is sealed is read by the same user alone, with the same name and bind
   expect([again.names(), again.get('/c', 'bound')]).toEqual([['/c'], secret]);
   expect(again.get('/c', 'other')).toBeUndefined();
   expect(again.get('/d', 'bound')).toBeUndefined();
-  expect(sealedFiles(path, { key: 'a key of somebody else, as long' }).get('/c', 'bound')).toBeUndefined();
+  expect(sealedFiles(path, { key: 'the key of another user' }).get('/c', 'bound')).toBeUndefined();
 });
 
-test('equal texts are sealed differently, and a changed file is not read', () => {
+test('equal texts are sealed differently, and a changed file is rejected', () => {
   const path = folder();
   const vault = sealedFiles(path, { key });
   vault.put('/a', 'bound', secret);
@@ -53,7 +53,7 @@ test('equal texts are sealed differently, and a changed file is not read', () =>
   expect(vault.get('/a', 'bound')).toBeUndefined();
 });
 
-test('the last one takes the folder with it, and half a file is removed', () => {
+test('deleting the last file removes the folder, and a partial file is removed', () => {
   const path = folder();
   const vault = sealedFiles(path, { key });
   vault.put('/a', 'bound', secret);
@@ -65,7 +65,7 @@ test('the last one takes the folder with it, and half a file is removed', () => 
   expect(existsSync(path)).toBe(false);
 });
 
-test('a link in its place is neither read, nor emptied, nor written', () => {
+test('a link in place of the folder is neither read, emptied nor written', () => {
   const other = mkdtempSync(join(root, 'other-'));
   const name = 'b'.repeat(64);
   writeFileSync(join(other, name), 'of another use');
@@ -119,7 +119,7 @@ test('content without a secret is not kept', () => {
   expect(existsSync(path)).toBe(false);
 });
 
-test('a call of another process is opened, and what was masked in it is masked again', () => {
+test('a call of another process is opened, and its secrets are masked again', () => {
   const { session, reopen } = setUp();
   const text = `{ "a": "x", "password": ${JSON.stringify(secret)}, "b": 1 }`;
   sealContent(session, { callId: 'c' }, { name: 'open', arguments: text, note: secret });
@@ -130,7 +130,7 @@ test('a call of another process is opened, and what was masked in it is masked a
   expect(other.redactor?.redact(`It said ${secret}.`)).not.toContain(secret);
 });
 
-test('of another session, call, tool or argument it is not opened', () => {
+test('content of another session, call, tool or argument is not opened', () => {
   const { session, store, path } = setUp();
   sealContent(session, { callId: 'c' }, content);
   session.record({ type: 'approval-request', pending });
@@ -138,7 +138,7 @@ test('of another session, call, tool or argument it is not opened', () => {
   expect(openSealed(session, { callId: 'c' }, masked)).toEqual(content);
   expect(openSealed(session, { callId: 'c' }, { ...masked, name: 'close' })).toBeUndefined();
   expect(openSealed(session, { callId: 'c' }, { ...masked, arguments: { password: 'x' } })).toBeUndefined();
-  // Moved to the place of another call.
+  // Moved to another call's file.
   const files = readdirSync(path).map((file) => join(path, file));
   sealContent(session, { run: 1, turn: 1, callId: 'c' }, content);
   const moved = readdirSync(path)
@@ -158,7 +158,7 @@ test.each([
   { what: 'its end', end: { type: 'tool-call-end', callId: 'c', name: 'open', outcome: {} } },
   { what: 'the end of its run', end: { type: 'run-end', run: 1, status: 'completed' }, place: { run: 1, turn: 1 } },
   { what: 'the end of its plan', end: { type: 'plan-end', plan: 1, status: 'failed' }, place: { plan: 1 } },
-])('is removed by $what, at once and when the log is opened again', ({ end, place }) => {
+])('is removed by $what, at once and on reopening the log', ({ end, place }) => {
   for (const crash of [false, true]) {
     const { session, path, reopen, store } = setUp();
     session.record({ type: 'run-start', run: 1 });
@@ -166,7 +166,7 @@ test.each([
     const at = place === undefined ? { callId: 'c' } : 'plan' in place ? place : { ...place, callId: 'c' };
     sealContent(session, at, content);
     if (place === undefined) session.record({ type: 'approval-request', pending });
-    // Another call that ends takes nothing with it.
+    // The end of another call removes nothing.
     session.record({ type: 'tool-call-end', callId: 'd', name: 'open', outcome: {} });
     expect(readdirSync(path)).toHaveLength(1);
     reopen();
@@ -178,7 +178,7 @@ test.each([
   }
 });
 
-test('a run keeps what its open calls need, and a direct call what an earlier one with its id does not', () => {
+test('a run keeps the content of its open calls, and a direct call is not affected by an earlier one with its id', () => {
   const { session, path, reopen, store } = setUp();
   session.record({ type: 'run-start', run: 1 });
   for (const callId of ['a', 'b']) sealContent(session, { run: 1, turn: 1, callId }, content);

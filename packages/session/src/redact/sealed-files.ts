@@ -6,10 +6,10 @@ import { describeThrown } from '@holdfast/core/internal';
 import { deriveKey } from './key.ts';
 
 /**
- * A vault of one session: a folder with a file (mode 0600) for each open call, made with the first and removed with the last. A file is
- * sealed by AES-256-GCM with a random nonce, under a key that is derived from `key`, which may be the redactor's.
+ * Creates a vault for one session: a folder with a file (mode 0600) for each open call, created with the first and removed with the
+ * last. Files are sealed by AES-256-GCM with a random nonce; the key is derived from `key`, which may be the redactor's.
  *
- * @throws HoldfastError `options.invalid` for a key of less than 16 bytes; from `put` `log.write_failed`.
+ * @throws HoldfastError `options.invalid` for a key of fewer than 16 bytes; from `put` `log.write_failed`.
  */
 export function sealedFiles(folder: string, { key }: { readonly key: string | Uint8Array }): Vault {
   const sealing = deriveKey(key, 'seal');
@@ -25,7 +25,7 @@ export function sealedFiles(folder: string, { key }: { readonly key: string | Ui
         if (!isFolder(folder)) throw new Error('it is a link');
         writeFileSync(pathOf(name), `${JSON.stringify(name)}\n${sealed.toString('base64')}\n`, { mode: 0o600 });
       } catch (cause) {
-        const message = `The arguments of a call could not be kept in \`${folder}\`: ${describeThrown(cause)}. What cannot be recorded is not done.`;
+        const message = `The arguments of a call could not be stored in \`${folder}\`: ${describeThrown(cause)}. The call was not made, because it could not be recorded.`;
         throw new HoldfastError('log.write_failed', message, { cause });
       }
       names.add(name);
@@ -39,7 +39,7 @@ export function sealedFiles(folder: string, { key }: { readonly key: string | Ui
       try {
         return decipher.update(sealed.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
       } catch {
-        // Sealed with another key or for another call, or changed: the caller does without.
+        // Another key or call, or changed: the caller continues without the content.
         return undefined;
       }
     },
@@ -50,7 +50,7 @@ export function sealedFiles(folder: string, { key }: { readonly key: string | Ui
       try {
         rmdirSync(folder);
       } catch {
-        // Somebody else has put something there.
+        // The folder has foreign files.
       }
     },
     names: () => [...names],
@@ -66,10 +66,10 @@ function readNames(folder: string): readonly string[] {
   try {
     files = readdirSync(folder);
   } catch {
-    // There is none until something is kept.
+    // Created with the first file.
     return [];
   }
-  // A foreign workspace may have put a link here, and files of another use behind it.
+  // A foreign workspace may have placed a link here, with other files behind it.
   if (!isFolder(folder)) return [];
   return files
     .filter((file) => /^[0-9a-f]{64}$/.test(file))
@@ -77,7 +77,7 @@ function readNames(folder: string): readonly string[] {
       try {
         return [String(JSON.parse(readFileSync(join(folder, file), 'utf8').split('\n')[0] ?? ''))];
       } catch {
-        // Not written to its end.
+        // A partial write.
         rmSync(join(folder, file), { force: true });
         return [];
       }
@@ -92,7 +92,7 @@ function readSealed(path: string): string {
   try {
     return readFileSync(path, 'utf8').split('\n')[1] ?? '';
   } catch {
-    // Not there: nothing was sealed.
+    // Nothing was sealed.
     return '';
   }
 }

@@ -9,7 +9,7 @@ function maskOf(secret: string): string {
   return String(createRedactor({ key, secrets: [secret] }).redact(secret));
 }
 
-/** So that no scanner takes this file for a leak. */
+/** Split so that scanners do not report this file as a leak. */
 const letters = 'abcdefghij0123456789ABCDEFGHIJ0123456789';
 const pem = [
   '-----BEGIN',
@@ -76,11 +76,11 @@ describe('tokens of known issuers', () => {
     'toolu_01ABCDEFGHIJKLMNOPQRSTUV',
     '2026-11-22-04-08-51-0a1b2c3d',
     '-----BEGIN CERTIFICATE-----\nMIIEow\n-----END CERTIFICATE-----',
-  ])('%s is none', (text) => {
+  ])('%s is not a token', (text) => {
     expect(redactor.redact(text)).toBe(text);
   });
 
-  test('can be others', () => {
+  test('can be replaced', () => {
     const own = createRedactor({
       key,
       patterns: [...defaultSecretPatterns, /ACME-\d+/i, /(?<=code )(?<secret>\d{4})/y],
@@ -153,13 +153,13 @@ describe('hostile text of a quarter of a megabyte', () => {
     '\ud83d',
   ];
 
-  // Tens of milliseconds each; a search that takes the square of it takes minutes.
-  test.each(units)('%j is gone through in time', { timeout: 30_000 }, (unit) => {
+  // Tens of milliseconds each; a quadratic search takes minutes.
+  test.each(units)('%j is searched in linear time', { timeout: 30_000 }, (unit) => {
     const hostile = createRedactor({ key, secrets: ['hunter-two', 'aaaaaaab', 'a-very-long-secret-indeed'] });
     expect(typeof hostile.redact(unit.repeat(Math.ceil(size / unit.length)))).toBe('string');
   });
 
-  test('deep JSON is no deeper than it may be', () => {
+  test('deep JSON is masked below the limit', () => {
     const deep = `${'['.repeat(100_000)}"password"${']'.repeat(100_000)}`;
     expect(typeof redactor.redact(deep)).toBe('string');
     let nested: Json = 'x';

@@ -1,4 +1,4 @@
-/** Tokens that begin with a prefix of their issuer, which stands at the beginning of a word. One expression goes through a text once. */
+/** Tokens that begin with an issuer's prefix at the start of a word. One expression needs one pass. */
 const prefixed = [
   'AGE-SECRET-KEY-1[A-Z0-9]{58}',
   // Atlassian.
@@ -10,7 +10,7 @@ const prefixed = [
   'dapi[a-f0-9]{32}\\b(?:-[0-9]{1,2})?',
   // DigitalOcean.
   'do[opr]_v1_[a-f0-9]{64}',
-  // Discord: the first part is a number in base 64.
+  // Discord: the first part is a number in base64.
   '[MNO][A-Za-z0-9_-]{23,27}\\.[A-Za-z0-9_-]{6}\\.[A-Za-z0-9_-]{27,40}',
   'dckr_[po]at_[A-Za-z0-9_-]{20,64}',
   // Doppler.
@@ -31,7 +31,7 @@ const prefixed = [
   'key-[a-f0-9]{32}\\b',
   // New Relic.
   'NRAK-[A-Z0-9]{27}',
-  // Notion, now and earlier.
+  // Notion, current and earlier format.
   'ntn_[A-Za-z0-9]{40,64}',
   'secret_[A-Za-z0-9]{43}\\b',
   // NVIDIA.
@@ -70,11 +70,12 @@ const prefixed = [
 ];
 
 /**
- * What secrets of well-known issuers look like. Each expression takes time in proportion to the text, whatever the text: what may
- * repeat without end begins only where a run of its characters does. A group `secret` is masked alone.
+ * Patterns of secrets of well-known issuers. Each runs in linear time: unbounded repetitions start only at the beginning of a run of
+ * their characters. Only a group named `secret` is masked, if present.
  *
  * Source: the issuers' documentation of their formats (AWS IAM identifiers; key prefixes of GitHub, GitLab, Slack, npm, Stripe, OpenAI,
- * Anthropic, Google Cloud; Cloudflare "Token formats"), the patterns that GitHub secret scanning and gitleaks list for the others, RFC 7519 (JSON Web Tokens), RFC 7468 (PEM), RFC 6750 (bearer tokens), RFC 3986 (user information).
+ * Anthropic, Google Cloud; Cloudflare "Token formats"), the patterns that GitHub secret scanning and gitleaks list for the others,
+ * RFC 7519 (JSON Web Tokens), RFC 7468 (PEM), RFC 6750 (bearer tokens), RFC 3986 (user information).
  */
 export const defaultSecretPatterns: readonly RegExp[] = Object.freeze([
   // AWS access key ids, long-term and temporary.
@@ -94,18 +95,18 @@ export const defaultSecretPatterns: readonly RegExp[] = Object.freeze([
   // Stripe: secret and restricted keys, webhook secrets.
   /(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{10,255}/,
   /whsec_[A-Za-z0-9+/=]{20,255}/,
-  // OpenAI, Anthropic and those who do it alike.
+  // OpenAI, Anthropic and issuers with the same format.
   /(?<![A-Za-z0-9_-])sk-(?=[A-Za-z_-]{0,400}[0-9])[A-Za-z0-9_-]{20,400}/,
   // Google: API keys, OAuth access tokens and client secrets.
   /AIza[A-Za-z0-9_-]{35}/,
   /(?<![A-Za-z0-9_.-])ya29\.[A-Za-z0-9_-]{20,2000}/,
   /GOCSPX-[A-Za-z0-9_-]{20,60}/,
-  // JSON Web Tokens: their header and their content are JSON objects.
+  // JSON Web Tokens: header and payload are JSON objects.
   /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*/,
-  // Private keys, also where line ends are escaped and where the end is missing.
+  // Private keys, even with escaped line ends or without their end.
   /-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:[\s\\rn]{0,8}[A-Z][A-Za-z]{1,20}(?:-[A-Z][a-z]{1,20})?: [^\r\n\\]{0,200}){0,4}[A-Za-z0-9+/=\s\\]*(?:-----END [A-Z0-9 ]{1,60}-----)?/,
   /(?<![A-Za-z0-9])[Bb]earer[ \t]{1,8}(?<secret>(?:(?=[A-Za-z._~+/=-]{0,400}[0-9])[A-Za-z0-9._~+/=-]{8,}|[A-Za-z0-9._~+/=-]{20,}))/,
-  // A password in a URL, but no variable.
+  // A password in a URL, unless it is a variable.
   /:\/\/[^\s/?#:@"'<>\\]{0,256}:(?!\$(?:[A-Z_][A-Z0-9_]{0,99}|\{[\w.]{1,100}\})@)(?<secret>[^\s/?#"'<>\\]{1,1024})@/,
 ]);
 
@@ -114,7 +115,7 @@ export interface Span {
   readonly end: number;
 }
 
-/** Makes a function that finds every place of `text` that fits one of `patterns`, in order and apart from each other. */
+/** Creates a function that finds all matches of `patterns`, in order and without overlap. */
 export function createShapeSearch(patterns: readonly RegExp[]): (text: string) => readonly Span[] {
   const expressions = patterns.map(({ source, flags }) => new RegExp(source, `${flags.replace(/[dgy]/g, '')}dg`));
   return (text) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createRedactor } from '../redact.ts';
 
-/** Deterministic and without meaning, so that no scanner takes this file for a leak. */
+/** Deterministic and random-looking, so that scanners do not report this file as a leak. */
 function random(alphabet: string, length: number): string {
   let state = length;
   return Array.from({ length }, () => {
@@ -16,7 +16,7 @@ const url64 = (length: number): string => random(`${lower}${lower.toUpperCase()}
 const upper = (length: number): string => random(lower.toUpperCase(), length);
 const digits = (length: number): string => random('123456789', length);
 
-/** As the issuers publish them: a prefix, and what follows it. */
+/** As published by the issuers: a prefix and a body. */
 const tokens: readonly (readonly [issuer: string, token: string])[] = [
   ['age', `AGE-SECRET-KEY-1${random('QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L', 58)}`],
   ['Anthropic', `sk-ant-api03-${url64(93)}AA`],
@@ -146,7 +146,7 @@ const harmless: readonly string[] = [
 const key = 'a key known only to the host';
 const redactor = createRedactor({ key });
 
-/** What of a token has to be gone: of a web address, what stands behind its last slash. */
+/** The part of a token that must be masked: of a URL, the part after its last slash. */
 function core(token: string): string {
   return token.startsWith('https://') ? token.slice(token.lastIndexOf('/') + 1) : token;
 }
@@ -172,8 +172,8 @@ test.each([
   ['if (password === "hunter-two") return;', 'hunter-two'],
   ['$options = ["password" => "hunter-two"];', 'hunter-two'],
   ['postgres://app:$ecret99@db.internal/app', '$ecret99'],
-])('%s is no harmless line', (line, secret) => {
-  // One of its own, which has learned nothing from other lines.
+])('%s is not a harmless line', (line, secret) => {
+  // A new redactor, which has learned nothing from other lines.
   expect(createRedactor({ key }).redact(line)).not.toContain(secret);
 });
 

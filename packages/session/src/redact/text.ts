@@ -3,14 +3,14 @@ import type { KnownSecrets } from './known.ts';
 import { findNamedValues } from './pairs.ts';
 import type { Span } from './shapes.ts';
 
-/** What finds secrets, and what is put in their place. */
+/** The parts of a redactor that find and replace secrets. */
 export interface Masking {
   readonly isSecretName: (name: string) => boolean;
   readonly findShapes: (text: string) => readonly Span[];
   readonly known: KnownSecrets;
   /** The mask of `secret`. */
   readonly maskOf: (secret: string) => string;
-  /** The mask of what stood under a secret name, as a whole; what says nothing stays. */
+  /** The mask of a whole value under a secret name; values without information stay. */
   readonly hide: (json: Json) => Json;
 }
 
@@ -20,14 +20,14 @@ export function isMask(text: string): boolean {
   return text.length === 23 && wholeMask.test(text);
 }
 
-/** Times that a text is looked through again because something in it was masked; then all of it is. */
+/** Rounds in which a text is searched again after a mask; then all of it is masked. */
 const maxRounds = 16;
-/** How often encodings may lie within each other. */
+/** Levels of nested encodings. */
 const maxEncodings = 3;
 
 /**
- * `text` with masks. `redactJson` does the same for what the text is the JSON of, or answers `undefined`.
- * Goes on until nothing more is found, so that doing it twice is doing it once.
+ * Masks `text`. `redactJson` does the same for the JSON in the text, or returns `undefined`.
+ * Repeats until nothing more is found, so that masking is idempotent.
  */
 export function redactText(text: string, masking: Masking, redactJson: (text: string) => string | undefined): string {
   let current = text;
@@ -42,11 +42,11 @@ export function redactText(text: string, masking: Masking, redactJson: (text: st
 function lookThrough(text: string, masking: Masking, redactJson: (text: string) => string | undefined): string {
   if (text === '' || isMask(text)) return text;
   if (masking.known.has(text)) return masking.maskOf(text);
-  // As text first, which keeps the spaces and the numbers of JSON as they are.
+  // As text first, which keeps the spacing and numbers of JSON.
   const plain = maskFound(maskNamed(text, masking), masking);
   const whole = redactJson(plain) ?? plain;
   if (whole !== text) return whole;
-  // Nothing in it as it stands; what an escape hides is masked in the text without that escape.
+  // Nothing found in clear: mask secrets behind escapes in the decoded text.
   let decoded = text;
   for (let depth = 0; depth < maxEncodings; depth += 1) {
     const before = decoded;
@@ -76,7 +76,7 @@ interface Found extends Span {
   readonly secret: string;
 }
 
-/** Masks what is known, and what looks like a secret, in one go: a place in both is masked once, as what is known. */
+/** Masks known secrets and patterns in one pass; where both match, the known secret wins. */
 function maskFound(text: string, { known, findShapes, maskOf }: Masking): string {
   const spans = combine(known.find(text), findShapes(text), text);
   if (spans.length === 0) return text;
@@ -89,7 +89,7 @@ function maskFound(text: string, { known, findShapes, maskOf }: Masking): string
   return masked + text.slice(at);
 }
 
-/** Both in order; shapes that touch nothing known. */
+/** Merges both in order; drops patterns that touch a known secret. */
 function combine(known: readonly Found[], shapes: readonly Span[], text: string): readonly Found[] {
   if (shapes.length === 0) return known;
   const spans: Found[] = [];
@@ -117,7 +117,7 @@ const shortEscapes: ReadonlyMap<string, string> = new Map([
   ['t', '\t'],
 ]);
 
-/** Without the escapes of JSON and of JavaScript's strings. */
+/** Decodes escapes of JSON and JavaScript strings. */
 function decodeEscapes(text: string): string {
   if (!text.includes('\\')) return text;
   return text.replace(
@@ -130,14 +130,14 @@ function decodeEscapes(text: string): string {
   );
 }
 
-/** Without the percent signs of URLs and with what they stand for, where that is UTF-8. */
+/** Decodes percent-encoding where the result is UTF-8. */
 function decodePercent(text: string): string {
   if (!text.includes('%')) return text;
   return text.replace(/(?:%[0-9a-fA-F]{2})+/g, (run) => {
     try {
       return decodeURIComponent(run);
     } catch {
-      // Not UTF-8, so no text that anybody would know again.
+      // Not UTF-8, so not a recognizable text.
       return run;
     }
   });

@@ -11,7 +11,7 @@ const notes = defineSlice<Json>({
   reducers: { noted: (_state, payload) => append(payload) },
 });
 
-/** Of the host: it finds what it has learned, and nothing else. */
+/** A host's redactor: finds only what it has learned. */
 class Own {
   readonly learned: string[] = [];
 
@@ -33,7 +33,7 @@ class Own {
 describe('a redactor of your own `redact` and `learn`', () => {
   const schema: JsonObject = { type: 'object', properties: { phrase: { type: 'string', writeOnly: true } } };
 
-  test('learns what schemas mark, and masks records, events and exports by them', () => {
+  test('learns marked secrets, and masks records, events and exports', () => {
     const own = new Own();
     const redactor = toRedactor(own);
     redactor.learnArguments(schema, '{"phrase":"sesame","user":"ann"}');
@@ -51,14 +51,14 @@ describe('a redactor of your own `redact` and `learn`', () => {
     expect(JSON.stringify(session.export())).not.toContain('and');
   });
 
-  test('has a digest if they have one', () => {
+  test('has a digest if one is given', () => {
     const { redact, learn } = createRedactor({ key });
     expect(toRedactor(new Own()).digest?.('a')).toBe('0 "a"');
     expect('digest' in toRedactor({ redact, learn })).toBe(false);
   });
 
   test.each([{}, { redact: (json: Json) => json }, { learn: () => undefined }, { redact: 1, learn: 2 }])(
-    'is not made of %j',
+    'rejects %j',
     (own) => {
       expect(() => toRedactor(own as never)).toThrow(expect.objectContaining({ code: 'options.invalid' }));
     },
@@ -85,7 +85,7 @@ describe('a redactor that cannot mask', () => {
   };
 
   test.each(Object.keys(makers).flatMap((maker) => methods.map((method) => ({ maker, method }))))(
-    '$maker makes no session with a redactor without $method',
+    '$maker rejects a redactor without $method',
     ({ maker, method }) => {
       expect(() => makers[maker]?.(without(method))).toThrow(
         expect.objectContaining({
@@ -97,7 +97,7 @@ describe('a redactor that cannot mask', () => {
     },
   );
 
-  test('of the interface that redactors had before, or none at all', () => {
+  test('rejects the former interface, and non-objects', () => {
     const old = { redact: (json: Json) => json, learn: () => undefined };
     for (const redactor of [old, null]) {
       for (const make of Object.values(makers))

@@ -4,8 +4,8 @@ import { marksSecrets, secretsIn } from './marked.ts';
 import { maskEvent, maskExport, maskOperation, maskRecord } from './record.ts';
 
 /**
- * Makes a redactor that masks with your own `redact`. It adds the code that finds marked secrets by their schemas and the code that
- * tells which parts of a record are content. To change a redactor of `createRedactor`, pass functions that call it.
+ * Creates a redactor from your own `redact`. It adds the search for secrets marked in schemas, and knows which parts of a record are
+ * content. To change a redactor of `createRedactor`, pass functions that call it.
  *
  * @throws HoldfastError `options.invalid`.
  */
@@ -31,7 +31,7 @@ export function toRedactor(own: Pick<Redactor, 'redact' | 'learn' | 'digest'>): 
         const copied = copyJson(isToolResult(returned) ? returned.value : returned);
         if (copied.ok) learnMarked(schema, copied.value);
       } catch {
-        // What cannot be read is in no record either.
+        // An unreadable value is in no record either.
       }
     },
     maskRecord: (entry) => maskRecord(entry, redact),

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { PersistentList } from './persistent-list.ts';
 import { PersistentMap } from './persistent-map.ts';
 
-test('a list of any length around the widths of its tree reads back, and its older versions stay as they were', () => {
+test('lists around the widths of the tree read back, and older versions stay unchanged', () => {
   let list = PersistentList.empty<number>();
   const versions = [list];
   for (let index = 0; index < 33 * 32 + 40; index += 1) {
@@ -21,7 +21,7 @@ test('a list of any length around the widths of its tree reads back, and its old
   for (let index = 0; index < list.size; index += 1) expect(list.at(index)).toBe(index);
 });
 
-test('a list of 40,000 items has three levels and still reads back', () => {
+test('a list of 40,000 items, with three levels, reads back', () => {
   let list = PersistentList.empty<number>();
   for (let index = 0; index < 40_000; index += 1) list = list.append(index);
   expect(list.at(39_999)).toBe(39_999);
@@ -29,7 +29,7 @@ test('a list of 40,000 items has three levels and still reads back', () => {
   expect([...list].every((item, index) => item === index)).toBe(true);
 });
 
-// Two pairs of keys with one 32-bit hash each, found by search, beside ordinary ones.
+// Two pairs of keys with equal 32-bit hashes, found by search, and ordinary ones.
 const colliding = findCollision();
 const keys = fc.constantFrom(
   '',
@@ -41,7 +41,7 @@ const keys = fc.constantFrom(
   ...Array.from({ length: 60 }, (_, n) => `key-${n}`),
 );
 
-test('property: a map behaves as a Map does, and its older versions stay as they were', () => {
+test('property: a map behaves like a Map, and older versions stay unchanged', () => {
   const step = fc.oneof(fc.record({ set: keys, item: fc.integer() }), fc.record({ remove: keys }));
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
@@ -68,7 +68,7 @@ test('property: a map behaves as a Map does, and its older versions stay as they
   );
 });
 
-test('property: iteration order follows from the keys alone', () => {
+test('property: iteration order depends only on the keys', () => {
   const distinct = fc.uniqueArray(fc.string({ maxLength: 4 }), { maxLength: 50 });
   fc.assert(
     fc.property(distinct, distinct, (kept, dropped) => {
@@ -93,7 +93,7 @@ function contentOf(entries: Iterable<readonly [string, number]>): string {
   return JSON.stringify([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Two strings with the same FNV-1a hash; the mixing afterwards keeps them equal. */
+/** Finds two strings with the same FNV-1a hash; the final mixing keeps them equal. */
 function findCollision(): string[] {
   const seen = new Map<number, string>();
   for (let index = 0; ; index += 1) {

@@ -7,8 +7,8 @@ const mask = width - 1;
 type Node<Item> = readonly Node<Item>[] | readonly Item[];
 
 /**
- * A list whose versions share what they have in common: appending leaves the old one as it was and costs the same at any length.
- * Items sit in a tree of 32-wide nodes, the last up to 32 of them in a tail. Source: P. Bagwell's array mapped tries, as in Clojure's vectors.
+ * A list whose versions share structure: appending keeps the old version and costs the same at any length.
+ * Items are in a tree of 32-wide nodes, the last 32 at most in a tail. Source: P. Bagwell's array mapped tries, as in Clojure's vectors.
  */
 export class PersistentList<Item> implements ListState<Item> {
   readonly #size: number;
@@ -49,7 +49,7 @@ export class PersistentList<Item> implements ListState<Item> {
     const tailStart = this.size - this.#tail.length;
     if (position >= tailStart) return this.#tail[position - tailStart];
     let node: Node<Item> = this.#root;
-    // Down to the leaf: every level above it holds nodes, the leaf holds items.
+    // Levels above the leaf hold nodes, the leaf holds items.
     for (let shift = this.#shift; shift > 0; shift -= bits) node = node[(position >>> shift) & mask] as Node<Item>;
     return (node as readonly Item[])[position & mask];
   }

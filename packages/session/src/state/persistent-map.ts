@@ -2,7 +2,7 @@ import type { KeyedState } from '@holdfast/core';
 
 const bits = 5;
 const mask = 31;
-// Past this the 32 bits of the hash are used up, and a node is a plain list of leaves with one hash.
+// Beyond this the 32 bits of the hash are used up: the node is a plain list of leaves with equal hashes.
 const lastShift = 30;
 
 interface Leaf<Item> {
@@ -12,14 +12,14 @@ interface Leaf<Item> {
 }
 
 interface Branch<Item> {
-  /** One bit for each of 32 places that is taken. */
+  /** One bit per occupied place of 32. */
   readonly bitmap: number;
   readonly slots: readonly (Leaf<Item> | Branch<Item>)[];
 }
 
 /**
- * A map whose versions share what they have in common: setting and removing leave the old one as it was and cost about the same
- * at any size. Iteration order follows from the keys alone, but for keys with one hash. Source: P. Bagwell, "Ideal Hash Trees", 2001.
+ * A map whose versions share structure: setting and removing keep the old version and cost about the same at any size. Iteration order
+ * depends only on the keys, except for keys with equal hashes. Source: P. Bagwell, "Ideal Hash Trees", 2001.
  */
 export class PersistentMap<Item> implements KeyedState<Item> {
   readonly #size: number;
@@ -105,7 +105,7 @@ function deleteIn<Item>(branch: Branch<Item>, shift: number, hash: number, key: 
   if (inner === undefined || inner.slots.length === 0) {
     return { bitmap: branch.bitmap & ~bitOf(shift, hash), slots: branch.slots.toSpliced(position, 1) };
   }
-  // A lone leaf moves up, so that the shape follows from the keys alone.
+  // A single leaf moves up, so that the shape depends only on the keys.
   const [only] = inner.slots;
   const next = inner.slots.length === 1 && only !== undefined && 'key' in only ? only : inner;
   return { bitmap: branch.bitmap, slots: withSlot(branch.slots, position, next) };
@@ -143,7 +143,7 @@ function countBits(value: number): number {
   return Math.imul((bitsLeft + (bitsLeft >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
-// FNV-1a over UTF-16 units, then mixed (the finalizer of MurmurHash3) so that short keys spread over all 32 bits.
+// FNV-1a over UTF-16 units, then MurmurHash3's finalizer, so that short keys spread over all 32 bits.
 function hashOf(key: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < key.length; index += 1) hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193);

@@ -2,7 +2,7 @@ import { append, clear, type Json, type Operation, remove, replace, type Slice, 
 import { isPlainObject } from '@holdfast/core/internal';
 import type { SliceTable } from './table.ts';
 
-/** A change as a record has it, with the slice that it is of. `undefined`: it is none, or of a slice that does not change this way. */
+/** Reads a recorded change and finds its slice. `undefined` if it is invalid, or its slice changes by events. */
 export function readChange(
   json: Json,
   table: SliceTable,

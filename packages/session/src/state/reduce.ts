@@ -2,14 +2,14 @@ import { HoldfastError, type Operation, type SessionEvent, type Slice } from '@h
 import { copyJson, isOperation } from '@holdfast/core/internal';
 import { applyChange, checkOperation, muteRejection, type SliceState } from './slice.ts';
 
-/** The event as the log keeps it. @throws HoldfastError `event.invalid`. */
+/** The event as logged. @throws HoldfastError `event.invalid`. */
 export function copyEvent({ type, payload }: SessionEvent): SessionEvent {
   const copied = copyJson(payload);
   if (copied.ok) return { type, payload: copied.value };
   throw new HoldfastError('event.invalid', `The payload of \`${type}\` is not JSON: ${copied.problem}.`);
 }
 
-/** The state of `slice` after `event`. @throws what its reducer throws, and as `checkOperation`. */
+/** The state of `slice` after `event`. @throws the reducer's error, and as `checkOperation`. */
 export function reduceEvent(slice: Slice, state: SliceState, { type, payload }: SessionEvent): SliceState {
   const answer: unknown = slice.reducers.get(type)?.(state, payload);
   if (answer === undefined) return state;
@@ -25,6 +25,6 @@ function toOperations(slice: Slice, answer: unknown): readonly Operation[] {
   for (const misplaced of Array.isArray(answer) ? answer : [answer]) muteRejection(misplaced);
   throw new HoldfastError(
     'slice.operation.invalid',
-    `A reducer of \`${slice.id}\` must answer operations (\`replace\`, \`append\`, …).`,
+    `A reducer of \`${slice.id}\` must return operations (\`replace\`, \`append\`, …).`,
   );
 }

@@ -4,10 +4,10 @@ import { compileSchema, describeIssues } from '@holdfast/schema';
 import { PersistentList } from './persistent-list.ts';
 import { PersistentMap } from './persistent-map.ts';
 
-/** The state of one slice: JSON, or a persistent collection of it. */
+/** The state of a slice: JSON, or a persistent collection of JSON. */
 export type SliceState = Json | PersistentList<Json> | PersistentMap<Json>;
 
-/** An operation as the log keeps it: JSON that its slice has checked, so that applying it needs no definition. */
+/** An operation as logged: JSON validated by its slice, so that applying it needs no definition. */
 export type Change =
   | { readonly slice: string; readonly op: 'replace'; readonly value: Json }
   | { readonly slice: string; readonly op: 'append'; readonly items: readonly Json[] }
@@ -15,17 +15,17 @@ export type Change =
   | { readonly slice: string; readonly op: 'remove'; readonly key: string }
   | { readonly slice: string; readonly op: 'clear' };
 
-/** What has to be known of a slice to keep its state without its reducers. */
+/** The part of a slice needed to keep its state without reducers. */
 type SliceShape = Pick<Slice, 'id' | 'kind' | 'initial'>;
 
-/** The state as it is given to others: nobody can put something else in front of what a collection holds. */
+/** Freezes a state before it is handed out, so that a reader cannot shadow its methods. */
 export function handOut(state: SliceState): SliceState {
-  // Here, and not for every version that is made on the way: freezing takes longer than making one.
+  // Not in every intermediate version: freezing takes longer than creating one.
   if (state instanceof PersistentList || state instanceof PersistentMap) Object.freeze(state);
   return state;
 }
 
-/** The state of a slice to which nothing has happened yet. */
+/** The state of a slice without events. */
 export function initialState(slice: SliceShape): SliceState {
   switch (slice.kind) {
     case 'value':
@@ -38,9 +38,9 @@ export function initialState(slice: SliceShape): SliceState {
 }
 
 /**
- * The change that `operation` asks for, every item validated, copied and frozen.
+ * Converts an operation to a change, with every item validated, copied and frozen.
  *
- * @throws HoldfastError `slice.value.invalid` (not JSON, or against the schema), `slice.operation.invalid` (not for this kind).
+ * @throws HoldfastError `slice.value.invalid` (not JSON, or rejected by the schema), `slice.operation.invalid` (wrong kind).
  */
 export function checkOperation(slice: Slice, operation: Operation): Change {
   const { id, kind } = slice;
@@ -65,7 +65,7 @@ export function checkOperation(slice: Slice, operation: Operation): Change {
   throw notForKind(slice, operation.op);
 }
 
-/** The state after `change`; the state given stays as it was. @throws HoldfastError `slice.operation.invalid`. */
+/** The state after `change`; the given state is not modified. @throws HoldfastError `slice.operation.invalid`. */
 export function applyChange(slice: SliceShape, state: SliceState, change: Change): SliceState {
   switch (change.op) {
     case 'clear':
@@ -101,7 +101,7 @@ export function toMap(entries: Iterable<readonly [string, Json]>): PersistentMap
   return map;
 }
 
-/** One value, or item of a collection, as the slice may hold it. @throws HoldfastError `slice.value.invalid`. */
+/** Validates a value or an item of a collection. @throws HoldfastError `slice.value.invalid`. */
 export function checkItem(slice: Slice, item: unknown): Json {
   const copied = copyJson(item);
   if (!copied.ok) {
@@ -113,29 +113,29 @@ export function checkItem(slice: Slice, item: unknown): Json {
   if (!validation.ok) {
     throw new HoldfastError('slice.value.invalid', `Slice \`${slice.id}\`: ${describeIssues(validation.issues)}`);
   }
-  // What a schema fills in or transforms has to be JSON, too.
+  // Defaults and transforms of a schema must be JSON, too.
   if (validation.value === copied.value) return copied.value;
   const checked = copyJson(validation.value);
   if (checked.ok) return checked.value;
   throw new HoldfastError(
     'slice.value.invalid',
-    `The schema of slice \`${slice.id}\` makes what is not JSON: ${checked.problem}.`,
+    `The schema of slice \`${slice.id}\` returned a value that is not JSON: ${checked.problem}.`,
   );
 }
 
-/** Whether every item of `state` is one that the slice may hold. @throws HoldfastError `slice.value.invalid`. */
+/** Validates every item of `state`. @throws HoldfastError `slice.value.invalid`. */
 export function checkState(slice: Slice, state: SliceState): void {
   if (state instanceof PersistentList) for (const item of state) checkItem(slice, item);
   else if (state instanceof PersistentMap) for (const [, item] of state) checkItem(slice, item);
   else if (!isInitial(slice, state)) checkItem(slice, state);
 }
 
-/** An initial value counts whatever the schema says: it is what a slice has before anybody wrote to it. */
+/** True for the initial value, which is valid regardless of the schema. */
 export function isInitial({ initial }: SliceShape, state: Json): boolean {
   return JSON.stringify(state) === JSON.stringify(initial ?? null);
 }
 
-/** The rejection of a promise where none belongs, which nobody will hear, must not end the process. */
+/** Handles the rejection of a misplaced promise, which would otherwise end the process. */
 export function muteRejection(misplaced: unknown): void {
   if (typeof misplaced === 'object' && misplaced !== null) void settled(misplaced);
 }
@@ -144,7 +144,7 @@ async function settled(misplaced: unknown): Promise<void> {
   try {
     await misplaced;
   } catch {
-    // That it is out of place has been said already.
+    // The misplaced value is already reported.
   }
 }
 
@@ -152,13 +152,13 @@ function checkWhole(slice: Slice, value: unknown): Json | undefined {
   if (slice.kind === 'value') return checkItem(slice, value);
   if (slice.kind === 'list') return Array.isArray(value) ? value.map((item) => checkItem(slice, item)) : undefined;
   if (!isPlainObject(value)) return undefined;
-  // Not by assignment: `__proto__` is a key like any other here.
+  // Not by assignment: `__proto__` is an ordinary key here.
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, checkItem(slice, item)]));
 }
 
 function checkKey({ id }: Slice, key: unknown): string {
   if (typeof key === 'string') return key;
-  throw new HoldfastError('slice.value.invalid', `The keys of slice \`${id}\` are strings, got ${typeof key}.`);
+  throw new HoldfastError('slice.value.invalid', `Keys of slice \`${id}\` must be strings, got ${typeof key}.`);
 }
 
 function notForKind({ id, kind }: SliceShape, operation: string): HoldfastError {

@@ -9,21 +9,21 @@ interface Cell {
   state: SliceState;
 }
 
-/** Of the executor. What a person has granted holds for the session that they saw, until they withdraw it. */
+/** The executor's slice. A person's grant holds for its session until it is withdrawn. */
 export const grantsId = 'holdfast/grants';
 
-/** The slices that a session knows and their committed states. What a log makes of them is not its business. */
+/** The slices of a session and their committed states, independent of the log. */
 export class SliceTable {
-  /** Slices that have reducers, in the order in which the session met them. */
+  /** Slices with reducers, in registration order. */
   readonly reducing: Slice[] = [];
-  /** Slices that no record names yet, in order. */
+  /** Slices that no record declares yet, in order. */
   readonly unnoted: Slice[] = [];
   readonly #cells = new Map<string, Cell>();
   readonly #byEvent = new Map<string, Slice[]>();
-  /** Ids of slices whose state came from a log or an export and has met no schema. */
+  /** Ids of slices whose state came from a log or an export and was not validated by a schema. */
   readonly #unchecked = new Set<string>();
 
-  /** @throws HoldfastError `slice.conflict`; `slice.value.invalid` when a state that came as data does not fit the schema. */
+  /** @throws HoldfastError `slice.conflict`; `slice.value.invalid` if an unvalidated state does not fit the schema. */
   register(slice: Slice): void {
     const cell = this.#cells.get(slice.id);
     if (cell === undefined) {
@@ -33,7 +33,7 @@ export class SliceTable {
     }
     const known = cell.slice;
     if (known === slice) return;
-    // Policies made anew for every run declare the same state again: equal data and no reducers is the same slice.
+    // Policies recreated for every run declare equal slices: the same data without reducers is the same slice.
     if (known.reducers.size + slice.reducers.size > 0) throw sliceConflict(slice.id, 'rename one');
     if (!isSameShape(toDeclaration(known), slice))
       throw sliceConflict(slice.id, 'they differ in kind, retention or initial value');
@@ -44,7 +44,7 @@ export class SliceTable {
     cell.slice = slice;
   }
 
-  /** Takes a slice up without noting it; it answers `events` only. */
+  /** Adds a slice without declaring it; it handles only `events`. */
   add(slice: Slice, events: Iterable<string>, state: SliceState = initialState(slice)): void {
     if (slice.initial !== undefined && !copyJson(slice.initial).ok) {
       throw new HoldfastError('slice.value.invalid', `The initial value of slice \`${slice.id}\` is not JSON.`);
@@ -64,12 +64,12 @@ export class SliceTable {
     return this.#cells.get(id)?.slice;
   }
 
-  /** In the order in which the session met them. */
+  /** In registration order. */
   get slices(): readonly Slice[] {
     return [...this.#cells.values()].map(({ slice }) => slice);
   }
 
-  /** The state of a slice, which is taken up when it is new. */
+  /** The state of a slice; registers a new one. */
   stateOf(slice: Slice): SliceState {
     const cell = this.#cells.get(slice.id);
     if (cell !== undefined && cell.slice === slice) return cell.state;
@@ -86,27 +86,27 @@ export class SliceTable {
     if (cell !== undefined) cell.state = state;
   }
 
-  /** Sets a state that no reducer has made. */
+  /** Sets a state that no reducer produced. */
   setData(slice: Slice, state: SliceState): void {
     this.setState(slice.id, state);
     if (slice.schema === undefined) this.#unchecked.add(slice.id);
   }
 
-  /** All states at this moment; costs as much as there are slices, whatever they hold. */
+  /** All current states; costs one step per slice, whatever they hold. */
   copyStates(): ReadonlyMap<string, SliceState> {
     const states = new Map<string, SliceState>();
     for (const [id, { state }] of this.#cells) states.set(id, state);
     return states;
   }
 
-  /** As `copyStates`, for others to keep: nobody can change it. */
+  /** As `copyStates`, frozen for callers. */
   handOutStates(): ReadonlyMap<string, SliceState> {
     return new ReadOnlyMap([...this.copyStates()].map(([id, state]) => [id, handOut(state)]));
   }
 
   /**
-   * Puts `state` slices back to `states`, those that are not in it to their beginning; `log` slices keep what happened. A grant that was
-   * withdrawn meanwhile stays so.
+   * Restores `state` slices to `states`, or to their initial values if missing there; `log` slices keep their items. Grants withdrawn
+   * meanwhile stay withdrawn.
    */
   restore(states: ReadonlyMap<string, SliceState>): void {
     for (const [id, cell] of this.#cells) {
@@ -116,7 +116,7 @@ export class SliceTable {
     }
   }
 
-  /** The same slices and states for another session. */
+  /** A copy with the same slices and states for another session. */
   fork(): SliceTable {
     const forked = new SliceTable();
     for (const { slice, state } of this.#cells.values()) forked.add(slice, slice.reducers.keys(), state);

@@ -1,13 +1,13 @@
 import { HoldfastError } from '@holdfast/core';
 import type { LogEntry, LogRecord, OpenedLog, SessionStore } from '@holdfast/session';
 
-/** One thing that everything of a kind has to do. */
+/** One requirement for all implementations of a kind. */
 export interface ConformanceCheck {
-  /** A sentence, to name a test by. */
+  /** A sentence that serves as a test name. */
   readonly name: string;
-  /** Why this check cannot be made; such a one has to be shown as skipped, and its `run` throws. */
+  /** Why this check does not apply; show it as skipped, because its `run` throws. */
   readonly skipped: string | undefined;
-  /** Rejects with HoldfastError `conformance.failed` when something else is done, or with what is thrown. */
+  /** Rejects with HoldfastError `conformance.failed` if the requirement is not met, or with a thrown error. */
   readonly run: () => Promise<void>;
 }
 
@@ -33,8 +33,7 @@ export interface StoreUnderTest {
 }
 
 /**
- * `reopen`: a log can be gone on with. `text`: what is kept is JSON text, in a place that others can reach. The others are what a
- * store may lack.
+ * `reopen`: a log can be resumed. `text`: content is stored as JSON text in a shared place. The others are optional features of a store.
  */
 export type StoreNeed = 'reopen' | 'text' | 'read' | 'sync' | 'snapshots';
 
@@ -51,12 +50,12 @@ export async function keeps(
   before: readonly LogRecord[] = [],
 ): Promise<void> {
   const expected = [...before, ...appendAll(store, entries, before.length)];
-  if (store.read !== undefined) sameRecords('what the open store reads', [...store.read()], expected);
+  if (store.read !== undefined) sameRecords('the open store', [...store.read()], expected);
   store.close();
-  sameRecords('what it has kept', await read(), expected);
+  sameRecords('the stored log', await read(), expected);
 }
 
-/** Appends records from the number `seq` on, and answers them. */
+/** Appends records from number `seq` on, and returns them. */
 export function appendAll(store: SessionStore, entries: readonly LogEntry[], seq: number): readonly LogRecord[] {
   return entries.map((entry, index) => {
     const record = { seq: seq + index, atMs: 1_000 + seq + index, ...entry };
@@ -79,7 +78,7 @@ export function same(what: string, found: unknown, expected: unknown): void {
   throw new HoldfastError('conformance.failed', `Expected ${what} to be ${show(expected)}, got ${show(found)}.`);
 }
 
-/** Equal as JSON; the order of keys does not count. */
+/** Equal as JSON; key order does not matter. */
 function isSame(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b;
   if (Array.isArray(a) !== Array.isArray(b)) return false;
@@ -99,7 +98,7 @@ export function mustThrow(what: string, action: () => void): void {
   } catch {
     return;
   }
-  throw new HoldfastError('conformance.failed', `Expected ${what} to be refused.`);
+  throw new HoldfastError('conformance.failed', `Expected ${what} to be rejected.`);
 }
 
 export async function mustReject(what: string, action: () => unknown): Promise<void> {
@@ -108,21 +107,21 @@ export async function mustReject(what: string, action: () => unknown): Promise<v
   } catch {
     return;
   }
-  throw new HoldfastError('conformance.failed', `Expected ${what} to be refused.`);
+  throw new HoldfastError('conformance.failed', `Expected ${what} to be rejected.`);
 }
 
-/** What a store may lack, and this one was not said to. */
+/** An optional feature that was not listed in `without`. */
 export function mustHave<Part>(name: string, part: Part | undefined): Part {
   if (part !== undefined) return part;
   throw new HoldfastError(
     'conformance.failed',
-    `Expected the store to have \`${name}\`; what it does without is named in \`without\`.`,
+    `Expected the store to have \`${name}\`; list unsupported features in \`without\`.`,
   );
 }
 
 export const largeNote: LogEntry = { type: 'note', text: 'x'.repeat(65_536) };
 
-/** Lets `append` add 64 KiB at a time until it answers true. */
+/** Appends 64 KiB at a time until `append` returns true. */
 export function untilDue(append: () => boolean): void {
   for (let count = 0; count < 1_024; count += 1) if (append()) return;
   throw new HoldfastError('conformance.failed', 'Expected a snapshot to be due after 64 MiB of records.');

@@ -2,14 +2,14 @@ import type { Json } from '@holdfast/core';
 import type { LogEntry } from '@holdfast/session';
 import { keeps, makeNotes, mustThrow, type StoreCheck, same } from './check.ts';
 
-/** That records come back, and that what is no record leaves nothing behind. */
+/** Checks that records read back, and that invalid ones leave no trace. */
 export const keepingChecks: readonly StoreCheck[] = [
   {
     name: 'records come back in order, numbered from 0 without a gap',
     run: async (test) => keeps(test, makeNotes(200)),
   },
   {
-    name: 'a store without records has none',
+    name: 'an empty store has no records',
     run: async (test) => keeps(test, []),
   },
   ...Object.entries({
@@ -29,7 +29,7 @@ export const keepingChecks: readonly StoreCheck[] = [
     'a record of two megabytes': ['größe '.repeat(300_000)],
   } satisfies Record<string, readonly Json[]>).map(
     ([what, values]): StoreCheck => ({
-      name: `JSON comes back as it was: ${what}`,
+      name: `JSON reads back unchanged: ${what}`,
       run: async (test) =>
         keeps(
           test,
@@ -38,15 +38,15 @@ export const keepingChecks: readonly StoreCheck[] = [
     }),
   ),
   {
-    name: 'a field `__proto__` of the entry itself comes back as a field',
+    name: 'an own field `__proto__` is stored as a field',
     run: async (test) => keeps(test, [JSON.parse('{"type": "note", "__proto__": {"type": "other"}}') as LogEntry]),
   },
   {
-    name: 'a time that an entry says itself is the time of its record',
+    name: 'the `atMs` of an entry is the time of its record',
     run: async (test) => keeps(test, [{ type: 'note', atMs: 5 }]),
   },
   {
-    name: 'an entry is left as it was',
+    name: 'an entry is not modified',
     run: async (test) => {
       const entry = { type: 'note', value: { list: [1] } };
       const before = JSON.stringify(entry);
@@ -55,7 +55,7 @@ export const keepingChecks: readonly StoreCheck[] = [
     },
   },
   {
-    name: 'an entry that is no JSON is refused and leaves nothing behind',
+    name: 'an entry that is not JSON is rejected without a trace',
     needs: ['text'],
     run: async (test) => {
       const first = { type: 'note', value: 1 };
@@ -63,14 +63,14 @@ export const keepingChecks: readonly StoreCheck[] = [
       const cycle: Record<string, unknown> = { type: 'note' };
       cycle['self'] = cycle;
       for (const [what, entry] of Object.entries({ 'a bigint': { type: 'note', value: 1n }, 'a cycle': cycle })) {
-        // Made to break the type: the store meets it where a host's own code is not checked.
+        // Breaks the type on purpose, as unchecked code of a host might.
         mustThrow(`an entry with ${what}`, () => test.store.append(entry as unknown as LogEntry, 1, 1_001));
       }
       await keeps(test, [{ type: 'note', value: 2 }], [{ seq: 0, atMs: 1_000, ...first }]);
     },
   },
   {
-    name: 'a record that does not follow the last one is refused and leaves nothing behind',
+    name: 'a record out of sequence is rejected without a trace',
     run: async (test) => {
       const first = { type: 'note', value: 1 };
       test.store.append(first, 0, 1_000);

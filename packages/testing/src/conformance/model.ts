@@ -11,25 +11,25 @@ import { decodeJson, deepFreeze } from '@holdfast/core/internal';
 import type { ScriptedTurn } from '../fakes/scripted-model.ts';
 import { type ConformanceCheck, same, toConformanceCheck } from './check.ts';
 
-/** What a provider answers to one request: a message, or what goes wrong. */
+/** A provider's reply to one request: a message, or a failure. */
 export type ProviderReply = ScriptedTurn | { readonly throw: unknown };
 
-/** A model whose provider is played by a test. */
+/** A model with a provider played by a test. */
 export interface ModelUnderTest {
   readonly model: Model;
-  /** What the provider was sent, one for each request, in the provider's own form: names and texts are looked for in it. */
+  /** The requests that the provider received, in its own form: they are searched for names and texts. */
   readonly sent: () => readonly unknown[];
 }
 
 export interface ModelConformanceOptions {
-  /** A new model, whose provider gives `replies`, one for each request. */
+  /** A new model with a provider that returns `replies`, one per request. */
   readonly create: (replies: readonly ProviderReply[]) => ModelUnderTest | Promise<ModelUnderTest>;
-  /** What the provider has not: tools, schemas for what it answers, schemas beside tools, token counts. Default: it has all. */
+  /** Unsupported features of the provider: tools, output schemas, both combined, token counts. Default: none. */
   readonly without?: readonly ModelNeed[];
 }
 
 /**
- * What a `Model` has to do, for any test runner: each check is one test, `test(name, run)`, and makes a model of its own.
+ * Conformance checks for a `Model`, for any test runner: each check is one test, `test(name, run)`, with its own model.
  */
 export function modelConformance({ create, without = [] }: ModelConformanceOptions): readonly ConformanceCheck[] {
   return modelChecks.map(({ name, replies, needs = [], run }) => {
@@ -39,7 +39,7 @@ export function modelConformance({ create, without = [] }: ModelConformanceOptio
   });
 }
 
-/** What a provider may lack. `output`: schemas for what it answers. `output-beside-tools`: both in one request. */
+/** Optional features of a provider. `output`: output schemas. `output-beside-tools`: both in one request. */
 export type ModelNeed = 'tools' | 'output' | 'output-beside-tools' | 'usage';
 
 export interface ModelCheck {
@@ -73,7 +73,7 @@ const otherCall = { id: 'call-2', name: lookUp.name, arguments: { country: 'Chil
 
 const modelChecks: readonly ModelCheck[] = [
   {
-    name: 'a text comes whole, and a message ends once, last',
+    name: 'text is complete, and a message ends once, last',
     replies: [{ text: 'It is Lima, in Peru.' }],
     run: async ({ model }) => {
       const events = await collect(model);
@@ -93,7 +93,7 @@ const modelChecks: readonly ModelCheck[] = [
     },
   },
   {
-    name: 'a message that was cut says so',
+    name: 'a cut message is marked as cut',
     replies: [{ text: 'It is', finish: 'length' }],
     run: async ({ model }) => same('the end', finishesOf(await collect(model)), ['length']),
   },
@@ -107,7 +107,7 @@ const modelChecks: readonly ModelCheck[] = [
     },
   },
   {
-    name: 'everything that was said reaches the provider',
+    name: 'the whole conversation reaches the provider',
     needs: ['tools'],
     replies: [{ text: 'Lima.' }],
     run: async ({ model, sent }) => {
@@ -122,7 +122,7 @@ const modelChecks: readonly ModelCheck[] = [
     },
   },
   {
-    name: 'a conversation that grows reaches the provider whole each time',
+    name: 'a growing conversation reaches the provider completely each time',
     replies: [{ text: 'Lima.' }, { text: 'Santiago.' }],
     run: async ({ model, sent }) => {
       const messages: Message[] = [user];
@@ -143,7 +143,7 @@ const modelChecks: readonly ModelCheck[] = [
     },
   },
   {
-    name: 'the schema of an output reaches the provider, and only when it is asked for',
+    name: 'an output schema reaches the provider, only if requested',
     needs: ['output'],
     replies: [{ text: answer }, { text: 'Lima.' }, { text: answer }],
     run: async ({ model, sent }) => {
@@ -158,7 +158,7 @@ const modelChecks: readonly ModelCheck[] = [
     },
   },
   {
-    name: 'the schema of an output reaches the provider beside tools, which are called before it is answered',
+    name: 'an output schema reaches the provider with tools, which are called first',
     needs: ['tools', 'output', 'output-beside-tools'],
     replies: [{ calls: [call] }, { text: answer }],
     run: async ({ model, sent }) => {
@@ -179,36 +179,36 @@ const modelChecks: readonly ModelCheck[] = [
     },
   },
   {
-    name: 'what a provider fails with is thrown',
+    name: 'errors of the provider are thrown',
     replies: [{ throw: new Error('the line is down') }],
     run: async ({ model }) => {
       await mustThrow('a request whose provider fails', collect(model));
     },
   },
   {
-    name: 'a request that is over before it begins is not sent, and ends with the reason',
+    name: 'an aborted request is not sent, and ends with the reason',
     replies: [{ text: 'Lima.' }],
     run: async ({ model, sent }) => {
       const reason = new Error('over');
       const thrown = await mustThrow('a request that is over', collect(model, { signal: AbortSignal.abort(reason) }));
-      if (thrown !== reason) fail('Expected what is thrown to be the reason of the signal.');
+      if (thrown !== reason) fail("Expected the thrown value to be the signal's reason.");
       same('the number of requests that were sent', sent().length, 0);
     },
   },
   {
-    name: 'a request that is over while its answer comes ends with the reason',
+    name: 'a request aborted during the answer ends with the reason',
     replies: [{ text: 'It is Lima, in Peru, in South America.' }],
     run: async ({ model }) => {
       const reason = new Error('over');
       const controller = new AbortController();
       const reading = collect(model, { signal: controller.signal }, () => controller.abort(reason));
       const thrown = await mustThrow('a request that is over', reading);
-      if (thrown !== reason) fail('Expected what is thrown to be the reason of the signal.');
+      if (thrown !== reason) fail("Expected the thrown value to be the signal's reason.");
     },
   },
 ];
 
-/** Everything in the request is frozen: a model changes nothing of it. */
+/** Collects the events of a request that is frozen, because a model must not modify it. */
 async function collect(
   model: Model,
   parts: Partial<ModelRequest> = {},
@@ -230,7 +230,7 @@ function textOf(events: readonly ModelEvent[]): string {
   return events.map((event) => (event.type === 'text-delta' ? event.text : '')).join('');
 }
 
-/** Arguments decoded where they came as text. */
+/** With arguments decoded from text. */
 function callsOf(events: readonly ModelEvent[]): readonly object[] {
   return events.flatMap((event) => {
     if (event.type !== 'tool-call') return [];
@@ -253,11 +253,11 @@ function finishesOf(events: readonly ModelEvent[]): readonly string[] {
 
 function mustHold(what: string, sent: readonly unknown[], ...parts: readonly string[]): void {
   const text = JSON.stringify(sent);
-  for (const part of parts) if (!text.includes(part)) fail(`Expected ${what} to hold \`${part}\`.`);
+  for (const part of parts) if (!text.includes(part)) fail(`Expected ${what} to contain \`${part}\`.`);
 }
 
 function mustLack(what: string, sent: readonly unknown[], part: string): void {
-  if (JSON.stringify(sent).includes(part)) fail(`Expected ${what} not to hold \`${part}\`.`);
+  if (JSON.stringify(sent).includes(part)) fail(`Expected ${what} not to contain \`${part}\`.`);
 }
 
 async function mustThrow(what: string, reading: Promise<unknown>): Promise<unknown> {

@@ -11,10 +11,10 @@ import {
   untilDue,
 } from './check.ts';
 
-/** That an open store gives what it holds. */
+/** Checks reading from an open store. */
 export const readingChecks: readonly StoreCheck[] = [
   {
-    name: 'it is read from any record on, before and after more is appended',
+    name: 'it is readable from any record, before and after appends',
     needs: ['read'],
     run: async (test) => {
       const { store } = test;
@@ -32,7 +32,7 @@ export const readingChecks: readonly StoreCheck[] = [
     },
   },
   {
-    name: 'while it is read it is appended to: each record is given once, in order, and all that were there before',
+    name: 'appends during a read: each record is returned once, in order, including all earlier ones',
     needs: ['read'],
     run: async (test) => {
       const { store } = test;
@@ -48,7 +48,7 @@ export const readingChecks: readonly StoreCheck[] = [
     },
   },
   {
-    name: 'it is read by several at once, and by some who never come to the end',
+    name: 'concurrent readers work, even if some never finish',
     needs: ['read'],
     run: async (test) => {
       const { store } = test;
@@ -65,7 +65,7 @@ export const readingChecks: readonly StoreCheck[] = [
     },
   },
   {
-    name: 'once closed it gives all that it held, or refuses to be read',
+    name: 'once closed it returns all its records, or rejects reads',
     needs: ['read'],
     run: async (test) => {
       const records = appendAll(test.store, makeNotes(5), 0);
@@ -80,7 +80,7 @@ export const readingChecks: readonly StoreCheck[] = [
     },
   },
   {
-    name: 'what was there before it was opened again is read as well',
+    name: 'records from before a reopen are readable',
     needs: ['reopen', 'read'],
     run: async (test) => {
       const before = appendAll(test.store, makeNotes(10), 0);
@@ -104,10 +104,10 @@ function iterate(store: SessionStore, fromSeq?: number): Iterable<LogRecord> {
   return store.read?.(fromSeq) ?? [];
 }
 
-/** That a log is opened without reading all of it, and that this costs little. */
+/** Checks that a log opens without reading all of it, at a low cost. */
 export const snapshotChecks: readonly StoreCheck[] = [
   {
-    name: 'a snapshot is due after a while, not after one, and the later the larger the last one was',
+    name: 'a snapshot is due after enough records, and later after a larger snapshot',
     needs: ['snapshots'],
     run: async (test) => {
       const { store } = test;
@@ -136,7 +136,7 @@ export const snapshotChecks: readonly StoreCheck[] = [
     },
   },
   {
-    name: 'a log is opened from its last snapshot on, and holds all that is before it',
+    name: 'a log opens from its last snapshot, and keeps earlier records',
     needs: ['reopen', 'snapshots'],
     run: async (test) => {
       const rounds = [...makeNotes(5), snapshot, ...makeNotes(3, 6), snapshot, ...makeNotes(2, 10)];

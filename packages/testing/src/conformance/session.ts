@@ -2,10 +2,10 @@ import { append, defineSlice, type Json, type Slice, upsert } from '@holdfast/co
 import { createSession, replay, type Session } from '@holdfast/session';
 import { largeNote, mustThrow, type StoreCheck, same, untilDue } from './check.ts';
 
-/** That a session's state comes back. */
+/** Checks that a session's state is restored. */
 export const sessionChecks: readonly StoreCheck[] = [
   {
-    name: 'a session writes to it: what is rebuilt from its log equals what was',
+    name: 'a session rebuilt from the log equals the original',
     run: async (test) => {
       const session = createSession({ id: 'conformance', slices, store: test.store });
       work(session);
@@ -21,7 +21,7 @@ export const sessionChecks: readonly StoreCheck[] = [
     },
   },
   {
-    name: 'a session that was closed writes nothing more, however often it is closed',
+    name: 'a closed session writes nothing, however often it was closed',
     run: async (test) => {
       const session = createSession({ id: 'conformance', slices, store: test.store });
       await session.close();
@@ -31,7 +31,7 @@ export const sessionChecks: readonly StoreCheck[] = [
     },
   },
   {
-    name: 'a log is gone on with, again and again',
+    name: 'a log is resumed repeatedly',
     needs: ['reopen'],
     run: async (test) => {
       let session = createSession({ id: 'conformance', slices, store: test.store });
@@ -58,7 +58,7 @@ export const sessionChecks: readonly StoreCheck[] = [
     },
   },
   {
-    name: 'a session writes snapshots when they are due, and comes back from the last one as it was',
+    name: 'a session writes due snapshots, and is restored from the last one',
     needs: ['reopen', 'snapshots'],
     run: async (test) => {
       let session = createSession({ id: 'conformance', slices, store: test.store });
@@ -103,7 +103,7 @@ function writeUntilSnapshot(session: Session): void {
   stop();
 }
 
-/** An event, a commit within a commit, something discarded, and a record that changes no state. */
+/** An event, a nested commit, discarded changes, and a record that changes no state. */
 function work(session: Session): void {
   session.dispatch({ type: 'line-added', payload: 'first' });
   const outer = session.begin();

@@ -21,20 +21,20 @@ const storeChecks: readonly StoreCheck[] = [
 ];
 
 export interface StoreConformanceOptions<Store extends SessionStore> {
-  /** A new store with no records, at a place of its own. */
+  /** A new, empty store. */
   readonly create: () => Store | Promise<Store>;
-  /** Everything that a store which has been closed has kept, read anew. */
+  /** The stored records of a closed store, read anew. */
   readonly read: (store: Store) => readonly LogRecord[] | Promise<readonly LogRecord[]>;
-  /** Opens the log of a store to go on with it; it must refuse one that is still open. Left out where that cannot be done. */
+  /** Opens a store's log to continue; must reject one that is still open. Omit if impossible. */
   readonly reopen?: (store: Store) => OpenedLog | Promise<OpenedLog>;
-  /** The store keeps values and not their JSON: it need not refuse what is none, nor a second writer, nor anything after `close`. Default: false. */
+  /** True if the store keeps values instead of JSON text: it need not reject invalid JSON, a second writer, or appends after `close`. Default: false. */
   readonly inMemory?: boolean;
-  /** What of a store is not there, though a session can do more with it. Default: nothing. */
+  /** Unsupported optional features. Default: none. */
   readonly without?: readonly ('read' | 'sync' | 'snapshots')[];
 }
 
 /**
- * What a `SessionStore` has to do, for any test runner: each check is one test, `test(name, run)`, and makes a store of its own.
+ * Conformance checks for a `SessionStore`, for any test runner: each check is one test, `test(name, run)`, with its own store.
  */
 export function storeConformance<Store extends SessionStore>({
   create,

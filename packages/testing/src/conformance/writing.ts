@@ -2,10 +2,10 @@ import { HoldfastError } from '@holdfast/core';
 import type { SessionStore } from '@holdfast/session';
 import { appendAll, keeps, makeNotes, mustHave, mustReject, mustThrow, type StoreCheck, sameRecords } from './check.ts';
 
-/** Who may write, until when, and what reaches the disk. */
+/** Checks who may write, until when, and what reaches the disk. */
 export const writingChecks: readonly StoreCheck[] = [
   {
-    name: 'a store that is closed takes no more records, however often it is closed',
+    name: 'a closed store rejects records, however often it was closed',
     needs: ['text'],
     run: async (test) => {
       const records = appendAll(test.store, makeNotes(3), 0);
@@ -17,7 +17,7 @@ export const writingChecks: readonly StoreCheck[] = [
     },
   },
   {
-    name: 'a log that is gone on with is one log',
+    name: 'a resumed log is one log',
     needs: ['reopen'],
     run: async (test) => {
       const records = [...appendAll(test.store, makeNotes(3), 0)];
@@ -29,7 +29,7 @@ export const writingChecks: readonly StoreCheck[] = [
           store.append({ type: 'note' }, records.length - 1, 1_000),
         );
         mustThrow('a number that leaves one out', () => store.append({ type: 'note' }, records.length + 1, 1_000));
-        // None at all in one of the rounds.
+        // One round appends nothing.
         records.push(...appendAll(store, makeNotes(round, records.length), records.length));
         store.close();
       }
@@ -37,7 +37,7 @@ export const writingChecks: readonly StoreCheck[] = [
     },
   },
   {
-    name: 'a log that is open is not opened by a second writer',
+    name: 'an open log cannot be opened by a second writer',
     needs: ['reopen', 'text'],
     run: async (test) => {
       const records = appendAll(test.store, makeNotes(1), 0);
@@ -49,7 +49,7 @@ export const writingChecks: readonly StoreCheck[] = [
     },
   },
   {
-    name: 'a store that was closed does not write into a log that somebody else has opened',
+    name: 'a closed store does not write into a log that was reopened elsewhere',
     needs: ['reopen', 'text'],
     run: async (test) => {
       const records = [...appendAll(test.store, makeNotes(2), 0)];
@@ -64,7 +64,7 @@ export const writingChecks: readonly StoreCheck[] = [
     },
   },
   {
-    name: 'what was appended is brought to the disk, for many callers at once',
+    name: 'appended records are synced to the disk, for concurrent callers',
     needs: ['sync'],
     run: async (test) => {
       const { store } = test;
@@ -85,7 +85,7 @@ export const writingChecks: readonly StoreCheck[] = [
     },
   },
   {
-    name: 'a store that is closed brings nothing more to the disk, and leaves nobody waiting',
+    name: 'a closed store syncs no more, and leaves no caller waiting',
     needs: ['sync'],
     run: async (test) => {
       const records = appendAll(test.store, makeNotes(3), 0);
@@ -102,12 +102,12 @@ async function settle(promise: Promise<void>): Promise<void> {
   try {
     await promise;
   } catch (error) {
-    // Whoever waited may be told that it was closed; not that it hangs.
+    // A waiting sync may reject because the store was closed, but must not hang.
     if (error instanceof HoldfastError && error.code === 'conformance.failed') throw error;
   }
 }
 
-/** Fails when it does not end: a test runner would say no more than that. */
+/** Fails if it does not settle, which a test runner would only report as a timeout. */
 async function sync(store: SessionStore): Promise<void> {
   mustHave('sync', store.sync);
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -46,7 +46,7 @@ test('a delay below 0 is due at once, but only when time is advanced', () => {
   expect(fired).toBe(true);
 });
 
-test('what a timer throws comes out, and the other timers stay', () => {
+test('an error of a timer is thrown, and the other timers stay', () => {
   const clock = manualClock();
   clock.after(1, () => {
     throw new Error('broken timer');
@@ -60,7 +60,7 @@ test.each([-1, Number.NaN, Number.POSITIVE_INFINITY])('advance(%s) is options.in
   expect(() => manualClock().advance(ms)).toThrow(expect.objectContaining({ code: 'options.invalid' }));
 });
 
-test('any timers fire sorted by instant, then by the order in which they were set', () => {
+test('timers fire by time, then in the order set', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(20)), fc.array(fc.nat(10), { minLength: 1, maxLength: 5 }), (delays, steps) => {
       const clock = manualClock();

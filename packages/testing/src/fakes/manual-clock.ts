@@ -1,14 +1,14 @@
 import { type Clock, HoldfastError } from '@holdfast/core';
 
-/** A clock whose time moves only when told to. */
+/** A clock that moves only when advanced. */
 export interface ManualClock extends Clock {
   /** Timers that have neither fired nor been cancelled. */
   readonly pending: number;
   /**
-   * Moves time on by `ms`, firing on the way every timer that falls due, earliest first, those of one instant in the order in
-   * which they were set. A timer sees its own instant as `now()`, and timers that it sets fire too when they fall due.
+   * Advances the time by `ms` and fires all due timers, earliest first, and in the order set if due at the same time. A timer sees its own due
+   * time as `now()`; timers that it sets fire, too, if due.
    *
-   * @throws HoldfastError `options.invalid` when `ms` is negative or not finite; and whatever a timer throws.
+   * @throws HoldfastError `options.invalid` if `ms` is negative or not finite; and errors of timers.
    */
   advance(ms: number): void;
 }
@@ -16,7 +16,7 @@ export interface ManualClock extends Clock {
 /** Starts at `startMs`, milliseconds since 1970, default 0. */
 export function manualClock(startMs = 0): ManualClock {
   let nowMs = startMs;
-  // In the order in which they were set.
+  // In the order set.
   const timers = new Set<{ readonly dueMs: number; readonly run: () => void }>();
 
   function takeNextDue(untilMs: number): { readonly dueMs: number; readonly run: () => void } | undefined {
@@ -42,7 +42,7 @@ export function manualClock(startMs = 0): ManualClock {
     },
     advance(ms) {
       if (!(ms >= 0 && Number.isFinite(ms))) {
-        throw new HoldfastError('options.invalid', `\`ms\` must be a number of milliseconds from 0 on, got ${ms}.`);
+        throw new HoldfastError('options.invalid', `\`ms\` must be a number of milliseconds of at least 0, got ${ms}.`);
       }
       const untilMs = nowMs + ms;
       for (let timer = takeNextDue(untilMs); timer !== undefined; timer = takeNextDue(untilMs)) {

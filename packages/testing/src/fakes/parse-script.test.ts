@@ -53,7 +53,7 @@ test.each([
   );
 });
 
-test('any JSON is read or refused as script.invalid, and what is read is what was written', () => {
+test('any JSON is read unchanged, or rejected as script.invalid', () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
       try {

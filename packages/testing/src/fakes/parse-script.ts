@@ -3,10 +3,10 @@ import { decodeJson, describeThrown, isPlainObject } from '@holdfast/core/intern
 import type { ScriptStep } from './scripted-model.ts';
 
 /**
- * Reads a script from the text of a JSON file, `{ "turns": [...] }` or the bare list. A turn is written as `ScriptedTurn` has
- * it, or as `{ "throw": "message" }`. `source` names the file in errors.
+ * Reads a script from JSON text, `{ "turns": [...] }` or the bare list. A turn has the form of `ScriptedTurn`, or is
+ * `{ "throw": "message" }`. `source` names the file in errors.
  *
- * @throws HoldfastError `script.invalid`, with the place in the message and in `data`.
+ * @throws HoldfastError `script.invalid`, with the position in the message and in `data`.
  */
 export function parseScript(text: string, source: string): readonly ScriptStep[] {
   const root = parseJson(text, source);
@@ -50,7 +50,7 @@ function readStep(value: unknown, place: Place): ScriptStep {
 function readCall(value: unknown, place: Place): ToolCall {
   const call = readObject(value, place, ['id', 'name', 'arguments']);
   const { id, name } = call;
-  // Any value will do, since what a model sends is the executor's to refuse; but it must be there.
+  // Any value is valid, because the executor rejects bad arguments; but it must be present.
   if (!Object.hasOwn(call, 'arguments')) fail(inside(place, '.arguments'), 'there, as a value or as JSON text');
   return {
     ...(id === undefined ? {} : { id: readString(id, inside(place, '.id')) }),

@@ -28,7 +28,7 @@ test.each<{ title: string; step: ScriptStep; events: ModelEvent[] }>([
     ],
   },
   {
-    title: 'calls, also one without an id',
+    title: 'calls, including one without an id',
     step: { calls: [call, { name: 'echo', arguments: { q: 'again' } }] },
     events: [
       { type: 'tool-call', ...call },
@@ -45,7 +45,7 @@ test.each<{ title: string; step: ScriptStep; events: ModelEvent[] }>([
     ],
   },
   {
-    title: 'what a function makes of the request',
+    title: 'a turn from a function of the request',
     step: ({ messages }) => ({ text: String(messages.length) }),
     events: [
       { type: 'text-delta', text: '0' },
@@ -56,7 +56,7 @@ test.each<{ title: string; step: ScriptStep; events: ModelEvent[] }>([
   expect(await collect(scriptedModel([step]))).toEqual(events);
 });
 
-test('throws what a step says, and goes on with the next one', async () => {
+test('throws the error of a step, and continues with the next one', async () => {
   const model = scriptedModel([{ throw: new Error('overloaded') }, { text: 'better' }]);
   await expect(collect(model)).rejects.toThrow('overloaded');
   expect(await collect(model)).toHaveLength(2);
@@ -68,7 +68,7 @@ test('running out of turns is script.exhausted', async () => {
   await expect(collect(model)).rejects.toMatchObject({ code: 'script.exhausted', data: { turns: 1 } });
 });
 
-test('records each request as it was, although the messages grow', async () => {
+test('records each request unchanged, although the messages grow', async () => {
   const model = scriptedModel([{ text: 'a' }, { text: 'b' }]);
   const messages: Message[] = [{ role: 'user', text: 'hello' }];
   await collect(model, request(messages));
@@ -77,7 +77,7 @@ test('records each request as it was, although the messages grow', async () => {
   expect(model.requests.map((recorded) => recorded.messages.length)).toEqual([1, 2]);
 });
 
-test('stops at the signal, before and between events', async () => {
+test('stops on abort, before and between events', async () => {
   const aborted = AbortSignal.abort(new Error('stopped'));
   await expect(collect(scriptedModel([{ text: 'never' }]), request([], aborted))).rejects.toThrow('stopped');
 
@@ -101,12 +101,12 @@ test('the deltas of any text join to that text', async () => {
   );
 });
 
-test('has the id it was given', () => {
+test('has the given id', () => {
   expect(scriptedModel([]).id).toBe('scripted:model');
   expect(scriptedModel([], { id: 'script:demo.json' }).id).toBe('script:demo.json');
 });
 
-test('a request is kept whole, deadline and wanted output too', async () => {
+test('a recorded request is complete, including deadline and output schema', async () => {
   const model = scriptedModel([{ text: 'Ok' }]);
   const deadline = { atMs: 5, remainingMs: () => 5 };
   const request = {

@@ -12,14 +12,14 @@ import {
 export interface ScriptedTurn {
   /** Streamed word by word. */
   readonly text?: string;
-  /** Come after the text, in this order. */
+  /** Follow the text, in this order. */
   readonly calls?: readonly ToolCall[];
-  /** Default: `tool-calls` when there are calls, else `stop`. */
+  /** Default: `tool-calls` if there are calls, else `stop`. */
   readonly finish?: FinishReason;
   readonly usage?: ModelUsage;
 }
 
-/** What a scripted model does when it is asked: answer, answer what a function makes of the request, or throw. */
+/** One step of a scripted model: a message, a function from the request to a message, or an error to throw. */
 export type ScriptStep =
   | ScriptedTurn
   | { readonly throw: unknown }
@@ -30,15 +30,15 @@ export interface ScriptedModelOptions {
   readonly id?: string;
 }
 
-/** A model that plays a script, with what it was asked. */
+/** A model that plays a script and records its requests. */
 export interface ScriptedModel extends Model {
-  /** One for each time it was asked, with the messages as they were then. */
+  /** All requests, with the messages at that time. */
   readonly requests: readonly ModelRequest[];
 }
 
 /**
- * A model that plays `script`, one step each time it is asked. It stops at the request's signal as a real one does. Asked once
- * more than there are steps, it throws HoldfastError `script.exhausted`.
+ * Creates a model that plays `script`, one step per request. It stops on abort like a real one. A request after the last step throws
+ * HoldfastError `script.exhausted`.
  */
 export function scriptedModel(
   script: readonly ScriptStep[],
@@ -49,14 +49,14 @@ export function scriptedModel(
     id,
     requests,
     stream(request) {
-      // One that is over is asked of nobody; `play` throws its reason.
+      // An aborted request is not recorded; `play` throws its reason.
       if (!request.signal.aborted) requests.push(new KeptRequest(request));
       return play(script, requests.length - 1, request);
     },
   };
 }
 
-/** A request as it was. The caller's array grows and its old items never change, so remembering the length is a copy of it. */
+/** A recorded request. The caller's array only grows, so its length is enough for a copy. */
 class KeptRequest implements ModelRequest {
   readonly tools: ModelRequest['tools'];
   readonly signal: AbortSignal;

@@ -3,44 +3,44 @@ import { isPack } from '@holdfast/core/internal';
 import { every, packPolicies } from '@holdfast/policy';
 import type { PolicyTesterOptions } from '../policy/cases.ts';
 
-/** What the policies of a pack, taken together, have to answer. At least one case. */
+/** The required decisions of a pack's policies together. At least one case. */
 export type PresetCases = Omit<PolicyTesterOptions, 'create'>;
 
-/** Cases of options that no preset has. */
+/** Cases for options beyond the presets. */
 export interface ConfigCases extends PresetCases {
-  /** Stands before the names of the checks. */
+  /** Prefix of the checks' names. */
   readonly title: string;
   /** Default `recommended`. */
   readonly preset?: string;
-  /** Each takes the place of the preset's. */
+  /** Overrides options of the preset. */
   readonly config: JsonObject;
 }
 
-/** The cases of a pack: what `holdfast pack check` looks for in `cases.ts`, exported as `cases`. */
+/** The cases of a pack. `holdfast pack check` reads them from the export `cases` of `cases.ts`. */
 export interface PackCases {
   /**
-   * By name, for each preset that is in force. One that is only tried out (`observe`) may go without: it is checked that it lets
-   * through every call of all the cases.
+   * Cases by preset, for each preset in force. A dry-run preset (`observe`) needs none: a check verifies that it allows every call of all
+   * cases.
    */
   readonly presets: Readonly<Record<string, PresetCases>>;
-  /** Of further options. Default: none. */
+  /** Cases for further options. Default: none. */
   readonly configs?: readonly ConfigCases[];
 }
 
-/** One choice of options of a pack, and the cases that are tried with it. */
+/** One choice of a pack's options, with its cases. */
 export interface PackSuite {
   /** The preset, or the title of further options. */
   readonly title: string;
   readonly preset: string;
   readonly config: JsonObject;
   readonly cases: PresetCases;
-  /** Default: as the preset says. */
+  /** Default: the preset's choice. */
   readonly observe?: boolean;
 }
 
-/** @throws HoldfastError `options.invalid` for what is no pack, and for cases of a preset that there is not, or without cases. */
+/** @throws HoldfastError `options.invalid` for an invalid pack, unknown presets, and missing cases. */
 export function toSuites(pack: Pack, cases: PackCases): readonly PackSuite[] {
-  if (!isPack(pack)) throw invalid('That is no pack: it has to be made by `definePack`.');
+  if (!isPack(pack)) throw invalid('Not a pack; create it with `definePack`.');
   const presets: unknown = cases?.presets;
   if (typeof presets !== 'object' || presets === null) throw invalid('Cases of a pack need `presets`.');
   const known = Object.keys(pack.presets).map((name) => `\`${name}\``);
@@ -53,17 +53,17 @@ export function toSuites(pack: Pack, cases: PackCases): readonly PackSuite[] {
   ];
   for (const { title, preset } of suites) {
     if (Object.hasOwn(pack.presets, preset)) continue;
-    throw invalid(`The cases \`${title}\` are of the preset \`${preset}\`: there are ${known.join(', ')}.`);
+    throw invalid(`The cases \`${title}\` have the unknown preset \`${preset}\`. Presets: ${known.join(', ')}.`);
   }
   return suites;
 }
 
-/** New policies of a suite. */
+/** Creates the policies of a suite. */
 export function suitePolicies(pack: Pack, { preset, config, observe }: PackSuite): readonly Policy[] {
   return packPolicies(pack, { preset, config, ...(observe === undefined ? {} : { observe }) });
 }
 
-/** What `policyTester` takes: all the policies of the suite as one. `watch` may take the place of each. */
+/** The options for `policyTester`, with all policies of the suite combined. `watch` may replace each policy. */
 export function toTesterOptions(
   pack: Pack,
   suite: PackSuite,

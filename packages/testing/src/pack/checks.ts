@@ -9,7 +9,7 @@ import { type PackSuite, suitePolicies, toTesterOptions } from './cases.ts';
 import { alterJson, pick, randomNumbers } from './random-json.ts';
 import { countRules } from './rules.ts';
 
-/** The `package.json` of a pack, as far as it is looked at. */
+/** The relevant fields of a pack's `package.json`. */
 export interface PackManifest {
   readonly version?: unknown;
   readonly holdfast?: unknown;
@@ -32,26 +32,26 @@ export interface PackCheck {
   readonly run: (test: PackUnderTest) => Promise<void>;
 }
 
-/** What a pack as a whole has to hold to. */
+/** Requirements for a pack as a whole. */
 export const packChecks: readonly PackCheck[] = [
-  { name: 'it says what it is', run: checkMetadata },
-  { name: 'its package runs nothing when it is installed, and says by version what it needs', run: checkPackage },
-  { name: 'every preset makes policies, the same ones each time', run: checkPresets },
+  { name: 'its metadata is valid', run: checkMetadata },
+  { name: 'its package has no install scripts, and versioned dependencies', run: checkPackage },
+  { name: 'every preset creates policies with stable ids', run: checkPresets },
   { name: 'every preset that is in force has cases', run: checkCovered },
-  { name: 'no case stands there twice', run: checkTwice },
-  { name: 'an option that there is not is refused', run: checkUnknownOption },
-  { name: 'every policy of it lets something through and refuses something', run: checkFired },
-  { name: 'a preset that is only tried out lets everything through', run: checkTriedOut },
-  { name: 'whatever its options are, they are refused, or make policies that answer', run: checkAnyOptions },
+  { name: 'no case is a duplicate', run: checkTwice },
+  { name: 'an unknown option is rejected', run: checkUnknownOption },
+  { name: 'every policy allows something and denies something', run: checkFired },
+  { name: 'a dry-run preset allows everything', run: checkTriedOut },
+  { name: 'any options are rejected, or create policies that decide', run: checkAnyOptions },
 ];
 
-/** What the policies of one choice of options have to hold to, beside what every policy has to. */
+/** Requirements for the policies of one choice of options, besides those for every policy. */
 export const suiteChecks: readonly {
   readonly name: string;
   readonly run: (test: PackUnderTest, suite: PackSuite) => Promise<void>;
 }[] = [
-  { name: 'what happens in one session is nothing to another', run: checkApart },
-  { name: 'it answers whatever becomes of the arguments of its cases', run: checkAlteredCalls },
+  { name: 'sessions are independent', run: checkApart },
+  { name: 'it decides for altered arguments of its cases', run: checkAlteredCalls },
 ];
 
 async function checkMetadata({ pack, manifest }: PackUnderTest): Promise<void> {
@@ -60,7 +60,7 @@ async function checkMetadata({ pack, manifest }: PackUnderTest): Promise<void> {
   if (recommended === undefined || strict === undefined)
     throw failed('Expected the presets `recommended` and `strict`.');
   try {
-    // All the rules of `definePack` again: a pack may be written by hand, or have been made by another version.
+    // Repeats the checks of `definePack`: a pack may be handwritten or come from another version.
     definePack({ ...pack, policies: (config) => policies(config), presets: { ...presets, recommended, strict } });
   } catch (thrown) {
     throw failed(describeThrown(thrown));
@@ -83,7 +83,7 @@ async function checkMetadata({ pack, manifest }: PackUnderTest): Promise<void> {
 const installScripts = ['preinstall', 'install', 'postinstall'];
 const unversioned = /^(?:git\b|github:|gitlab:|bitbucket:|gist:|https?:|file:|link:|portal:|[\w.-]+\/)/;
 
-/** A pack is trusted by name and version: nothing of it may run before that, and nothing come from where there are no versions. */
+/** A pack is trusted by name and version: no code may run before that, and every dependency needs a version. */
 async function checkPackage({ manifest }: PackUnderTest): Promise<void> {
   if (manifest === undefined) return;
   const scripts = installScripts.filter((name) => Object.hasOwn(Object(manifest.scripts), name));
@@ -150,11 +150,11 @@ async function checkTwice({ suites }: PackUnderTest): Promise<void> {
 
 async function checkUnknownOption({ pack }: PackUnderTest): Promise<void> {
   for (const preset of Object.keys(pack.presets)) {
-    const problem = problemOf(pack, preset, { 'an option that there is not': true });
+    const problem = problemOf(pack, preset, { 'an unknown option': true });
     if (problem === refused) continue;
     throw failed(
-      `Expected an unknown option beside \`${preset}\` to be refused as \`pack.config.invalid\`: a misspelt one would not be in force. ` +
-        (problem ?? 'It was taken.'),
+      `Expected an unknown option beside \`${preset}\` to be rejected as \`pack.config.invalid\`: a misspelled option would have no effect. ` +
+        (problem ?? 'It was accepted.'),
     );
   }
 }
@@ -189,7 +189,7 @@ async function checkTriedOut({ pack, suites }: PackUnderTest): Promise<void> {
 
 const refused = Symbol('refused');
 
-/** Why options end otherwise than refused or taken. */
+/** Why options are neither rejected nor accepted. */
 function problemOf(pack: Pack, preset: string, config: JsonObject): string | undefined | typeof refused {
   try {
     packPolicies(pack, { preset, config });
@@ -217,13 +217,13 @@ async function checkAnyOptions({ pack, suites, runs }: PackUnderTest): Promise<v
   }
 }
 
-/** Of an object schema as they are commonly kept: in valibot's `entries`, in zod's `shape`, in `properties` of a JSON Schema. */
+/** The keys of an object schema: `entries` of valibot, `shape` of zod, `properties` of JSON Schema. */
 function optionNames({ configSchema }: Pack): readonly string[] {
   const { entries, shape, schema } = Object(configSchema) as Readonly<Record<string, unknown>>;
   return [entries, shape, Object(schema).properties].flatMap((fields) => Object.keys(Object(fields)));
 }
 
-/** Every policy on its own, so that one which is seldom there is asked as well as the others. */
+/** Tests every policy separately, so that rarely present ones are tested, too. */
 async function checkAnswers(
   pack: Pack,
   { preset, config }: Pick<PackSuite, 'preset' | 'config'>,
@@ -231,10 +231,10 @@ async function checkAnswers(
   what: string,
 ): Promise<void> {
   if (suite === undefined) return;
-  // What is tried out hides its faults.
+  // A dry run would hide faults.
   const made = { ...suite, preset, config, observe: false };
   if (suitePolicies(pack, made).length === 0) return;
-  // Random names of tools are nobody's; that a host has the tools is not asked here.
+  // Random tool names do not exist, which is not the subject here.
   const options = toTesterOptions(pack, made, (policy) => ({ ...policy, tools: [] }));
   const world = createPolicyWorld(options);
   for (const call of callsOf(options).slice(0, 8)) {
@@ -246,14 +246,15 @@ async function checkAnswers(
 
 async function checkApart({ pack }: PackUnderTest, suite: PackSuite): Promise<void> {
   const options = toTesterOptions(pack, suite);
-  for (const testCase of options.cases) {
-    const before = tell((await playCase(options, testCase)).asked);
-    const other = createPolicyWorld(options);
-    for (const call of callsOf(options)) await other.disturb(call, 'succeeding');
+  const before: string[] = [];
+  for (const testCase of options.cases) before.push(tell((await playCase(options, testCase)).asked));
+  const other = createPolicyWorld(options);
+  for (const call of callsOf(options)) await other.disturb(call, 'succeeding');
+  for (const [index, testCase] of options.cases.entries()) {
     const after = tell((await playCase(options, testCase)).asked);
-    if (before === after) continue;
+    if (before[index] === after) continue;
     throw failed(
-      `${inCase(testCase)}, expected ${before}, as before calls of another session, got ${after}: what it knows belongs into the state of its policies.`,
+      `${inCase(testCase)}, expected ${before[index]}, as before calls of another session, got ${after}: what it knows belongs into the state of its policies.`,
     );
   }
 }
@@ -265,7 +266,7 @@ async function checkAlteredCalls({ pack, runs }: PackUnderTest, suite: PackSuite
   const keys = [...new Set(calls.flatMap(({ input = {} }) => Object.keys(input)))];
   let world = createPolicyWorld(options);
   for (let run = 0; run < runs; run += 1) {
-    // Once in a while a new session: what was done in one may keep what comes from being looked at.
+    // A new session now and then, because earlier calls may prevent others from being checked.
     if (run % 20 === 0) world = createPolicyWorld(options);
     const { tool, input = {} } = pick(calls, random) ?? { tool: '' };
     const call = { tool, input: alterJson(input, keys, random) };

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
 
-/** Whole numbers from 0, less than `below`; the same ones for the same seed. */
+/** Returns integers from 0, less than `below`; deterministic for a seed. */
 export type RandomNumber = (below: number) => number;
 
 /** Source: mulberry32, by Tommy Ettinger, public domain. */
@@ -68,11 +68,11 @@ export function pick<Item>(items: readonly Item[], random: RandomNumber): Item |
   return items.length === 0 ? undefined : items[random(items.length)];
 }
 
-/** `value` with one to three things in it changed; keys that come new are of `keys`, or odd. */
+/** `value` with one to three changes; new keys come from `keys`, or are odd. */
 export function alterJson(value: JsonObject, keys: readonly string[], random: RandomNumber): JsonObject {
   let altered: Json = value;
   for (let left = random(3); left >= 0; left -= 1) altered = alter(altered, keys, random);
-  // What is an object stays one at the top.
+  // A top-level object stays an object.
   return isPlainObject(altered) ? (altered as JsonObject) : {};
 }
 

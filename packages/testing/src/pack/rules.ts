@@ -3,28 +3,28 @@ import { hearAnswer, type PolicyAnswer } from '../policy/answer.ts';
 import { playCase } from '../policy/checks.ts';
 import { type PackCases, type PackSuite, toSuites, toTesterOptions } from './cases.ts';
 
-/** What one policy of a pack answered in all the cases, of presets and of further options. */
+/** The decisions of one policy of a pack in all cases. */
 export interface PackRule {
   /** Its id within the pack. */
   readonly policy: string;
   readonly allowed: number;
-  /** Also those that were only noted, where it was tried out. */
+  /** Including observed decisions of a dry run. */
   readonly asked: number;
   readonly denied: number;
-  /** The median of a check: what the cases ask, asked again and again, after a warm-up. */
+  /** Median time of a check over repeated runs of the cases, after a warm-up. */
   readonly microseconds: number;
 }
 
 export interface PackRulesOptions {
-  /** The time in milliseconds, as exact as it can be had. Default `performance.now`. */
+  /** High-resolution time in milliseconds. Default `performance.now`. */
   readonly now?: () => number;
 }
 
 /**
- * Plays the cases of a pack, whatever comes of them, and counts what each of its policies answered, and how long that took. The cost is
- * that of this machine, for people to look at.
+ * Runs the cases of a pack, passing or not, and counts and times the decisions of each policy. The cost is that of this machine, for people
+ * to judge.
  *
- * @throws HoldfastError as `packTester`, and what making the policies throws.
+ * @throws HoldfastError as `packTester`, and errors of creating the policies.
  */
 export async function measurePack(
   pack: Pack,
@@ -36,7 +36,7 @@ export async function measurePack(
   return counts.rules(pack);
 }
 
-/** As `measurePack`, without its costs. */
+/** `measurePack` without times. */
 export async function countRules(pack: Pack, suites: readonly PackSuite[]): Promise<readonly PackRule[]> {
   const counts = new RuleCounts(undefined);
   for (const suite of suites) await playSuite(pack, suite, (policy) => counts.watch(policy));
@@ -47,7 +47,7 @@ async function playSuite(pack: Pack, suite: PackSuite, watch: (policy: Policy) =
   const options = toTesterOptions(pack, suite, watch);
   for (const testCase of suite.cases.cases) {
     await playCase(options, testCase).catch((thrown: unknown) => {
-      // A case that fails is told by its own check.
+      // The case's own check reports the failure.
       if (!isHoldfastError(thrown) || thrown.code !== 'conformance.failed') throw thrown;
     });
   }
@@ -62,7 +62,7 @@ interface RuleCount {
 
 const roundsPerCheck = 21;
 const checksPerRound = 20;
-/** A policy that takes its time is not asked that often. */
+/** Limits the repetitions of a slow policy. */
 const enoughMs = 50;
 
 class RuleCounts {

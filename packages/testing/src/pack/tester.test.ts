@@ -86,18 +86,18 @@ async function findProblems(
 }
 
 const manifest = { version: '1.2.3', holdfast: 'pack', peerDependencies: { '@holdfast/core': '^1.0.0' } };
-const metadata = 'it says what it is';
-const installed = 'its package runs nothing when it is installed, and says by version what it needs';
-const twice = 'no case stands there twice';
-const same = 'every preset makes policies, the same ones each time';
+const metadata = 'its metadata is valid';
+const installed = 'its package has no install scripts, and versioned dependencies';
+const twice = 'no case is a duplicate';
+const same = 'every preset creates policies with stable ids';
 const covered = 'every preset that is in force has cases';
-const unknown = 'an option that there is not is refused';
-const fired = 'every policy of it lets something through and refuses something';
-const triedOut = 'a preset that is only tried out lets everything through';
-const anyOptions = 'whatever its options are, they are refused, or make policies that answer';
-const missing = 'what it refuses it refuses written otherwise, too: missing';
-const altered = 'it answers whatever becomes of the arguments of its cases';
-const apart = 'what happens in one session is nothing to another';
+const unknown = 'an unknown option is rejected';
+const fired = 'every policy allows something and denies something';
+const triedOut = 'a dry-run preset allows everything';
+const anyOptions = 'any options are rejected, or create policies that decide';
+const missing = 'it denies the same call in other spellings: missing';
+const altered = 'it decides for altered arguments of its cases';
+const apart = 'sessions are independent';
 
 test('a good pack passes, and each check is named by its preset', async () => {
   expect([...(await findProblems(careful(), { manifest }))]).toEqual([]);
@@ -226,7 +226,7 @@ const bad: readonly Bad[] = [
     title: 'has a preset that its schema does not take',
     pack: () => careful({ presets: { ...presets, strict: { description: 'None.', config: { maxCalls: 0 } } } }),
     caught: same,
-    message: '`strict` makes no policies: The options of the pack `careful` do not fit',
+    message: '`strict` makes no policies: Invalid options of the pack `careful`',
   },
   {
     title: 'has a preset that guards nothing',
@@ -256,7 +256,7 @@ const bad: readonly Bad[] = [
     title: 'takes any option',
     pack: () => careful({ configSchema: jsonSchema<Options>({ type: 'object', additionalProperties: true }) }),
     caught: unknown,
-    message: 'It was taken.',
+    message: 'It was accepted.',
   },
   {
     title: 'has a rule that never fires',
@@ -346,7 +346,7 @@ const bad: readonly Bad[] = [
           ...makePolicies(config),
           guard(({ input }) => {
             const lines: unknown = Object(Object(input).edit).lines;
-            // Only what is there, and only numbers; but a text is no number.
+            // Checks only existing arguments, and only numbers.
             if (lines !== undefined && lines !== null) (lines as number).toFixed();
             return allow;
           }),
@@ -372,7 +372,7 @@ const bad: readonly Bad[] = [
           guard(({ input }) => (Object(input).path.length > 99 ? deny('Long.') : allow)),
         ],
       }),
-    caught: 'recommended: it answers whatever the arguments are',
+    caught: 'recommended: it decides for any arguments',
     message: 'but it threw: ',
   },
   {
@@ -425,7 +425,7 @@ test('a rule that takes its time is not asked a thousand times', async () => {
   expect(asked).toBe(allowed * (1 + 20));
 });
 
-test('every check of a pack catches somebody', () => {
+test('every check of a pack catches a faulty pack', () => {
   const caught = new Set(bad.map((each) => each.caught));
   const own = packTester(careful(), cases).filter(
     ({ name }) => !name.includes(': ') || name.endsWith(apart) || name.endsWith(altered),
@@ -455,7 +455,7 @@ test('a preset that is tried out and does not answer holds up its calls, and is 
 });
 
 test.each<{ title: string; make: () => unknown; says: string }>([
-  { title: 'no pack', make: () => packTester({} as Pack, cases), says: 'made by `definePack`' },
+  { title: 'no pack', make: () => packTester({} as Pack, cases), says: 'create it with `definePack`' },
   { title: 'no cases', make: () => packTester(careful(), undefined as unknown as PackCases), says: 'need `presets`' },
   {
     title: 'a preset without cases',
@@ -465,7 +465,7 @@ test.each<{ title: string; make: () => unknown; says: string }>([
   {
     title: 'another preset',
     make: () => packTester(careful(), { presets: { constructor: strictCases } }),
-    says: 'there are `recommended`, `strict`, `observe`',
+    says: 'Presets: `recommended`, `strict`, `observe`',
   },
   {
     title: 'options of another preset',
@@ -474,7 +474,7 @@ test.each<{ title: string; make: () => unknown; says: string }>([
         ...cases,
         configs: [{ title: 'x', preset: 'night', config: {}, cases: strictCases.cases }],
       }),
-    says: 'The cases `x` are of the preset `night`',
+    says: 'The cases `x` have the unknown preset `night`',
   },
   { title: 'no runs', make: () => packTester(careful(), cases, { runs: 0 }), says: '`runs`' },
 ])('options.invalid: $title', ({ make, says }) => {

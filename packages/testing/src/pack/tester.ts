@@ -5,19 +5,19 @@ import { type PackCases, toSuites, toTesterOptions } from './cases.ts';
 import { type PackManifest, packChecks, suiteChecks } from './checks.ts';
 
 export interface PackTesterOptions {
-  /** The `package.json` of the pack: then it is checked that the pack says the same. */
+  /** The pack's `package.json`, to check that both agree. */
   readonly manifest?: PackManifest;
-  /** How many random options, and random arguments of each preset, are tried. Always the same ones. Default 200. */
+  /** Number of random options, and of random arguments per preset. Deterministic. Default 200. */
   readonly runs?: number;
 }
 
 /**
- * Tests a pack, for any test runner: each check is one test, `test(name, run)`. First what the pack as a whole has to hold to: it says
- * what it is, its presets make policies and have cases, every policy of it lets through and refuses in some case, options are refused
- * or make policies that answer, unknown ones are refused. Then, for each preset and each further choice of options, the cases and checks
- * of `policyTester` on all its policies together; that sessions have nothing to do with each other; and random arguments.
+ * Tests a pack, for any test runner: each check is one test, `test(name, run)`. First come checks of the pack as a whole: its metadata, that
+ * presets create policies and have cases, that every policy allows and denies something, and that options are rejected or create policies
+ * that decide. Then, for each preset and each further choice of options: the cases and checks of `policyTester` on all policies together,
+ * the independence of sessions, and random arguments.
  *
- * @throws HoldfastError `options.invalid` for what is no pack, without cases, and for cases of a preset that there is not.
+ * @throws HoldfastError `options.invalid` for an invalid pack, missing cases, and unknown presets.
  */
 export function packTester(
   pack: Pack,

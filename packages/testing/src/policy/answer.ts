@@ -1,12 +1,12 @@
 import { ask, type Decision } from '@holdfast/core';
 import { describeThrown } from '@holdfast/core/internal';
 
-/** What a policy said to a call, or how it failed to. */
+/** A policy's decision on a call, or its failure. */
 export type PolicyAnswer =
   | { readonly type: 'decision'; readonly decision: Decision }
   | { readonly type: 'fault'; readonly what: string };
 
-/** Asks, and takes everything that is no decision with a reason for a fault. */
+/** Runs a check. Anything but a decision with a reason is a fault. */
 export async function hearAnswer(ask: () => unknown): Promise<PolicyAnswer> {
   try {
     return readAnswer(await ask());
@@ -34,7 +34,7 @@ function readAnswer(answer: unknown): PolicyAnswer {
   return { type: 'decision', decision: ask(reason, { grantable }) };
 }
 
-/** Equal for equal answers. */
+/** Equal for equal decisions. */
 export function describeAnswer(answer: PolicyAnswer | undefined): string {
   if (answer === undefined) return 'no answer';
   return answer.type === 'fault' ? answer.what : describeDecision(answer.decision);

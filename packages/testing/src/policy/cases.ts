@@ -10,41 +10,41 @@ export interface PolicyCall {
 }
 
 /**
- * What happens before a case: a call, or that time passes. `outcome` is how the call has to end, default `ok`; whoever is asked
- * approves, for `denied` refuses. A stand-in for a tool fails where the outcome is `failed`.
+ * A step before a case: a call, or a delay. `outcome` is the required outcome of the call, default `ok`; asks are approved, or refused for
+ * `denied`. A stub tool fails if the outcome is `failed`.
  */
 export type PolicyStep = (PolicyCall & { readonly outcome?: 'ok' | 'failed' | 'denied' }) | { readonly waitMs: number };
 
-/** A call, and what the policy has to answer to it. */
+/** A call, with the required decision. */
 export interface PolicyCase {
-  /** To name a test by. Default: made of the call and the answer. */
+  /** Test name. Default: built from the call and the decision. */
   readonly title?: string;
-  /** Calls of the session before. Default: none. */
+  /** Earlier steps of the session. Default: none. */
   readonly after?: readonly PolicyStep[];
   readonly call: PolicyCall;
   readonly answer: 'allow' | 'ask' | 'deny';
-  /** Of an allow of a policy under `observe`: what it has to note. */
+  /** For an allow of a policy under `observe`: the observed decision. */
   readonly observed?: 'ask' | 'deny';
-  /** What the reason has to hold. */
+  /** Text that the reason must contain. */
   readonly reason?: string;
-  /** Variants of these arguments that are something else, and may be let through. */
+  /** Variants of these arguments that mean something else and may be allowed. */
   readonly different?: readonly VariantKind[];
 }
 
 export interface PolicyTesterOptions {
-  /** A new policy, as a host would make it. One that goes by time takes the clock, which `waitMs` moves. */
+  /** Creates a policy as a host would. A policy that depends on time takes the clock, which `waitMs` moves. */
   readonly create: (world: { readonly clock: ManualClock }) => Policy;
   /** At least one. */
   readonly cases: readonly PolicyCase[];
   /**
-   * The tools that are called, where the policy looks at more than names and arguments. Default: a stand-in for each name, which
-   * takes any arguments, declares the effect `state` and does nothing.
+   * The tools, if the policy uses more than names and arguments. Default: a stub per name that accepts any arguments, declares the effects
+   * `state` and does nothing.
    */
   readonly tools?: readonly Tool[];
-  /** New resources for each session, `filesystem` among them. Default: none. */
+  /** Creates resources for each session, such as `filesystem`. Default: none. */
   readonly resources?: () => Readonly<Record<string, unknown>>;
-  /** What calls do, as `createFacts` of `@holdfast/facts` makes it. Default: the host makes no facts. */
+  /** The facts of calls, from `createFacts` of `@holdfast/facts`. Default: no facts. */
   readonly facts?: FactsSource;
-  /** Variants of arguments that are something else for this policy, in every case. */
+  /** Variants of arguments that mean something else for this policy, in every case. */
   readonly different?: readonly VariantKind[];
 }

@@ -6,10 +6,10 @@ import { type VariantKind, variantKinds, variantsOf } from './variants.ts';
 import { countLeftTimers } from './watch.ts';
 import { type Asked, createPolicyWorld, describeCall, type PolicyWorld, type WorldStart } from './world.ts';
 
-/** What every policy has to hold to. */
+/** A requirement for every policy. */
 export interface PolicyCheck {
   readonly name: string;
-  /** The kind of variants that it tries. */
+  /** The kind of variants it tries. */
   readonly variants?: VariantKind;
   readonly run: (options: PolicyTesterOptions) => Promise<void>;
 }
@@ -23,24 +23,24 @@ export async function checkCase(options: PolicyTesterOptions, testCase: PolicyCa
   const noted = decision?.type === 'allow' ? decision.observed : undefined;
   if (decision?.type !== answer || noted?.type !== observed) {
     const expected = observed === undefined ? answer : `${answer}, observed ${observed}`;
-    throw failed(`Expected ${expected} of ${describeCall(call)}, got ${told}.`);
+    throw failed(`Expected ${expected} for ${describeCall(call)}, got ${told}.`);
   }
   if (reason !== undefined && !told.includes(reason)) {
-    throw failed(`Expected the reason for ${describeCall(call)} to hold \`${reason}\`, got ${told}.`);
+    throw failed(`Expected the reason for ${describeCall(call)} to contain \`${reason}\`, got ${told}.`);
   }
 }
 
 export const policyChecks: readonly PolicyCheck[] = [
   {
-    name: 'it changes nothing of what it is handed',
+    name: 'it does not modify its input',
     run: (options) => watchCases(options, { watching: 'thawed' }),
   },
   {
-    name: 'asked again, it answers the same',
+    name: 'checked again, it decides the same',
     run: (options) => watchCases(options, { watching: 'twice' }),
   },
   {
-    name: 'saved and restored, it answers the same',
+    name: 'saved and restored, it decides the same',
     run: (options) =>
       compareCases(options, async (world, { call }) => {
         const saved = JSON.parse(JSON.stringify(world.session.export())) as SessionExport;
@@ -49,7 +49,7 @@ export const policyChecks: readonly PolicyCheck[] = [
       }),
   },
   {
-    name: 'rolled back, it answers the same',
+    name: 'rolled back, it decides the same',
     run: (options) =>
       compareCases(options, async (world, { call }) => {
         const before = world.session.snapshot();
@@ -59,7 +59,7 @@ export const policyChecks: readonly PolicyCheck[] = [
       }),
   },
   {
-    name: 'calls that fail change nothing of its answers',
+    name: 'failed calls do not change its decisions',
     run: (options) =>
       compareCases(options, async (world, { call }) => {
         for (const other of callsOf(options)) await world.disturb(other, 'failing');
@@ -67,12 +67,12 @@ export const policyChecks: readonly PolicyCheck[] = [
       }),
   },
   ...variantKinds.map((kind) => ({
-    name: `what it refuses it refuses written otherwise, too: ${kind}`,
+    name: `it denies the same call in other spellings: ${kind}`,
     variants: kind,
     run: (options: PolicyTesterOptions) => checkVariants(options, kind),
   })),
   {
-    name: 'it answers whatever the arguments are',
+    name: 'it decides for any arguments',
     run: checkOddArguments,
   },
   {
@@ -96,7 +96,7 @@ async function prepare(
   return world;
 }
 
-/** Does what comes before a case in a new session, and puts its call. */
+/** Plays the steps of a case in a new session, and makes its call. */
 export async function playCase(
   options: PolicyTesterOptions,
   testCase: PolicyCase,
@@ -113,7 +113,7 @@ async function watchCases(options: PolicyTesterOptions, start: WorldStart): Prom
   }
 }
 
-/** Every case twice: as it stands, and with something between what comes before and the call. */
+/** Runs every case twice: unchanged, and with an action between the steps and the call. */
 async function compareCases(
   options: PolicyTesterOptions,
   askOtherwise: (world: PolicyWorld, testCase: PolicyCase) => Promise<Asked>,
@@ -133,7 +133,7 @@ async function checkVariants(options: PolicyTesterOptions, kind: VariantKind): P
     if (testCase.answer === 'allow' || testCase.different?.includes(kind) === true) continue;
     const { call } = testCase;
     for (const input of variantsOf(call.input ?? {}, kind)) {
-      // A new world for each: one that gets through may change what the next one meets.
+      // A new world for each variant: one that is allowed may affect the next.
       const { asked } = await playCase(options, { ...testCase, call: { ...call, input } });
       if (asked.outcome.kind === 'ok') through.push(describeCall({ ...call, input }));
     }
@@ -150,7 +150,7 @@ async function checkOddArguments(options: PolicyTesterOptions): Promise<void> {
   for (const tool of new Set(options.cases.map(({ call }) => call.tool))) {
     for (const input of oddArguments()) {
       const { answer, outcome } = await createPolicyWorld(options).ask({ tool, input });
-      // The tool's own schema refuses most of them before a policy is asked.
+      // The tool's own schema rejects most of them before the policy.
       if (outcome.kind === 'invalid' || answer?.type === 'decision') continue;
       throw failed(`Expected an answer to ${describeCall({ tool, input })}, but ${describeAnswer(answer)}.`);
     }
@@ -192,12 +192,12 @@ async function checkTimers(options: PolicyTesterOptions): Promise<void> {
   }
 }
 
-/** Every call of every case, those before it among them. */
+/** Every call of every case, including earlier steps. */
 export function callsOf({ cases }: PolicyTesterOptions): readonly PolicyCall[] {
   return cases.flatMap(({ after = [], call }) => [...after.flatMap((step) => ('tool' in step ? [step] : [])), call]);
 }
 
-/** What the policy said, or why it said nothing. */
+/** The policy's decision, or why there is none. */
 export function tell({ answer, outcome }: Asked): string {
   if (answer !== undefined) return describeAnswer(answer);
   return outcome.kind === 'suspended'

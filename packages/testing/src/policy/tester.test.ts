@@ -121,14 +121,14 @@ test.each<{ title: string; options: PolicyTesterOptions }>([
   expect([...(await findProblems(options))]).toEqual([]);
 });
 
-const repeated = 'asked again, it answers the same';
-const handed = 'it changes nothing of what it is handed';
-const restored = 'saved and restored, it answers the same';
-const rolledBack = 'rolled back, it answers the same';
-const failing = 'calls that fail change nothing of its answers';
-const odd = 'it answers whatever the arguments are';
+const repeated = 'checked again, it decides the same';
+const handed = 'it does not modify its input';
+const restored = 'saved and restored, it decides the same';
+const rolledBack = 'rolled back, it decides the same';
+const failing = 'failed calls do not change its decisions';
+const odd = 'it decides for any arguments';
 const timers = 'it leaves no timer';
-const written = 'what it refuses it refuses written otherwise, too: ';
+const written = 'it denies the same call in other spellings: ';
 
 /** Each does one thing wrong, which its cases do not show. */
 const bad: readonly { title: string; options: PolicyTesterOptions; caught: readonly string[]; message?: string }[] = [
@@ -422,7 +422,7 @@ test.each(bad)('one that $title is caught', async ({ options, caught, message = 
   expect([...problems.values()].join('\n')).toContain(message);
 });
 
-test('every check catches somebody, whom no case shows', () => {
+test('every check catches a faulty policy that passes its cases', () => {
   const all = policyTester({ create: goodLimit, cases: [{ call, answer: 'allow' }] }).slice(1);
   const first = new Set(bad.flatMap(({ caught }) => caught.slice(0, 1)));
   // One that knows what is in no state is caught by two, each of which catches another alone.
@@ -430,21 +430,21 @@ test('every check catches somebody, whom no case shows', () => {
 });
 
 test.each<{ title: string; wrong: PolicyTesterOptions['cases'][number]; message: string }>([
-  { title: 'another answer', wrong: { call, answer: 'deny' }, message: 'Expected deny of `read {}`, got allow.' },
+  { title: 'another answer', wrong: { call, answer: 'deny' }, message: 'Expected deny for `read {}`, got allow.' },
   {
     title: 'an ask',
     wrong: { after: [call, call], call, answer: 'ask' },
-    message: 'Expected ask of `read {}`, got deny (Twice is enough.).',
+    message: 'Expected ask for `read {}`, got deny (Twice is enough.).',
   },
   {
     title: 'another reason',
     wrong: { after: [call, call], call, answer: 'deny', reason: 'Thrice' },
-    message: 'to hold `Thrice`, got deny (Twice is enough.).',
+    message: 'to contain `Thrice`, got deny (Twice is enough.).',
   },
   {
     title: 'a note',
     wrong: { call, answer: 'allow', observed: 'deny' },
-    message: 'Expected allow, observed deny of `read {}`, got allow.',
+    message: 'Expected allow, observed deny for `read {}`, got allow.',
   },
   {
     title: 'another outcome before',
@@ -480,7 +480,7 @@ test('a policy that is never asked, or never answers, passes no case', async () 
   await vi.advanceTimersByTimeAsync(10_000);
   expect(await running).toMatchObject({
     message:
-      'Expected deny of `read {}`, got no answer (the call ended as `denied`: Denied: The policy did not answer within 3000 ms.).',
+      'Expected deny for `read {}`, got no answer (the call ended as `denied`: Denied: The policy did not answer within 3000 ms.).',
   });
 });
 

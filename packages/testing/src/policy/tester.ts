@@ -5,12 +5,12 @@ import { checkCase, policyChecks } from './checks.ts';
 import { describeCall } from './world.ts';
 
 /**
- * Tests a policy in sessions of its own, for any test runner: each check is one test, `test(name, run)`. First one for each case;
- * then what every policy has to hold to, tried in all the cases: it changes nothing of what it is handed, answers the same when asked
- * again, keeps all that it knows in its state (saved and restored, rolled back, put back after calls that failed), refuses the same
- * call written otherwise, answers whatever the arguments are, and leaves no timer.
+ * Tests a policy in separate sessions, for any test runner: each check is one test, `test(name, run)`. First one per case; then requirements
+ * for every policy, tested with all cases: it does not modify its input, decides the same when checked again, keeps all knowledge in its
+ * state (after a restore, a rollback, failed calls), denies the same call in other spellings, decides for any arguments, and leaves no
+ * timers.
  *
- * @throws HoldfastError `options.invalid` without cases, or for a case that calls what is not among `tools`.
+ * @throws HoldfastError `options.invalid` without cases, or for a case with a tool missing from `tools`.
  */
 export function policyTester(options: PolicyTesterOptions): readonly ConformanceCheck[] {
   checkOptions(options);

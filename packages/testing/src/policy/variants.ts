@@ -2,15 +2,14 @@ import type { Json, JsonObject } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
 
 /**
- * How arguments may be written otherwise and mean the same. `case`: upper and lower. `path`: other spellings of a path. `unicode`: other
- * forms, letters that look alike, invisible ones. `space`: more of it. `wrapped`: in a list, a number as text. `missing`: left out, or under
- * another name.
+ * Ways to write arguments differently with the same meaning. `case`: letter case. `path`: spellings of a path. `unicode`: other forms,
+ * look-alike and invisible characters. `space`: more space. `wrapped`: in a list, a number as text. `missing`: left out, or renamed.
  */
 export type VariantKind = 'case' | 'path' | 'unicode' | 'space' | 'wrapped' | 'missing';
 
 export const variantKinds: readonly VariantKind[] = ['case', 'path', 'unicode', 'space', 'wrapped', 'missing'];
 
-/** `input` with one argument, or one text or number in it, written otherwise, each time another. */
+/** Copies of `input` with one argument, or one text or number in it, in another spelling. */
 export function variantsOf(input: JsonObject, kind: VariantKind): readonly JsonObject[] {
   if (kind === 'missing') return Object.keys(input).flatMap((key) => withoutKey(input, key));
   // A variant of an object is an object.

@@ -5,7 +5,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const never = (): never => {
-  throw new Error('has to be cancelled');
+  throw new Error('must be cancelled');
 };
 
 test.each([
@@ -37,7 +37,7 @@ test.each([
   vi.advanceTimersByTime(1_000);
 });
 
-test('an interval goes on while it is watched; callbacks get their values', async () => {
+test('an interval continues while watched; callbacks get their arguments', async () => {
   const got: unknown[] = [];
   await countLeftTimers(async () => {
     setInterval((value: string) => void got.push(value), 10, 'tick');
@@ -47,7 +47,7 @@ test('an interval goes on while it is watched; callbacks get their values', asyn
   expect(got).toEqual(['tick', [1, 2], 'tick']);
 });
 
-test('what is watched may fail: the timers are stopped, and the functions are as before', async () => {
+test('after a failure the timers are stopped, and the functions restored', async () => {
   const { setTimeout: before, clearInterval: clearBefore } = globalThis;
   const failing = countLeftTimers(async () => {
     setTimeout(never, 5);
@@ -58,7 +58,7 @@ test('what is watched may fail: the timers are stopped, and the functions are as
   expect([globalThis.setTimeout === before, globalThis.clearInterval === clearBefore]).toEqual([true, true]);
 });
 
-test('two at once wait for each other', async () => {
+test('concurrent watches run in sequence', async () => {
   const { setTimeout: before } = globalThis;
   const counts = [1, 2].map((count) =>
     countLeftTimers(async () => {
@@ -70,7 +70,7 @@ test('two at once wait for each other', async () => {
   expect(globalThis.setTimeout === before).toBe(true);
 });
 
-test('timers from before are not counted, and can be cancelled meanwhile', async () => {
+test('earlier timers are not counted, and can be cancelled meanwhile', async () => {
   const early = setTimeout(never, 5);
   expect(await countLeftTimers(async () => clearTimeout(early))).toBe(0);
   expect(vi.getTimerCount()).toBe(0);

@@ -3,18 +3,18 @@ import { toCanonicalJson } from '@holdfast/core/internal';
 import { describeAnswer, hearAnswer, type PolicyAnswer } from './answer.ts';
 
 /**
- * How a policy is watched. `plainly`: as a host asks it. `twice`: every question is put again, and has to get the same answer.
- * `thawed`: what it is handed is not frozen, and has to stay as it is.
+ * How a policy is watched. `plainly`: as a host calls it. `twice`: every check runs twice and must give the same decision. `thawed`: its input
+ * is not frozen, and must stay unchanged.
  */
 export type Watching = 'plainly' | 'twice' | 'thawed';
 
 export interface WatchedPolicy {
-  /** The policy, for a host. */
+  /** The policy for a host. */
   readonly policy: Policy;
-  /** What it said last. */
+  /** Its last decision. */
   readonly last: () => PolicyAnswer | undefined;
   readonly forget: () => void;
-  /** What was found wrong with it. */
+  /** Detected faults. */
   readonly problems: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export function watchPolicy(policy: Policy, watching: Watching): WatchedPolicy {
   const thawed = new WeakMap<PreparedCall, PreparedCall>();
   let last: PolicyAnswer | undefined;
 
-  // The same one for every question about a call: a policy may remember the call while it lasts.
+  // The same object for every check of a call: a policy may remember the call during its lifetime.
   function thaw(call: PreparedCall): PreparedCall {
     if (watching !== 'thawed') return call;
     const { id, tool, input, facts } = call;
@@ -41,7 +41,7 @@ export function watchPolicy(policy: Policy, watching: Watching): WatchedPolicy {
   function compareCalls(found: PreparedCall, given: PreparedCall): void {
     compare(`the arguments of \`${given.tool.name}\``, found.input, given.input);
     if (watching !== 'thawed' || given.facts === undefined) return;
-    // Made of JSON; an interface does not say so to the compiler.
+    // JSON; the compiler does not know that of an interface.
     const [after, before] = [found.facts, given.facts] as unknown as readonly [Json, Json];
     compare(`the facts of \`${given.tool.name}\``, after, before);
   }
@@ -86,10 +86,10 @@ export function watchPolicy(policy: Policy, watching: Watching): WatchedPolicy {
   };
 }
 
-// One at a time: who puts functions back has to be who replaced them last.
+// One at a time: functions must be restored in reverse order of replacement.
 let others: Promise<unknown> = Promise.resolve();
 
-/** Timers that were set while something ran, by the global functions, and neither fired nor were cancelled. They are cancelled. */
+/** Counts timers set by the global functions during `run` that neither fired nor were cancelled, and cancels them. */
 export function countLeftTimers(run: () => Promise<void>): Promise<number> {
   const counting = others.then(() => watch(run));
   others = counting.catch(() => undefined);
@@ -97,10 +97,10 @@ export function countLeftTimers(run: () => Promise<void>): Promise<number> {
 }
 
 async function watch(run: () => Promise<void>): Promise<number> {
-  const own = globalThis as unknown as TimerFunctions; // The functions of every platform, without what each adds to them.
+  const own = globalThis as unknown as TimerFunctions; // The functions common to all platforms.
   const { setTimeout, setInterval, clearTimeout, clearInterval } = own;
   const open = new Map<number, () => void>();
-  // What a platform answers is a number, or an object that becomes one.
+  // Platforms return a number, or an object that converts to one.
   own.setTimeout = (callback, ...rest) => {
     const handle = setTimeout(
       (...values) => {

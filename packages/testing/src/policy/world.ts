@@ -14,30 +14,30 @@ import type { PolicyAnswer } from './answer.ts';
 import type { PolicyCall, PolicyStep, PolicyTesterOptions } from './cases.ts';
 import { type Watching, watchPolicy } from './watch.ts';
 
-/** A session with one policy in force, from its start or from where another one was. */
+/** A session with one policy in force, new or continued from another. */
 export interface PolicyWorld {
   readonly session: Session;
   readonly clock: ManualClock;
   readonly resources: Readonly<Record<string, unknown>>;
-  /** What was found wrong with the policy by watching it. */
+  /** Faults of the policy detected by watching it. */
   readonly problems: readonly string[];
-  /** Does what comes before a case. @throws HoldfastError `conformance.failed` when it ends otherwise than it should. */
+  /** Plays a step before a case. @throws HoldfastError `conformance.failed` if it ends with another outcome. */
   take(step: PolicyStep): Promise<void>;
-  /** Puts a call; nobody is there to be asked. */
+  /** Makes a call without anyone to approve it. */
   ask(call: PolicyCall): Promise<Asked>;
-  /** Makes a call that everybody approves of, on things of its own, whatever comes of it. */
+  /** Makes an approved call on separate resources, and ignores its outcome. */
   disturb(call: PolicyCall, how: 'succeeding' | 'failing'): Promise<void>;
 }
 
 export interface Asked {
-  /** `undefined`: the policy was not asked, or did not answer in time. */
+  /** `undefined`: the policy was not checked, or did not answer in time. */
   readonly answer: PolicyAnswer | undefined;
   readonly outcome: Outcome | Suspended;
 }
 
 export interface WorldStart {
   readonly watching?: Watching;
-  /** A world to go on from: what its session has saved, its time and its things, with a policy that is new. */
+  /** A world to continue: its saved session, time and resources, with a new policy. */
   readonly from?: {
     readonly saved: SessionExport;
     readonly clock: ManualClock;
@@ -45,9 +45,9 @@ export interface WorldStart {
   };
 }
 
-// Nothing depends on it; a date, so that a policy that shows one shows a real one.
+// A plausible date, so that a policy that shows one shows a real one.
 const startMs = Date.UTC(2026, 0, 1);
-// Far more than a policy needs, and less than test runners give a test.
+// Far more than a policy needs, but less than a test runner's timeout.
 const policyTimeoutMs = 3_000;
 
 export function createPolicyWorld(
@@ -60,7 +60,7 @@ export function createPolicyWorld(
   if (from !== undefined) session.import(from.saved);
   const resources = from?.resources ?? options.resources?.() ?? {};
   const tools = options.tools ?? stubTools(options, watched.policy);
-  const failingTools = tools.map((tool) => ({ ...tool, execute: () => toolError('It fails, as it has to.') }));
+  const failingTools = tools.map((tool) => ({ ...tool, execute: () => toolError('It fails on purpose.') }));
   const { facts } = options;
   const shared = { session, policies: [watched.policy], policyTimeoutMs, ...(facts === undefined ? {} : { facts }) };
 
@@ -109,7 +109,7 @@ export function createPolicyWorld(
 function createPolicy({ create }: PolicyTesterOptions, clock: ManualClock): Policy {
   const policy: Policy | undefined = create({ clock });
   if (typeof policy?.check === 'function') return policy;
-  throw new HoldfastError('options.invalid', '`create` must return a policy, made by `definePolicy`.');
+  throw new HoldfastError('options.invalid', '`create` must return a policy created by `definePolicy`.');
 }
 
 export function describeCall({ tool, input = {} }: PolicyCall): string {
@@ -121,7 +121,7 @@ function toCall({ tool, input = {} }: PolicyCall): { readonly name: string; read
   return { name: tool, arguments: input };
 }
 
-/** One for each name in the cases, and for each that the policy mentions: takes any arguments, and succeeds. */
+/** A stub for each name in the cases or mentioned by the policy: accepts any arguments, and succeeds. */
 function stubTools({ cases }: PolicyTesterOptions, policy: Policy): readonly Tool[] {
   const steps = cases.flatMap(({ after = [], call }) => [...after, call]);
   const names = steps.flatMap((step) => ('tool' in step ? [step.tool] : []));
@@ -141,7 +141,7 @@ export const anyObject: StandardSchema = {
     version: 1,
     vendor: 'holdfast',
     validate: (value) => ({ value }),
-    // As the standard for JSON Schema has it; our part of Standard Schema does not name it.
+    // From Standard JSON Schema, which our part of Standard Schema does not include.
     ...{ jsonSchema: { input: () => ({ type: 'object', additionalProperties: true }) } },
   },
 };

@@ -2,7 +2,7 @@ import type { CallFacts, Json, JsonObject, OutcomeKind } from '@holdfast/core';
 import { findToolNameProblem, hasMask, isPlainObject } from '@holdfast/core/internal';
 import type { LogRecord } from '@holdfast/session';
 
-/** A call that policies were asked about, as a log tells of it. */
+/** A recorded call that policies decided on. */
 export interface RecordedCall {
   readonly type: 'call';
   readonly callId: string;
@@ -11,25 +11,25 @@ export interface RecordedCall {
   readonly run: number | undefined;
   readonly turn: number | undefined;
   readonly tool: string;
-  /** As far as the log has them. */
+  /** As far as recorded. */
   readonly input: JsonObject;
-  /** Whether the log has them, with masks or without. */
+  /** True if the log has the arguments, masked or not. */
   readonly hasInput: boolean;
-  /** Why the arguments are not known, or not all of them. */
+  /** Why the arguments are missing or incomplete. */
   readonly hidden: string | undefined;
-  /** Number of the record that tells of it last, and its place among the records of its own session. */
+  /** Number of its last record, and its position in its own session. */
   readonly seq: number;
   readonly at: number;
-  /** When it was decided about, nearly. */
+  /** The approximate time of the decision. */
   readonly atMs: number;
   readonly outcome: OutcomeKind | 'waiting' | 'begun';
   readonly value: Json;
   readonly message: string;
   readonly dangerous: boolean;
   readonly writes: readonly RecordedWrite[];
-  /** What the call would have done, where the log has all of it. */
+  /** The facts of the call, if completely recorded. */
   readonly facts: CallFacts | undefined;
-  /** The calls nested in it, of each attempt; only what those of the last one did can count. Never empty. */
+  /** The nested calls, by attempt; only those of the last attempt can count. Never empty. */
   readonly attempts: readonly (readonly RecordedCall[])[];
 }
 
@@ -39,16 +39,16 @@ export interface RecordedWrite {
   readonly change: string;
 }
 
-/** What happened in a session as far as it matters to policies. */
+/** The part of a session's history that matters to policies. */
 export type RecordedStep =
   | RecordedCall
   | { readonly type: 'reset'; readonly at: number }
-  /** The state is that after the first `to` records again. */
+  /** The state returns to that after the first `to` records. */
   | { readonly type: 'restore'; readonly at: number; readonly to: number }
-  /** The state is now one of which the log does not say how it came about. */
+  /** The state comes from outside of the log. */
   | { readonly type: 'foreign'; readonly at: number; readonly why: string };
 
-/** The steps of a session and of every `context.child()`, each in the order in which they counted. */
+/** The steps of a session and of every `context.child()`, each in the order of their effect. */
 export function readSessions(records: Iterable<LogRecord>): readonly (readonly RecordedStep[])[] {
   const sessions = new Map<string | undefined, SessionReader>();
   const sessionOf = (id: string | undefined): SessionReader => {
@@ -69,15 +69,15 @@ export function readSessions(records: Iterable<LogRecord>): readonly (readonly R
   return [...sessions.values()].map((session) => session.finish());
 }
 
-/** Outcomes of calls that were over before a policy was asked. */
+/** Outcomes of calls that ended before any policy. */
 const unasked: ReadonlySet<Json | undefined> = new Set(['unknown-tool', 'truncated']);
 
 class SessionReader {
   readonly #id: string | undefined;
   readonly #steps: RecordedStep[] = [];
-  /** Calls that have not ended, by their place. */
+  /** Open calls, by place. */
   readonly #open = new Map<string, RecordedCall>();
-  /** Nested calls whose parent has not ended, by its place; a list for each time that it was begun. */
+  /** Nested calls of open calls, by place; a list per start. */
   readonly #nested = new Map<string, RecordedCall[][]>();
   #started = false;
   #content = true;
@@ -110,11 +110,11 @@ class SessionReader {
     }
   }
 
-  /** All steps; what has not ended among them, with no success. */
+  /** All steps; open calls are included without success. */
   finish(): readonly RecordedStep[] {
     for (const [key, call] of this.#open) this.#put({ ...call, attempts: this.#takeNested(key) });
     for (const attempts of this.#nested.values()) {
-      // Of a call that left no record of its own: what was nested in it never counted. In a child session the call around is outside.
+      // The outer call left no record: its nested calls never counted. In a child session the outer call is outside.
       for (const call of attempts.flat()) this.#steps.push(this.#id === undefined ? withoutSuccess(call) : call);
     }
     return this.#steps.sort((one, other) => one.at - other.at);
@@ -124,7 +124,7 @@ class SessionReader {
     this.#started = true;
     this.#content = content !== 'none';
     if (type === 'session-start' && forkedFrom === undefined) return;
-    // Before whatever a later record goes back to.
+    // Before anything that a later record returns to.
     this.#steps.push({ type: 'foreign', at: Number.NEGATIVE_INFINITY, why: 'the session began before this log' });
   }
 
@@ -140,7 +140,7 @@ class SessionReader {
     this.#open.delete(key);
     const attempts = this.#takeNested(key, record['retries']);
     if (!isPlainObject(outcome) || unasked.has(outcome['kind'] as Json)) return;
-    // The arguments were refused before anybody was asked.
+    // The arguments were rejected before any policy.
     if (this.#content && !isPlainObject(input) && begun === undefined) return;
     if (!this.#content && String(outcome['code']).startsWith('arguments.')) return;
     const call = this.#toCall(
@@ -153,7 +153,7 @@ class SessionReader {
 
   #put(call: RecordedCall): void {
     const { callId, parentId, run, turn } = call;
-    // The id of a nested call continues that of the call around it; the first ones of a child session name a call outside.
+    // A nested id extends the outer call's id; the first calls of a child session name a call outside.
     if (parentId === undefined || !callId.startsWith(`${parentId}/`)) {
       this.#steps.push(call);
       return;
@@ -161,7 +161,7 @@ class SessionReader {
     const key = keyOf({ callId: parentId, run, turn });
     const attempts = this.#nested.get(key) ?? [[]];
     this.#nested.set(key, attempts);
-    // The same id again: the call around it was begun anew, after its process had ended.
+    // A repeated id: the outer call was restarted after its process had ended.
     if (attempts.at(-1)?.some((other) => other.callId === callId) === true) attempts.push([]);
     attempts.at(-1)?.push(call);
   }
@@ -215,7 +215,7 @@ function keyOf({ callId, run, turn }: { readonly [field: string]: Json | undefin
   return JSON.stringify([callId ?? null, run ?? null, turn ?? null]);
 }
 
-/** `calls` by the attempts that made them, of which all but the last one have failed at the given times. */
+/** Groups `calls` by attempt; all but the last attempt failed at the given times. */
 function splitByTime(calls: readonly RecordedCall[], failedAtMs: readonly number[]): RecordedCall['attempts'] {
   const attempts = failedAtMs.map((untilMs, index) =>
     calls.filter(({ atMs }) => atMs <= untilMs && !(atMs <= (failedAtMs[index - 1] ?? Number.NEGATIVE_INFINITY))),
@@ -233,10 +233,10 @@ function toWrite(json: Json): readonly RecordedWrite[] {
   return typeof resource === 'string' && typeof key === 'string' ? [{ resource, key, change: String(change) }] : [];
 }
 
-/** Of which something was left out, it is not known what. */
+/** Incomplete facts are not usable. */
 function toFacts(json: Json | undefined): CallFacts | undefined {
   if (!isPlainObject(json) || json['cut'] === true) return undefined;
   const lists = [json['runs'], json['reads'], json['writes'], json['deletes'], json['hosts'], json['unclear']];
-  // As the executor records them.
+  // As recorded by the executor.
   return lists.every(Array.isArray) ? (json as unknown as CallFacts) : undefined;
 }

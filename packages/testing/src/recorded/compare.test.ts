@@ -76,7 +76,7 @@ const compare = async (
 
 const pathOf = ({ input }: PreparedCall): string => (isPlainObject(input) ? String(input['path']) : '');
 
-test('each call is told with what both lists say, and why', async () => {
+test('each call has both decisions and reasons', async () => {
   const records = await record([
     ['read', { path: 'a' }],
     ['pay', { euros: 5 }],
@@ -112,14 +112,14 @@ test('each call is told with what both lists say, and why', async () => {
   });
 });
 
-test('what was denied then has not happened, also for a list that would let it through', async () => {
+test('a call denied in the record has not happened, even for a list that would allow it', async () => {
   const records = await record([['write'], ['write'], ['write']], { policies: [callBudget({ maxCalls: 1 })] });
   expect(
     await compare(records, { before: [callBudget({ maxCalls: 1 })], after: [callBudget({ maxCalls: 2 })] }),
   ).toEqual(['write: allow > allow, same', 'write: deny > allow, widened', 'write: deny > allow, widened']);
 });
 
-test('a call that waits is judged, and once it was answered by its end', async () => {
+test('a waiting call is judged, and after an answer its end', async () => {
   const store = memoryStore();
   const session = createSession({ store });
   const options = { tools, session, policies: [requireApproval({ tools: ['pay'] })] };
@@ -144,7 +144,7 @@ test('a call that waits is judged, and once it was answered by its end', async (
   expect(tell(answered)).toEqual(['pay: ask > allow, widened', 'read: allow > deny, tightened']);
 });
 
-test('observed decisions are allowed ones, with a reason of their own', async () => {
+test('observed decisions count as allowed, with their own reason', async () => {
   const records = await record([['pay']]);
   expect(await compare(records, { before: [denyTools(['pay'])], after: [observe(denyTools(['pay']))] })).toEqual([
     'pay: deny > allow, widened',
@@ -160,7 +160,7 @@ const seenPaths = definePolicy<string>({
   onResult: (call) => upsert(pathOf(call), 'seen'),
 });
 
-test('no tool is run', async () => {
+test('no tool runs', async () => {
   const execute = vi.fn(() => null);
   const watched = defineTool({
     name: 'read',
@@ -177,7 +177,7 @@ test('no tool is run', async () => {
   expect(execute).not.toHaveBeenCalled();
 });
 
-test('what is masked is not guessed: a policy that looks at it is unknown, and so is what it remembers', async () => {
+test('masked values are not guessed: a policy that reads one is unknown, and so is its state', async () => {
   const redactor = createRedactor({ key: 'k'.repeat(32), secrets: ['hunter2-hunter2'] });
   const records = await record(
     [
@@ -193,7 +193,7 @@ test('what is masked is not guessed: a policy that looks at it is unknown, and s
     'read: allow > unknown, unknown',
     'write: allow > allow, same',
   ]);
-  // What does not look at arguments can be judged, and a denial is one whatever else there is.
+  // Policies that do not read arguments can be judged, and a denial wins over unknown.
   expect(await compare(records, { after: [callBudget({ maxCalls: 1 }), byPath] })).toEqual([
     'read: allow > allow, same',
     'read: allow > deny, tightened',
@@ -210,7 +210,7 @@ test('what is masked is not guessed: a policy that looks at it is unknown, and s
   ]);
 });
 
-test('what is doubted goes and comes back with the state', async () => {
+test('doubt follows the state through restores', async () => {
   const store = memoryStore();
   const session = createSession({
     store,
@@ -232,7 +232,7 @@ test('what is doubted goes and comes back with the state', async () => {
   expect(compared.map(({ after }) => after.type)).toEqual(['allow', 'allow', 'allow', 'unknown', 'deny']);
 });
 
-test('only what is masked is unknown of arguments and results', async () => {
+test('only masked parts of arguments and results are unknown', async () => {
   const redactor = createRedactor({ key: 'k'.repeat(32), secrets: ['hunter2-hunter2'] });
   const input = {
     path: 'a',
@@ -245,7 +245,7 @@ test('only what is masked is unknown of arguments and results', async () => {
   const judge = async (look: (input: Readonly<Record<string, Json>>) => unknown): Promise<string | undefined> => {
     const policy = definePolicy({
       name: 'looking',
-      // What is destructured is not looked at yet.
+      // Destructuring alone does not read.
       check: ({ input: given }) => (look(given as JsonObject) === 'never' ? deny('No.') : allow),
     });
     return (await comparePolicies(records, { before: [], after: [policy] }))[0]?.after.type;
@@ -271,7 +271,7 @@ test('only what is masked is unknown of arguments and results', async () => {
   expect(await judge((given) => structuredClone(given))).toBe('unknown');
 });
 
-test('a log without content has calls, and nothing that was in them', async () => {
+test('a log without content has calls, but no arguments', async () => {
   const records = await record([['read', { path: 'b' }], ['pay']], { content: 'none' });
   const copying = definePolicy({
     name: 'copying',
@@ -295,13 +295,13 @@ const paths = { resolve: async (path: string) => path.replace(/^\.\//, '') };
 
 test.each<{ title: string; policy: Policy; options?: Partial<ComparePoliciesOptions>; read: string; why?: string }>([
   {
-    title: 'paths, with somebody who resolves them',
+    title: 'paths, with a filesystem',
     policy: pathScope({ read: ['src'], readers: { read: 'path' } }),
     options: { filesystem: paths },
     read: 'deny',
   },
   {
-    title: 'paths, with nobody',
+    title: 'paths, without a filesystem',
     policy: pathScope({ read: ['src'], readers: { read: 'path' } }),
     read: 'unknown',
     why: 'the content of files is not in a log',
@@ -326,7 +326,7 @@ test.each<{ title: string; policy: Policy; options?: Partial<ComparePoliciesOpti
     why: 'the content of files is not in a log',
   },
   {
-    title: 'what a tool declares',
+    title: "a tool's declaration",
     policy: definePolicy({
       name: 'effects',
       check: ({ tool }) => (tool.effects === 'external' ? ask('Sure?') : allow),
@@ -335,7 +335,7 @@ test.each<{ title: string; policy: Policy; options?: Partial<ComparePoliciesOpti
     why: 'what the tool `read` declares is not in the log',
   },
   {
-    title: 'what there is of a tool',
+    title: "a tool's keys",
     policy: definePolicy({
       name: 'effects',
       check: ({ tool }) => ('undo' in tool || Object.keys(tool).length > 99 ? ask('Sure?') : allow),
@@ -344,13 +344,13 @@ test.each<{ title: string; policy: Policy; options?: Partial<ComparePoliciesOpti
     why: 'what the tool `read` declares is not in the log',
   },
   {
-    title: 'what a tool declares, which is given',
+    title: "a given tool's declaration",
     policy: definePolicy({ name: 'effects', check: ({ tool }) => (tool.effects === 'state' ? ask('Sure?') : allow) }),
     options: { tools },
     read: 'ask',
   },
   {
-    title: 'whether it is dangerous',
+    title: '`dangerous` of a tool',
     policy: definePolicy({ name: 'gate', check: ({ tool }) => (tool.dangerous ? ask('Sure?') : allow) }),
     read: 'allow',
   },
@@ -376,13 +376,13 @@ test.each<{ title: string; policy: Policy; options?: Partial<ComparePoliciesOpti
     }),
     read: 'deny',
   },
-  // The cast stands for a policy that is written without types.
+  // The cast stands for an untyped policy.
   {
-    title: 'nothing, and answers nothing',
+    title: 'nothing, and returns nothing',
     policy: definePolicy({ name: 'mute', check: () => undefined as unknown as Decision }),
     read: 'deny',
   },
-])('a policy that looks at $title: $read', async ({ policy, options = {}, read, why }) => {
+])('a policy that reads $title: $read', async ({ policy, options = {}, read, why }) => {
   const compared = await comparePolicies(await record([['read', { path: './lib/a' }]]), {
     before: [],
     after: [policy],
@@ -392,7 +392,7 @@ test.each<{ title: string; policy: Policy; options?: Partial<ComparePoliciesOpti
   if (why !== undefined) expect(compared[0]?.after.judgements[0]?.reason).toBe(why);
 });
 
-test('a policy that does not answer denies, and the call goes on as it did', async () => {
+test('a policy that does not answer denies, and the call ends as recorded', async () => {
   const mute = definePolicy({ name: 'mute', check: () => new Promise<Decision>(() => undefined) });
   const records = await record([['read'], ['read']]);
   expect(await compare(records, { after: [mute, callBudget({ maxCalls: 1 })], policyTimeoutMs: 5 })).toEqual([
@@ -410,7 +410,7 @@ test('a policy that does not answer denies, and the call goes on as it did', asy
   ]);
 });
 
-test('what a call read is not known, what it wrote is', async () => {
+test('reads of a call are unknown, writes are known', async () => {
   const written = (
     look: (writes: readonly { readonly key: string; readonly before: string | null }[]) => number,
   ): Policy =>
@@ -453,7 +453,7 @@ test('what a call read is not known, what it wrote is', async () => {
   ]);
 });
 
-test('a policy that goes by time is asked at the time of the call', async () => {
+test('a policy that depends on time sees the time of the call', async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
   const store = memoryStore();
   const session = createSession({ store });
@@ -471,7 +471,7 @@ test('a policy that goes by time is asked at the time of the call', async () => 
   expect(Date.now()).toBe(9_000_000);
 });
 
-test('a session that goes back knows what it knew then', async () => {
+test('a restored session has the earlier state', async () => {
   const store = memoryStore();
   const session = createSession({ store });
   const read = () => executeToolCall({ name: 'read', arguments: {} }, { tools, session });
@@ -496,18 +496,18 @@ test('a session that goes back knows what it knew then', async () => {
   await executeToolCall({ name: 'read', arguments: {} }, { tools, session: fork });
   expect((await compare(store.records, { after })).at(-1)).toBe('read: allow > unknown, unknown');
   expect(await compare(forked.records, { after })).toEqual(['read: allow > unknown, unknown']);
-  // Without a state there is nothing to doubt.
+  // Without state there is no doubt.
   const stateless = definePolicy({
     name: 'stateless',
     check: (_call, { state }) => (state === undefined ? deny('No.') : allow),
   });
   expect(await compare(forked.records, { after: [stateless] })).toEqual(['read: allow > deny, tightened']);
   expect(await compare(forked.records, { after: [denyTools(['read'])] })).toEqual(['read: allow > deny, tightened']);
-  // Cut off at the front.
+  // Truncated at the front.
   expect((await compare(store.records.slice(3), { after }))[0]).toBe('read: allow > unknown, unknown');
 });
 
-test('what was nested in attempts that failed has not happened', async () => {
+test('calls nested in failed attempts have not happened', async () => {
   let attempt = 0;
   let nowMs = 1_000;
   const clock = {
@@ -549,13 +549,13 @@ test('what was nested in attempts that failed has not happened', async () => {
   expect(compared.map(({ outcome }) => outcome)).toEqual([...new Array(8).fill('ok'), 'denied']);
 });
 
-test('what is reserved counts for a call in doubt, and for no other', async () => {
+test('reservations count only for calls in doubt', async () => {
   const send = defineTool({
     name: 'send',
     description: 'Sends it.',
     inputSchema: anyObject,
     effects: 'external',
-    // What is no JSON cannot be committed, which leaves the call in doubt.
+    // A value that is not JSON cannot be committed, which leaves the call in doubt.
     execute: (input) => (Object(input).lost === true ? (undefined as never) : toolOk(1)),
   });
   const once = (): Policy =>
@@ -580,13 +580,13 @@ test('what is reserved counts for a call in doubt, and for no other', async () =
 test.each([{ before: undefined }, { before: [{}] }, { after: {} }, { after: [undefined] }])(
   'options.invalid: %j',
   async (given) => {
-    // The cast stands for a host that is written without types.
+    // The cast stands for an untyped host.
     const options = { before: [], after: [], ...given } as unknown as ComparePoliciesOptions;
     await expect(comparePolicies([], options)).rejects.toMatchObject({ code: 'options.invalid' });
   },
 );
 
-test('records that somebody has edited are judged as far as they go, and never make it throw', async () => {
+test('edited records are judged as far as possible, without an error', async () => {
   const records = await record([
     ['read', { path: 'a' }],
     ['pay', { euros: 5 }],
@@ -635,7 +635,7 @@ test('records that somebody has edited are judged as far as they go, and never m
   );
 });
 
-test('an ask that no grant answers is stricter than one that can be granted', async () => {
+test('an ungrantable ask is stricter than a grantable one', async () => {
   const asking = (grantable: boolean): Policy =>
     definePolicy({ name: 'asking', check: () => ask('Sure?', { grantable }) });
   const records = await record([['pay']]);

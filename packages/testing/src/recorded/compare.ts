@@ -7,59 +7,59 @@ import type { Judgement, JudgeOptions } from './judged-policy.ts';
 export interface ComparePoliciesOptions {
   readonly before: readonly Policy[];
   readonly after: readonly Policy[];
-  /** The tools that were called. A policy that looks at more of one than its name cannot be judged without it. */
+  /** The called tools. Without a tool, a policy that reads more than its name cannot be judged. */
   readonly tools?: readonly Tool[];
-  /** Says what key a path has, such as an empty `memoryFilesystem().readOnly`: nothing but `resolve` is asked of it. */
+  /** Resolves paths to keys, such as an empty `memoryFilesystem().readOnly`: only `resolve` is used. */
   readonly filesystem?: Pick<FilesystemReader, 'resolve'>;
-  /** The folder in which the calls were made, absolute: what facts say of files is about it. */
+  /** The absolute folder in which the calls ran, to which their facts refer. */
   readonly workspace?: string;
-  /** How long a policy may take to answer before that counts as a denial. Default 5,000 ms. */
+  /** Time limit of a policy, after which it denies. Default 5,000 ms. */
   readonly policyTimeoutMs?: number;
 }
 
-/** What a list of policies says to a call. */
+/** The decision of a list of policies on a call. */
 export interface Verdict {
-  /** Deny beats ask beats allow; `unknown` where it depends on something that the log does not have. */
+  /** Deny beats ask beats allow; `unknown` if it depends on data that the log does not have. */
   readonly type: Decision['type'] | 'unknown';
-  /** Of every policy, in order. */
+  /** One per policy, in order. */
   readonly judgements: readonly Judgement[];
 }
 
-/** One recorded call, and what the two lists say to it. JSON. */
+/** One recorded call, with the decisions of both lists. JSON. */
 export interface ComparedCall {
   readonly callId: string;
   /** The session of `context.child()` in which it was made; absent for the session of the log. */
   readonly sessionId?: string;
-  /** The call that it is nested in. */
+  /** The outer call. */
   readonly parentId?: string;
   readonly run?: number;
   readonly turn?: number;
-  /** Number of the record that has its end, or says that it waits or has begun. */
+  /** Number of its end record, or of the record that shows it waiting or running. */
   readonly seq: number;
   readonly tool: string;
-  /** As recorded: with masks where there was a secret. */
+  /** As recorded, with masks for secrets. */
   readonly input: JsonObject;
-  /** How it ended; `waiting` for a person, or `begun` with no known end. */
+  /** Its outcome; `waiting` for a person, or `begun` with no known end. */
   readonly outcome: RecordedCall['outcome'];
   readonly before: Verdict;
   readonly after: Verdict;
   /**
-   * `tightened`: less is let through than before; `widened`: more is. `reason`: the same for other reasons. `unknown`: one of the
-   * lists cannot be judged.
+   * `tightened`: `after` allows less than `before`; `widened`: more. `reason`: only the reasons differ. `unknown`: one of the lists cannot be
+   * judged.
    */
   readonly change: 'same' | 'tightened' | 'widened' | 'reason' | 'unknown';
 }
 
 /**
- * What two lists of policies say to the calls of a recorded session, in the order in which those ended. Every call is put to both
- * on the history that the log has: it ends as it did, whatever they say, and with that the policies' states become what they would have become.
- * No tool is run, and nothing is changed. Calls of `context.child()` are put in sessions of their own. Calls that no policy was asked
- * about are left out: those of unknown tools and with invalid arguments.
+ * Compares the decisions of two lists of policies on the calls of a recorded session, in the order of their ends. Both lists judge every
+ * call on the recorded history: it ends as recorded, whatever they decide, and updates the policies' states accordingly. No tool runs, and
+ * nothing changes. Calls of `context.child()` are judged in their own sessions. Calls that no policy decided on are left out: those of
+ * unknown tools and with invalid arguments.
  *
- * A log has no content of files, no disk, no secrets, no state of other slices and nothing of what a call read. A policy that looks at any of it is
- * `unknown`, and so is whatever it knows from then on; it is not guessed. What an `onResult` would have refused is not seen.
+ * A log has no file contents, disk, secrets, state of other slices, or reads of a call. A policy that uses any of these is `unknown`, and so
+ * is its later state; nothing is guessed. Errors of `onResult` are not considered.
  *
- * @throws HoldfastError `options.invalid`; `slice.*` for a policy whose state no session takes.
+ * @throws HoldfastError `options.invalid`; `slice.*` for a policy with an invalid state.
  */
 export async function comparePolicies(
   records: Iterable<LogRecord>,
@@ -90,14 +90,14 @@ function listCalls(steps: readonly RecordedStep[]): readonly RecordedCall[] {
 
 function toVerdict(judgements: readonly Judgement[]): Verdict {
   const types = new Set(judgements.map(({ type }) => type));
-  // What a policy that cannot be judged would say does not matter beside a denial.
+  // A denial wins over policies that cannot be judged.
   const type = (['deny', 'unknown', 'ask'] as const).find((candidate) => types.has(candidate)) ?? 'allow';
   return { type, judgements };
 }
 
 const strictness = { allow: 0, ask: 1, deny: 3, unknown: 3 } as const;
 
-/** An ask that no grant answers lets less through than one that can be granted. */
+/** An ungrantable ask allows less than a grantable one. */
 function strictnessOf({ type, judgements }: Verdict): number {
   return strictness[type] + (type === 'ask' && judgements.some(({ grantable }) => grantable === false) ? 1 : 0);
 }
@@ -127,7 +127,7 @@ function changeOf(before: Verdict, after: Verdict): ComparedCall['change'] {
   return describeReasons(before) === describeReasons(after) ? 'same' : 'reason';
 }
 
-/** Equal for equal reasons, whoever gave them and in whatever order. */
+/** Equal for equal reasons, in any order and from any policy. */
 function describeReasons({ judgements }: Verdict): string {
   const reasons = judgements.flatMap(({ type, observed, reason }) =>
     reason === undefined ? [] : [JSON.stringify([type, observed, reason])],

@@ -14,20 +14,19 @@ import type {
 import { hasMask, isPlainObject } from '@holdfast/core/internal';
 import type { RecordedCall } from './calls.ts';
 
-/** Told whenever a policy looks at something that a log does not have. */
+/** Called when a policy reads something that a log does not have. */
 export type Missed = (what: string) => void;
 
 export interface EvidenceOptions {
   readonly tool: Tool | undefined;
-  /** Resolves paths as the filesystem of the session did, as far as that can be known. */
+  /** Resolves paths like the session's filesystem, as far as possible. */
   readonly paths: Pick<FilesystemReader, 'resolve'> | undefined;
   /** Absolute. */
   readonly workspace: string | undefined;
 }
 
 /**
- * A call as a policy sees it. It is the same object in `check` and in `onResult`, as policies may count on, so `missed` is asked for
- * at every look.
+ * A call as a policy sees it. Policies may rely on the same object in `check` and `onResult`, so `missed` is looked up on every read.
  */
 export function callEvidence(
   call: PreparedCall,
@@ -42,13 +41,13 @@ export function callEvidence(
     input: recorded.hasInput ? maskedJson(call.input, look) : unknownObject({}, look),
     get facts() {
       if (recorded.facts === undefined) missed()('the log does not say what the call would have done');
-      // Made of JSON; an interface does not say so to the compiler.
+      // JSON; the compiler does not know that of an interface.
       return maskedJson((recorded.facts ?? noFacts) as unknown as Json, look) as unknown as CallFacts;
     },
   });
 }
 
-/** A tool of which only what the log says is known. */
+/** A tool known only from the log. */
 function unknownTool({ tool: name, dangerous }: RecordedCall, missed: () => Missed): Tool {
   const known = { name, dangerous } as Tool;
   return unknownObject(known, (key) => {
@@ -58,7 +57,7 @@ function unknownTool({ tool: name, dangerous }: RecordedCall, missed: () => Miss
   });
 }
 
-/** `doubt`: why the state may not be what it was. `workspace`: where the calls were made. */
+/** `doubt`: why the state may differ. `workspace`: the folder of the calls. */
 export function contextEvidence(
   { state, deadline, session }: PolicyContext,
   { paths, workspace, doubt }: Pick<EvidenceOptions, 'paths' | 'workspace'> & { readonly doubt: string | undefined },
@@ -71,7 +70,7 @@ export function contextEvidence(
   const shown = doubt !== undefined && isObject ? unknownObject(state, look) : state;
   return Object.freeze({
     get state() {
-      // A collection that is only handed on is not looked at yet.
+      // Passing a collection on does not read it.
       if (!isObject) look();
       return shown;
     },
@@ -87,7 +86,7 @@ export function contextEvidence(
   });
 }
 
-// Whatever a policy makes of these, its answer is not taken.
+// The policy's decision is not used.
 const noFacts: CallFacts = {
   ...{ runs: [], reads: [], writes: [], deletes: [], hosts: [] },
   untrusted: false,
@@ -122,7 +121,7 @@ const noFiles = 'the content of files is not in a log';
 function filesystemEvidence(paths: EvidenceOptions['paths'], missed: Missed): FilesystemReader {
   const refuse = async (): Promise<never> => {
     missed(noFiles);
-    // Whatever the policy makes of this, its answer is not taken.
+    // The policy's decision is not used.
     throw new Error(noFiles);
   };
   return Object.freeze({
@@ -158,7 +157,7 @@ export function resultEvidence({ value, message }: PolicyResult, recorded: Recor
 }
 
 function touchedEvidence({ writes, attempts }: RecordedCall, resource: string, missed: Missed): Touched {
-  // What nested calls wrote, policies were told of when these ended.
+  // Policies saw the writes of nested calls when these ended.
   const nested = new Set(
     (attempts.at(-1) ?? []).flatMap((call) => call.writes).map((write) => `${write.resource}/${write.key}`),
   );
@@ -184,13 +183,13 @@ function touchedEvidence({ writes, attempts }: RecordedCall, resource: string, m
   });
 }
 
-/** An object of which nothing is known: `look` is told of whatever is asked of it. */
+/** An unknown object: `look` is called on every access. */
 function unknownObject<Known extends object>(known: Known, look: (key: PropertyKey) => void): Known {
   return new Proxy(known, {
     get(target, key) {
       look(key);
       const value: unknown = Reflect.get(target, key);
-      // Methods of a collection know their own object only.
+      // Methods of a collection require their own object.
       return typeof value === 'function' ? value.bind(target) : value;
     },
     has(target, key) {
@@ -208,10 +207,10 @@ function unknownObject<Known extends object>(known: Known, look: (key: PropertyK
   });
 }
 
-/** `json` as it is; `look` is told when something in it is read that has a mask. */
+/** Returns `json`; calls `look` when a masked part is read. */
 function maskedJson(json: Json, look: () => void): Json {
   if (typeof json !== 'object' || json === null || !hasMask(json)) return json;
-  // Of an object with a masked key not even the keys are known.
+  // If a key is masked, none of the keys are known.
   if (isPlainObject(json) && Object.keys(json).some(hasMask)) return unknownObject(json as JsonObject, look);
   const shown: Json[] | Record<string, Json> = Array.isArray(json) ? [] : {};
   for (const [key, inner] of Object.entries(json) as readonly [string, Json][]) {

@@ -5,12 +5,12 @@ import { anyObject } from '../policy/world.ts';
 import type { RecordedCall, RecordedStep } from './calls.ts';
 import { type Court, JudgedPolicy, type Judgement, type JudgeOptions } from './judged-policy.ts';
 
-/** By call, what every policy says to it. */
+/** By call, the decision of every policy. */
 export type Judgements = ReadonlyMap<RecordedCall, readonly Judgement[]>;
 
 /**
- * Puts the calls of one session to `policies`, which decide nothing: each call ends as it did. No tool runs. They go the path of every
- * call, so that what policies keep becomes what it would have become.
+ * Lets `policies` judge the calls of one session without effect: each call ends as recorded. No tool runs. The calls take the normal call
+ * path, so that the policies' states develop as they would have.
  */
 export async function judgeCalls(
   steps: readonly RecordedStep[],
@@ -38,12 +38,12 @@ class Replay {
   readonly #policies: readonly JudgedPolicy[];
   readonly #watched: readonly Policy[];
   readonly #tools: readonly Tool[];
-  // Nobody reads what is put here.
+  // Only a sink.
   readonly #session: Session = createSession({
     store: { lasting: false, append: () => undefined, close: () => undefined },
   });
   readonly #kept = new Map<number, Kept>();
-  /** The one that is put next, or whose policies are being asked. */
+  /** The call that is judged now. */
   #current: RecordedCall | undefined;
 
   constructor(policies: readonly Policy[], options: JudgeOptions, steps: readonly RecordedStep[]) {
@@ -62,7 +62,7 @@ class Replay {
     this.#tools = [...names].map((name) => this.#standIn(name));
   }
 
-  /** Notes the state, for a step that goes back to it. */
+  /** Saves the state for a later restore step. */
   keep(to: number): void {
     this.#kept.set(to, { snapshot: this.#session.snapshot(), doubts: this.#policies.map(({ doubt }) => doubt) });
   }
@@ -89,16 +89,16 @@ class Replay {
       this.#session.restore(kept.snapshot);
       for (const [index, policy] of this.#policies.entries()) policy.doubt = kept.doubts[index];
     } else {
-      const why = step.type === 'foreign' ? step.why : 'the state was put back to one that is not in the log';
+      const why = step.type === 'foreign' ? step.why : 'the state was restored to one that is not in the log';
       for (const policy of this.#policies) policy.doubt ??= why;
     }
   }
 
-  /** Every attempt is a call of its own: of those that failed nothing is left. */
+  /** Each attempt is a separate call: failed ones leave no state. */
   async #put(call: RecordedCall, put: (call: RecordedCall) => Promise<unknown>): Promise<void> {
     for (const [index, nested] of call.attempts.entries()) {
       const isLast = index === call.attempts.length - 1;
-      // A copy for the failed ones, so that the last word is the one that is told; they have the same arguments and state.
+      // Copies for failed attempts, so that the last decision is reported; arguments and state are the same.
       const attempt = isLast ? call : { ...call, outcome: 'failed' as const, attempts: [nested] };
       this.#current = attempt;
       await put(attempt);
@@ -110,7 +110,7 @@ class Replay {
       name,
       description: 'Stands in for a tool.',
       inputSchema: anyObject,
-      // What a policy reserves is asked for before it, and dropped unless the call ended in doubt.
+      // Requests reservations, which are dropped unless the call ended in doubt.
       effects: 'external',
       repeat: 'never',
       execute: async (_input, context) => {
@@ -120,7 +120,7 @@ class Replay {
           await this.#put(nested, ({ tool, input }) => context.call(tool, input));
         }
         if (call.outcome === 'ok') return toolOk(call.value, call.message);
-        // What is no JSON cannot be committed, which leaves an external call in doubt.
+        // A value that is not JSON cannot be committed, which leaves an external call in doubt.
         return call.outcome === 'in-doubt' ? undefined : toolError('It did not succeed.');
       },
     });
@@ -132,7 +132,7 @@ function collectNames(call: RecordedCall, names: Set<string>): void {
   for (const nested of call.attempts.flat()) collectNames(nested, names);
 }
 
-/** @throws HoldfastError `options.invalid` for what is no list of policies. */
+/** @throws HoldfastError `options.invalid` if it is not a list of policies. */
 export function checkPolicies(name: string, policies: readonly Policy[]): void {
   const isList = Array.isArray(policies) && policies.every((policy) => typeof policy?.check === 'function');
   if (isList) return;

@@ -13,15 +13,15 @@ import { hearAnswer, type PolicyAnswer } from '../policy/answer.ts';
 import type { RecordedCall } from './calls.ts';
 import { callEvidence, contextEvidence, type EvidenceOptions, type Missed, resultEvidence } from './evidence.ts';
 
-/** What one policy says to a recorded call. */
+/** The decision of one policy on a recorded call. */
 export interface Judgement {
   /** Its id. */
   readonly policy: string;
-  /** `unknown`: it looked at something that the log does not have. */
+  /** `unknown`: it read something that the log does not have. */
   readonly type: Decision['type'] | 'unknown';
-  /** Of an allow, what it noted; of `unknown`, what was missing. */
+  /** For an allow, the observed reason; for `unknown`, the missing data. */
   readonly reason?: string;
-  /** Of an ask that no grant answers. */
+  /** For an ungrantable ask. */
   readonly grantable?: false;
   readonly observed?: 'ask' | 'deny';
 }
@@ -33,23 +33,23 @@ export interface JudgeOptions {
   readonly policyTimeoutMs: number;
 }
 
-/** What goes on while a policy is asked. */
+/** The context of a judgement. */
 export interface Court {
-  /** The call that is put. */
+  /** The judged call. */
   readonly current: () => RecordedCall | undefined;
   readonly note: (call: RecordedCall, judgement: Judgement) => void;
 }
 
-/** A policy that lets everything through: what it says is noted, and what it looks at that a log does not have. */
+/** Wraps a policy so that it allows everything, and records its decisions and its reads of missing data. */
 export class JudgedPolicy {
   /** For the executor. */
   readonly watched: Policy;
-  /** Why its state may not be what it was. */
+  /** Why its state may differ. */
   doubt: string | undefined;
   readonly #policy: Policy;
   readonly #options: JudgeOptions;
   readonly #court: Court;
-  /** One object for each call, as a policy may remember by it what it said. */
+  /** One object per call, because a policy may use it as a key. */
   readonly #shown = new WeakMap<PreparedCall, { readonly recorded: RecordedCall; readonly shown: PreparedCall }>();
   #missed: Missed = () => undefined;
 
@@ -61,7 +61,7 @@ export class JudgedPolicy {
     this.watched = Object.freeze({
       ...policy,
       id,
-      // A log tells which tools were called, not which there were.
+      // A log has the called tools, not all available ones.
       tools: [],
       check: (call, context) => this.#check(call, context),
       ...(onResult === undefined
@@ -100,7 +100,7 @@ export class JudgedPolicy {
     const answer = await this.#inTime(
       hearAnswer(() => atTime(recorded.atMs, () => this.#policy.check(shown, evidence))),
     );
-    // What stands in for arguments cannot be everything that they were: it may be why the policy throws.
+    // Substitutes for arguments are incomplete, which may be why the policy throws.
     if (answer.type === 'fault' && recorded.hidden !== undefined) missed(recorded.hidden);
     this.#missed = () => undefined;
     this.#court.note(recorded, toJudgement(this.#policy, answer, missing));
@@ -119,7 +119,7 @@ export class JudgedPolicy {
     try {
       return atTime(known.recorded.atMs, () => learn(known.recorded, known.shown, this.#missed));
     } catch {
-      // It fails no call here: as the log has it, the call ended as it did.
+      // It cannot fail the call, which ends as recorded.
       return undefined;
     }
   }
@@ -129,7 +129,7 @@ export class JudgedPolicy {
     return contextEvidence(context, { paths, workspace, doubt }, missed);
   }
 
-  /** As the executor does it; but the call goes on. */
+  /** Applies the time limit like the executor, but the call continues. */
   async #inTime(answering: Promise<PolicyAnswer>): Promise<PolicyAnswer> {
     const { policyTimeoutMs } = this.#options;
     let stop: () => void = () => undefined;
@@ -154,7 +154,7 @@ function toJudgement({ id: policy }: Policy, answer: PolicyAnswer, missing: stri
     : { policy, type: 'allow', observed: observed.type, reason: observed.reason };
 }
 
-/** Lets whoever asks for the system's time meanwhile have that of the call. Only what is done at once: nobody else can see it. */
+/** Runs `ask` with the system clock set to the call's time. Synchronous, so that other code cannot see it. */
 function atTime<Answer>(atMs: number, ask: () => Answer): Answer {
   const { now } = Date;
   Date.now = () => atMs;

@@ -27,7 +27,7 @@ const group: Tool = defineTool({
 });
 const tools: readonly Tool[] = [pay, write, group];
 
-test('what policies that are tried out would have answered, by policy', async () => {
+test('decisions of observed policies, by policy', async () => {
   const store = memoryStore();
   const session = createSession({ store });
   for (const name of ['pay', 'write', 'group', 'pay']) {
@@ -55,7 +55,7 @@ test('what policies that are tried out would have answered, by policy', async ()
   ]);
 });
 
-test('what somebody has edited is passed over', () => {
+test('edited records are ignored', () => {
   const end = { seq: 0, atMs: 0, type: 'tool-call-end', callId: 'c', name: 'pay' };
   const records = [
     { ...end, decisions: 'none' },

@@ -2,29 +2,29 @@ import type { Json, JsonObject } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
 import type { LogRecord } from '@holdfast/session';
 
-/** What a policy that was only tried out would have answered to one call. JSON. */
+/** An observed policy's decision on one call. JSON. */
 export interface ObservedDecision {
   readonly callId: string;
   /** The session of `context.child()` in which it was made; absent for the session of the log. */
   readonly sessionId?: string;
-  /** Number of the record that says so. */
+  /** Number of its record. */
   readonly seq: number;
   readonly tool: string;
   readonly type: 'ask' | 'deny';
   readonly reason: string;
 }
 
-/** What one policy that was only tried out would have answered. JSON. */
+/** The decisions of one observed policy. JSON. */
 export interface ObservedPolicy {
   /** Its key: `host/git-safety-call-budget`. */
   readonly policy: string;
   readonly asked: number;
   readonly denied: number;
-  /** In the order in which the calls ended. */
+  /** In the order of the calls' ends. */
   readonly decisions: readonly ObservedDecision[];
 }
 
-/** Everything that policies under `observe` would have asked for or denied, by policy, in the order in which they first did. */
+/** All asks and denials of policies under `observe`, by policy, in order of first occurrence. */
 export function listObserved(records: Iterable<LogRecord>): readonly ObservedPolicy[] {
   const byPolicy = new Map<string, ObservedDecision[]>();
   for (const record of records) read(record, undefined, byPolicy);

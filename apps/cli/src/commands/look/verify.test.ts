@@ -156,7 +156,9 @@ test('log.snapshot: a snapshot that was modified together with the hashes after 
     { type: 'snapshot', sessionId: 'one', slices: [], open: { runs: [{ run: 1 }], calls: [] } },
   ]);
   const { exitCode, lines } = await verify(folder.path);
-  expect(lines.at(-1)).toMatch(/^The snapshot 2 does not hold what .* other work is open.*\(log\.snapshot\)$/);
+  expect(lines.at(-1)).toMatch(
+    /^The snapshot 2 differs from the records before it: .*the open work differs.*\(log\.snapshot\)$/,
+  );
   expect(exitCode).toBe(1);
   const { snapshots, whole } = JSON.parse((await verify(folder.path, '--json')).text);
   expect([snapshots.problem, whole]).toEqual([expect.objectContaining({ code: 'log.snapshot', seq: 2 }), false]);

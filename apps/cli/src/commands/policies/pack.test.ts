@@ -75,7 +75,7 @@ test('a valid pack is checked in its folder, with its rules and their cost', asy
   expect(stdout).toMatch(/\nstrict +\d+ passed +0 failed +1 skipped\n/);
   expect(stdout).toMatch(/\nnot-called +1 +0 +3 +[\d.]+ µs\n/);
   expect(stdout).toContain(
-    'skipped  strict: what it refuses it refuses written otherwise, too: path: `path` is declared as different',
+    'skipped  strict: it denies the same call in other spellings: path: `path` is declared as different',
   );
   expect(stdout).toMatch(/\n\d+ checks: \d+ passed, 0 failed, 1 skipped\n$/);
 
@@ -85,7 +85,7 @@ test('a valid pack is checked in its folder, with its rules and their cost', asy
     version: '1.2.3',
     rules: [{ policy: 'not-called', allowed: 1, asked: 0, denied: 3 }],
   });
-  expect(printed.checks).toContainEqual({ name: 'it says what it is', status: 'passed' });
+  expect(printed.checks).toContainEqual({ name: 'its metadata is valid', status: 'passed' });
 });
 
 test('problems of a pack are reported, with exit code 1', async () => {
@@ -101,9 +101,9 @@ test('problems of a pack are reported, with exit code 1', async () => {
   const failed = printed.checks.filter(({ status }: { readonly status: string }) => status === 'failed');
   expect(failed.map(({ name }: { readonly name: string }) => name)).toEqual(
     expect.arrayContaining([
-      'it says what it is',
-      'every policy of it lets something through and refuses something',
-      'whatever its options are, they are refused, or make policies that answer',
+      'its metadata is valid',
+      'every policy allows something and denies something',
+      'any options are rejected, or create policies that decide',
       'recommended: 2. `send {}`: allow',
     ]),
   );
@@ -230,7 +230,7 @@ test.each<{
     files: { ...good, 'test/cases.ts': 'export const cases = { presets: { night: { cases: [] } } };' },
     code: 'options.invalid',
     exitCode: 1,
-    says: 'there are `recommended`',
+    says: 'Presets: `recommended`',
   },
   {
     title: 'a module that throws',

@@ -5,7 +5,7 @@ import { type LogFiles, writeAll } from '../../disk/files.ts';
 import { rotate } from './rotate.ts';
 import { DiskSync } from './sync.ts';
 
-/** A log file that is open, whole, and locked. */
+/** An open, complete and locked log file. */
 export interface OpenFile {
   /** Absolute: the working directory may change. */
   readonly path: string;
@@ -13,11 +13,11 @@ export interface OpenFile {
   readonly descriptor: number;
   /** Bytes. */
   readonly size: number;
-  /** Called after the file was closed. */
+  /** Called after the file is closed. */
   readonly unlock: () => void;
 }
 
-/** The file that the lines of a log are appended to, and after a snapshot the next one. Lines end in a newline. */
+/** The file to which log lines are appended; after a snapshot, the next file. Lines end in a newline. */
 export class AppendFile {
   readonly #path: string;
   readonly #files: LogFiles;
@@ -25,10 +25,10 @@ export class AppendFile {
   readonly #disk: DiskSync | undefined;
   #descriptor: number;
   #size: number;
-  /** Why nothing more can be appended. */
+  /** The error that prevents further appends. */
   #broken: unknown;
 
-  /** `disk`: what was appended can be brought to the disk. */
+  /** `disk`: appended lines can be synced to the disk. */
   constructor({ path, files, descriptor, size, unlock }: OpenFile, disk: boolean) {
     this.#path = path;
     this.#files = files;
@@ -44,12 +44,12 @@ export class AppendFile {
     if (cause === undefined) return;
     throw new HoldfastError(
       'log.broken',
-      `An earlier write to the session log failed halfway, or did not reach the disk (${describeThrown(cause)}); close it, and open it again with \`openJsonlLog\`, or start a new session.`,
+      `An earlier write to the session log was incomplete, or its sync failed (${describeThrown(cause)}); close it, and open it again with \`openJsonlLog\`, or start a new session.`,
       { cause },
     );
   }
 
-  /** All of it or nothing. @throws HoldfastError `log.write_failed`. */
+  /** Appends all of `line` or nothing. @throws HoldfastError `log.write_failed`. */
   append(line: Uint8Array): void {
     this.#disk?.touch();
     try {
@@ -61,12 +61,12 @@ export class AppendFile {
     this.#size += line.length;
   }
 
-  /** Appends record `seq`, from which the log can be read, as the first line of a new file. @throws HoldfastError `log.write_failed`. */
+  /** Appends record `seq`, a snapshot, as the first line of a new file. @throws HoldfastError `log.write_failed`. */
   appendFirst(line: Uint8Array, seq: number): void {
     const old = { path: this.#path, descriptor: this.#descriptor, files: this.#files };
     let next: number | undefined;
     try {
-      // What is brought to the disk later is the new file.
+      // Later syncs cover only the new file.
       this.#disk?.now();
       next = rotate({ ...old, seq, line });
     } catch (cause) {
@@ -77,13 +77,13 @@ export class AppendFile {
     else this.#goOn(next, line.length);
   }
 
-  /** `undefined`: nothing but the end of the process was promised. */
+  /** `undefined` if only survival of the process was promised. */
   get sync(): (() => Promise<void>) | undefined {
     const disk = this.#disk;
     return disk && (() => disk.request());
   }
 
-  /** @throws HoldfastError `log.sync_failed`, and what the system throws. */
+  /** @throws HoldfastError `log.sync_failed`, and errors of the file system. */
   close(): void {
     const disk = this.#disk;
     try {
@@ -101,7 +101,7 @@ export class AppendFile {
     const old = this.#descriptor;
     this.#descriptor = descriptor;
     this.#size = size;
-    // The line is written: what fails from here on keeps only further ones from being written.
+    // The line is written: a failure from here on prevents only further lines.
     try {
       try {
         this.#disk?.moveTo(descriptor, dirname(this.#path));
@@ -118,7 +118,7 @@ export class AppendFile {
     else this.#disk.close(descriptor);
   }
 
-  /** Removes what was written of a line. */
+  /** Removes a partially written line. */
   #cut(): void {
     try {
       this.#files.truncate(this.#descriptor, this.#size);
@@ -131,7 +131,7 @@ export class AppendFile {
 function writeFailed(cause: unknown): HoldfastError {
   return new HoldfastError(
     'log.write_failed',
-    `The session log could not be written; is the disk full? (${describeThrown(cause)}) What cannot be recorded is not done.`,
+    `The session log could not be written; is the disk full? (${describeThrown(cause)}) Nothing was done, because it could not be recorded.`,
     { cause },
   );
 }

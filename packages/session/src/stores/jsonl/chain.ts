@@ -10,7 +10,7 @@ import {
 import type { LogRecord } from '../../log/log.ts';
 import { LineReader, maxLineBytes } from './lines.ts';
 
-/** Reads the records of one file in order, and stops at the first that does not follow the one before. */
+/** Reads the records of one file in order, up to the first broken link. */
 export class ChainReader {
   readonly #lines: LineReader;
   #first: ChainPlace | undefined;
@@ -19,39 +19,39 @@ export class ChainReader {
   #lineBytes = 0;
   #problem: ChainProblem | undefined;
 
-  /** `place`: where the file begins; `undefined`: at a snapshot, whatever there is before, or else at the beginning. */
+  /** `place`: the position at the start of the file; `undefined`: that of a leading snapshot, or else the beginning. */
   constructor(files: LogFiles, descriptor: number, place: ChainPlace | undefined) {
     this.#lines = new LineReader(files, descriptor);
     this.#first = place;
     this.#place = place;
   }
 
-  /** Before the first record, once that has been read. */
+  /** The position before the first record, once that was read. */
   get first(): ChainPlace {
     return this.#first ?? beginning;
   }
 
-  /** After the record that was given last. */
+  /** The position after the last record. */
   get place(): ChainPlace {
     return this.#place ?? beginning;
   }
 
-  /** Byte offset of the line after the record that was given last: of the problem when there is one. */
+  /** Byte offset after the last record: where a problem is, if there is one. */
   get offset(): number {
     return this.#offset;
   }
 
-  /** Of the record that was given last, with its newline. */
+  /** Size of the last record with its newline. */
   get lineBytes(): number {
     return this.#lineBytes;
   }
 
-  /** Why `next` gave no more records, unless the file has no more lines. */
+  /** Why `next` returned no more records, unless the file ended. */
   get problem(): ChainProblem | undefined {
     return this.#problem;
   }
 
-  /** Bytes of a last line without its end, after `next` has given no more records. */
+  /** Bytes of an incomplete last line, after `next` has returned no more records. */
   get rest(): Uint8Array {
     return this.#lines.rest;
   }
@@ -66,7 +66,7 @@ export class ChainReader {
       this.#problem = parsed;
       return undefined;
     }
-    // A line that came is not 'too-long'.
+    // A returned line is not 'too-long'.
     const head = linkOf(line as Buffer);
     this.#first ??= parsed.place;
     this.#place = { seq: parsed.record.seq + 1, head };
@@ -90,5 +90,5 @@ function parseLine(line: Uint8Array, place: ChainPlace | undefined): ParsedRecor
   return parseRecord(text, place);
 }
 
-// A byte order mark is no part of a record: it makes a line that is none.
+// A byte order mark is not part of a record and makes its line invalid.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

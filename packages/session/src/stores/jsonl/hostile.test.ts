@@ -21,7 +21,7 @@ function writeLog(): string {
 
 const refuse: OpenJsonlOptions = { exposed: 'refuse' };
 
-test.runIf(process.platform !== 'win32')('F15: a log that every user can write to is told of, or refused', () => {
+test.runIf(process.platform !== 'win32')('F15: a world-writable log is reported or rejected', () => {
   const path = writeLog();
   chmodSync(path, 0o660);
   expect(openJsonlLogBriefly(path)).toBeUndefined();
@@ -32,11 +32,11 @@ test.runIf(process.platform !== 'win32')('F15: a log that every user can write t
     expect.objectContaining({ code: 'log.exposed', message: expect.stringContaining('every user can write to it') }),
   );
   chmodSync(path, 0o600);
-  // It was let go of.
+  // The lock was released.
   expect(openJsonlLogBriefly(path, refuse)).toBeUndefined();
 });
 
-test.runIf(process.platform !== 'win32')('F15: a log of another user is told of, or refused', () => {
+test.runIf(process.platform !== 'win32')('F15: a log of another user is reported or rejected', () => {
   const path = writeLog();
   const files = {
     ...nodeFiles,
@@ -57,7 +57,7 @@ function openJsonlLogBriefly(path: string, options: OpenJsonlOptions = {}): stri
   return exposed;
 }
 
-test('F11: a file of a gigabyte without a line needs no more memory than the longest line', () => {
+test('F11: a gigabyte without a newline needs no more memory than the longest line', () => {
   const path = newPath();
   const before = process.memoryUsage().arrayBuffers;
   const descriptor = openSync(path, 'w', 0o600);
@@ -75,7 +75,7 @@ test('F11: a file of a gigabyte without a line needs no more memory than the lon
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(4 * maxLineBytes);
 });
 
-test('F11: a record of many megabytes is kept, one of more than the longest line is refused and leaves nothing', () => {
+test('F11: a record of many megabytes is stored; one above the limit is rejected without a trace', () => {
   const path = newPath();
   const store = createJsonlLog(path);
   const text = 'x'.repeat(inject('long') > 0 ? 100_000_000 : 5_000_000);
@@ -91,14 +91,14 @@ test('F11: a record of many megabytes is kept, one of more than the longest line
   expect(records[0]?.['text'] === text).toBe(true);
 });
 
-test('lines of any length come whole, wherever the chunks of a reading end', () => {
+test('lines of any length are complete, wherever read chunks end', () => {
   const path = newPath();
   const lengths = [0, 1, 5, 1_048_570, 3, 1_048_576, 1_048_577, 0, 2_500_000, 7];
   const lines = lengths.map((length, index) => String(index).repeat(length));
   for (const rest of ['', 'torn']) {
     writeFileSync(path, lines.map((line) => `${line}\n`).join('') + rest);
     const descriptor = openSync(path, 'r');
-    // As slow disks and networks do.
+    // Short reads, as from slow disks and networks.
     for (const most of [Number.POSITIVE_INFINITY, 700_001]) {
       const files = {
         ...nodeFiles,
@@ -123,7 +123,7 @@ test('lines of any length come whole, wherever the chunks of a reading end', () 
 test.each([
   { length: 100, expected: 'x'.repeat(100) },
   { length: 101, expected: 'too-long' },
-])('a line of $length bytes where 100 are allowed', ({ length, expected }) => {
+])('a line of $length bytes with a limit of 100', ({ length, expected }) => {
   const path = newPath();
   for (const end of ['\n', '']) {
     writeFileSync(path, `a\n${'x'.repeat(length)}${end}`);

@@ -26,7 +26,7 @@ function writeLog(count: number): string {
   return path;
 }
 
-test('what was written reads back, one line a record, each linked to the one before', () => {
+test('records read back, one line each, linked to the previous one', () => {
   const path = writeLog(4);
   const { records, torn, problem, head } = readLog(path);
   expect({ torn, problem }).toEqual({ torn: undefined, problem: undefined });
@@ -41,7 +41,7 @@ test('what was written reads back, one line a record, each linked to the one bef
   expect(head).toMatch(/^[0-9a-f]{64}$/);
 });
 
-test('cut at every byte, a log gives exactly its whole records and says what is torn', () => {
+test('cut at any byte, a log returns its complete records and reports the torn tail', () => {
   const bytes = readFileSync(writeLog(4));
   const path = newPath().replace('deep', '');
   for (let size = 0; size <= bytes.length; size += 1) {
@@ -67,8 +67,8 @@ test.each([
     'log.chain',
     1,
   ],
-  ['a line that is no JSON', (lines: string[]) => lines.with(2, '{"seq":2,'), 'log.record.invalid', 2],
-  ['a line that is no record', (lines: string[]) => lines.with(2, '[]'), 'log.record.invalid', 2],
+  ['a line that is not JSON', (lines: string[]) => lines.with(2, '{"seq":2,'), 'log.record.invalid', 2],
+  ['a line that is not a record', (lines: string[]) => lines.with(2, '[]'), 'log.record.invalid', 2],
   ['an empty line', (lines: string[]) => lines.toSpliced(2, 0, ''), 'log.record.invalid', 2],
   ['CRLF line ends', (lines: string[]) => lines.map((line) => `${line}\r`), 'log.chain', 1],
 ] as const)('%s is found', (_what, change, code, seq) => {
@@ -76,12 +76,12 @@ test.each([
   const path = newPath().replace('deep', '');
   writeFileSync(path, `${change(lines).join('\n')}\n`);
   const { records, problem } = readLog(path);
-  // CRLF ends change the bytes that the next link was made of, so the second line is the first that can tell.
+  // CRLF changes the bytes of each link, so the second line is the first that shows it.
   expect(problem).toMatchObject({ code, seq });
   expect(records).toHaveLength(seq);
 });
 
-test('property: any change of one byte before the last line is found', () => {
+test('property: any changed byte before the last line is detected', () => {
   const bytes = readFileSync(writeLog(3));
   const lastLine = bytes.lastIndexOf(10, bytes.length - 2) + 1;
   const path = newPath().replace('deep', '');
@@ -95,7 +95,7 @@ test('property: any change of one byte before the last line is found', () => {
   );
 });
 
-test('bytes that are not UTF-8 are no record', () => {
+test('bytes that are not UTF-8 are not a record', () => {
   const path = newPath().replace('deep', '');
   writeFileSync(path, Buffer.from([0x22, 0xff, 0x22, 10]));
   expect(readLog(path).problem).toMatchObject({ code: 'log.record.invalid', seq: 0, offset: 0 });
@@ -118,40 +118,37 @@ test('log.exists, log.unwritable, log.missing, log.unreadable', () => {
 test.each([
   { truncates: true, codes: ['log.write_failed', 'written'] },
   { truncates: false, codes: ['log.write_failed', 'log.broken'] },
-])(
-  'log.write_failed leaves nothing of the record behind, or the store refuses to go on: %o',
-  ({ truncates, codes }) => {
-    // The lock is written, too.
-    let capacity = Number.POSITIVE_INFINITY;
-    const path = newPath();
-    const store = beginJsonlLog(path, {
-      ...nodeFiles,
-      write(descriptor, bytes, start) {
-        // Short writes, then a full disk.
-        const part = bytes.subarray(start, start + 10);
-        if (part.length > capacity) throw new Error('ENOSPC');
-        capacity -= part.length;
-        return nodeFiles.write(descriptor, part, 0);
-      },
-      truncate(descriptor, size) {
-        if (!truncates) throw new Error('EIO');
-        nodeFiles.truncate(descriptor, size);
-      },
-    });
-    capacity = 60;
-    const attempt = (): string => {
-      try {
-        store.append({ type: 'note' }, 0, 1);
-        return 'written';
-      } catch (error) {
-        return isHoldfastError(error) ? error.code : String(error);
-      }
-    };
-    const first = attempt();
-    expect(readFileSync(path)).toHaveLength(truncates ? 0 : 60);
-    capacity = 1_000;
-    expect([first, attempt()]).toEqual(codes);
-    store.close();
-    if (truncates) expect(readLog(path).records).toEqual([{ seq: 0, atMs: 1, type: 'note' }]);
-  },
-);
+])('log.write_failed leaves no part of the record, or the store rejects further ones: %o', ({ truncates, codes }) => {
+  // The lock is a write, too.
+  let capacity = Number.POSITIVE_INFINITY;
+  const path = newPath();
+  const store = beginJsonlLog(path, {
+    ...nodeFiles,
+    write(descriptor, bytes, start) {
+      // Short writes, then a full disk.
+      const part = bytes.subarray(start, start + 10);
+      if (part.length > capacity) throw new Error('ENOSPC');
+      capacity -= part.length;
+      return nodeFiles.write(descriptor, part, 0);
+    },
+    truncate(descriptor, size) {
+      if (!truncates) throw new Error('EIO');
+      nodeFiles.truncate(descriptor, size);
+    },
+  });
+  capacity = 60;
+  const attempt = (): string => {
+    try {
+      store.append({ type: 'note' }, 0, 1);
+      return 'written';
+    } catch (error) {
+      return isHoldfastError(error) ? error.code : String(error);
+    }
+  };
+  const first = attempt();
+  expect(readFileSync(path)).toHaveLength(truncates ? 0 : 60);
+  capacity = 1_000;
+  expect([first, attempt()]).toEqual(codes);
+  store.close();
+  if (truncates) expect(readLog(path).records).toEqual([{ seq: 0, atMs: 1, type: 'note' }]);
+});

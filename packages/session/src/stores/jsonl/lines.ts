@@ -1,24 +1,24 @@
 import type { LogFiles } from '../../disk/files.ts';
 
 /**
- * The longest line of a log, in bytes: 256 MiB. A longer record is not written, and what is longer in a file is no record, so that
- * reading needs no more memory than this, whatever a file holds.
+ * The longest line of a log in bytes: 256 MiB. Longer records are not written, and longer lines are not records, which bounds the memory
+ * of reading any file.
  */
 export const maxLineBytes: number = 256 * 1024 * 1024;
 
 const newline = 10;
 const chunkBytes = 1024 * 1024;
 
-/** Reads a file line by line, and not further than asked. */
+/** Reads a file line by line, no further than needed. */
 export class LineReader {
   readonly #files: LogFiles;
   readonly #descriptor: number;
   readonly #maxBytes: number;
   #buffer: Buffer;
-  /** What of the buffer is filled, and what of that has been given. */
+  /** Ends of the filled and of the returned part of the buffer. */
   #filled = 0;
   #given = 0;
-  /** Of the first byte that has not been read. */
+  /** Offset of the first unread byte. */
   #position: number;
 
   /** `from`: byte offset of the first line. */
@@ -27,25 +27,25 @@ export class LineReader {
     this.#descriptor = descriptor;
     this.#maxBytes = maxBytes;
     this.#position = from;
-    // One more than there is, so that the end is met without a second buffer.
+    // One byte more than the file, so that its end is found without a second buffer.
     const rest = Math.max(0, files.status(descriptor).size - from) + 1;
     this.#buffer = Buffer.allocUnsafe(Math.min(chunkBytes, rest, maxBytes + 1));
   }
 
-  /** Byte offset of the line that comes next. */
+  /** Byte offset of the next line. */
   get offset(): number {
     return this.#position - this.#filled + this.#given;
   }
 
   /**
-   * The next line without its newline, until the next call; `end` when there is none: `rest` then has the bytes after the last
-   * newline. `too-long`: the line has more than the largest number of bytes.
+   * The next line without its newline, valid until the next call; `end` after the last newline: `rest` then has the remaining bytes.
+   * `too-long`: the line exceeds the limit.
    */
   next(): Buffer | 'end' | 'too-long' {
     let from = this.#given;
     for (;;) {
       const end = this.#buffer.indexOf(newline, from);
-      // What follows the part that is filled is of earlier readings.
+      // The buffer beyond the filled part is stale.
       if (end !== -1 && end < this.#filled) {
         const line = this.#buffer.subarray(this.#given, end);
         this.#given = end + 1;
@@ -62,12 +62,12 @@ export class LineReader {
     }
   }
 
-  /** What follows the last newline, after `next` has answered `end`. */
+  /** The bytes after the last newline, once `next` has returned `end`. */
   get rest(): Buffer {
     return this.#buffer.subarray(this.#given, this.#filled);
   }
 
-  /** Moves what has not been given to the start, and doubles the buffer when it is full of that. */
+  /** Moves unreturned bytes to the start, and doubles a full buffer. */
   #makeRoom(): void {
     const { length } = this.#buffer;
     const seen = this.#filled - this.#given;

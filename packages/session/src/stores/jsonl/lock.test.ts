@@ -15,7 +15,7 @@ interface Place {
   readonly folder: string;
   readonly path: string;
   readonly lock: string;
-  /** What this process writes into a lock. */
+  /** The owner that this process writes into a lock. */
   readonly mine: Readonly<Record<string, unknown>>;
 }
 
@@ -31,12 +31,12 @@ async function writeLog(): Promise<Place> {
 
 const isLocked = expect.objectContaining({
   code: 'log.locked',
-  message: expect.stringMatching(/Close the session there.*only when you are sure/),
+  message: expect.stringMatching(/Close the session there.*only if you are sure/),
 });
 const ended = (): number => spawnSync(process.execPath, ['--version']).pid;
 const another = '0000000000000000';
 
-test('a log has one writer at a time, and any number of readers', async () => {
+test('a log has one writer at a time and any number of readers', async () => {
   const { folder, path, lock } = await writeLog();
   const { store } = openJsonlLog(path);
   expect(() => openJsonlLog(path)).toThrow(isLocked);
@@ -49,7 +49,7 @@ test('a log has one writer at a time, and any number of readers', async () => {
   expect(readdirSync(folder)).toEqual(['s.jsonl']);
 });
 
-test('a log that was just made has a writer; one that exists is refused as such', async () => {
+test('a new log has a writer; an existing one is rejected with log.exists', async () => {
   const path = join(mkdtempSync(join(root, 'f-')), 's.jsonl');
   const store = createJsonlLog(path);
   expect(() => openJsonlLog(path)).toThrow(isLocked);
@@ -58,7 +58,7 @@ test('a log that was just made has a writer; one that exists is refused as such'
   expect(existsSync(`${path}.lock`)).toBe(false);
 });
 
-test('a lock keeps a file from being made, too', async () => {
+test('a lock also prevents the creation of a file', async () => {
   const { path, lock, mine } = await writeLog();
   rmSync(path);
   writeFileSync(lock, JSON.stringify(mine));
@@ -80,13 +80,13 @@ test.each([
 });
 
 test.each([
-  ['of a process that runs', (mine: object) => JSON.stringify({ ...mine, token: another })],
+  ['of a running process', (mine: object) => JSON.stringify({ ...mine, token: another })],
   ['of another machine', (mine: object) => JSON.stringify({ ...mine, pid: ended(), host: 'elsewhere' })],
   ['of another container', (mine: object) => JSON.stringify({ ...mine, pid: ended(), pidSpace: 'pid:[1]' })],
   ['that says nothing', () => ''],
-  ['that is no lock', () => '{"pid":-1}'],
+  ['that is not a lock', () => '{"pid":-1}'],
   ['with a token that is a path', (mine: object) => JSON.stringify({ ...mine, pid: ended(), token: '../../x' })],
-])('a lock %s is kept to', async (_what, content) => {
+])('a lock %s is respected', async (_what, content) => {
   const { folder, path, lock, mine } = await writeLog();
   const text = content(mine);
   writeFileSync(lock, text);
@@ -95,31 +95,28 @@ test.each([
   expect(readdirSync(folder)).toHaveLength(2);
 });
 
-test.runIf(process.platform === 'linux')(
-  'a process that has ended, and that nobody has asked how, has ended',
-  async () => {
-    const { path, lock, mine } = await writeLog();
-    // What the shell becomes never asks for the child that the shell started.
-    const shell = spawn('sh', ['-c', 'sleep 1000 & echo $!; exec cat']);
-    try {
-      const [text] = await once(shell.stdout, 'data');
-      const pid = Number(String(text));
-      shell.stdin.write('there');
-      await once(shell.stdout, 'data');
-      process.kill(pid, 'SIGKILL');
-      while (!readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ')) {
-        // Its end takes less than a moment.
-      }
-      writeFileSync(lock, JSON.stringify({ ...mine, token: another, pid, startedAt: '' }));
-      openJsonlLog(path).store.close();
-      expect(existsSync(lock)).toBe(false);
-    } finally {
-      shell.kill('SIGKILL');
+test.runIf(process.platform === 'linux')('a zombie process counts as ended', async () => {
+  const { path, lock, mine } = await writeLog();
+  // The process that replaces the shell never reaps the shell's child.
+  const shell = spawn('sh', ['-c', 'sleep 1000 & echo $!; exec cat']);
+  try {
+    const [text] = await once(shell.stdout, 'data');
+    const pid = Number(String(text));
+    shell.stdin.write('there');
+    await once(shell.stdout, 'data');
+    process.kill(pid, 'SIGKILL');
+    while (!readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ')) {
+      // The child ends within a moment.
     }
-  },
-);
+    writeFileSync(lock, JSON.stringify({ ...mine, token: another, pid, startedAt: '' }));
+    openJsonlLog(path).store.close();
+    expect(existsSync(lock)).toBe(false);
+  } finally {
+    shell.kill('SIGKILL');
+  }
+});
 
-test('who is taking over a lock has it; one that was killed while it took over is taken over from, too', async () => {
+test('a takeover holds the lock; an interrupted takeover can be taken over, too', async () => {
   const { folder, path, lock, mine } = await writeLog();
   const dead = { ...mine, token: another, pid: ended() };
   const claim = `${lock}.${another}`;
@@ -132,7 +129,7 @@ test('who is taking over a lock has it; one that was killed while it took over i
   expect(readdirSync(folder)).toEqual(['s.jsonl']);
 });
 
-test('a lock that was removed by hand and is another one now is not removed', async () => {
+test('a lock replaced by hand is not removed', async () => {
   const { path, lock, mine } = await writeLog();
   const { store } = openJsonlLog(path);
   const other = JSON.stringify({ ...mine, token: another });
@@ -141,7 +138,7 @@ test('a lock that was removed by hand and is another one now is not removed', as
   expect(readFileSync(lock, 'utf8')).toBe(other);
 });
 
-test('log.unwritable: no lock can be made', async () => {
+test('log.unwritable: the lock cannot be created', async () => {
   const { path, lock } = await writeLog();
   mkdirSync(lock);
   expect(() => openJsonlLog(path)).toThrow(

@@ -4,10 +4,10 @@ import type { LogFiles } from '../../disk/files.ts';
 import { type LockOwner, newLockOwner, releaseLock, takeLock } from '../../disk/lock-file.ts';
 
 /**
- * Keeps every other writer, in this process or another, from the log until the answer is called. The lock is the file
- * `<logPath>.lock`; one whose process has ended is taken over.
+ * Locks the log against other writers, in this process or another; returns the function that unlocks. The lock is the file
+ * `<logPath>.lock`. The lock of a process that has ended is taken over.
  *
- * @throws HoldfastError `log.locked` with `process` and `lock` in `data`; `log.unwritable` where the lock file cannot be made.
+ * @throws HoldfastError `log.locked` with `process` and `lock` in `data`; `log.unwritable` if the lock file cannot be created.
  */
 export function lockLog(logPath: string, files: LogFiles): () => void {
   const path = `${logPath}.lock`;
@@ -27,10 +27,10 @@ export function lockLog(logPath: string, files: LogFiles): () => void {
 }
 
 function locked(logPath: string, path: string, holder: LockOwner | 'unknown'): HoldfastError {
-  const who = holder === 'unknown' ? 'somebody' : `process ${holder.pid} on \`${holder.host}\``;
+  const who = holder === 'unknown' ? 'an unknown process' : `process ${holder.pid} on \`${holder.host}\``;
   return new HoldfastError(
     'log.locked',
-    `The session log \`${logPath}\` has a writer already: ${who}. Close the session there, or end that process; only when you are sure that it has ended, remove \`${path}\`.`,
+    `The session log \`${logPath}\` is already open for writing in ${who}. Close the session there or end that process. Remove \`${path}\` only if you are sure that it has ended.`,
     { data: { lock: path, ...(holder === 'unknown' ? {} : { process: holder.pid, host: holder.host }) } },
   );
 }

@@ -34,7 +34,7 @@ async function writeLog(count: number, path = newPath()): Promise<string> {
   return path;
 }
 
-test('a session goes on in the log that it had', async () => {
+test('a session continues in its log', async () => {
   const path = await writeLog(3);
   const { records, store, torn } = openJsonlLog(path);
   expect(torn).toBeUndefined();
@@ -50,7 +50,7 @@ test('a session goes on in the log that it had', async () => {
   again.store.close();
 });
 
-test('every prefix of a log opens with exactly its whole records, and goes on as a log that verifies', () => {
+test('every prefix of a log opens with its complete records, and continues as a valid log', () => {
   const long = inject('long');
   const count = long > 0 ? Math.ceil(60 * long) : 4;
   const original = newPath();
@@ -91,15 +91,15 @@ const damages: readonly (readonly [string, (lines: readonly string[], at: number
   ['edited', (lines, at) => lines.with(at, (lines[at] ?? '').replace(/"atMs":\d/, '"atMs":7'))],
 ];
 
-test.each(damages)('a log with any line %s is refused, and left as it is', async (_what, damage) => {
+test.each(damages)('a log with any line %s is rejected and left unchanged', async (_what, damage) => {
   const lines = readFileSync(await writeLog(12), 'utf8')
     .trimEnd()
     .split('\n');
   const folder = newFolder();
   const path = join(folder, 's.jsonl');
-  // What is done to the last line alone shows only against a head noted elsewhere; doubled, it shows.
+  // A change to the last line shows only against a noted head; a duplicate shows.
   for (let at = 0; at < lines.length - 1; at += 1) {
-    // The torn end must not be moved either.
+    // The torn tail must stay, too.
     const text = `${damage(lines, at).join('\n')}\n{"torn`;
     writeFileSync(path, text);
     const { problem } = readLog(path);
@@ -112,7 +112,7 @@ test.each(damages)('a log with any line %s is refused, and left as it is', async
   }
 });
 
-test('log.record.invalid, log.sequence, log.chain say where and what to do', async () => {
+test('log.record.invalid, log.sequence, log.chain name the place and a remedy', async () => {
   const lines = readFileSync(await writeLog(3), 'utf8')
     .trimEnd()
     .split('\n');
@@ -124,12 +124,12 @@ test('log.record.invalid, log.sequence, log.chain say where and what to do', asy
   ] as const) {
     writeFileSync(path, `${damaged.join('\n')}\n`);
     expect(() => openJsonlLog(path)).toThrow(
-      expect.objectContaining({ code, message: expect.stringMatching(/at byte \d+.*`readLog` gives.*start a new/) }),
+      expect.objectContaining({ code, message: expect.stringMatching(/at byte \d+.*`readLog` returns.*start a new/) }),
     );
   }
 });
 
-test('a torn end never overwrites one that was kept before', async () => {
+test('a torn tail never overwrites an earlier one', async () => {
   const path = await writeLog(2);
   const bytes = readFileSync(path);
   const kept = ['{"a', '{"b', '{"c'].map((tail) => {
@@ -144,14 +144,14 @@ test('a torn end never overwrites one that was kept before', async () => {
   expect(readFileSync(path).equals(bytes)).toBe(true);
 });
 
-test('log.missing: nothing is made, neither the file nor a lock', () => {
+test('log.missing: neither a file nor a lock is created', () => {
   const folder = newFolder();
   expect(() => openJsonlLog(join(folder, 's.jsonl'))).toThrow(expect.objectContaining({ code: 'log.missing' }));
   expect(() => openJsonlLog(join(folder, 'none', 's.jsonl'))).toThrow(expect.objectContaining({ code: 'log.missing' }));
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('log.unwritable: a folder is no log', () => {
+test('log.unwritable: a folder is not a log', () => {
   const folder = newFolder();
   const path = join(folder, 's.jsonl');
   mkdirSync(path);
@@ -160,12 +160,12 @@ test('log.unwritable: a folder is no log', () => {
 });
 
 test.runIf(process.platform !== 'win32')(
-  'log.unwritable: a torn end that cannot be kept stays where it is',
+  'log.unwritable: a torn tail that cannot be moved stays in place',
   async () => {
     const path = await writeLog(2);
     const bytes = Buffer.concat([readFileSync(path), Buffer.alloc(50_000, 'x')]);
     writeFileSync(path, bytes);
-    // No file may grow past 8 KiB or less there; `sh` counts in 512 or 1,024 bytes.
+    // Limits files to 8 KiB at most; `sh` counts in 512 or 1,024 bytes.
     const program = `const { openJsonlLog } = await import(process.argv[1]);
 try { openJsonlLog(process.argv[2]); } catch (error) { console.log(error.code, error.message); }`;
     const node = [process.execPath, '--conditions=holdfast-source', '--input-type=module', '-e', program];
@@ -180,11 +180,11 @@ try { openJsonlLog(process.argv[2]); } catch (error) { console.log(error.code, e
   },
 );
 
-test('log.sequence: a store takes only the record that follows', async () => {
+test('log.sequence: a store accepts only the next record', async () => {
   const path = await writeLog(3);
   const before = readFileSync(path);
   const { store } = openJsonlLog(path);
-  // As of somebody who makes a new session in place of the replayed one.
+  // As from a new session in place of the replayed one.
   expect(() => createSession({ id: 'other', store })).toThrow(
     expect.objectContaining({ code: 'log.sequence', data: { seq: 0, expected: 3 } }),
   );
@@ -192,7 +192,7 @@ test('log.sequence: a store takes only the record that follows', async () => {
   expect(readFileSync(path).equals(before)).toBe(true);
 });
 
-test('session.closed: a closed store writes nothing, and closes once', async () => {
+test('session.closed: a closed store rejects writes and closes once', async () => {
   const path = await writeLog(2);
   const { store } = openJsonlLog(path);
   store.close();
@@ -205,7 +205,7 @@ test('session.closed: a closed store writes nothing, and closes once', async () 
   expect(readLog(path).records.map(({ type }) => type)).toEqual(['session-start', 'event', 'next']);
 });
 
-test('a link to a log is the same log', async () => {
+test('a link to a log opens the same log', async () => {
   const path = await writeLog(2);
   const link = join(newFolder(), 'link.jsonl');
   symlinkSync(path, link);

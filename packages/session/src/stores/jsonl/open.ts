@@ -13,33 +13,33 @@ import { clearUp } from './rotate.ts';
 import { findBelow, readLastLink, segmentBefore } from './segments.ts';
 import { appendRecords, createJsonlLog, giveUp, isOnDisk, type JsonlLog, type JsonlOptions } from './store.ts';
 
-/** A log file that is gone on with. */
+/** A reopened log file. */
 export interface OpenedJsonlLog extends OpenedLog {
-  /** From the snapshot on with which the file begins, or else all. */
+  /** From the snapshot at the start of the file, or else all. */
   readonly records: readonly LogRecord[];
   readonly store: JsonlLog;
-  /** A last record that was not written to its end, and so never acknowledged; `keptAt` has its bytes. */
+  /** An incomplete last record, which was never acknowledged; its bytes are in the file `keptAt`. */
   readonly torn?: TornTail & { readonly keptAt: string };
   /**
-   * The file with what is before the snapshot is missing, or does not end in what the snapshot followed. The session can be gone on
-   * with all the same; `readLog` reads everything and tells more.
+   * Set if the file before the leading snapshot is missing, or does not end where the snapshot begins. The session can still be resumed;
+   * `readLog` reads everything and reports more.
    */
   readonly earlier?: Omit<LogProblem, 'offset'>;
-  /** Who else could have changed the file, and all links with it, for a warning: `every user can write to it`. */
+  /** Who else could have changed the file and its links, for a warning: `every user can write to it`. */
   readonly exposed?: string;
 }
 
 export interface OpenJsonlOptions extends JsonlOptions {
   /**
-   * What becomes of a log that every user can write to, or that belongs to another user: it is opened with `exposed` in the answer, or
-   * refused with `log.exposed`. Windows does not tell. Default: `report`.
+   * For a log that every user can write to, or that another user owns: open it and set `exposed` in the result, or reject it with
+   * `log.exposed`. Not checked on Windows. Default: `report`.
    */
   readonly exposed?: 'report' | 'refuse';
 }
 
 /**
- * Keeps one session in a file of JSON lines, for `openSession`: `createJsonlLog` where there is no file, else `openJsonlLog`, with their
- * errors.
+ * Stores one session in a file of JSON lines, for `openSession`: `createJsonlLog` if the file does not exist, else `openJsonlLog`, with
+ * their errors.
  */
 export function jsonlStore(path: string, options: OpenJsonlOptions = {}): SessionLogs {
   return {
@@ -52,24 +52,23 @@ export function jsonlStore(path: string, options: OpenJsonlOptions = {}): Sessio
 }
 
 /**
- * Opens a log file that is there, verifies it, and appends after its last whole record; `replay` makes its session again. No other
- * writer can open it until the store is closed or the process ends. A torn last record is moved to a file of its own beside the
- * log, `<path>.torn-<offset>`. Where the file begins with a snapshot, what is before is neither read nor needed.
+ * Opens an existing log file, verifies it, and appends after its last complete record; `replay` rebuilds its session. No other writer
+ * can open it until the store is closed or the process ends. An incomplete last record is moved to a file beside the log,
+ * `<path>.torn-<offset>`. If the file begins with a snapshot, earlier records are neither read nor needed.
  *
  * @throws HoldfastError `log.missing`, `log.unreadable`, `log.unwritable`; `log.locked`; `log.record.invalid`, `log.sequence`,
- * `log.chain` with `seq` and `offset` in `data` for a log that was changed or damaged, which is left as it is; `log.exposed`,
- * `options.invalid`.
- * `append` as in `createJsonlLog`.
+ * `log.chain` with `seq` and `offset` in `data` for a changed or damaged log, which is left unchanged; `log.exposed`,
+ * `options.invalid`. `append` as in `createJsonlLog`.
  */
 export function openJsonlLog(path: string, options: OpenJsonlOptions = {}): OpenedJsonlLog {
   return goOnWithLog(path, nodeFiles, options);
 }
 
-/** As `openJsonlLog`, on other files. */
+/** `openJsonlLog` with other file operations. */
 export function goOnWithLog(path: string, files: LogFiles, options: OpenJsonlOptions = {}): OpenedJsonlLog {
   const gauge = new SnapshotGauge(options);
   const disk = isOnDisk(options);
-  // Under another name it would have another lock.
+  // Under a link's name it would have another lock.
   const realPath = findFile(path, files);
   const unlock = lockLog(realPath, files);
   let descriptor: number | undefined;
@@ -120,7 +119,7 @@ function openFile(path: string, files: LogFiles): number {
 
 function describeExposure({ mode, uid }: FileStatus): string | undefined {
   const mine = process.getuid?.();
-  // Windows: the mode says nothing about other users.
+  // Windows: the mode does not describe other users.
   if (mine === undefined) return undefined;
   if ((mode & 0o002) !== 0) return 'every user can write to it';
   return uid === mine ? undefined : `it belongs to the user ${uid}`;
@@ -129,7 +128,7 @@ function describeExposure({ mode, uid }: FileStatus): string | undefined {
 function refuseExposed(path: string, exposed: string): HoldfastError {
   return new HoldfastError(
     'log.exposed',
-    `The session log \`${path}\` is not gone on with: ${exposed}. Check where it comes from, and give it to the user of this process alone.`,
+    `The session log \`${path}\` was not opened: ${exposed}. Check where it comes from, and make it writable only for the user of this process.`,
     { data: { path } },
   );
 }
@@ -157,7 +156,7 @@ function readToEnd(
   }
 }
 
-/** A new session in the place of what was cut away would hide all that is before. */
+/** Rejects an empty file with older segments: a new session would hide them. */
 function refuseEmptied(realPath: string, path: string, files: LogFiles): void {
   let seq: number;
   try {
@@ -166,11 +165,11 @@ function refuseEmptied(realPath: string, path: string, files: LogFiles): void {
     throw toMissingLog(path, cause);
   }
   if (seq < 0) return;
-  const message = `It has no record, and there is \`${segmentBefore(realPath, seq)}\` with those before record ${seq}.`;
+  const message = `It is empty, but there is \`${segmentBefore(realPath, seq)}\` with those before record ${seq}.`;
   throw toDamaged(path, { code: 'log.sequence', seq, path, offset: 0, message });
 }
 
-/** Looks whether the file before ends in what the first record of this one follows. */
+/** Checks that the previous file ends where the first record of this one begins. */
 function checkEarlier(path: string, { seq, head }: ChainPlace, files: LogFiles): OpenedJsonlLog['earlier'] {
   if (seq === 0) return undefined;
   const before = segmentBefore(path, seq);
@@ -178,7 +177,7 @@ function checkEarlier(path: string, { seq, head }: ChainPlace, files: LogFiles):
   try {
     link = readLastLink(before, files);
   } catch (cause) {
-    const message = `What is before record ${seq} cannot be read: ${describeThrown(cause)}`;
+    const message = `The records before ${seq} cannot be read: ${describeThrown(cause)}`;
     return { code: 'log.sequence', seq, path: before, message };
   }
   if (link === head) return undefined;
@@ -186,7 +185,7 @@ function checkEarlier(path: string, { seq, head }: ChainPlace, files: LogFiles):
     code: 'log.chain',
     seq,
     path: before,
-    message: `Something before record ${seq} was changed after it was written.`,
+    message: `A record before ${seq} was changed after it was written.`,
   };
 }
 
@@ -199,7 +198,7 @@ function tidy(
   } catch (cause) {
     throw new HoldfastError(
       'log.unwritable',
-      `What was left beside the session log \`${path}\` when its process ended cannot be removed: ${describeThrown(cause)}`,
+      `Cannot remove files that an ended process left beside the session log \`${path}\`: ${describeThrown(cause)}`,
       { cause },
     );
   }
@@ -209,11 +208,11 @@ interface Tail {
   readonly files: LogFiles;
   readonly descriptor: number;
   readonly tail: Uint8Array;
-  /** Of what stays. */
+  /** Of the remaining log. */
   readonly size: number;
 }
 
-/** Keeps `tail` in a new file, then cuts the log to `size`; answers where it is kept. */
+/** Saves `tail` in a new file, then truncates the log to `size`; returns the new file's path. */
 function moveTail(path: string, { files, descriptor, tail, size }: Tail): string {
   for (let count = 1; ; count += 1) {
     const keptAt = `${path}.torn-${size}${count === 1 ? '' : `-${count}`}`;
@@ -224,14 +223,14 @@ function moveTail(path: string, { files, descriptor, tail, size }: Tail): string
     } catch (cause) {
       throw new HoldfastError(
         'log.unwritable',
-        `The session log \`${path}\` ends in a record that was not written to its end, which could not be moved to \`${keptAt}\`: ${describeThrown(cause)}`,
+        `The session log \`${path}\` ends in a torn record that could not be moved to \`${keptAt}\`: ${describeThrown(cause)}`,
         { cause },
       );
     }
   }
 }
 
-/** False when there is a file of that name. */
+/** False if the file exists. */
 function keep(path: string, bytes: Uint8Array, files: LogFiles): boolean {
   let descriptor: number;
   try {

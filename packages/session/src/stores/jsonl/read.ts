@@ -6,47 +6,47 @@ import type { LogRecord } from '../../log/log.ts';
 import { ChainReader } from './chain.ts';
 import { listSegments, type Segment, segmentBefore } from './segments.ts';
 
-/** What a log holds, as far as it can be trusted. */
+/** The verified part of a log. */
 export interface LogReading {
-  /** Whole records in order, up to the first problem. */
+  /** Complete records in order, up to the first problem. */
   readonly records: readonly LogRecord[];
-  /** The link that the next record would carry; note it elsewhere to find a tail that was cut off later. */
+  /** The link that the next record would carry; note it elsewhere to detect a truncated log later. */
   readonly head: string;
-  /** The last record that there was when the log had the `head` of the options; absent when it never had. */
+  /** The last record when the log had the given `head`; absent if it never had. */
   readonly notedSeq?: number;
   readonly torn?: TornTail;
   readonly problem?: LogProblem;
 }
 
-/** Bytes of a last record that was not written to its end: where they begin, and how many. */
+/** Position and size of an incomplete last record. */
 export interface TornTail {
   readonly offset: number;
   readonly bytes: number;
 }
 
 export interface LogProblem extends ChainProblem {
-  /** The record that was expected. */
+  /** Number of the expected record. */
   readonly seq: number;
-  /** The file that has it or should have it: that of the log, or an older one beside it. */
+  /** The file that has or should have it: the log's own, or an older one beside it. */
   readonly path: string;
   /** Byte offset of its line in that file. */
   readonly offset: number;
 }
 
 export interface ReadLogOptions {
-  /** A head that was noted earlier, 64 hexadecimal digits: `notedSeq` of the answer tells where it was. */
+  /** A head noted earlier, 64 hexadecimal digits: the result's `notedSeq` is its position. */
   readonly head?: string;
 }
 
 /**
- * Reads and verifies a log, also what is before its snapshots; a damaged one still gives its good beginning.
+ * Reads and verifies a log, including the records before its snapshots; a damaged log still returns its valid beginning.
  * @throws HoldfastError `log.missing`, `log.unreadable`.
  */
 export function readLog(path: string, options: ReadLogOptions = {}): LogReading {
   return readJsonlLog(path, nodeFiles, options);
 }
 
-/** As `readLog`, on other files. */
+/** `readLog` with other file operations. */
 function readJsonlLog(path: string, files: LogFiles, { head: noted }: ReadLogOptions = {}): LogReading {
   const records: LogRecord[] = [];
   const reading: ReadingState = { place: beginning };
@@ -69,7 +69,7 @@ function readJsonlLog(path: string, files: LogFiles, { head: noted }: ReadLogOpt
   };
 }
 
-/** How far a log has been read, and why no further. */
+/** The progress of reading, and why it stopped. */
 export interface ReadingState {
   place: ChainPlace;
   torn?: TornTail;
@@ -77,8 +77,8 @@ export interface ReadingState {
 }
 
 /**
- * The records of all files of a log, from the file on that has record `fromSeq`, one by one. Where that is not the first file, the
- * snapshot that it begins with is trusted. What the system throws passes.
+ * Yields the records of all files of a log, starting with the file that has record `fromSeq`. The snapshot at the start of a file other
+ * than the first is trusted. Errors of the file system are not caught.
  */
 export function* readFiles(
   path: string,
@@ -86,7 +86,7 @@ export function* readFiles(
   state: ReadingState,
   fromSeq = 0,
 ): Generator<LogRecord, undefined> {
-  // Open from the start: whoever writes the log may begin a new file under this name.
+  // Opened first: the writer may replace the file under this name.
   const newest = files.open(path, 'read');
   try {
     const segments = listSegments(path, newest, { files, fromSeq });
@@ -128,7 +128,7 @@ function* readSegment({ path }: Segment, chain: ChainReader, state: ReadingState
 
 function missing(path: string, from: number, to: number): LogProblem {
   const which = to - from === 1 ? `Record ${from} is` : `Records ${from} to ${to - 1} are`;
-  const message = `${which} missing: there is no \`${path}\`, or it is no file of this log.`;
+  const message = `${which} missing: \`${path}\` does not exist, or is not a file of this log.`;
   return { code: 'log.sequence', message, seq: from, path, offset: 0 };
 }
 
@@ -137,7 +137,7 @@ function cutOff(path: string, { place, torn }: ReadingState): LogProblem {
   return { code: 'log.record.invalid', message, seq: place.seq, path, offset: torn?.offset ?? 0 };
 }
 
-/** What it means that reading a log threw `cause`. */
+/** Converts an error of reading a log. */
 export function toMissingLog(path: string, cause: unknown): HoldfastError {
   return hasCode(cause, 'ENOENT')
     ? new HoldfastError('log.missing', `There is no session log at \`${path}\`.`, { cause })
@@ -146,12 +146,12 @@ export function toMissingLog(path: string, cause: unknown): HoldfastError {
       });
 }
 
-/** Of a log that is not whole. */
+/** The error for a damaged log. */
 export function toDamaged(path: string, { code, seq, path: file, offset, message }: LogProblem): HoldfastError {
   const where = file === path ? '' : ` of \`${file}\``;
   return new HoldfastError(
     code,
-    `The session log \`${path}\` is damaged at byte ${offset}${where}, and is not gone on with: ${message} \`readLog\` gives the records before that; put a whole copy of the file back, or start a new session.`,
+    `The session log \`${path}\` is damaged at byte ${offset}${where} and was not opened: ${message} \`readLog\` returns the records before that. Restore a complete copy of the file, or start a new session.`,
     { data: { path: file, seq, offset } },
   );
 }

@@ -44,7 +44,7 @@ async function writeLog(count: number, path = join(newFolder(), 's.jsonl')): Pro
   return path;
 }
 
-/** The older files of a log, oldest first. */
+/** Older files of a log, oldest first. */
 function olderOf(path: string): readonly string[] {
   const numberOf = (name: string): number => Number(name.split('.before-')[1]);
   return readdirSync(join(path, '..'))
@@ -53,7 +53,7 @@ function olderOf(path: string): readonly string[] {
     .map((name) => join(path, '..', name));
 }
 
-test('a snapshot begins a new file under the name of the log, and what is before it keeps its bytes under another', async () => {
+test("a snapshot begins a new file under the log's name; earlier bytes stay unchanged under another name", async () => {
   const path = join(newFolder(), 's.jsonl');
   const store = createJsonlLog(path, { snapshotAfterBytes: 600 });
   const session = createSession({ id: 's', store, slices });
@@ -79,7 +79,7 @@ test('a snapshot begins a new file under the name of the log, and what is before
   opened.store.close();
 });
 
-test('all files are one log: readLog, and read from any record on, also while it is written', async () => {
+test('all files form one log for readLog and read from any record, also during writes', async () => {
   const path = await writeLog(60);
   expect(olderOf(path).length).toBeGreaterThan(2);
   const { records, problem, torn, head } = readLog(path);
@@ -104,7 +104,7 @@ test('all files are one log: readLog, and read from any record on, also while it
   expect(after.problem).toBeUndefined();
 });
 
-test('session.records reads back; a reader that stops early leaves nothing open', async () => {
+test('session.records reads back; a reader that stops early closes its files', async () => {
   const path = await writeLog(20);
   let open = 0;
   const files: LogFiles = {
@@ -130,7 +130,7 @@ test('session.records reads back; a reader that stops early leaves nothing open'
   expect(open).toBe(0);
 });
 
-test('a link to a log leads to its older files, too', async () => {
+test('a link to a log also finds its older files', async () => {
   const path = await writeLog(20);
   const link = join(newFolder(), 'link.jsonl');
   symlinkSync(path, link);
@@ -178,7 +178,7 @@ function edit(path: string, change: (text: string) => string): void {
 }
 
 test.each(damages)(
-  'of the older files %s: readLog says so, and the log opens from its last snapshot',
+  'of the older files %s: readLog reports it, and the log opens from its last snapshot',
   async (_what, damage, code) => {
     const path = await writeLog(60);
     const whole = readLog(path);
@@ -186,7 +186,7 @@ test.each(damages)(
     const { records, problem, torn } = readLog(path);
     expect(problem).toMatchObject({ code });
     expect(torn).toBeUndefined();
-    // An edit shows at the link of the line after it.
+    // An edit shows at the link of the next line.
     const good = (problem?.seq ?? 0) - (code === 'log.chain' ? 1 : 0);
     expect(records.slice(0, good)).toEqual(whole.records.slice(0, good));
     expect(records).toHaveLength(problem?.seq ?? 0);
@@ -209,7 +209,7 @@ test.each<[string, (path: string) => void]>([
     (path) => edit(path, (text) => text.replace(/\d+/, path.split('.before-')[1] ?? '')),
   ],
   ['begins with a number that is too large', (path) => edit(path, (text) => text.replace(/\d+/, '99999'))],
-])('where an older file %s, the records in those before it are given all the same', async (_what, damage) => {
+])('if an older file %s, records of earlier files are still returned', async (_what, damage) => {
   const path = await writeLog(60);
   const whole = readLog(path);
   const [, second = '', third = ''] = olderOf(path);
@@ -220,26 +220,29 @@ test.each<[string, (path: string) => void]>([
   expect(records).toEqual(whole.records.slice(0, seq));
 });
 
-test.each([[''], ['{"seq":'], ['\n'.repeat(2)]])('a newest file that holds %j now is not begun anew', async (text) => {
-  const path = await writeLog(60);
-  const older = olderOf(path);
-  const seq = Number(older.at(-1)?.split('.before-')[1]);
-  const { records } = readLog(path);
-  writeFileSync(path, text);
-  const isRecord = text.includes('\n');
-  expect(() => openJsonlLog(path)).toThrow(
-    expect.objectContaining({ code: isRecord ? 'log.record.invalid' : 'log.sequence' }),
-  );
-  expect(readFileSync(path, 'utf8')).toBe(text);
-  // What is before can be read, and gone on with when it is put back.
-  expect(readLog(path).records).toEqual(records.slice(0, seq));
-  renameSync(older.at(-1) ?? '', path);
-  const opened = openJsonlLog(path);
-  expect([...opened.store.read()]).toEqual(records.slice(0, seq));
-  opened.store.close();
-});
+test.each([[''], ['{"seq":'], ['\n'.repeat(2)]])(
+  'a newest file that now contains %j is not restarted',
+  async (text) => {
+    const path = await writeLog(60);
+    const older = olderOf(path);
+    const seq = Number(older.at(-1)?.split('.before-')[1]);
+    const { records } = readLog(path);
+    writeFileSync(path, text);
+    const isRecord = text.includes('\n');
+    expect(() => openJsonlLog(path)).toThrow(
+      expect.objectContaining({ code: isRecord ? 'log.record.invalid' : 'log.sequence' }),
+    );
+    expect(readFileSync(path, 'utf8')).toBe(text);
+    // Earlier records are readable, and the log resumes once the file is restored.
+    expect(readLog(path).records).toEqual(records.slice(0, seq));
+    renameSync(older.at(-1) ?? '', path);
+    const opened = openJsonlLog(path);
+    expect([...opened.store.read()]).toEqual(records.slice(0, seq));
+    opened.store.close();
+  },
+);
 
-test('opening tells when the file before does not end in what the snapshot followed', async () => {
+test('opening reports a previous file that does not end where the snapshot begins', async () => {
   const path = await writeLog(60);
   const before = olderOf(path).at(-1) ?? '';
   const seq = Number(before.split('.before-')[1]);
@@ -253,7 +256,7 @@ test('opening tells when the file before does not end in what the snapshot follo
   missing.store.close();
 });
 
-test('the end of the file before is found in a line of any length', () => {
+test('the last line of the previous file is found at any length', () => {
   const path = join(newFolder(), 's.jsonl');
   const store = createJsonlLog(path);
   store.append({ type: 'note' }, 0, 1);
@@ -265,7 +268,7 @@ test('the end of the file before is found in a line of any length', () => {
   opened.store.close();
 });
 
-test('a torn end of the newest file is moved aside, and what is before is not touched', async () => {
+test('a torn tail of the newest file is moved aside, and earlier files are not touched', async () => {
   const path = await writeLog(60);
   const whole = readLog(path);
   const older = olderOf(path).map((name) => readFileSync(name, 'utf8'));
@@ -278,10 +281,10 @@ test('a torn end of the newest file is moved aside, and what is before is not to
   expect(olderOf(path).map((name) => readFileSync(name, 'utf8'))).toEqual(older);
 });
 
-// The disk is as slow as ever, and makes no difference to what a process leaves.
+// The real disk is slow, and syncs do not matter for what a process leaves.
 const quick: LogFiles = { ...nodeFiles, sync: () => undefined };
 
-/** Files whose operations fail from the one with the number `from` on: `until` is the first that works again. */
+/** Files whose operations fail from number `from` on; `until` is the first that works again. */
 function failing({ from, until, after = false }: { from: number; until: number; after?: boolean }): {
   readonly files: LogFiles;
   readonly count: () => number;
@@ -298,21 +301,21 @@ function failing({ from, until, after = false }: { from: number; until: number; 
         return result;
       },
     ]),
-    // The same operations under the same names.
+    // The same operations, under the same names.
   ) as unknown as LogFiles;
   return { files, count: () => count };
 }
 
 interface Told {
-  /** How many notes the session has said that it has. */
+  /** Number of notes that the session has acknowledged. */
   acknowledged: number;
-  /** And of how many it has said that it has not. */
+  /** Number of notes that the session has rejected. */
   refused: number;
-  /** It could not be closed, and then its lock may stay. */
+  /** Set if closing failed, which may leave the lock. */
   unclosed: boolean;
 }
 
-/** What a program does that goes on after errors as a careful one does. */
+/** A program that handles errors carefully and continues. */
 function work(path: string, files: LogFiles): Told {
   const told: Told = { acknowledged: 0, refused: 0, unclosed: false };
   let open: { readonly session: Session; readonly store: JsonlLog } | undefined;
@@ -371,7 +374,7 @@ function checkLeft(path: string, { acknowledged, refused, unclosed }: Told, cras
   }
   const session = replay(opened.records, { slices, store: opened.store });
   const { size } = session.read(notes);
-  // What was in the midst of being written when the process ended may be there or not.
+  // The last write at the end of the process may or may not be there.
   expect(size).toBeGreaterThanOrEqual(acknowledged);
   expect(size).toBeLessThanOrEqual(acknowledged + (crashed ? 1 : 0));
   expect(acknowledged + refused).toBe(24);
@@ -382,7 +385,7 @@ function checkLeft(path: string, { acknowledged, refused, unclosed }: Told, cras
   expect([end.problem, end.torn]).toEqual([undefined, undefined]);
   const names = readdirSync(join(path, '..')).filter((name) => !/\.lock\.[0-9a-f]+\.new$|\.torn-/.test(name));
   expect(names.filter((name) => !/^s\.jsonl(\.before-\d+)?$/.test(name))).toEqual([]);
-  // One older file for each snapshot that begins a file, and none beside.
+  // One older file per rotating snapshot, and nothing else.
   const snapshots = end.records.filter(({ type }) => type === 'snapshot').map(({ seq }) => `s.jsonl.before-${seq}`);
   expect(snapshots).toEqual(expect.arrayContaining(names.filter((name) => name.includes('.before-'))));
 }
@@ -391,25 +394,25 @@ const rows = [
   { what: 'the process ends before', after: false, length: Number.POSITIVE_INFINITY },
   { what: 'the process ends after', after: true, length: Number.POSITIVE_INFINITY },
   { what: 'an error comes of', after: false, length: 1 },
-  { what: 'an error is told of what was done by', after: true, length: 1 },
-  { what: 'errors come of two from', after: false, length: 2 },
-  { what: 'errors come of three from', after: false, length: 3 },
+  { what: 'an error is reported although the effect happened, by', after: true, length: 1 },
+  { what: 'two errors in a row, from', after: false, length: 2 },
+  { what: 'three errors in a row, from', after: false, length: 3 },
 ] as const;
 
-test.each(rows)('$what any operation: nothing that was acknowledged is lost, and the log opens', (row) => {
+test.each(rows)('$what any operation: no acknowledged record is lost, and the log opens', (row) => {
   const { after, length } = row;
   const counted = failing({ from: Number.POSITIVE_INFINITY, until: Number.POSITIVE_INFINITY });
   const rehearsal = join(newFolder(), 's.jsonl');
   expect(work(rehearsal, counted.files)).toEqual({ acknowledged: 24, refused: 0, unclosed: false });
   expect(olderOf(rehearsal).length).toBeGreaterThan(2);
-  // Every operation in `npm run long`. In `npm test` every fifth one, from another one on for each fault.
+  // All operations in `npm run long`; every fifth in `npm test`, with another offset per fault.
   const stride = inject('long') > 0 ? 1 : 5;
   for (let from = (rows.indexOf(row) * 2) % stride; from < counted.count(); from += stride) {
     const path = join(newFolder(), 's.jsonl');
     const { files } = failing({ from, until: from + length, after });
     const told = work(path, files);
     try {
-      // What is over keeps nobody from going on, unless a lock could not be given back.
+      // Past faults do not prevent reopening, unless the lock could not be released.
       if (length === 1 && !told.unclosed) expect(told.refused).toBeLessThanOrEqual(1);
       checkLeft(path, told, length === Number.POSITIVE_INFINITY);
     } catch (cause) {
@@ -422,10 +425,10 @@ test.each(rows)('$what any operation: nothing that was acknowledged is lost, and
 test.each<[string, Partial<LogFiles>]>([
   ['no links', { link: () => fail('EPERM') }],
   [
-    'no renaming over a file that is open',
+    'no renaming over an open file',
     { rename: (from, to) => (to.endsWith('.jsonl') ? fail('EPERM') : nodeFiles.rename(from, to)) },
   ],
-])('on a disk with %s snapshots stand where the other records do', async (_what, change) => {
+])('on a disk with %s snapshots stay in the same file', async (_what, change) => {
   const path = join(newFolder(), 's.jsonl');
   const session = createSession({ id: 's', slices, store: beginJsonlLog(path, { ...nodeFiles, ...change }, often) });
   write(session, 0, 60);
@@ -439,7 +442,7 @@ test.each<[string, Partial<LogFiles>]>([
   expect(opened.records).toEqual(records);
   const again = replay(opened.records, { slices, store: opened.store });
   expect(again.export()).toEqual(session.export());
-  // On a better disk the next snapshot begins a file.
+  // On a better disk the next snapshot begins a new file.
   write(again, 60, 160);
   await again.close();
   expect(olderOf(path).length).toBeGreaterThan(0);
@@ -450,7 +453,7 @@ function fail(code: string): never {
   throw Object.assign(new Error(code), { code });
 }
 
-test('a file of another log that has the name already is not replaced, and not read as a part of this one', async () => {
+test('a foreign file with the same name is neither replaced nor read', async () => {
   const path = join(newFolder(), 's.jsonl');
   const store = createJsonlLog(path);
   store.append({ type: 'note' }, 0, 1);
@@ -465,14 +468,14 @@ test('a file of another log that has the name already is not replaced, and not r
   opened.store.close();
 });
 
-test('what a process left that ended while it began a new file is removed', () => {
+test('leftovers of an interrupted rotation are removed', () => {
   const path = join(newFolder(), 's.jsonl');
   const store: JsonlLog = createJsonlLog(path);
   store.append({ type: 'note' }, 0, 1);
   store.close();
   writeFileSync(`${path}.next`, '{"seq":1');
   linkSync(path, `${path}.before-1`);
-  // Of another file, and so nothing that it left.
+  // Another file, so not a leftover.
   writeFileSync(`${path}.before-2`, '');
   openJsonlLog(path).store.close();
   expect(readdirSync(join(path, '..')).toSorted()).toEqual(['s.jsonl', 's.jsonl.before-2']);

@@ -3,21 +3,21 @@ import { segmentBefore } from './segments.ts';
 
 export interface Rotation {
   readonly path: string;
-  /** Of the file that has the name now. */
+  /** Of the current file. */
   readonly descriptor: number;
   /** Of the snapshot. */
   readonly seq: number;
-  /** Its line. */
+  /** The snapshot's line. */
   readonly line: Uint8Array;
   readonly files: LogFiles;
 }
 
 /**
- * Begins a new file of a log with a snapshot, and gives its descriptor: the file so far keeps its records under another name.
- * `undefined` where that cannot be done, as on disks without links: then everything is as it was. A process that ends within this
- * leaves a log that opens as it was before or after it; `clearUp` removes what else may be left.
+ * Begins a new log file with a snapshot, and returns its descriptor; the current file keeps its records under another name.
+ * Returns `undefined`, with nothing changed, if that is impossible, as on disks without links. A process that ends meanwhile leaves
+ * a log that opens in its state before or after; `clearUp` removes leftovers.
  *
- * @throws what the system throws when it does not say which file has the name now.
+ * @throws the error of the file system if it is unknown which file has the name now.
  */
 export function rotate({ path, descriptor, seq, line, files }: Rotation): number | undefined {
   const aside = nextOf(path);
@@ -27,12 +27,12 @@ export function rotate({ path, descriptor, seq, line, files }: Rotation): number
     files.remove(aside);
     next = files.open(aside, 'new');
     writeAll(files, next, line);
-    // It takes the place of a file that may be on the disk already: a loss of power must not leave an empty one there.
+    // It replaces a file that may be synced already: a power failure must not leave an empty one.
     files.sync(next);
-    // A second name, and not another one: the log is there at every moment.
+    // A second name instead of a rename, so that the log exists at every moment.
     files.link(path, before);
   } catch {
-    // The record then is written where the others are; should that not work either, it says why.
+    // The snapshot is then appended to the current file; if that fails, too, it reports the error.
     dropLink(before, descriptor, files);
     discard(aside, next, files);
     return undefined;
@@ -48,7 +48,7 @@ export function rotate({ path, descriptor, seq, line, files }: Rotation): number
   }
 }
 
-/** Removes what an unfinished rotation left beside a log that goes on with record `seq`. */
+/** Removes leftovers of an interrupted rotation beside a log that begins with record `seq`. */
 export function clearUp({ path, descriptor, seq, files }: Omit<Rotation, 'line'>): void {
   files.remove(nextOf(path));
   const before = segmentBefore(path, seq);
@@ -69,7 +69,7 @@ function discard(path: string, descriptor: number | undefined, files: LogFiles):
   try {
     if (descriptor !== undefined) files.close(descriptor);
   } catch {
-    // Nothing of it counts.
+    // The file is discarded anyway.
   }
   drop(path, files);
 }
@@ -78,7 +78,7 @@ function dropLink(path: string, descriptor: number, files: LogFiles): void {
   try {
     if (isSame(path, descriptor, files)) files.remove(path);
   } catch {
-    // A second name of the file, which nothing leads to.
+    // A second, unused name of the file.
   }
 }
 
@@ -86,6 +86,6 @@ function drop(path: string, files: LogFiles): void {
   try {
     files.remove(path);
   } catch {
-    // Nobody reads it; the next rotation, or opening the log, tries again.
+    // Unused; the next rotation or open tries again.
   }
 }

@@ -4,8 +4,8 @@ import { linkOf } from '../../log/chain.ts';
 import { maxLineBytes } from './lines.ts';
 
 /**
- * One file of a log. `<path>` has the newest records; where it begins with a snapshot, as record 500, the records before are in
- * `<path>.before-500`, which may begin with a snapshot in its turn, and so on down to the beginning.
+ * One file of a log. `<path>` has the newest records. If it begins with a snapshot, such as record 500, earlier records are in
+ * `<path>.before-500`, which may begin with a snapshot in turn, and so on.
  */
 export interface Segment {
   readonly path: string;
@@ -13,21 +13,20 @@ export interface Segment {
   readonly seq: number;
 }
 
-/** Where the records before the snapshot `seq` are. */
+/** The file with the records before snapshot `seq`. */
 export function segmentBefore(path: string, seq: number): string {
   return `${path}.before-${seq}`;
 }
 
 interface Claim extends Segment {
-  /** It begins as ours do: with this record, as it says itself. */
+  /** True if the file begins in our format and names its first record. */
   readonly clear: boolean;
 }
 
 /**
- * The files of the log at `path` from the one on that has record `fromSeq`, in order; `newest` is the open file of that name. Each
- * says with which record it begins, and so where the records before are. Where one does not, or its word leads nowhere, the next
- * older file that is there comes before it: the records in it are good as far as they go. The first of all begins with a later record
- * when what has `fromSeq` is missing.
+ * The files of the log at `path` in order, starting with the one that has record `fromSeq`; `newest` is the open file of that name. Each
+ * file names its first record, and so its predecessor. If it does not, or the predecessor is missing, the next older file in the folder
+ * is used: its records are valid as far as they go. The first file starts after `fromSeq` if that record is missing.
  */
 export function listSegments(
   path: string,
@@ -36,7 +35,7 @@ export function listSegments(
 ): readonly Segment[] {
   let first = readClaim(path, newest, files);
   const segments: Segment[] = [first];
-  // Of the records in the files from here on: older files have smaller numbers in their names.
+  // Upper limit for older files, which have smaller numbers in their names.
   let end = Number.POSITIVE_INFINITY;
   while (!first.clear || first.seq > fromSeq) {
     const named = first.clear && first.seq < end ? openClaim(segmentBefore(path, first.seq), files) : undefined;
@@ -49,7 +48,7 @@ export function listSegments(
   return segments;
 }
 
-/** The largest number in the name of an older file that is smaller than `seq`; -1 when there is none. */
+/** The largest number below `seq` in the name of an older file; -1 if there is none. */
 export function findBelow(path: string, seq: number, files: LogFiles): number {
   const start = `${basename(path)}.before-`;
   const numbers = files
@@ -81,10 +80,10 @@ function readClaim(path: string, descriptor: number, files: LogFiles): Claim {
   return { path, seq: Number(seq ?? 0), clear: seq !== undefined };
 }
 
-// As a snapshot that we write begins; what does not is no segment of ours, and reading it says so.
+// Our snapshots begin like this; reading reports any other file.
 const firstSeqBytes = 32;
 
-/** The link of the last line of a file; `undefined` when it has none that is whole. */
+/** The link of the last line of a file; `undefined` without a complete line. */
 export function readLastLink(path: string, files: LogFiles): string | undefined {
   const descriptor = files.open(path, 'read');
   try {

@@ -10,7 +10,7 @@ import { maxLineBytes } from './lines.ts';
 import { lockLog } from './lock.ts';
 import { type ReadingState, readFiles, toDamaged, toMissingLog } from './read.ts';
 
-/** A store that appends one line of JSON a record. */
+/** A store that appends one line of JSON per record. */
 export interface JsonlLog extends SessionStore {
   readonly path: string;
   read(fromSeq?: number): Iterable<LogRecord>;
@@ -19,29 +19,28 @@ export interface JsonlLog extends SessionStore {
 
 export interface JsonlOptions extends SnapshotOptions {
   /**
-   * What a record survives as soon as `append` returns is the end of the process. With `disk` the store also has `sync`, which
-   * resolves when everything appended so far survives a loss of power; those who ask at the same time share one sync of the disk.
-   * Default: `process`.
+   * `process`: a record survives the end of the process as soon as `append` returns. `disk`: the store also has `sync`, which resolves when
+   * everything appended so far survives a power failure; concurrent callers share one sync. Default: `process`.
    */
   readonly sync?: 'process' | 'disk';
 }
 
 /**
- * Opens a new log file, making its folder. `append` returns when the operating system has the line: it survives the end of the process.
- * Each line holds the SHA-256 of the line before it, so that an edit anywhere but at the end shows. Until it is closed, or its
- * process ends, no other writer can open the file. With a snapshot as record 500, `path` begins anew with it, and the records before
- * are in `<path>.before-500`.
+ * Creates a log file and its folder. `append` returns when the operating system has the line, which then survives the end of the
+ * process. Each line holds the SHA-256 of the previous one, which reveals any edit except at the end. No other writer can open the file
+ * until it is closed or its process ends. A snapshot, such as record 500, begins `path` anew; earlier records move to
+ * `<path>.before-500`.
  *
- * @throws HoldfastError `log.exists`, `log.unwritable`, `log.locked`, `options.invalid`; from `append` `log.write_failed`, after which
- * nothing of the record is left in the file, or, when even that could not be undone, `log.broken` at every further append;
- * `log.record.too_long` for one of more than 256 MiB, `log.sequence` for one that does not follow the last one, `session.closed`
- * after `close`; from `sync` and `close` `log.sync_failed`, after which every append throws `log.broken`.
+ * @throws HoldfastError `log.exists`, `log.unwritable`, `log.locked`, `options.invalid`; from `append` `log.write_failed`, which leaves
+ * nothing of the record in the file, or `log.broken` at every further append if that failed; `log.record.too_long` above 256 MiB,
+ * `log.sequence` for a record that is not the next, `session.closed` after `close`; from `sync` and `close` `log.sync_failed`, after
+ * which every append throws `log.broken`.
  */
 export function createJsonlLog(path: string, options: JsonlOptions = {}): JsonlLog {
   return beginJsonlLog(path, nodeFiles, options);
 }
 
-/** As `createJsonlLog`, on other files. */
+/** `createJsonlLog` with other file operations. */
 export function beginJsonlLog(path: string, files: LogFiles, options: JsonlOptions = {}): JsonlLog {
   const gauge = new SnapshotGauge(options);
   const disk = isOnDisk(options);
@@ -57,7 +56,7 @@ export function isOnDisk({ sync = 'process' }: JsonlOptions): boolean {
   throw new HoldfastError('options.invalid', `\`sync\` must be \`process\` or \`disk\`, got ${JSON.stringify(sync)}.`);
 }
 
-/** A log that is open at its end. */
+/** A log open for appending. */
 export interface OpenLog {
   readonly path: string;
   readonly realPath: string;
@@ -82,7 +81,7 @@ export function appendRecords({ path, realPath, files, file, place: end, gauge }
       file.checkWhole();
       if (seq !== place.seq) throw misplaced(seq, place.seq);
       const isSnapshot = entry.type === 'snapshot';
-      // Also when it fails.
+      // Also if it fails.
       if (isSnapshot) gauge.postpone();
       const line = JSON.stringify({ seq, prev: place.head, atMs, ...entry });
       const bytes = Buffer.from(`${line}\n`);
@@ -100,7 +99,7 @@ export function appendRecords({ path, realPath, files, file, place: end, gauge }
       },
     }),
     close() {
-      // Once: its descriptor may be another file's by now.
+      // Once: the descriptor may have been reused.
       if (closed) return;
       closed = true;
       file.close();
@@ -108,7 +107,7 @@ export function appendRecords({ path, realPath, files, file, place: end, gauge }
   });
 }
 
-/** Up to the records that there are when the reading begins. */
+/** Reads the records that exist when reading begins. */
 function* readBack(
   { path, realPath, files }: Pick<OpenLog, 'path' | 'realPath' | 'files'>,
   fromSeq: number,
@@ -131,7 +130,7 @@ function* readBack(
 function misplaced(seq: number, next: number): HoldfastError {
   return new HoldfastError(
     'log.sequence',
-    `The log goes on with record ${next}, not ${seq}; make the session of an opened log with \`replay\`, and use a store for one session only.`,
+    `Expected record ${next} next, got ${seq}; use \`replay\` for an opened log, and each store for one session only.`,
     { data: { seq, expected: next } },
   );
 }
@@ -139,7 +138,7 @@ function misplaced(seq: number, next: number): HoldfastError {
 function tooLong(seq: number, bytes: number): HoldfastError {
   return new HoldfastError(
     'log.record.too_long',
-    `Record ${seq} has ${bytes} bytes; a record may have ${maxLineBytes}. Keep large data in files, and their names in the session.`,
+    `Record ${seq} has ${bytes} bytes; the limit is ${maxLineBytes}. Store large data in files, and their names in the session.`,
     { data: { seq, bytes, maxBytes: maxLineBytes } },
   );
 }
@@ -153,7 +152,7 @@ function createFile(path: string, files: LogFiles, disk: boolean): CreatedFile {
   try {
     const first = files.makeFolder(dirname(path));
     if (disk && first !== undefined) syncFolders(dirname(path), dirname(first), files);
-    // Before anybody is kept out: most files that exist are finished logs.
+    // Before locking: most existing files are finished logs.
     if (files.find(path) !== undefined) throw exists(path);
   } catch (cause) {
     throw isHoldfastError(cause) ? cause : unwritable(path, cause);
@@ -161,7 +160,7 @@ function createFile(path: string, files: LogFiles, disk: boolean): CreatedFile {
   const unlock = lockLog(path, files);
   let descriptor: number | undefined;
   try {
-    // Exclusive: a log that is there already belongs to another session.
+    // Exclusive: an existing log belongs to another session.
     descriptor = files.open(path, 'new');
     if (disk) files.syncFolder(dirname(path));
     return { descriptor, unlock };
@@ -171,7 +170,7 @@ function createFile(path: string, files: LogFiles, disk: boolean): CreatedFile {
   }
 }
 
-/** Lets go of a log that could not be opened. What fails in this is less than what has failed before. */
+/** Releases a log that could not be opened. Ignores failures, which matter less than the original error. */
 export function giveUp(files: LogFiles, descriptor: number | undefined, unlock: () => void): void {
   try {
     try {
@@ -180,11 +179,11 @@ export function giveUp(files: LogFiles, descriptor: number | undefined, unlock: 
       unlock();
     }
   } catch {
-    // The caller throws what it could not open the log for.
+    // The caller throws the original error.
   }
 }
 
-/** Each folder that was made has its name in the one above it. */
+/** Syncs the name of each created folder in its parent. */
 function syncFolders(innermost: string, outermost: string, files: LogFiles): void {
   for (let folder = innermost; folder !== outermost && folder !== dirname(folder); ) {
     folder = dirname(folder);
@@ -195,7 +194,7 @@ function syncFolders(innermost: string, outermost: string, files: LogFiles): voi
 function exists(path: string, cause?: unknown): HoldfastError {
   return new HoldfastError(
     'log.exists',
-    `\`${path}\` exists already; a session starts a log of its own, and \`openJsonlLog\` goes on with one.`,
+    `\`${path}\` already exists; create a new session in another file, or resume this one with \`openJsonlLog\`.`,
     { cause },
   );
 }

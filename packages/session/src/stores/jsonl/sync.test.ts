@@ -11,11 +11,11 @@ const root = mkdtempSync(join(tmpdir(), 'holdfast-sync-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 const newPath = (): string => join(mkdtempSync(join(root, 'f-')), 's.jsonl');
 
-/** Files whose syncs end when they are told to, and what was done with files that matters here. */
+/** Files with manual syncs, and a record of the relevant operations. */
 function slowDisk(): {
   readonly files: LogFiles;
   readonly done: string[];
-  /** Ends the sync that is under way. */
+  /** Completes the running sync. */
   readonly end: (failure?: Error) => void;
 } {
   const done: string[] = [];
@@ -50,7 +50,7 @@ function slowDisk(): {
 const disk: JsonlOptions = { sync: 'disk' };
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Says which of `promises` have come to which end. */
+/** The outcomes of `promises` so far. */
 function watch(promises: readonly (Promise<void> | undefined)[]): readonly string[] {
   const ends = promises.map(() => 'waits');
   for (const [index, promise] of promises.entries()) {
@@ -66,19 +66,19 @@ function watch(promises: readonly (Promise<void> | undefined)[]): readonly strin
   return ends;
 }
 
-test('without the option there is nothing to wait for; another value is refused', () => {
+test('without the option there is no sync; other values are rejected', () => {
   const path = newPath();
   const store = createJsonlLog(path);
   expect('sync' in store).toBe(false);
   store.close();
   expect('sync' in openJsonlLog(path).store).toBe(false);
-  // Of a program without types.
+  // As from untyped JavaScript.
   const options = { sync: 'disc' } as unknown as JsonlOptions;
   expect(() => createJsonlLog(newPath(), options)).toThrow(expect.objectContaining({ code: 'options.invalid' }));
   expect(() => openJsonlLog(path, options)).toThrow(expect.objectContaining({ code: 'options.invalid' }));
 });
 
-test('a record is on a real disk when its sync has ended', async () => {
+test('a record is on the real disk after its sync', async () => {
   const path = newPath();
   const store = createJsonlLog(path, disk);
   store.append({ type: 'one' }, 0, 1);
@@ -91,7 +91,7 @@ test('a record is on a real disk when its sync has ended', async () => {
   expect(readLog(path).records).toHaveLength(2);
 });
 
-test('who asks while a sync is under way shares the next one', async () => {
+test('requests during a sync share the next one', async () => {
   const { files, done, end } = slowDisk();
   const store = beginJsonlLog(newPath(), files, disk);
   done.length = 0;
@@ -103,7 +103,7 @@ test('who asks while a sync is under way shares the next one', async () => {
   expect([ends, later, done]).toEqual([['waits', 'waits', 'waits'], ['waits', 'waits'], ['sync later']]);
   end();
   await turn();
-  // The first may not count for those who asked after it had begun.
+  // The first sync does not cover later requests.
   expect([ends, later, done]).toEqual([
     ['done', 'waits', 'waits'],
     ['waits', 'waits'],
@@ -115,13 +115,13 @@ test('who asks while a sync is under way shares the next one', async () => {
     ['done', 'done', 'done'],
     ['done', 'done'],
   ]);
-  // Nothing has been added.
+  // Nothing was added.
   await store.sync?.();
   expect(done).toEqual(['sync later', 'sync later']);
   store.close();
 });
 
-test('log.sync_failed is final: nobody learns from asking again, and nothing more is appended', async () => {
+test('log.sync_failed is final: further syncs and appends fail', async () => {
   const { files, done, end } = slowDisk();
   const path = newPath();
   const store = beginJsonlLog(path, files, disk);
@@ -138,7 +138,7 @@ test('log.sync_failed is final: nobody learns from asking again, and nothing mor
   expect(readLog(path).records).toHaveLength(1);
 });
 
-test('closing syncs what was appended, and says so when that fails', async () => {
+test('closing syncs appended records, and reports a failure', async () => {
   const { files, done } = slowDisk();
   const path = newPath();
   const store = beginJsonlLog(path, files, disk);
@@ -162,7 +162,7 @@ test('closing syncs what was appended, and says so when that fails', async () =>
   await expect(failing.sync?.()).rejects.toMatchObject({ code: 'session.closed' });
 });
 
-test('a file is not closed under a sync, and a closed log is free for others at once', async () => {
+test('a file is not closed during a sync, but its lock is released at once', async () => {
   const { files, done, end } = slowDisk();
   const path = newPath();
   const store = beginJsonlLog(path, files, disk);
@@ -208,7 +208,7 @@ test('log.unwritable: the name of a new file cannot be synced', () => {
   expect(existsSync(`${path}.lock`)).toBe(false);
 });
 
-test('with a snapshot the file before, the new one and its name are synced', async () => {
+test('a snapshot syncs the previous file, the new file and its name', async () => {
   const { files, done } = slowDisk();
   const path = newPath();
   const store = beginJsonlLog(path, files, disk);
@@ -217,7 +217,7 @@ test('with a snapshot the file before, the new one and its name are synced', asy
   store.append({ type: 'snapshot' }, 1, 1);
   const at = join(path, '..').slice(root.length);
   expect(done).toEqual(['sync', 'sync', `sync folder ${at}`, 'close']);
-  // Nothing is left to do.
+  // Nothing left to sync.
   await store.sync?.();
   expect(done).toHaveLength(4);
   store.append({ type: 'two' }, 2, 1);
@@ -225,7 +225,7 @@ test('with a snapshot the file before, the new one and its name are synced', asy
   expect(readLog(path).records).toHaveLength(3);
 });
 
-test('a file that a sync is under way for is closed after it, also when a new one was begun', async () => {
+test('a file is closed after its running sync, even after a rotation', async () => {
   const { files, done, end } = slowDisk();
   const closed: number[] = [];
   const path = newPath();
@@ -256,7 +256,7 @@ test('a file that a sync is under way for is closed after it, also when a new on
 test.each([
   ['of the file before', 0],
   ['of the name of the new one', 2],
-])('log.sync_failed: a sync %s fails when a snapshot is written', async (_what, failing) => {
+])('log.sync_failed: a sync %s fails during a snapshot', async (_what, failing) => {
   const { files } = slowDisk();
   let syncs = -1;
   const fail = (): void => {
@@ -282,7 +282,7 @@ test.each([
   const store = beginJsonlLog(path, failingFiles, disk);
   store.append({ type: 'one' }, 0, 1);
   const snapshot = (): void => store.append({ type: 'snapshot' }, 1, 1);
-  // The snapshot itself may have been written.
+  // The snapshot itself may be written.
   if (failing === 0) expect(snapshot).toThrow(expect.objectContaining({ code: 'log.write_failed' }));
   else snapshot();
   expect(() => store.append({ type: 'two' }, 2, 1)).toThrow(expect.objectContaining({ code: 'log.broken' }));
@@ -294,7 +294,7 @@ test.each([
   expect(readLog(path).records.map(({ type }) => type)).toEqual(failing === 0 ? ['one'] : ['one', 'snapshot']);
 });
 
-test('a new file that cannot be synced is not begun: the snapshot stands where the other records do', () => {
+test('a new file that cannot be synced is not used: the snapshot stays in the current file', () => {
   const path = newPath();
   const files: LogFiles = {
     ...nodeFiles,

@@ -2,16 +2,16 @@ import { HoldfastError } from '@holdfast/core';
 import { describeThrown } from '@holdfast/core/internal';
 import type { LogFiles } from '../../disk/files.ts';
 
-/** Brings what was appended to the disk: one sync for everybody who asks while another one is under way. */
+/** Syncs appended records to the disk: requests during a sync share the next one. */
 export class DiskSync {
   readonly #files: LogFiles;
   #descriptor: number;
   #waiting: PromiseWithResolvers<void> | undefined;
-  /** From the first request on until nobody waits. */
+  /** True from the first request until no request waits. */
   #running = false;
   #syncing = false;
   #dirty = true;
-  /** Files that are no longer written, and that a sync may still be under way for. */
+  /** Files no longer written to, which may still have a running sync. */
   readonly #leaving: number[] = [];
   #failure: HoldfastError | undefined;
 
@@ -20,17 +20,17 @@ export class DiskSync {
     this.#descriptor = descriptor;
   }
 
-  /** Set once a sync has failed: what the system kept of the records is not known, and asking again would not tell. */
+  /** Set after a failed sync: it is unknown which records are safe, and a retry would not tell. */
   get failure(): HoldfastError | undefined {
     return this.#failure;
   }
 
-  /** Something was appended. */
+  /** Called after an append. */
   touch(): void {
     this.#dirty = true;
   }
 
-  /** @throws HoldfastError `log.sync_failed`, at once or by rejecting. */
+  /** @throws HoldfastError `log.sync_failed`, synchronously or as a rejection. */
   request(): Promise<void> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     if (!this.#dirty && !this.#syncing) return Promise.resolve();
@@ -40,7 +40,7 @@ export class DiskSync {
     return promise;
   }
 
-  /** As `request`, and returns when it is done. @throws HoldfastError `log.sync_failed`. */
+  /** Synchronous `request`. @throws HoldfastError `log.sync_failed`. */
   now(): void {
     if (this.#failure !== undefined) throw this.#failure;
     if (!this.#dirty) return;
@@ -52,7 +52,7 @@ export class DiskSync {
     }
   }
 
-  /** Goes on with a file that has a new name in `folder`; what it and the one before hold is on the disk. @throws as `now`. */
+  /** Continues with a synced file that was renamed in `folder`. @throws as `now`. */
   moveTo(descriptor: number, folder: string): void {
     this.#descriptor = descriptor;
     try {
@@ -62,7 +62,7 @@ export class DiskSync {
     }
   }
 
-  /** Closes a file as soon as no sync is under way: its number may be another file's afterwards. */
+  /** Closes a file when no sync is running, because its descriptor may be reused. */
   close(descriptor: number): void {
     if (this.#running) this.#leaving.push(descriptor);
     else this.#files.close(descriptor);
@@ -83,7 +83,7 @@ export class DiskSync {
       } finally {
         this.#syncing = false;
       }
-      // Whoever was released goes on before the next sync begins, and shares it with those who wait already.
+      // Released callers run first, and share the next sync with those already waiting.
       await new Promise<void>((resolve) => process.nextTick(resolve));
     }
     this.#running = false;
@@ -94,14 +94,14 @@ export class DiskSync {
     try {
       this.#files.close(descriptor);
     } catch {
-      // What it held is on the disk, or its sync has failed and everybody knows.
+      // Its content is synced, or the failure is already reported.
     }
   }
 
   #fail(cause: unknown): HoldfastError {
     this.#failure ??= new HoldfastError(
       'log.sync_failed',
-      `The session log could not be brought to the disk (${describeThrown(cause)}): which of its last records would survive a loss of power is not known. Close it, check the disk, and open it again.`,
+      `fsync of the session log failed (${describeThrown(cause)}). The last records may not survive a power failure. Close the log, check the disk, and open it again.`,
       { cause },
     );
     return this.#failure;

@@ -5,8 +5,8 @@ import { HoldfastError } from '@holdfast/core';
 import { describeThrown } from '@holdfast/core/internal';
 import type { LogFiles } from '../../disk/files.ts';
 
-// A record's text is the line that a JSON-lines log would hold, so both have the same links and the same head. The session's row counts
-// its records and has the head: a damaged page may lose rows without an error.
+// A record's text equals its line in a JSON-lines log, so both have the same links and head. The session's row has the number of
+// records and the head, because a damaged page may lose rows without an error.
 const tables = `
   CREATE TABLE IF NOT EXISTS holdfast_sessions (
     key INTEGER PRIMARY KEY,
@@ -23,14 +23,14 @@ const tables = `
   ) STRICT;
 `;
 
-/** Opens a database for writing, and makes it where there is none. @throws HoldfastError `log.unwritable`. */
+/** Opens or creates a database for writing. @throws HoldfastError `log.unwritable`. */
 export function createDatabase(path: string, files: LogFiles): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
     makeFile(path, files);
     const made = connect(path);
     database = made;
-    // All tables or none: the process may end in between.
+    // All tables or none: the process may end between.
     inTransaction(made, () => made.exec(tables));
     return made;
   } catch (cause) {
@@ -39,7 +39,7 @@ export function createDatabase(path: string, files: LogFiles): DatabaseSync {
   }
 }
 
-/** Opens a database that is there. @throws HoldfastError `log.missing`, `log.unwritable`. */
+/** Opens an existing database. @throws HoldfastError `log.missing`, `log.unwritable`. */
 export function openDatabase(path: string): DatabaseSync {
   checkThere(path);
   let database: DatabaseSync | undefined;
@@ -55,13 +55,13 @@ export function openDatabase(path: string): DatabaseSync {
 }
 
 /**
- * Opens the write-ahead log of a database that is open, for syncs: it keeps everything that SQLite has not brought to the disk itself.
- * It is there for as long as a connection is. @throws HoldfastError `log.unwritable`.
+ * Opens the write-ahead log of an open database, for syncs: it holds everything that SQLite has not synced itself, and exists while a
+ * connection is open. @throws HoldfastError `log.unwritable`.
  */
 export function openWriteAheadLog(path: string, files: LogFiles): number {
   try {
     const realPath = realpathSync(path);
-    // Both files are of no use without their names.
+    // Both files are useless without their names.
     files.syncFolder(dirname(realPath));
     return files.open(`${realPath}-wal`, 'read-append');
   } catch (cause) {
@@ -70,8 +70,8 @@ export function openWriteAheadLog(path: string, files: LogFiles): number {
 }
 
 /**
- * Lets `read` look into a database that nobody can change meanwhile by this connection.
- * @throws HoldfastError `log.missing`, `log.unreadable` for whatever SQLite throws, and what `read` throws itself.
+ * Runs `read` on a read-only view of the database.
+ * @throws HoldfastError `log.missing`, `log.unreadable` for SQLite errors, and the errors of `read`.
  */
 export function readDatabase<Result>(path: string, read: (database: DatabaseSync) => Result): Result {
   checkThere(path);
@@ -79,7 +79,7 @@ export function readDatabase<Result>(path: string, read: (database: DatabaseSync
   try {
     database = new DatabaseSync(resolve(path), { readOnly: true });
     database.exec(waiting);
-    // One moment of it, while others write.
+    // A consistent view during concurrent writes.
     database.exec('BEGIN');
     if (!isMade(database)) throw missing(path);
     return read(database);
@@ -90,7 +90,7 @@ export function readDatabase<Result>(path: string, read: (database: DatabaseSync
   }
 }
 
-/** Runs `change` in one transaction, which keeps everybody else from writing. */
+/** Runs `change` in one transaction, which excludes other writers. */
 export function inTransaction<Result>(database: DatabaseSync, change: () => Result): Result {
   database.exec('BEGIN IMMEDIATE');
   try {
@@ -98,7 +98,7 @@ export function inTransaction<Result>(database: DatabaseSync, change: () => Resu
     database.exec('COMMIT');
     return result;
   } catch (error) {
-    // SQLite rolls back by itself after some errors, a full disk for one.
+    // SQLite rolls back by itself after some errors, such as a full disk.
     if (database.isTransaction) database.exec('ROLLBACK');
     throw error;
   }
@@ -116,19 +116,19 @@ export function unwritable(path: string, cause: unknown): HoldfastError {
   );
 }
 
-// How long to wait for another process that is writing in this instant.
+// Waits for another process that is writing.
 const waitMs = 10_000;
 const waiting = `PRAGMA busy_timeout = ${waitMs}`;
 
 function connect(path: string): DatabaseSync {
-  // Resolved, because `:memory:` and `file:` mean something else to SQLite.
+  // Resolved, because `:memory:` and `file:` are special to SQLite.
   const database = new DatabaseSync(resolve(path));
   try {
     database.exec(waiting);
     writeAhead(database);
-    // From here on a commit waits for no disk: it survives the end of the process, as a line of a file does. What made the database
-    // ready is on the disk, and so is the write-ahead log before it is copied into the database, and the database before that log
-    // begins anew.
+    // From here on a commit does not wait for the disk: it survives the end of the process, like a line in a file. The setup of the
+    // database is synced, and SQLite syncs the write-ahead log before copying it into the database, and the database before restarting
+    // that log.
     database.exec('PRAGMA synchronous = NORMAL');
     return database;
   } catch (error) {
@@ -137,7 +137,7 @@ function connect(path: string): DatabaseSync {
   }
 }
 
-/** SQLite waits for others by itself, but not here: of those who begin a new database at the same time, all but one would fail. */
+/** SQLite does not wait here by itself: of concurrent creators all but one would fail. */
 function writeAhead(database: DatabaseSync): void {
   const untilMs = performance.now() + waitMs;
   for (;;) {
@@ -147,25 +147,25 @@ function writeAhead(database: DatabaseSync): void {
     } catch (error) {
       if (!isBusy(error) || performance.now() >= untilMs) throw error;
     }
-    // Not in step with others that wait.
+    // Random, to get out of step with other waiters.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1 + Math.random() * 10);
   }
 }
 
 function isBusy(error: unknown): boolean {
-  // Further bits say what for.
+  // Higher bits have details.
   return isSqliteError(error) && 'errcode' in error && (Number(error.errcode) & 0xff) === 5;
 }
 
-/** SQLite would let everybody read what it makes. The files beside the database get its mode. */
+/** Creates the file, because SQLite would make it readable for everyone. Files beside it inherit the mode. */
 function makeFile(path: string, files: LogFiles): void {
   const folder = dirname(resolve(path));
   const firstMade = files.makeFolder(folder);
-  // Each has its name in the one above it; SQLite sees to the name of the database.
+  // Each folder's name is in its parent; SQLite syncs the database's own name.
   for (let made = folder; firstMade !== undefined && made.length >= firstMade.length; made = dirname(made)) {
     files.syncFolder(dirname(made));
   }
-  // Not opened when it is there: closing it would drop the locks that SQLite holds on it elsewhere in this process.
+  // Not opened if it exists: closing it would drop SQLite's locks elsewhere in this process.
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
 }
 
@@ -173,13 +173,13 @@ function checkThere(path: string): void {
   if (!existsSync(path)) throw missing(path);
 }
 
-/** False: the process that was making it has ended before there was a table in it. */
+/** False if a process ended while creating it. */
 function isMade(database: DatabaseSync): boolean {
   return database.prepare('SELECT 1 FROM sqlite_master LIMIT 1').get() !== undefined;
 }
 
 function missing(path: string): HoldfastError {
-  return new HoldfastError('log.missing', `There is no session database at \`${path}\`.`);
+  return new HoldfastError('log.missing', `No session database at \`${path}\`.`);
 }
 
 export function unreadable(path: string, cause: unknown): HoldfastError {

@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const long = inject('long');
 
-// Begins a session or goes on with it, and says the number of every record that the store has acknowledged.
+// Creates or resumes a session, and prints the number of every acknowledged record.
 const writer = `
   import { writeSync } from 'node:fs';
   import { openSqliteLog, createSqliteLog } from ${JSON.stringify(new URL('../../sqlite.ts', import.meta.url).href)};
@@ -36,9 +36,9 @@ interface Work {
   readonly begins: boolean;
   readonly count: number;
   readonly characters: number;
-  /** Every so many records a snapshot, from which the log is opened. Default: none. */
+  /** Records per snapshot, from which the log is opened. Default: none. */
   readonly snapshotEvery?: number;
-  /** Kills the process once it has said so much. */
+  /** Kills the process after this output. */
   readonly killAfterBytes?: number;
 }
 
@@ -53,7 +53,7 @@ function runProcess(program: string, parameters: readonly string[]): ChildProces
   ]);
 }
 
-/** Runs a writer to its end; answers the number of the last record that it knew to be kept. */
+/** Runs a writer until it ends; returns the number of the last acknowledged record. */
 async function write(
   work: Work,
 ): Promise<{ readonly acknowledged: number; readonly signal: unknown; readonly errors: string }> {
@@ -77,9 +77,9 @@ async function write(
 
 test.each([
   { records: 'small', characters: 10 },
-  // More than a page of the database each, and more than the write-ahead log holds before it is copied back.
+  // Larger than a database page, and than the write-ahead log before it is copied back.
   { records: 'large', characters: 100_000 },
-])('killed at any instant, a writer of $records records loses none that was acknowledged', async ({ characters }) => {
+])('killed at any instant, a writer of $records records loses no acknowledged one', async ({ characters }) => {
   const path = join(folder, `${characters}.db`);
   const sessionId = 'killed';
   const rounds = long > 0 ? Math.ceil(60 * long) : 4;
@@ -103,7 +103,7 @@ test.each([
     expect(records.length).toBeGreaterThan(acknowledged);
     expect(acknowledged).toBeGreaterThan(-1);
   }
-  // Nobody has let go of the session; its last writer is dead.
+  // The session was never released; its last writer is dead.
   const { store, records } = openSqliteLog(path, { sessionId });
   const next = (records.at(-1)?.seq ?? -1) + 1;
   expect([records[0]?.type, records.length <= 7, next >= rounds]).toEqual(['snapshot', true, true]);
@@ -112,7 +112,7 @@ test.each([
   expect(readSqliteLog(path, { sessionId }).records).toHaveLength(next + 1);
 });
 
-test('processes that begin sessions in one new database at the same time all do', async () => {
+test('concurrent processes can all create sessions in one new database', async () => {
   const path = join(folder, 'shared.db');
   const ids = ['a', 'b', 'c', 'd'];
   const ends = await Promise.all(
@@ -123,7 +123,7 @@ test('processes that begin sessions in one new database at the same time all do'
   for (const sessionId of ids) expect(readSqliteLog(path, { sessionId }).problem).toBeUndefined();
 });
 
-// Says how its opening ended, and keeps the session until nobody wants an answer any more.
+// Prints the result of opening, and holds the session until stdin closes.
 const opener = `
   import { openSqliteLog } from ${JSON.stringify(new URL('../../sqlite.ts', import.meta.url).href)};
   const [path, sessionId] = process.argv.slice(1);
@@ -139,10 +139,10 @@ const opener = `
   process.stdout.write('ready');
 `;
 
-test('of many processes that open a session of a killed one, exactly one has it', async () => {
+test("of many processes that open a killed process's session, exactly one succeeds", async () => {
   const path = join(folder, 'race.db');
   const sessionId = 's';
-  // Long, so that they read it at the same time.
+  // Large, so that reads overlap.
   await write({ path, sessionId, begins: true, count: long > 0 ? 20_000 : 2_000, characters: 10 });
   const database = new DatabaseSync(path);
   const dead = JSON.stringify({ ...(JSON.parse(newWriter()) as object), pid: 2 ** 30 });
@@ -163,7 +163,7 @@ test('of many processes that open a session of a killed one, exactly one has it'
   database.close();
 });
 
-test('log.locked: another process that has the session open is not pushed aside', async () => {
+test('log.locked: a session open in another process is not taken over', async () => {
   const path = join(folder, 'locked.db');
   await write({ path, sessionId: 's', begins: true, count: 1, characters: 10 });
   const { store } = openSqliteLog(path, { sessionId: 's' });

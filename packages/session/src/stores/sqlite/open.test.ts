@@ -18,7 +18,7 @@ const sessionId = 's';
 const code = (name: string): unknown => expect.objectContaining({ code: name });
 const numbers = (records: Iterable<LogRecord>): readonly number[] => [...records].map(({ seq }) => seq);
 
-/** Appends a record for each type, after what is there. */
+/** Appends a record for each type. */
 function appendAll(store: SqliteLog, types: readonly string[], from = 0): void {
   for (const [index, type] of types.entries()) store.append({ type, text: `größe ${from + index}` }, from + index, 1);
 }
@@ -30,7 +30,7 @@ function writeLog(types: readonly string[], path = newPath()): string {
   return path;
 }
 
-/** Changes a database behind the store's back. */
+/** Changes a database without the store. */
 function change(path: string, ...statements: readonly string[]): void {
   const database = new DatabaseSync(path, { enableForeignKeyConstraints: false });
   for (const statement of statements) database.exec(statement);
@@ -50,7 +50,7 @@ function codeOf(action: () => unknown): string {
 test.each([
   ['nothing in it yet', undefined],
   ['no table in it yet', 'PRAGMA journal_mode = WAL'],
-] as const)('a process that ended while it made the database, with %s, leaves none', async (_name, begun) => {
+] as const)('a database left incomplete, with %s, counts as missing', async (_name, begun) => {
   const path = newPath();
   writeFileSync(path, '');
   if (begun !== undefined) change(path, begun);
@@ -64,7 +64,7 @@ test.each([
 const withSnapshots = ['note', 'snapshot', 'note', 'snapshot', 'note', 'note'];
 
 describe('snapshots', () => {
-  test('a log is opened from its last snapshot on, and read as a whole', () => {
+  test('a log is opened from its last snapshot, and read in full', () => {
     const path = writeLog(withSnapshots);
     const { records, store } = openSqliteLog(path, { sessionId });
     expect(numbers(records)).toEqual([3, 4, 5]);
@@ -84,7 +84,7 @@ describe('snapshots', () => {
     }
   });
 
-  test('what only looks like a snapshot is none', () => {
+  test('text that only looks like a snapshot is ignored', () => {
     const path = newPath();
     const store = createSqliteLog(path, { sessionId });
     store.append({ type: 'snapshot' }, 0, 1);
@@ -109,7 +109,7 @@ describe('snapshots', () => {
       'another one is forged after it',
       `UPDATE holdfast_records SET text = replace(text, 'note', 'snapshot') WHERE seq = 4`,
     ],
-  ])('opening finds that %s', (_what, statement) => {
+  ])('opening detects: %s', (_what, statement) => {
     const path = writeLog(withSnapshots);
     change(path, statement);
     const found = codeOf(() => openSqliteLog(path, { sessionId }));
@@ -117,7 +117,7 @@ describe('snapshots', () => {
     expect(readSqliteLog(path, { sessionId }).problem?.code).toBe(found);
   });
 
-  test('what is edited before that is found by whoever reads it', () => {
+  test('an edit before the snapshot is detected on reading', () => {
     const path = writeLog(withSnapshots);
     change(path, "UPDATE holdfast_records SET text = replace(text, 'größe', 'klein') WHERE seq = 0");
     const { store } = openSqliteLog(path, { sessionId });
@@ -129,7 +129,7 @@ describe('snapshots', () => {
     expect(readSqliteLog(path, { sessionId }).problem).toMatchObject({ code: 'log.chain', seq: 1 });
   });
 
-  test('are due by what was appended since the last one, also before the log was opened', () => {
+  test('are due by the bytes since the last one, including those from before opening', () => {
     const path = newPath();
     const options = { sessionId, snapshotAfterBytes: 1_000 };
     const text = 'ß'.repeat(250);
@@ -144,7 +144,7 @@ describe('snapshots', () => {
     expect(store.snapshotDue).toBe(true);
     store.append({ type: 'snapshot', text: text.slice(4) }, 2, 1);
     expect(store.snapshotDue).toBe(false);
-    // Three times the last one, at least.
+    // At least three times the last one.
     for (const [seq, due] of [3, 4, 5].map((number) => [number, number === 5] as const)) {
       store.append({ type: 'note', text }, seq, 1);
       expect(store.snapshotDue).toBe(due);
@@ -156,7 +156,7 @@ describe('snapshots', () => {
     store.close();
   });
 
-  test('one that could not be written is not asked for again at once', () => {
+  test('a failed snapshot is not requested again at once', () => {
     const path = newPath();
     const store = createSqliteLog(path, { sessionId, snapshotAfterBytes: 10 });
     store.append({ type: 'note' }, 0, 1);
@@ -178,7 +178,7 @@ describe('snapshots', () => {
 });
 
 describe('reading a store', () => {
-  test('gives what is there when it gets there, a few records at a time', () => {
+  test('returns current records in batches', () => {
     const store = createSqliteLog(newPath(), { sessionId });
     const text = 'x'.repeat(100_000);
     for (let seq = 0; seq < 10; seq += 1) store.append({ type: 'note', text }, seq, 1);
@@ -186,7 +186,7 @@ describe('reading a store', () => {
     for (const { seq } of store.read(1)) {
       seen.push(seq);
       if (seq === 4) store.append({ type: 'note', text }, 10, 1);
-      // A reader in the middle of another one.
+      // A reader within another one.
       if (seq === 6) expect(numbers(store.read(9))).toEqual([9, 10]);
     }
     expect(seen).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
@@ -223,7 +223,7 @@ describe('reading a store', () => {
     store.close();
   });
 
-  test('log.unreadable: its table is gone', () => {
+  test('log.unreadable: the table is missing', () => {
     const path = newPath();
     const store = createSqliteLog(path, { sessionId });
     appendAll(store, ['note']);
@@ -248,9 +248,9 @@ describe('a writer that did not close the session', () => {
   test.each([
     ['on another machine', { host: 'elsewhere' }],
     ['in another container', { pidSpace: 'pid:[1]' }],
-  ])('log.locked: %s it may still be there, until somebody says that it is not', (_what, other) => {
+  ])('log.locked: %s it may still run, unless `takeOver` is set', (_what, other) => {
     const path = newPath();
-    // A number that no process of ours has.
+    // Not a PID of ours.
     const writer = JSON.stringify({ ...(JSON.parse(mine(path)) as object), pid: 2 ** 30, ...other });
     left(path, `'${writer}'`);
     expect(() => openSqliteLog(path, { sessionId })).toThrow(
@@ -267,9 +267,9 @@ describe('a writer that did not close the session', () => {
 
   test.each([
     ['of an earlier version', `{"pid":${2 ** 30},"start":"boot:1","token":"x"}`],
-    ['that does not say who it is', 'nobody'],
-    ['that is no text of ours', '[1]'],
-  ])('log.locked: of one %s it cannot be known', (_what, writer) => {
+    ['without an identity', 'nobody'],
+    ['in an unknown format', '[1]'],
+  ])('log.locked: the state of a writer %s is unknown', (_what, writer) => {
     const path = newPath();
     mine(path);
     left(path, `'${writer}'`);
@@ -277,7 +277,7 @@ describe('a writer that did not close the session', () => {
     openSqliteLog(path, { sessionId, takeOver: true }).store.close();
   });
 
-  test('one that has ended is followed, and one that runs is not pushed aside', () => {
+  test('an ended writer is replaced, a running one is not', () => {
     const path = newPath();
     const writer = mine(path);
     left(path, `'${JSON.stringify({ ...(JSON.parse(writer) as object), pid: 2 ** 30 })}'`);
@@ -289,7 +289,7 @@ describe('a writer that did not close the session', () => {
     store.close();
   });
 
-  test('whoever was refused holds nothing, and other sessions can be written meanwhile', () => {
+  test('a rejected writer holds no lock, and other sessions stay writable', () => {
     const path = writeLog(withSnapshots);
     change(path, 'DELETE FROM holdfast_records WHERE seq = 4');
     expect(codeOf(() => openSqliteLog(path, { sessionId }))).toBe('log.sequence');
@@ -300,7 +300,7 @@ describe('a writer that did not close the session', () => {
   });
 });
 
-test.each(["x'ff'", "x'f09f98'", "x'efbfbdff'"])('a replacement character that was %s is found', (bytes) => {
+test.each(["x'ff'", "x'f09f98'", "x'efbfbdff'"])('a replacement character that was %s is detected', (bytes) => {
   const path = newPath();
   const store = createSqliteLog(path, { sessionId });
   for (const seq of [0, 1, 2]) store.append({ type: 'note', text: 'odd \ufffd sign' }, seq, 1);

@@ -29,15 +29,14 @@ import { lockedSession, newWriter, readWriter } from './writer.ts';
 
 export interface OpenSqliteLogOptions extends SqliteLogOptions {
   /**
-   * Also from a writer of which it cannot be known whether it has ended: on another machine, or in another container. It can append
-   * nothing more. Default: false.
+   * Takes the session over even if it is unknown whether its writer has ended: on another machine, or in another container. That writer can
+   * then append nothing more. Default: false.
    */
   readonly takeOver?: boolean;
 }
 
 /**
- * Keeps sessions in a database, for `openSession`: `createSqliteLog` for an id that the database does not have, else `openSqliteLog`,
- * with their errors.
+ * Stores sessions in a database, for `openSession`: `createSqliteLog` for a new id, else `openSqliteLog`, with their errors.
  */
 export function sqliteStore(path: string, options: Omit<OpenSqliteLogOptions, 'sessionId'> = {}): SessionLogs {
   return {
@@ -50,25 +49,26 @@ export function sqliteStore(path: string, options: Omit<OpenSqliteLogOptions, 's
 }
 
 /**
- * Begins a session's log in a database, making the file and its folder where there is none. `append` returns when the operating
- * system has the row: it survives the end of the process. Each row holds the SHA-256 of the row before it, so that an edit
- * anywhere but at the end shows. One process at a time writes a session; many may write other sessions of the database.
+ * Creates a session's log in a database, and the file and its folder if missing. `append` returns when the operating system has the
+ * row, which then survives the end of the process. Each row holds the SHA-256 of the previous one, which reveals any edit except at the
+ * end. One process at a time writes a session; others may write other sessions of the database.
  *
- * @throws HoldfastError `log.exists`, `log.unwritable`, `options.invalid`; from `append` `log.write_failed`, after which nothing of
- * the record is left, `log.record.too_long` for one of more than 256 MiB, `log.locked` when another process has taken the session
- * over, `log.sequence` for a record that does not follow the last one, `session.closed`; from `close` `log.write_failed`; from `sync` and `close` `log.sync_failed`, after which every append throws `log.broken`.
+ * @throws HoldfastError `log.exists`, `log.unwritable`, `options.invalid`; from `append` `log.write_failed`, which leaves nothing of the
+ * record, `log.record.too_long` above 256 MiB, `log.locked` if another process has taken the session over, `log.sequence` for a record
+ * that is not the next, `session.closed`; from `close` `log.write_failed`; from `sync` and `close` `log.sync_failed`, after which every
+ * append throws `log.broken`.
  */
 export function createSqliteLog(path: string, options: SqliteLogOptions): SqliteLog {
   return beginSqliteLog(path, options, nodeFiles);
 }
 
-/** As `createSqliteLog`, with other files for the syncs. */
+/** `createSqliteLog` with other file operations for syncs. */
 export function beginSqliteLog(path: string, options: SqliteLogOptions, files: LogFiles): SqliteLog {
   const { sessionId } = options;
   if (typeof sessionId !== 'string' || sessionId === '' || !sessionId.isWellFormed()) {
     throw new HoldfastError(
       'options.invalid',
-      `\`sessionId\` must be a string of well-formed Unicode that is not empty, got ${JSON.stringify(sessionId)}.`,
+      `\`sessionId\` must be a non-empty string of well-formed Unicode, got ${JSON.stringify(sessionId)}.`,
     );
   }
   const gauge = new SnapshotGauge(options);
@@ -81,11 +81,10 @@ export function beginSqliteLog(path: string, options: SqliteLogOptions, files: L
 }
 
 /**
- * Opens a session's log to go on with it: reads and verifies it from its last snapshot on, and takes over from a writer whose process
- * has ended.
+ * Opens a session's log to resume it: reads and verifies it from its last snapshot on. Takes over from a writer whose process has ended.
  *
- * @throws HoldfastError `log.missing`, `log.locked` when somebody has it open, `log.unwritable`, `options.invalid`;
- * `log.record.invalid`, `log.sequence` and `log.chain` for one that was changed, with `path`, `sessionId` and the record's `seq` in `data`.
+ * @throws HoldfastError `log.missing`, `log.locked` if it is open elsewhere, `log.unwritable`, `options.invalid`;
+ * `log.record.invalid`, `log.sequence` and `log.chain` for a changed log, with `path`, `sessionId` and the record's `seq` in `data`.
  */
 export function openSqliteLog(
   path: string,
@@ -97,7 +96,7 @@ export function openSqliteLog(
   return withDatabase(openDatabase(path), { path, options, files: nodeFiles, disk }, (open) => {
     const { database } = open;
     const before = checkWhole(open, readTail(database, findFree(open, takeOver).key, gauge));
-    // Others wait for this transaction, so nearly everything is read before it.
+    // Other writers wait for this transaction, so nearly everything is read before it.
     const { key, since } = inTransaction(database, () => {
       const free = findFree(open, takeOver);
       const rest = readRows(database, free.key, { place: before.place, gauge });
@@ -110,12 +109,12 @@ export function openSqliteLog(
   });
 }
 
-/** Answers its key. */
+/** Returns the session's key. */
 function insertSession({ database, path, options: { sessionId } }: OpenDatabase, writer: string): number {
   if (findSession(database, sessionId) !== undefined) {
     throw new HoldfastError(
       'log.exists',
-      `\`${path}\` has a session \`${sessionId}\` already; go on with it by \`openSqliteLog\`, or begin one with another id.`,
+      `\`${path}\` already has a session \`${sessionId}\`; resume it with \`openSqliteLog\`, or use another id.`,
       { data: { path, sessionId } },
     );
   }
@@ -123,7 +122,7 @@ function insertSession({ database, path, options: { sessionId } }: OpenDatabase,
   return Number(insert.run(sessionId, writer, beginning.head).lastInsertRowid);
 }
 
-/** A session that nobody has open. */
+/** Finds a session that is not open elsewhere. */
 function findFree({ database, path, options: { sessionId } }: OpenDatabase, takeOver: boolean): SessionRow {
   const session = getSession(database, path, sessionId);
   const holder = session.writer === null ? undefined : readWriter(session.writer);
@@ -138,7 +137,7 @@ function checkWhole({ path, options: { sessionId } }: OpenDatabase, reading: Row
   return reading;
 }
 
-/** Closes the database when `use` fails. */
+/** Closes the database if `use` fails. */
 function withDatabase<Result>(
   database: DatabaseSync,
   { disk, ...parts }: Omit<OpenDatabase, 'database' | 'syncing'> & { readonly disk: boolean },

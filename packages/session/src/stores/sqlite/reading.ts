@@ -2,11 +2,11 @@ import type { LogRecord } from '../../log/log.ts';
 import { readDatabase } from './database.ts';
 import { compareEnd, getSession, readRows, type SqliteLogProblem } from './rows.ts';
 
-/** What a database holds of one session, as far as it can be trusted. */
+/** The verified part of a session's log. */
 export interface SqliteLogReading {
   /** In order, up to the first problem. */
   readonly records: readonly LogRecord[];
-  /** The link that the next record would carry; note it elsewhere to find rows that were cut off at the end later. */
+  /** The link that the next record would carry; note it elsewhere to detect missing rows at the end later. */
   readonly head: string;
   readonly problem?: SqliteLogProblem;
 }
@@ -14,13 +14,13 @@ export interface SqliteLogReading {
 /** A session of a database. */
 export interface SqliteSession {
   readonly sessionId: string;
-  /** How many rows it has; nothing is verified. */
+  /** Number of rows, unverified. */
   readonly records: number;
 }
 
 /**
- * Reads and verifies all of a session's log without writing, also while somebody writes it; a damaged one still gives its good
- * beginning. @throws HoldfastError `log.missing` (the database or the session), `log.unreadable`.
+ * Reads and verifies all of a session's log without writing, also during writes; a damaged log still returns its valid beginning.
+ * @throws HoldfastError `log.missing` (the database or the session), `log.unreadable`.
  */
 export function readSqliteLog(path: string, { sessionId }: { readonly sessionId: string }): SqliteLogReading {
   return readDatabase(path, (database) => {
@@ -30,7 +30,7 @@ export function readSqliteLog(path: string, { sessionId }: { readonly sessionId:
   });
 }
 
-/** The sessions of a database, in the order in which they were made. @throws HoldfastError `log.missing`, `log.unreadable`. */
+/** The sessions of a database in order of creation. @throws HoldfastError `log.missing`, `log.unreadable`. */
 export function listSqliteSessions(path: string): readonly SqliteSession[] {
   return readDatabase(path, (database) =>
     database

@@ -8,13 +8,13 @@ import type { SnapshotGauge } from '../../log/snapshot-gauge.ts';
 export interface SessionRow {
   readonly key: number;
   readonly writer: string | null;
-  /** After its last record. */
+  /** Position after its last record. */
   readonly end: ChainPlace;
 }
 
 /** The row of a session, if there is one. */
 export function findSession(database: DatabaseSync, sessionId: string): SessionRow | undefined {
-  // The index gives the key, the table everything else. Integers as text: a damaged one may be too large for JavaScript.
+  // The index gives the key, the table the rest. Integers as text: a damaged one may exceed JavaScript's range.
   const found = database.prepare('SELECT CAST(key AS TEXT) AS key FROM holdfast_sessions WHERE id = ?').get(sessionId);
   if (found === undefined) return undefined;
   const key = Number(found['key']);
@@ -30,7 +30,7 @@ export function findSession(database: DatabaseSync, sessionId: string): SessionR
   };
 }
 
-/** The row of a session. @throws HoldfastError `log.missing`; `log.unreadable` when the table that should have it is damaged. */
+/** The row of a session. @throws HoldfastError `log.missing`; `log.unreadable` if the table is damaged. */
 export function getSession(database: DatabaseSync, path: string, sessionId: string): SessionRow {
   const session = findSession(database, sessionId);
   if (session !== undefined) return session;
@@ -39,34 +39,34 @@ export function getSession(database: DatabaseSync, path: string, sessionId: stri
   if (finding === 'ok') {
     throw new HoldfastError('log.missing', `There is no session \`${sessionId}\` in \`${path}\`.`, { data });
   }
-  const message = `The session database \`${path}\` is damaged: ${finding}. Whether it has the session \`${sessionId}\` is unknown; put a copy of the file back.`;
+  const message = `The session database \`${path}\` is damaged: ${finding}. It may contain the session \`${sessionId}\`; restore a copy of the file.`;
   throw new HoldfastError('log.unreadable', message, { data });
 }
 
-/** Some of a session's rows, as far as they can be trusted. */
+/** The verified part of a session's rows. */
 export interface RowsReading {
   /** In order, up to the first problem. */
   readonly records: readonly LogRecord[];
-  /** After the last of them. */
+  /** After the last of the records. */
   readonly place: ChainPlace;
   readonly problem?: SqliteLogProblem;
 }
 
 export interface SqliteLogProblem extends ChainProblem {
-  /** The record that was expected. */
+  /** Number of the expected record. */
   readonly seq: number;
 }
 
 export interface ReadRowsOptions {
-  /** Where to begin. Default: with the first record. */
+  /** Start position. Default: the first record. */
   readonly place?: ChainPlace;
-  /** Stops after the record with which it has read so many bytes. Default: reads all. */
+  /** Stops after the record that reaches this many bytes. Default: reads all. */
   readonly maxBytes?: number;
-  /** Told of every record. */
+  /** Notified of every record. */
   readonly gauge?: SnapshotGauge;
 }
 
-/** Reads and verifies the rows from a place on. */
+/** Reads and verifies the rows from a position on. */
 export function readRows(
   database: DatabaseSync,
   key: number,
@@ -75,9 +75,9 @@ export function readRows(
   const records: LogRecord[] = [];
   let { seq, head } = place;
   let bytes = 0;
-  // From the beginning also what is numbered below it, which nobody of us has written.
+  // From the beginning also negative numbers, which our stores never write.
   const rows = database
-    // As text, for somebody may have written a number that is none of JavaScript's.
+    // As text, because an edited number may not be a JavaScript number.
     .prepare(
       'SELECT CAST(seq AS TEXT) AS number, text FROM holdfast_records WHERE session = ? AND seq >= ? ORDER BY seq',
     )
@@ -98,7 +98,7 @@ export function readRows(
   return { records, place: { seq, head } };
 }
 
-/** A log whose end is not what its session's row says is damaged, or the row is. */
+/** Compares the end of a log with its session's row: if they differ, one is damaged. */
 export function compareEnd(reading: RowsReading, { seq, head }: ChainPlace): RowsReading {
   const { place, problem } = reading;
   if (problem !== undefined || (place.seq === seq && place.head === head)) return reading;
@@ -109,7 +109,7 @@ export function compareEnd(reading: RowsReading, { seq, head }: ChainPlace): Row
   return { ...reading, problem: found };
 }
 
-// What is no UTF-8 comes back as U+FFFD: a row that has one may hold other bytes than its text tells.
+// SQLite returns invalid UTF-8 as U+FFFD: the bytes of such a row may differ from its text.
 function parseRow(
   database: DatabaseSync,
   key: number,
@@ -121,21 +121,21 @@ function parseRow(
       .get(key, seq);
     const bytes = row?.['bytes'];
     if (!(bytes instanceof Uint8Array) || !Buffer.from(text).equals(bytes)) {
-      return { code: 'log.record.invalid', message: `Record ${seq} is no text.` };
+      return { code: 'log.record.invalid', message: `Record ${seq} is not valid UTF-8 text.` };
     }
   }
   return parseRecord(text, { seq, head });
 }
 
-/** Reads and verifies the rows from the last snapshot on, and that it follows the row before it. */
+/** Reads and verifies the rows from the last snapshot on, and its link to the previous row. */
 export function readTail(database: DatabaseSync, key: number, gauge: SnapshotGauge): RowsReading {
   const seq = findLastSnapshot(database, key);
-  // Without the row before it, whatever is wrong with the log shows from the beginning.
+  // If the previous row is missing, reading from the beginning reports the problem.
   const place = seq === undefined ? undefined : findPlace(database, key, seq);
   return readRows(database, key, { gauge, ...(place && { place }) });
 }
 
-/** The place before the record `seq`: its link is the last row's. `undefined` when there is no such row. */
+/** The position before record `seq`, linked to the previous row. `undefined` if that row is missing. */
 export function findPlace(database: DatabaseSync, key: number, seq: number): ChainPlace | undefined {
   if (seq === 0) return beginning;
   const row = database.prepare('SELECT text FROM holdfast_records WHERE session = ? AND seq = ?').get(key, seq - 1);
@@ -143,8 +143,8 @@ export function findPlace(database: DatabaseSync, key: number, seq: number): Cha
 }
 
 /**
- * Backwards from the end, so at most over what is read next in any case, and without parsing. A snapshot's type is the first field
- * that is its own, and what comes before that is shorter than the part that is looked through; any other is read from further back.
+ * Searches backwards, so over little more than is read next anyway, and without parsing. A snapshot's type is its first own field and
+ * lies within the searched part; a snapshot in another format is skipped, and reading starts further back.
  */
 function findLastSnapshot(database: DatabaseSync, key: number): number | undefined {
   const rows = database
@@ -156,7 +156,7 @@ function findLastSnapshot(database: DatabaseSync, key: number): number | undefin
   return undefined;
 }
 
-/** Other records may have such a field somewhere in theirs. */
+/** Other records may contain the same text. */
 function isSnapshot(text: string): boolean {
   try {
     return (JSON.parse(text) as { readonly type?: unknown }).type === 'snapshot';
@@ -165,7 +165,7 @@ function isSnapshot(text: string): boolean {
   }
 }
 
-/** `next`: how the row after it is numbered, when there is one. */
+/** `next`: number of the following row, if there is one. */
 export function missingRow(seq: number, next?: string): SqliteLogProblem {
   const found = next === undefined ? 'it has no row' : `the next row is numbered ${next}`;
   return { code: 'log.sequence', seq, message: `Record ${seq} is missing: ${found}.` };
@@ -182,7 +182,7 @@ export function damagedLog({
 }): HoldfastError {
   return new HoldfastError(
     code,
-    `The session \`${sessionId}\` in \`${path}\` is damaged: ${message} \`readSqliteLog\` gives the ${seq} records before that.`,
+    `The session \`${sessionId}\` in \`${path}\` is damaged: ${message} \`readSqliteLog\` returns the ${seq} records before that.`,
     { data: { path, sessionId, seq } },
   );
 }

@@ -26,14 +26,14 @@ function writeLog(count: number, path = newPath(), id = sessionId): string {
   return path;
 }
 
-/** Changes a database behind the store's back. */
+/** Changes a database without the store. */
 function change(path: string, ...statements: readonly string[]): void {
   const database = new DatabaseSync(path);
   for (const statement of statements) database.exec(statement);
   database.close();
 }
 
-test('a session is gone on with, and one file holds many', async () => {
+test('a session is resumed, and one file holds many', async () => {
   const path = newPath();
   const notes = defineSlice<string>({
     id: 'notes',
@@ -52,7 +52,7 @@ test('a session is gone on with, and one file holds many', async () => {
     { sessionId: 'other', records: 3 },
     { sessionId: 's', records: 3 },
   ]);
-  // Also while it is written.
+  // Also during writes.
   const { records, problem } = readSqliteLog(path, { sessionId });
   expect(problem).toBeUndefined();
   expect(
@@ -63,7 +63,7 @@ test('a session is gone on with, and one file holds many', async () => {
   await second.close();
 });
 
-test('the same records have the same head as in a file of lines', () => {
+test('records have the same head as in a JSON-lines file', () => {
   const path = newPath();
   const stores = [createSqliteLog(path, { sessionId }), createJsonlLog(`${path}.jsonl`)];
   for (const store of stores) {
@@ -74,7 +74,7 @@ test('the same records have the same head as in a file of lines', () => {
   expect(readSqliteLog(path, { sessionId }).head).toBe(readLog(`${path}.jsonl`).head);
 });
 
-test('only its owner reads what is made', () => {
+test('created files are readable only by their owner', () => {
   const path = writeLog(1);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   const store = createSqliteLog(path, { sessionId: 'open' });
@@ -87,8 +87,13 @@ const edit = (from: string, to: string, seq: number): string =>
 const move = (from: number, to: number): string => `UPDATE holdfast_records SET seq = ${to} WHERE seq = ${from}`;
 
 test.each([
-  ['a row deleted', ['DELETE FROM holdfast_records WHERE seq = 1'], 'log.sequence', 1],
-  ['a row deleted, the others moved up', ['DELETE FROM holdfast_records WHERE seq = 1', move(2, 1)], 'log.sequence', 1],
+  ['a deleted row', ['DELETE FROM holdfast_records WHERE seq = 1'], 'log.sequence', 1],
+  [
+    'a deleted row with the others renumbered',
+    ['DELETE FROM holdfast_records WHERE seq = 1', move(2, 1)],
+    'log.sequence',
+    1,
+  ],
   ['two rows swapped', [move(1, 9), move(2, 1), move(9, 2)], 'log.sequence', 1],
   [
     'a row doubled',
@@ -97,7 +102,7 @@ test.each([
     3,
   ],
   [
-    'a row inserted that is numbered well',
+    'an inserted row with a valid number',
     [
       move(3, 4),
       `INSERT INTO holdfast_records SELECT session, 3, replace(text, '"seq":2', '"seq":3') FROM holdfast_records WHERE seq = 2`,
@@ -108,22 +113,22 @@ test.each([
   ['a row edited', [edit('größe 1', 'größe 9', 1)], 'log.chain', 2],
   ['a link edited', [edit('"prev":"', '"prev":"0', 1)], 'log.chain', 1],
   ['a number edited', [edit('"seq":2', '"seq":7', 2)], 'log.sequence', 2],
-  ['the number of a row edited', [move(3, 7)], 'log.sequence', 3],
-  ['the number of a row edited to one before all', [move(2, -1)], 'log.sequence', 0],
+  ['an edited number', [move(3, 7)], 'log.sequence', 3],
+  ['a number edited below the first', [move(2, -1)], 'log.sequence', 0],
   [
-    'the number of a row edited to the largest',
+    'a number edited to the largest',
     ['UPDATE holdfast_records SET seq = 9223372036854775807 WHERE seq = 3'],
     'log.sequence',
     3,
   ],
   [
-    'the session of a row edited',
+    'an edited session of a row',
     ['PRAGMA foreign_keys = OFF', 'UPDATE holdfast_records SET session = 9 WHERE seq = 2'],
     'log.sequence',
     2,
   ],
-  ['text that is no JSON', [`UPDATE holdfast_records SET text = '{"seq":2,' WHERE seq = 2`], 'log.record.invalid', 2],
-  ['text that is no record', [`UPDATE holdfast_records SET text = '[]' WHERE seq = 2`], 'log.record.invalid', 2],
+  ['text that is not JSON', [`UPDATE holdfast_records SET text = '{"seq":2,' WHERE seq = 2`], 'log.record.invalid', 2],
+  ['text that is not a record', [`UPDATE holdfast_records SET text = '[]' WHERE seq = 2`], 'log.record.invalid', 2],
 ] as const)('%s is found', (_what, statements, expected, seq) => {
   const path = writeLog(4);
   change(path, ...statements);
@@ -133,7 +138,7 @@ test.each([
   expect(() => openSqliteLog(path, { sessionId })).toThrow(
     expect.objectContaining({ code: expected, data: { path, sessionId, seq } }),
   );
-  // Whoever was refused holds nothing: it is the damage again that refuses the next one.
+  // A rejected writer holds no lock: the next attempt fails on the damage again.
   expect(() => openSqliteLog(path, { sessionId })).toThrow(code(expected));
 });
 
@@ -149,7 +154,7 @@ test('log.missing: no database, no session', () => {
 test.each([
   { where: 'table', page: 2 },
   { where: 'index', page: 3 },
-])('log.unreadable: the $where of the sessions is damaged', ({ page }) => {
+])('log.unreadable: damaged $where of the sessions', ({ page }) => {
   const path = writeLog(2, newPath(), 'monday');
   const bytes = readFileSync(path);
   const start = (page - 1) * 4096;
@@ -161,7 +166,7 @@ test.each([
   }
 });
 
-test('log.exists: a session starts a log of its own', () => {
+test('log.exists: an id is unique', () => {
   expect(() => createSqliteLog(writeLog(1), { sessionId })).toThrow(code('log.exists'));
 });
 
@@ -174,7 +179,7 @@ test('log.unreadable, log.unwritable', () => {
   expect(() => createSqliteLog(folder, { sessionId })).toThrow(code('log.unwritable'));
 });
 
-/** A new database that somebody is writing in this instant; `meet` is called when it refuses to be made ready. */
+/** A new database during another's write; `meet` is called when it refuses setup. */
 function makeBusy(
   meet: (writer: DatabaseSync) => void,
 ): { readonly path: string; readonly met: () => number } & Disposable {
@@ -202,7 +207,7 @@ function makeBusy(
   };
 }
 
-test('who begins a session in a database that another one is making waits for that', () => {
+test('a session in a database under construction waits for it', () => {
   using busy = makeBusy((writer) => {
     if (busy.met() === 3) writer.exec('COMMIT');
   });
@@ -211,7 +216,7 @@ test('who begins a session in a database that another one is making waits for th
   expect(readSqliteLog(busy.path, { sessionId }).records).toHaveLength(2);
 });
 
-test('log.unwritable: a database that another one is making for too long', () => {
+test('log.unwritable: a database under construction for too long', () => {
   let nowMs = 0;
   const now = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
   using busy = makeBusy(() => {
@@ -226,7 +231,7 @@ test.each(['', '\ud800'])('options.invalid: the id %j', (id) => {
   expect(() => createSqliteLog(newPath(), { sessionId: id })).toThrow(code('options.invalid'));
 });
 
-test('log.locked: a session that is open is not opened again', () => {
+test('log.locked: an open session cannot be opened again', () => {
   const path = newPath();
   const store = createSqliteLog(path, { sessionId });
   store.append({ type: 'note' }, 0, 1);
@@ -240,13 +245,13 @@ test('log.locked: a session that is open is not opened again', () => {
   opened.store.close();
 });
 
-test.skipIf(process.platform !== 'linux')('a process that only has the number of the one before is no writer', () => {
+test.skipIf(process.platform !== 'linux')('a process with a reused PID is not the writer', () => {
   const path = newPath();
   const before = createSqliteLog(path, { sessionId });
   before.append({ type: 'note' }, 0, 1);
   change(path, `UPDATE holdfast_sessions SET writer = json_set(writer, '$.startedAt', 'another boot:1')`);
   const after = openSqliteLog(path, { sessionId }).store;
-  // Whoever was taken for dead and is not can write nothing more, and takes nothing from its follower.
+  // A writer wrongly taken for dead can write nothing more, and does not affect its successor.
   expect(() => before.append({ type: 'note' }, 1, 1)).toThrow(code('log.locked'));
   before.close();
   expect(() => openSqliteLog(path, { sessionId })).toThrow(code('log.locked'));
@@ -255,7 +260,7 @@ test.skipIf(process.platform !== 'linux')('a process that only has the number of
   expect(readSqliteLog(path, { sessionId }).records).toHaveLength(2);
 });
 
-test('log.write_failed leaves nothing of the record behind; session.closed', () => {
+test('log.write_failed leaves no part of the record; session.closed', () => {
   const path = newPath();
   const store = createSqliteLog(path, { sessionId });
   change(

@@ -11,42 +11,41 @@ import { inTransaction, isSqliteError, unreadable } from './database.ts';
 import { damagedLog, findPlace, missingRow, readRows } from './rows.ts';
 import { lockedSession } from './writer.ts';
 
-/** A store that inserts one row a record. */
+/** A store that inserts one row per record. */
 export interface SqliteLog extends SessionStore {
   readonly path: string;
   readonly sessionId: string;
-  /** A few records at a time. @throws HoldfastError `session.closed`; `log.record.invalid`, `log.sequence`, `log.chain`, `log.unreadable`. */
+  /** Reads in batches. @throws HoldfastError `session.closed`; `log.record.invalid`, `log.sequence`, `log.chain`, `log.unreadable`. */
   read(fromSeq?: number): Iterable<LogRecord>;
   readonly snapshotDue: boolean;
 }
 
 export interface SqliteLogOptions extends SnapshotOptions {
-  /** Names the log in its database, which may hold many. Well-formed Unicode, usually the id of the session itself. */
+  /** Name of the log in its database. Well-formed Unicode, usually the session's id. */
   readonly sessionId: string;
   /**
-   * What a record survives as soon as `append` returns is the end of the process. With `disk` the store also has `sync`, which
-   * resolves when everything appended so far survives a loss of power, as far as the disk keeps what it says that it has; those who
-   * ask at the same time share one sync. It brings the database's write-ahead log to the disk (`fdatasync`), for SQLite itself does
-   * that only before it copies that log into the database. Default: `process`.
+   * `process`: a record survives the end of the process as soon as `append` returns. `disk`: the store also has `sync`, which resolves when
+   * everything appended so far survives a power failure, as far as the disk is honest; concurrent callers share one sync. It syncs
+   * (`fdatasync`) the database's write-ahead log, which SQLite itself does only before copying it into the database. Default: `process`.
    */
   readonly sync?: 'process' | 'disk';
 }
 
-/** A database that is open for one of its sessions. */
+/** A database opened for one of its sessions. */
 export interface OpenDatabase {
   readonly database: DatabaseSync;
   readonly path: string;
   readonly options: SqliteLogOptions;
   readonly files: LogFiles;
-  /** Of the write-ahead log, where it is to be synced. */
+  /** Descriptor of the write-ahead log, if it is synced. */
   readonly syncing?: number;
 }
 
-/** A session that this process alone may append to. */
+/** A session that only this process may append to. */
 export interface HeldSession extends OpenDatabase {
   readonly key: number;
   readonly writer: string;
-  /** After its last record. */
+  /** Position after its last record. */
   readonly place: ChainPlace;
   readonly gauge: SnapshotGauge;
 }
@@ -55,7 +54,7 @@ export function appendRows(held: HeldSession): SqliteLog {
   const { database, path, key, writer, gauge, files, syncing } = held;
   const { sessionId } = held.options;
   const insert = database.prepare('INSERT INTO holdfast_records (session, seq, text) VALUES (?, ?, ?)');
-  // Changes nothing once another process has taken the session over.
+  // No effect once another process has taken the session over.
   const note = database.prepare('UPDATE holdfast_sessions SET records = ?, head = ? WHERE key = ? AND writer = ?');
   const disk = syncing === undefined ? undefined : new DiskSync(files, syncing);
   let { place } = held;
@@ -70,11 +69,11 @@ export function appendRows(held: HeldSession): SqliteLog {
       from ??= reading(path, () => findPlace(database, key, next));
       if (from === undefined) throw damagedLog({ path, sessionId, problem: missingRow(next - 1) });
       const batch = { place: from, maxBytes: batchBytes };
-      // The statement ends before anything is given out: whoever takes the records may append, close, or never come back.
+      // The statement ends before records are yielded: the consumer may append, close, or never resume.
       const { records, place: end, problem } = reading(path, () => readRows(database, key, batch));
       yield* records;
       if (problem !== undefined) throw damagedLog({ path, sessionId, problem });
-      // What this store has appended is there.
+      // The records that this store has appended exist.
       if (records.length === 0) throw damagedLog({ path, sessionId, problem: missingRow(next) });
       from = end;
     }
@@ -91,7 +90,7 @@ export function appendRows(held: HeldSession): SqliteLog {
       const text = JSON.stringify({ seq, prev: place.head, atMs, ...entry });
       const bytes = Buffer.byteLength(text);
       if (bytes > maxLineBytes) throw tooLong(held, seq, bytes);
-      // Whether it succeeds or not, the next snapshot is some way off.
+      // In case of success or failure the next snapshot is some way off.
       if (entry.type === 'snapshot') gauge.postpone();
       const next: ChainPlace = { seq: seq + 1, head: linkOf(text) };
       const mine = writing(path, () =>
@@ -127,7 +126,7 @@ export function appendRows(held: HeldSession): SqliteLog {
   });
 }
 
-// Of text that is read before anything of it is given out.
+// Bytes of text read per batch.
 const batchBytes = 256 * 1024;
 
 function reading<Result>(path: string, read: () => Result): Result {
@@ -144,7 +143,7 @@ function writing<Result>(path: string, write: () => Result): Result {
   } catch (cause) {
     throw new HoldfastError(
       'log.write_failed',
-      `The session database \`${path}\` could not be written; is the disk full? (${describeThrown(cause)}) What cannot be recorded is not done.`,
+      `The session database \`${path}\` could not be written; is the disk full? (${describeThrown(cause)}) Nothing was done, because it could not be recorded.`,
       { cause },
     );
   }
@@ -153,16 +152,16 @@ function writing<Result>(path: string, write: () => Result): Result {
 function misplaced({ path, options: { sessionId } }: OpenDatabase, seq: number, expected: number): HoldfastError {
   return new HoldfastError(
     'log.sequence',
-    `The log of \`${sessionId}\` goes on with record ${expected}, got record ${seq}; does a second session write to it?`,
+    `Expected record ${expected} of \`${sessionId}\` next, got ${seq}; does a second session write to the log?`,
     { data: { path, sessionId, seq: expected } },
   );
 }
 
-/** In a file of lines it could not be read again, and logs move from one to the other. */
+/** The limit of JSON-lines logs, so that logs can be moved between the two. */
 function tooLong({ path, options: { sessionId } }: OpenDatabase, seq: number, bytes: number): HoldfastError {
   return new HoldfastError(
     'log.record.too_long',
-    `Record ${seq} has ${bytes} bytes; a record may have ${maxLineBytes}. Keep large data in files, and their names in the session.`,
+    `Record ${seq} has ${bytes} bytes; the limit is ${maxLineBytes}. Store large data in files, and their names in the session.`,
     { data: { path, sessionId, seq, bytes, maxBytes: maxLineBytes } },
   );
 }
@@ -170,7 +169,7 @@ function tooLong({ path, options: { sessionId } }: OpenDatabase, seq: number, by
 function broken(sessionId: string, cause: HoldfastError): HoldfastError {
   return new HoldfastError(
     'log.broken',
-    `The log of \`${sessionId}\` could not be brought to the disk earlier; close it, check the disk, and open it again.`,
+    `An earlier sync of the log of \`${sessionId}\` failed; close it, check the disk, and open it again.`,
     { cause },
   );
 }

@@ -14,11 +14,11 @@ const disk: SqliteLogOptions = { sessionId, sync: 'disk' };
 const code = (name: string): unknown => expect.objectContaining({ code: name });
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Files whose syncs end when they are told to, and what was done with files. */
+/** Files with manual syncs, and a record of their operations. */
 function slowDisk(): {
   readonly files: LogFiles;
   readonly done: string[];
-  /** Ends the sync that is under way. */
+  /** Completes the running sync. */
   readonly end: (failure?: Error) => void;
 } {
   const done: string[] = [];
@@ -48,23 +48,23 @@ function slowDisk(): {
   return { files, done, end: (failure) => (failure === undefined ? current.resolve() : current.reject(failure)) };
 }
 
-test('without the option there is nothing to wait for; another value is refused', () => {
+test('without the option there is no sync; other values are rejected', () => {
   const path = newPath();
   const store = createSqliteLog(path, { sessionId });
   expect('sync' in store).toBe(false);
   store.close();
-  // Of a program without types.
+  // As from untyped JavaScript.
   const options = { sessionId, sync: 'disc' } as unknown as SqliteLogOptions;
   expect(() => createSqliteLog(newPath(), options)).toThrow(code('options.invalid'));
   expect(() => openSqliteLog(path, options)).toThrow(code('options.invalid'));
 });
 
-test('a record is on a real disk when its sync has ended', async () => {
+test('a record is on the real disk after its sync', async () => {
   const path = newPath();
   const store = createSqliteLog(path, disk);
   store.append({ type: 'one' }, 0, 1);
   await store.sync?.();
-  // More than the write-ahead log holds before it begins anew.
+  // More than the write-ahead log holds before it restarts.
   for (let seq = 1; seq < 60; seq += 1) {
     store.append({ type: 'large', text: 'x'.repeat(100_000) }, seq, 1);
     await store.sync?.();
@@ -77,7 +77,7 @@ test('a record is on a real disk when its sync has ended', async () => {
   expect(readSqliteLog(path, { sessionId }).records).toHaveLength(61);
 });
 
-test('who asks at the same time shares a sync of the write-ahead log', async () => {
+test('concurrent requests share a sync of the write-ahead log', async () => {
   const { files, done, end } = slowDisk();
   const store = beginSqliteLog(newPath(), disk, files);
   expect(done.at(-1)).toBe('open s.db-wal');
@@ -93,7 +93,7 @@ test('who asks at the same time shares a sync of the write-ahead log', async () 
   }
   await Promise.all(asked);
   expect(done.length).toBeLessThanOrEqual(2);
-  // Nothing has been added.
+  // Nothing was added.
   await store.sync?.();
   expect(new Set(done)).toEqual(new Set(['sync later']));
   done.length = 0;
@@ -106,7 +106,7 @@ test('who asks at the same time shares a sync of the write-ahead log', async () 
   store.close();
 });
 
-test('callers that go on after a sync share the next one, all of them', async () => {
+test('all callers released by a sync share the next one', async () => {
   const { files, done, end } = slowDisk();
   const store = beginSqliteLog(newPath(), disk, files);
   let seq = 0;
@@ -119,7 +119,7 @@ test('callers that go on after a sync share the next one, all of them', async ()
   };
   done.length = 0;
   const calls = Promise.all(Array.from({ length: 10 }, call));
-  // The first is alone with the first sync.
+  // The first request has the first sync to itself.
   for (let ends = 0; ends < 5; ends += 1) {
     await turn();
     end();
@@ -129,7 +129,7 @@ test('callers that go on after a sync share the next one, all of them', async ()
   store.close();
 });
 
-test('log.sync_failed is final: nobody learns from asking again, and nothing more is appended', async () => {
+test('log.sync_failed is final: further syncs and appends fail', async () => {
   const { files, done, end } = slowDisk();
   const path = newPath();
   const store = beginSqliteLog(path, disk, files);
@@ -145,7 +145,7 @@ test('log.sync_failed is final: nobody learns from asking again, and nothing mor
   expect(openSqliteLog(path, { sessionId }).records).toHaveLength(1);
 });
 
-test('closing syncs what was appended, and says so when that fails; the session is free all the same', async () => {
+test('closing syncs appended records, reports a failure, and releases the session anyway', async () => {
   const { files, done } = slowDisk();
   const path = newPath();
   const store = beginSqliteLog(path, disk, files);
@@ -167,7 +167,7 @@ test('closing syncs what was appended, and says so when that fails; the session 
   openSqliteLog(path, { sessionId: 'failing' }).store.close();
 });
 
-test('the log is not closed under a sync, and the session is free for others at once', async () => {
+test('the log is not closed during a sync, but the session is released at once', async () => {
   const { files, done, end } = slowDisk();
   const path = newPath();
   const store = beginSqliteLog(path, disk, files);
@@ -193,7 +193,7 @@ test('the names of the files and of new folders are synced', () => {
   store.close();
 });
 
-test('log.unwritable: the names cannot be synced; nothing is begun', () => {
+test('log.unwritable: the names cannot be synced; no session is created', () => {
   const path = newPath();
   const files: LogFiles = {
     ...nodeFiles,
