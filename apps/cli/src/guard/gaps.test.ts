@@ -94,7 +94,7 @@ test.each<[gap: string, file: string, title: string]>([
     "that the agent asks its own person is answered by the call's",
   ],
   ['G2: no exit code', 'apps/cli/src/guard/runs.test.ts', 'a command that `guard run` has run pays into an order rule'],
-  ['G3: parallel hooks', hook, 'eight hooks at once, each told twice, take turns: none is denied'],
+  ['G3: parallel hooks', hook, 'hooks at once, each told twice, take turns: none is denied'],
   ['G3: parallel calls', decide, 'one call is one decision: a hundred calls, each told twice at once'],
   ['G5: an allow says nothing', told, 'gets no output for an allowed call, so its own prompts stay on'],
   ['G6: a tool that is not there', decide, 'a policy that names a tool the agent does not have stays in force'],
