@@ -10,9 +10,9 @@ import {
   type ServerCapabilities,
   type Transport,
 } from '@modelcontextprotocol/client';
+import { answerElicitation, type Elicit } from './elicit.ts';
 import type { McpListener } from './events.ts';
 import { anyObject, longestTimeoutMs } from './sdk.ts';
-import { answerElicitation, type Elicit } from './elicit.ts';
 
 export interface ConnectionOptions {
   /** Our name for the server. */
@@ -32,7 +32,7 @@ export interface RequestOptions {
   readonly onProgress?: ((message: string) => void) | undefined;
 }
 
-/** What a server says of itself. */
+/** A server in its own words. */
 export interface ServerIdentity {
   readonly name: string;
   readonly version: string;
@@ -77,11 +77,7 @@ export class Connection {
    * @throws HoldfastError `mcp.unreachable`, `mcp.closed`, `mcp.error` (the server's own word), `tool.process.lost` (the connection ended
    * before the answer), `mcp.result.invalid`.
    */
-  async request(
-    method: string,
-    params: JsonObject,
-    { signal, onProgress }: RequestOptions = {},
-  ): Promise<JsonObject> {
+  async request(method: string, params: JsonObject, { signal, onProgress }: RequestOptions = {}): Promise<JsonObject> {
     const link = await this.#connect();
     const { name } = this.#options;
     try {

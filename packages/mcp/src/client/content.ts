@@ -1,7 +1,7 @@
 import type { JsonObject } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
 
-/** What a model reads of a result: its texts, and a line for each other part. */
+/** A result as text for a model: its texts, and one line for each other part. */
 export function describeContent(result: JsonObject): string {
   const { content, contents, messages } = result;
   const parts = [content, contents, messages].find(Array.isArray) ?? [];

@@ -3,12 +3,12 @@ import { toPrintable } from '@holdfast/core/internal';
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/client';
 import type { McpListener } from './events.ts';
 
-/** A question of a server to the user. Show whose it is: a server may pretend to be somebody else. */
+/** A question of a server to the user. Show the server's name: it may pretend to be another one. */
 export interface Elicitation {
   readonly server: string;
   /** Printable: control and bidirectional characters are shown as what they are. */
   readonly message: string;
-  /** What the answer has to look like. */
+  /** The JSON Schema of the answer. */
   readonly schema?: JsonObject;
   /** A page where the question is answered instead. */
   readonly url?: string;

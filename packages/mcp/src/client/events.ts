@@ -1,6 +1,6 @@
-/** Something that a server did, or that was done about it. Texts are the server's own: show them as untrusted. */
+/** An event on the connection to a server. Its texts are the server's own: show them as untrusted. */
 export type McpEvent =
-  /** The server asked for something that Holdfast does not give: sampling, roots, or a question that nobody can answer. */
+  /** The server asked for sampling, roots, or an answer of a user who is not there. */
   | { readonly type: 'request-refused'; readonly server: string; readonly method: string }
   | {
       readonly type: 'elicitation';

@@ -1,4 +1,12 @@
-import { defineTool, HoldfastError, type JsonObject, type Tool, type ToolContext, toolError, toolOk } from '@holdfast/core';
+import {
+  defineTool,
+  HoldfastError,
+  type JsonObject,
+  type Tool,
+  type ToolContext,
+  toolError,
+  toolOk,
+} from '@holdfast/core';
 import { jsonSchema } from '@holdfast/schema/json';
 import { describeContent, isErrorResult } from './content.ts';
 import { type McpDefinition, readHints, readObject, readText } from './definition.ts';
@@ -11,7 +19,7 @@ const longestDescription = 4_096;
 export interface Trust {
   /** `annotations`: hints may loosen as well as tighten. Default: they only tighten. */
   readonly trust?: 'annotations' | undefined;
-  /** Whether each call is asked about. Default: yes, or with `trust: 'annotations'` what the hints say. */
+  /** True if each call needs approval. Default: true, or with `trust: 'annotations'` what the hints say. */
   readonly dangerous?: boolean | undefined;
   /** `declared`: an input schema means what JSON Schema says. Default `closed`: keys that it does not mention are refused. */
   readonly inputs?: 'closed' | 'declared' | undefined;
@@ -53,7 +61,8 @@ export function importTool(
       const result = await target.call({ name, arguments: given }, context);
       passOn(result, context);
       const text = describeContent(result);
-      if (isErrorResult(result)) return toolError(text === '' ? `\`${name}\` failed.` : text, { code: 'mcp.tool_failed' });
+      if (isErrorResult(result))
+        return toolError(text === '' ? `\`${name}\` failed.` : text, { code: 'mcp.tool_failed' });
       // The text says all that a model should read; images and structure stay in the value.
       return toolOk(result, text, { excludeValueFromContext: text !== '' });
     },

@@ -1,9 +1,9 @@
 import { isHoldfastError, type RunEvent, type Tool } from '@holdfast/core';
 import { executeToolCall, type Suspended } from '@holdfast/executor';
 import { createSession } from '@holdfast/session';
+import type { Transport } from '@modelcontextprotocol/client';
 import { expect, onTestFinished, test } from 'vitest';
 import { anyInput, createRawServer, createTestServer } from '../test-server.ts';
-import type { Transport } from '@modelcontextprotocol/client';
 import type { McpEvent } from './events.ts';
 import { type McpTools, type McpToolsOptions, mcpTools } from './mcp-tools.ts';
 

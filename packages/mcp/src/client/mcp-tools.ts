@@ -15,10 +15,10 @@ export interface McpToolsOptions extends ServerPlace, Trust {
   readonly name: string;
   /** `legacy`: speaks only the revision of 2025. Default `auto`; with a `command` that starts it twice, once to find out. */
   readonly era?: 'auto' | 'legacy';
-  /** Answers questions of the server to the user. Default: the server is told that there is nobody to ask. */
+  /** Answers questions of the server to the user. Default: none, and the server knows that it cannot ask. */
   readonly elicit?: Elicit;
   readonly onEvent?: McpListener;
-  /** What the server is told about this program. */
+  /** The name and version of this program, for the server. */
   readonly client?: Implementation;
 }
 
@@ -35,7 +35,7 @@ export interface McpTools extends AsyncDisposable {
   readonly server: ServerIdentity;
   /** As the server listed them last. */
   readonly tools: readonly Tool[];
-  /** What the server lists for a tool, by our name of it. */
+  /** The server's definitions, by our names for the tools. */
   readonly definitions: ReadonlyMap<string, McpDefinition>;
   readonly leftOut: readonly LeftOut[];
   /** Asks the server for its tools again. Calls of a tool whose definition has changed since fail as `mcp.changed`. */
@@ -80,9 +80,13 @@ export async function mcpTools(options: McpToolsOptions): Promise<McpTools> {
   checkOptions('mcpTools', options, rules);
   const { name } = options;
   if (!plainName.test(name)) {
-    throw new HoldfastError('options.invalid', `\`name\` must be 1 to 24 of a-z, 0-9, _ and -, got \`${name.slice(0, 100)}\`.`, {
-      data: { reason: 'name' },
-    });
+    throw new HoldfastError(
+      'options.invalid',
+      `\`name\` must be 1 to 24 of a-z, 0-9, _ and -, got \`${name.slice(0, 100)}\`.`,
+      {
+        data: { reason: 'name' },
+      },
+    );
   }
   const imported = new ServerTools(options);
   try {

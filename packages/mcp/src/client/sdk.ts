@@ -1,5 +1,5 @@
-import type { StandardSchemaV1 } from '@modelcontextprotocol/client';
 import { isPlainObject } from '@holdfast/core/internal';
+import type { StandardSchemaV1 } from '@modelcontextprotocol/client';
 
 /** The longest timer of Node.js, about 24 days. */
 export const longestTimeoutMs = 2_147_483_647;

@@ -54,9 +54,13 @@ export function toTransportMaker(place: ServerPlace): () => Transport {
 function toUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
-  throw new HoldfastError('options.invalid', `\`url\` must be an http or https address, got \`${text.slice(0, 200)}\`.`, {
-    data: { reason: 'kind' },
-  });
+  throw new HoldfastError(
+    'options.invalid',
+    `\`url\` must be an http or https address, got \`${text.slice(0, 200)}\`.`,
+    {
+      data: { reason: 'kind' },
+    },
+  );
 }
 
 /** A server that ignores the end of its stdin would outlive a host that exits. */

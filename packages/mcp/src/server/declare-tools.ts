@@ -2,7 +2,7 @@ import type { JsonObject, Tool } from '@holdfast/core';
 import { compileSchema } from '@holdfast/schema';
 import type { McpDefinition } from '../client/definition.ts';
 
-/** What is served: tools, and for those that came from a server what that server lists. `mcpTools` gives one. */
+/** Tools to serve, with the original definitions of those that came from another server. `mcpTools` returns one. */
 export interface ServedTools {
   readonly tools: readonly Tool[];
   readonly definitions?: ReadonlyMap<string, McpDefinition>;

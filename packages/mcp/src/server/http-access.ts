@@ -14,8 +14,7 @@ export interface HttpAccess {
 
 /** Whose request it is, or the refusal. */
 export function toPrincipal(request: Request, { tokens, hosts, origins = [] }: HttpAccess): string | Response {
-  const refused =
-    hostHeaderValidationResponse(request, [...hosts]) ?? originValidationResponse(request, [...origins]);
+  const refused = hostHeaderValidationResponse(request, [...hosts]) ?? originValidationResponse(request, [...origins]);
   if (refused !== undefined) return refused;
   const [, token] = /^Bearer ([\x21-\x7e]+)$/i.exec(request.headers.get('authorization') ?? '') ?? [];
   const known = token === undefined ? undefined : findPrincipal(token, tokens);

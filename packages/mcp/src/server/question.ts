@@ -5,7 +5,7 @@ import { type InputRequiredResult, inputRequired, inputResponse } from '@modelco
 const key = 'approval';
 const longestInput = 4_000;
 
-/** Asks the client's user. What is approved is what is shown: hidden characters are made visible. */
+/** Asks the client's user. Hidden characters are made visible, so that the user approves what they see. */
 export function askClient({ name, input, asks }: PendingApproval, state: string): InputRequiredResult {
   const reasons = asks.map(({ reason = 'no reason given' }) => `- ${toPrintable(reason)}`);
   const shown = toPrintableBlock(cutMiddle(JSON.stringify(input, null, 2), longestInput));
@@ -17,7 +17,9 @@ export function askClient({ name, input, asks }: PendingApproval, state: string)
         message,
         requestedSchema: {
           type: 'object',
-          properties: { approve: { type: 'boolean', title: 'Run it', description: 'This call, with these arguments, once.' } },
+          properties: {
+            approve: { type: 'boolean', title: 'Run it', description: 'This call, with these arguments, once.' },
+          },
           required: ['approve'],
         },
       }),
@@ -25,7 +27,7 @@ export function askClient({ name, input, asks }: PendingApproval, state: string)
   });
 }
 
-/** What the user said. `undefined`: nothing, so the question stays open. */
+/** The answer of the client's user. `undefined`: none, so the question stays open. */
 export function readClientAnswer(responses: Record<string, unknown> | undefined): 'approve' | 'deny' | undefined {
   const response = inputResponse(responses, key);
   if (response.kind !== 'elicit' || response.action === 'cancel') return undefined;

@@ -20,7 +20,7 @@ export function errorResult(text: string, outcome: JsonObject): CallToolResult {
   return { content: [{ type: 'text', text }], isError: true, _meta: { [outcomeKey]: outcome } };
 }
 
-/** Whether the client gets what another server said. A result that was not accepted, such as one that breaks its schema, it does not get. */
+/** True if the client gets the result of the other server. It does not get one that was not accepted, such as one that breaks its schema. */
 export function isPassedOn({ kind, code }: Outcome): boolean {
   return kind === 'ok' || (kind === 'failed' && code === 'mcp.tool_failed');
 }

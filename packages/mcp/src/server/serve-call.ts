@@ -18,7 +18,7 @@ import type { RelayServer } from './relay-server.ts';
 import { errorResult, isPassedOn, toCallResult } from './results.ts';
 import type { McpSessions } from './sessions.ts';
 
-/** What of a runner's options a host sets for calls that clients make. */
+/** The options of a runner that a host sets for the calls of clients. */
 export type ServedCallOptions = Pick<
   CallOptions,
   'policies' | 'resources' | 'facts' | 'approvalTimeoutMs' | 'timeoutMs' | 'maxResultChars' | 'policyTimeoutMs'
@@ -137,14 +137,14 @@ export class CallServer {
       }
       const ended = await this.#resume(id, call, held.session, relay);
       const [again] = ended.kind === 'suspended' ? ended.pending : [];
-      // What the call would do has changed since it was asked about.
+      // The facts of the call have changed since the question.
       return again === undefined ? this.#finish(ended, call, relay) : askClient(again, state);
     } finally {
       this.#resuming.delete(id);
     }
   }
 
-  /** The client has nobody to ask: somebody may answer in another process. */
+  /** The client cannot ask its user. A person may answer in another process. */
   async #holdFor(
     id: string,
     call: ClientCall,
@@ -189,9 +189,7 @@ export class CallServer {
       if (last === undefined || open.start !== undefined || this.#resuming.has(open.callId)) return false;
       if (!isEqualCall(open, call, session)) return false;
       const now = this.#clock.now();
-      return last.answeredAtMs === undefined
-        ? now < last.pending.expiresAtMs
-        : now - last.answeredAtMs < answerHoldsMs;
+      return last.answeredAtMs === undefined ? now < last.pending.expiresAtMs : now - last.answeredAtMs < answerHoldsMs;
     });
   }
 
@@ -204,7 +202,10 @@ export class CallServer {
     }
     if (ended.kind === 'unknown-tool') throw new ProtocolError(ProtocolErrorCode.InvalidParams, ended.text);
     if (relay.result !== undefined && isPassedOn(ended)) return call.server.relay(relay.result) as CallToolResult;
-    return toCallResult(ended, this.#source.tools.find(({ name }) => name === call.tool));
+    return toCallResult(
+      ended,
+      this.#source.tools.find(({ name }) => name === call.tool),
+    );
   }
 
   #callOptions({ context }: ClientCall, session: Session, relay: Relay): CallOptions {

@@ -4,7 +4,7 @@ import { jsonSchema } from '@holdfast/schema/json';
 import { createSession, memoryStore, replay, type Session } from '@holdfast/session';
 import { type CallToolResult, Client, InMemoryTransport, type StandardSchemaV1 } from '@modelcontextprotocol/client';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { keepOpen, mcpTools, type ServeMcpOptions, type ServedTools, serveMcp } from '../index.ts';
+import { keepOpen, mcpTools, type ServedTools, type ServeMcpOptions, serveMcp } from '../index.ts';
 import { anyInput, createRawServer, createTestServer } from '../test-server.ts';
 
 const untouched: StandardSchemaV1<Record<string, unknown>> = {
@@ -47,20 +47,21 @@ async function connect(
 }
 
 const ran: string[] = [];
-const createRefund = (name: string): Tool => defineTool({
-  name,
-  description: 'Refunds.',
-  inputSchema: jsonSchema<{ order: string }>({
-    type: 'object',
-    properties: { order: { type: 'string' } },
-    required: ['order'],
-  }),
-  outputSchema: jsonSchema<{ order: string }>({ type: 'object', properties: { order: { type: 'string' } } }),
-  execute: ({ order }) => {
-    ran.push(order);
-    return toolOk({ order }, 'Refunded.');
-  },
-}) as Tool;
+const createRefund = (name: string): Tool =>
+  defineTool({
+    name,
+    description: 'Refunds.',
+    inputSchema: jsonSchema<{ order: string }>({
+      type: 'object',
+      properties: { order: { type: 'string' } },
+      required: ['order'],
+    }),
+    outputSchema: jsonSchema<{ order: string }>({ type: 'object', properties: { order: { type: 'string' } } }),
+    execute: ({ order }) => {
+      ran.push(order);
+      return toolOk({ order }, 'Refunded.');
+    },
+  }) as Tool;
 const refund = createRefund('refund');
 beforeEach(() => void ran.splice(0));
 
@@ -84,7 +85,12 @@ test.each(eras)('a tool is offered with its schemas and hints, and its result is
 });
 
 test.each(eras)('a denial, a bad argument and an unknown tool are told apart (%s)', async (era) => {
-  const policies = [definePolicy({ name: 'no-17', check: ({ input }) => (JSON.stringify(input).includes('17') ? deny('Not 17.') : { type: 'allow' }) })];
+  const policies = [
+    definePolicy({
+      name: 'no-17',
+      check: ({ input }) => (JSON.stringify(input).includes('17') ? deny('Not 17.') : { type: 'allow' }),
+    }),
+  ];
   const { client } = await connect({ tools: [refund] }, { policies }, { era });
   const denied = await call(client);
   expect(denied).toMatchObject({ isError: true, _meta: { 'holdfast/outcome': { kind: 'denied' } } });
@@ -117,24 +123,27 @@ test.each([
   expect(ran).toEqual([]);
 });
 
-test.each(eras)('a client without a user is told to find a person, and an approved call runs when made again (%s)', async (era) => {
-  const session = createSession();
-  const options = { policies: [askAlways], sessions: keepOpen(session) };
-  const { client } = await connect({ tools: [refund] }, options, { era });
-  const first = await call(client);
-  expect(first).toMatchObject({ isError: true, _meta: { 'holdfast/outcome': { code: 'approval.pending' } } });
-  expect(textOf(first)).toContain('a person has to approve');
-  expect(textOf(first)).not.toMatch(/holdfast approve/i);
-  expect(await call(client)).toMatchObject({ isError: true });
-  const [pending, ...more] = pendingApprovals(session);
-  expect(more).toEqual([]);
-  if (pending !== undefined) await answerApproval(session, pending, { type: 'approve' });
-  expect(await call(client, '18')).toMatchObject({ isError: true });
-  expect(ran).toEqual([]);
-  expect(await call(client)).toMatchObject({ structuredContent: { order: '17' } });
-  expect(ran).toEqual(['17']);
-  expect(await call(client)).toMatchObject({ isError: true });
-});
+test.each(eras)(
+  'a client without a user is told to find a person, and an approved call runs when made again (%s)',
+  async (era) => {
+    const session = createSession();
+    const options = { policies: [askAlways], sessions: keepOpen(session) };
+    const { client } = await connect({ tools: [refund] }, options, { era });
+    const first = await call(client);
+    expect(first).toMatchObject({ isError: true, _meta: { 'holdfast/outcome': { code: 'approval.pending' } } });
+    expect(textOf(first)).toContain('a person has to approve');
+    expect(textOf(first)).not.toMatch(/holdfast approve/i);
+    expect(await call(client)).toMatchObject({ isError: true });
+    const [pending, ...more] = pendingApprovals(session);
+    expect(more).toEqual([]);
+    if (pending !== undefined) await answerApproval(session, pending, { type: 'approve' });
+    expect(await call(client, '18')).toMatchObject({ isError: true });
+    expect(ran).toEqual([]);
+    expect(await call(client)).toMatchObject({ structuredContent: { order: '17' } });
+    expect(ran).toEqual(['17']);
+    expect(await call(client)).toMatchObject({ isError: true });
+  },
+);
 
 test('a call waits for a person who answers elsewhere', async () => {
   const session = createSession();
@@ -148,11 +157,7 @@ test('a call waits for a person who answers elsewhere', async () => {
 });
 
 /** The answer of a server to one request of 2026, written by hand. */
-async function send(
-  served: ServedTools,
-  options: ServeMcpOptions,
-  params: object,
-): Promise<Record<string, unknown>> {
+async function send(served: ServedTools, options: ServeMcpOptions, params: object): Promise<Record<string, unknown>> {
   const [near, far] = InMemoryTransport.createLinkedPair();
   const { close } = serveMcp(served, options).stdio(far);
   const answer = Promise.withResolvers<Record<string, unknown>>();
@@ -188,7 +193,9 @@ test('a question is answered by another process, from the log alone, once', asyn
   const reopened = replay(store.records, { store });
   const options = { sessions: keepOpen(reopened), policies: [askAlways] };
   const retry = { name: 'refund', arguments: { order: '17' }, requestState: state, inputResponses: yes };
-  expect(await send({ tools: [refund] }, options, retry)).toMatchObject({ result: { structuredContent: { order: '17' } } });
+  expect(await send({ tools: [refund] }, options, retry)).toMatchObject({
+    result: { structuredContent: { order: '17' } },
+  });
   expect(ran).toEqual(['17']);
   expect(await send({ tools: [refund] }, options, retry)).toMatchObject({ error: { code: -32_602 } });
   expect(ran).toEqual(['17']);
@@ -198,7 +205,7 @@ test.each([
   { what: 'another tool', change: { name: 'other' } },
   { what: 'other arguments', change: { arguments: { order: '18' } } },
   { what: 'a made-up state', change: { requestState: '0'.repeat(32) } },
-  { what: 'a state that is no text', change: { requestState: 7 } },
+  { what: 'a number for a state', change: { requestState: 7 } },
 ])('$what does not use the answer', async ({ change }) => {
   const session = createSession();
   const state = await askedFor(session);
@@ -207,10 +214,12 @@ test.each([
   const answer = await send({ tools: [refund, createRefund('other')] }, options, { ...retry, ...change });
   expect(answer).toMatchObject({ error: { code: -32_602 } });
   expect(ran).toEqual([]);
-  expect(await send({ tools: [refund] }, options, retry)).toMatchObject({ result: { structuredContent: { order: '17' } } });
+  expect(await send({ tools: [refund] }, options, retry)).toMatchObject({
+    result: { structuredContent: { order: '17' } },
+  });
 });
 
-test('the state of somebody else does not hold', async () => {
+test('the state of another principal does not hold', async () => {
   const state = await askedFor(createSession());
   const retry = { name: 'refund', arguments: { order: '17' }, requestState: state, inputResponses: yes };
   const options = { sessions: keepOpen(createSession()), policies: [askAlways] };
@@ -231,7 +240,7 @@ test('an expired state does not hold', async () => {
   expect(ran).toEqual([]);
 });
 
-test('a retry without an answer is asked again, and is no use of the state', async () => {
+test('a retry without an answer is asked again, and does not use up the state', async () => {
   const session = createSession();
   const state = await askedFor(session);
   const options = { sessions: keepOpen(session), policies: [askAlways] };
@@ -240,7 +249,9 @@ test('a retry without an answer is asked again, and is no use of the state', asy
     result: { resultType: 'input_required', requestState: state },
   });
   const cancelled = { ...retry, inputResponses: { approval: { action: 'cancel' } } };
-  expect(await send({ tools: [refund] }, options, cancelled)).toMatchObject({ result: { resultType: 'input_required' } });
+  expect(await send({ tools: [refund] }, options, cancelled)).toMatchObject({
+    result: { resultType: 'input_required' },
+  });
   const answered = { ...retry, inputResponses: yes };
   expect(await send({ tools: [refund] }, options, answered)).toMatchObject({ result: { structuredContent: {} } });
 });
@@ -308,7 +319,7 @@ test.each(eras)('progress and cancellation reach the client and the tool (%s)', 
       },
     },
   );
-  await expect(calling).rejects.toThrow();
+  await expect(calling).rejects.toThrow('abort');
   await stopped.promise;
   expect(heard).toEqual(['begun']);
 });
@@ -318,58 +329,82 @@ test.each([
   ['auto', 'legacy'],
   ['legacy', 'auto'],
   ['auto', 'auto'],
-] as const)('between a client (%s) and a server (%s): names, lists and results stay as they are', async (era, theirs) => {
-  const result = {
-    content: [
-      { type: 'text', text: 'x', _meta: { b: 1, a: 2 }, 'x-own': [1] },
-      { type: 'image', data: 'AAAA', mimeType: 'image/png' },
-      { type: 'resource', resource: { uri: 'test://a', text: 'long', mimeType: 'text/plain' } },
-    ],
-    structuredContent: { z: 1, a: { y: [null, 1.5] } },
-  };
-  const listed = { name: 'Draw.It', title: 'T', inputSchema: anyInput, 'x-own': 1, annotations: { readOnlyHint: true } };
-  const server = createTestServer([listed], (name) => (name === 'Draw.It' ? (result as never) : { content: [], isError: true }));
-  const imported = await mcpTools({ name: 'files', transport: server.transport, era: theirs, dangerous: false, inputs: 'declared' });
-  onTestFinished(() => imported.close());
-  const { client } = await connect(imported, {}, { era });
-  expect(client.getServerVersion()).toMatchObject({ name: 'test-server', version: '1.2.3' });
-  expect(client.getInstructions()).toBe('Be kind.');
-  const direct = new Client({ name: 'direct', version: '1' }, { versionNegotiation: { mode: theirs } });
-  await direct.connect(server.transport());
-  const params = { name: 'Draw.It', arguments: { text: 'a', more: 1 } };
-  const request = { method: 'tools/call', params };
-  const plain = await direct.request(request, untouched);
-  const proxied = await client.request(request, untouched);
-  expect(await client.request({ method: 'tools/list' }, untouched)).toMatchObject({ tools: [listed] });
-  await direct.close();
-  // Each revision has a field or two of its own beside these.
-  const { content, structuredContent } = plain;
-  expect(JSON.stringify(proxied)).toContain(JSON.stringify({ content, structuredContent }).slice(1, -1));
-  if (era === theirs) expect(JSON.stringify(proxied)).toBe(JSON.stringify(plain));
+] as const)(
+  'between a client (%s) and a server (%s): names, lists and results stay as they are',
+  async (era, theirs) => {
+    const result = {
+      content: [
+        { type: 'text', text: 'x', _meta: { b: 1, a: 2 }, 'x-own': [1] },
+        { type: 'image', data: 'AAAA', mimeType: 'image/png' },
+        { type: 'resource', resource: { uri: 'test://a', text: 'long', mimeType: 'text/plain' } },
+      ],
+      structuredContent: { z: 1, a: { y: [null, 1.5] } },
+    };
+    const listed = {
+      name: 'Draw.It',
+      title: 'T',
+      inputSchema: anyInput,
+      'x-own': 1,
+      annotations: { readOnlyHint: true },
+    };
+    const server = createTestServer([listed], (name) =>
+      name === 'Draw.It' ? (result as never) : { content: [], isError: true },
+    );
+    const imported = await mcpTools({
+      name: 'files',
+      transport: server.transport,
+      era: theirs,
+      dangerous: false,
+      inputs: 'declared',
+    });
+    onTestFinished(() => imported.close());
+    const { client } = await connect(imported, {}, { era });
+    expect(client.getServerVersion()).toMatchObject({ name: 'test-server', version: '1.2.3' });
+    expect(client.getInstructions()).toBe('Be kind.');
+    const direct = new Client({ name: 'direct', version: '1' }, { versionNegotiation: { mode: theirs } });
+    await direct.connect(server.transport());
+    const params = { name: 'Draw.It', arguments: { text: 'a', more: 1 } };
+    const request = { method: 'tools/call', params };
+    const plain = await direct.request(request, untouched);
+    const proxied = await client.request(request, untouched);
+    expect(await client.request({ method: 'tools/list' }, untouched)).toMatchObject({ tools: [listed] });
+    await direct.close();
+    // Each revision has a field or two of its own beside these.
+    const { content, structuredContent } = plain;
+    expect(JSON.stringify(proxied)).toContain(JSON.stringify({ content, structuredContent }).slice(1, -1));
+    if (era === theirs) expect(JSON.stringify(proxied)).toBe(JSON.stringify(plain));
 
-  expect(await client.readResource({ uri: 'test://a' })).toMatchObject({ contents: [{ text: 'The text of test://a.' }] });
-  expect(await client.listPrompts()).toMatchObject({ prompts: [{ name: 'greet' }] });
-  expect(await client.getPrompt({ name: 'greet', arguments: { who: 'Anna' } })).toMatchObject({
-    messages: [{ content: { text: 'Greet Anna.' } }],
-  });
-});
+    expect(await client.readResource({ uri: 'test://a' })).toMatchObject({
+      contents: [{ text: 'The text of test://a.' }],
+    });
+    expect(await client.listPrompts()).toMatchObject({ prompts: [{ name: 'greet' }] });
+    expect(await client.getPrompt({ name: 'greet', arguments: { who: 'Anna' } })).toMatchObject({
+      messages: [{ content: { text: 'Greet Anna.' } }],
+    });
+  },
+);
 
-test.each([false, true])('a result with keys of a later revision reaches the client to the byte (isError %s)', async (isError) => {
-  const result = {
-    'x-first': 1,
-    content: [{ type: 'text', text: 'x', 'x-own': [{ b: 1, a: 2 }] }],
-    _meta: { 'example.com/z': 1 },
-    ...(isError ? { isError } : {}),
-  };
-  const transport = createRawServer(({ id, method }, send) =>
-    send({ id, result: method === 'tools/list' ? { tools: [{ name: 'draw', inputSchema: anyInput }] } : result }),
-  );
-  const imported = await mcpTools({ name: 'files', transport, era: 'legacy', dangerous: false });
-  onTestFinished(() => imported.close());
-  const { client } = await connect(imported, {}, { era: 'legacy' });
-  const params = { name: 'draw', arguments: {} };
-  expect(JSON.stringify(await client.request({ method: 'tools/call', params }, untouched))).toBe(JSON.stringify(result));
-});
+test.each([false, true])(
+  'a result with keys of a later revision reaches the client to the byte (isError %s)',
+  async (isError) => {
+    const result = {
+      'x-first': 1,
+      content: [{ type: 'text', text: 'x', 'x-own': [{ b: 1, a: 2 }] }],
+      _meta: { 'example.com/z': 1 },
+      ...(isError ? { isError } : {}),
+    };
+    const transport = createRawServer(({ id, method }, send) =>
+      send({ id, result: method === 'tools/list' ? { tools: [{ name: 'draw', inputSchema: anyInput }] } : result }),
+    );
+    const imported = await mcpTools({ name: 'files', transport, era: 'legacy', dangerous: false });
+    onTestFinished(() => imported.close());
+    const { client } = await connect(imported, {}, { era: 'legacy' });
+    const params = { name: 'draw', arguments: {} };
+    expect(JSON.stringify(await client.request({ method: 'tools/call', params }, untouched))).toBe(
+      JSON.stringify(result),
+    );
+  },
+);
 
 test('a resource is read as a call: policies see it, and a denial is an error', async () => {
   const seen: string[] = [];
@@ -420,7 +455,7 @@ test('nothing is opened before a client comes, and no session before a call', as
 test('a log that cannot be opened denies the call', async () => {
   const { HoldfastError } = await import('@holdfast/core');
   const sessions = {
-    open: () => Promise.reject(new HoldfastError('log.locked', 'Somebody else has it.')),
+    open: () => Promise.reject(new HoldfastError('log.locked', 'Another process has it.')),
     release: async () => undefined,
   };
   const { client } = await connect({ tools: [refund] }, { sessions });

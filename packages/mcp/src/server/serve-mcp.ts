@@ -23,7 +23,7 @@ import type { McpSessions } from './sessions.ts';
 
 export interface ServeMcpOptions extends ServedCallOptions {
   readonly sessions: McpSessions;
-  /** What clients are told about this server. Default: what a relayed server says of itself. */
+  /** The name and version for clients. Default: those of a relayed server. */
   readonly info?: Implementation;
   readonly instructions?: string;
   /** How long a call waits for a person where its client has nobody to ask, in milliseconds. Default 0. */
@@ -82,7 +82,7 @@ interface Served {
 class Serving implements McpServing {
   readonly #open: () => Promise<ServedTools>;
   readonly #options: ServeMcpOptions & { readonly pageSize: number };
-  /** Of clients on stdio, which are told of changes. */
+  /** Of clients on stdio, which hear of changes. */
   readonly #servers = new Set<RelayServer>();
   #served: Promise<Served> | undefined;
   #handler: McpHttpHandler | undefined;
