@@ -49,6 +49,11 @@ export const guideMenu: DefaultTheme.SidebarItem[] = [
     ['Approvals', '/approvals'],
     ['Guard a coding agent', '/guard'],
   ]),
+  group('MCP', [
+    ['Use an MCP server', '/mcp-servers'],
+    ['Offer tools over MCP', '/mcp-serve'],
+    ['Govern an MCP server', '/mcp-wrap'],
+  ]),
   group('Sessions', [
     ['Sessions', '/sessions'],
     ['Stores', '/stores'],

@@ -6,5 +6,5 @@ export type { ServedTools } from './server/declare-tools.ts';
 export type { HttpAccess } from './server/http-access.ts';
 export { type Listening, type ListenOptions, listenMcp } from './server/listen.ts';
 export type { ServedCallOptions } from './server/serve-call.ts';
-export { type McpServing, type ServeMcpOptions, serveMcp } from './server/serve-mcp.ts';
+export { type Connected, type McpServing, type ServeMcpOptions, type Streams, serveMcp } from './server/serve-mcp.ts';
 export { keepOpen, type McpSessions } from './server/sessions.ts';

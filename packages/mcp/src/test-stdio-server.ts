@@ -10,8 +10,9 @@ process.on('exit', () => note('ended'));
 
 serveStdio(() => {
   const server = new Server({ name: 'test-stdio-server', version: '1.0.0' }, { capabilities: { tools: {} } });
-  const inputSchema = { type: 'object' as const, properties: { text: { type: 'string' as const } } };
-  const names = ['echo', 'environment', 'die', 'write_file'];
+  const text = { type: 'string' as const };
+  const inputSchema = { type: 'object' as const, properties: { text, path: text } };
+  const names = ['echo', 'environment', 'die', 'read_file'];
   server.setRequestHandler('tools/list', () => ({ tools: names.map((name) => ({ name, inputSchema })) }));
   server.setRequestHandler('tools/call', ({ params: { name, arguments: input } }) => {
     note(`call ${name}`);

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { isHoldfastError, type Policy } from '@holdfast/core';
+import { isHoldfastError, type Policy, type Slice } from '@holdfast/core';
 import { createFacts } from '@holdfast/facts';
 import { nodeDisk } from '@holdfast/facts/node';
 import { createGuard, decisions, type Guard, guardSelf } from '@holdfast/guard';
@@ -47,7 +47,7 @@ export async function openGuard(
   const redaction = await openRedaction(path, host);
   const { folder: at, workspace } = findWorkFolder(cwd, existsSync);
   const rules = await readGuardRules(workspace, host);
-  const session = await openInTurn({ path, id, redaction }, options);
+  const session = await openInTurn({ path, id, redaction, slices: [decisions] }, options);
   const home = homeFolder(host);
   const view = { folder: at, workspace, home, disk: nodeDisk() };
   const facts = createFacts({ describers: agent.describers, view });
@@ -59,16 +59,18 @@ interface SessionFile {
   readonly path: string;
   readonly id: string;
   readonly redaction: Awaited<ReturnType<typeof openRedaction>>;
+  readonly slices: readonly Slice[];
 }
 
-async function openInTurn(
-  { path, id, redaction }: SessionFile,
+/** Opens a log that several processes use in turn. */
+export async function openInTurn(
+  { path, id, redaction, slices }: SessionFile,
   { untilMs, pause }: OpenGuardOptions,
 ): Promise<Session> {
   for (let waitMs = 2; ; waitMs = Math.min(waitMs * 1.5, 50)) {
     try {
       const store = jsonlStore(path, { snapshotAfterBytes });
-      return await openSession(store, { id, slices: [decisions], ...redaction });
+      return await openSession(store, { id, slices, ...redaction });
     } catch (thrown) {
       const locked = isHoldfastError(thrown) && thrown.code === 'log.locked';
       if (!locked || Date.now() + waitMs >= untilMs) throw thrown;
@@ -80,7 +82,7 @@ async function openInTurn(
 const settings = '.claude/settings.json .claude/settings.local.json .codex/hooks.json .codex/config.toml'.split(' ');
 
 /** The preset `coding`: secrets, destructive commands, what runs by itself, and the guard itself. */
-function codingPolicies(host: GuardHost): readonly Policy[] {
+export function codingPolicies(host: GuardHost): readonly Policy[] {
   const home = homeFolder(host);
   const own = [guardFolder(host), userFolder(host), ...settings.map((path) => join(home, path))];
   const paths = [...new Set([...own, ...own.map(resolveLinks)])];

@@ -19,7 +19,7 @@ const name = { name: { type: 'string', minLength: 1, maxLength: 1_024 } };
 const text = { arguments: { type: 'object', additionalProperties: { type: 'string' } } };
 
 /** In the order in which they are offered. */
-export const contentTools: readonly ContentTool[] = [
+const contentTools: readonly ContentTool[] = [
   {
     tool: 'list_resources',
     method: 'resources/list',

@@ -83,7 +83,7 @@ function toEffects(listed: JsonObject, { trust, dangerous }: Trust): Pick<Tool, 
   return { effects: 'external', repeat, dangerous: dangerous ?? destructive !== false };
 }
 
-export function toDescription({ description, title }: JsonObject, fallback: string): string {
+function toDescription({ description, title }: JsonObject, fallback: string): string {
   const text = readText(description) ?? readText(title) ?? fallback;
   return text.length <= longestDescription ? text : `${text.slice(0, longestDescription - 1).trimEnd()}…`;
 }

@@ -1,7 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, isHoldfastError, type JsonObject, type Outcome, systemClock } from '@holdfast/core';
 import { describeThrown, sha256, toCanonicalJson } from '@holdfast/core/internal';
-import { answerApproval, type CallOptions, executeToolCall, resumeToolCall, type Suspended } from '@holdfast/executor';
+import {
+  answerApproval,
+  type CallOptions,
+  executeToolCall,
+  recoverSession,
+  resumeToolCall,
+  type Suspended,
+} from '@holdfast/executor';
 import type { OpenApproval, OpenCall, Session } from '@holdfast/session';
 import {
   type CallToolResult,
@@ -21,7 +28,14 @@ import type { McpSessions } from './sessions.ts';
 /** The options of a runner that a host sets for the calls of clients. */
 export type ServedCallOptions = Pick<
   CallOptions,
-  'policies' | 'resources' | 'facts' | 'approvalTimeoutMs' | 'timeoutMs' | 'maxResultChars' | 'policyTimeoutMs'
+  | 'policies'
+  | 'grants'
+  | 'resources'
+  | 'facts'
+  | 'approvalTimeoutMs'
+  | 'timeoutMs'
+  | 'maxResultChars'
+  | 'policyTimeoutMs'
 >;
 
 export interface CallServerOptions extends ServedCallOptions {
@@ -58,6 +72,8 @@ export class CallServer {
   readonly #clock: Clock;
   /** Ids of calls that are being resumed. */
   readonly #resuming = new Set<string>();
+  /** Sessions without calls that an ended process left open. */
+  readonly #recovered = new WeakSet<Session>();
 
   constructor(source: ServedTools, options: CallServerOptions) {
     this.#source = source;
@@ -83,6 +99,10 @@ export class CallServer {
 
   async #run(call: ClientCall, held: Held): Promise<CallToolResult | InputRequiredResult> {
     const relay: Relay = { result: undefined };
+    if (!this.#recovered.has(held.session)) {
+      this.#recovered.add(held.session);
+      await recoverSession(this.#callOptions(call, held.session, { result: undefined }));
+    }
     const state = call.context.mcpReq.requestState();
     if (state !== undefined) return this.#goOn(String(state), call, held, relay);
     const waiting = this.#findEqual(call, held.session);

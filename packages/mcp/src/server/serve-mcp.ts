@@ -1,3 +1,4 @@
+import type { Readable, Writable } from 'node:stream';
 import { type Clock, HoldfastError, type JsonObject } from '@holdfast/core';
 import { checkOptions } from '@holdfast/core/internal';
 import {
@@ -33,9 +34,20 @@ export interface ServeMcpOptions extends ServedCallOptions {
   readonly clock?: Clock;
 }
 
+export interface Streams {
+  readonly input: Readable;
+  readonly output: Writable;
+}
+
+export interface Connected {
+  /** Settles when the client has gone. */
+  readonly closed: Promise<void>;
+  close(): Promise<void>;
+}
+
 export interface McpServing {
-  /** Serves one client over stdin and stdout, or over `transport`. */
-  stdio(transport?: Transport): { readonly closed: Promise<void>; close(): Promise<void> };
+  /** Serves one client over `streams` (default: stdin and stdout) or a transport. */
+  stdio(over?: Streams | Transport): Connected;
   /** Answers one HTTP request. `access` says which requests are let in. */
   fetch(request: Request, access: HttpAccess): Promise<Response>;
   close(): Promise<void>;
@@ -49,6 +61,7 @@ const rules = {
   pageSize: 'number',
   clock: 'object',
   policies: 'list',
+  grants: 'list',
   resources: 'object',
   facts: 'object',
   approvalTimeoutMs: 'any',
@@ -96,7 +109,8 @@ class Serving implements McpServing {
     this.#options = options;
   }
 
-  stdio(transport: Transport = new StdioServerTransport()): { closed: Promise<void>; close(): Promise<void> } {
+  stdio(over: Streams | Transport = { input: process.stdin, output: process.stdout }): Connected {
+    const transport = 'input' in over ? new StdioServerTransport(over.input, over.output) : over;
     const closed = Promise.withResolvers<void>();
     const handle = serveStdio(
       async () => {

@@ -1,0 +1,46 @@
+import type { Command } from 'commander';
+import type { CommandContext } from '../../flags/command.ts';
+import { readSeconds } from '../../flags/values.ts';
+
+const help = `
+Examples:
+  $ holdfast mcp wrap -- npx -y @modelcontextprotocol/server-filesystem .
+  $ holdfast mcp wrap --name github --session work -- docker run -i ghcr.io/github/github-mcp-server
+
+Write such a command into a client's configuration in place of the server's own. The client sees the same tools and results; each call
+is judged by what it does and is in a log of yours (\`holdfast pending\`, \`approve\`, \`show\`, \`why\`). A call that needs approval asks you
+in the client, or, where it cannot ask, waits for \`holdfast approve\` and is then refused.
+
+Needs the package @holdfast/mcp.`;
+
+interface WrapFlags {
+  readonly name: string;
+  readonly session?: string;
+  readonly wait: number;
+  readonly trustAnnotations?: boolean;
+}
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  command.addHelpText('after', help);
+  command
+    .command('wrap')
+    .description('stand between an MCP client and a server')
+    .argument('<command>', 'the program of the server, after `--`')
+    .argument('[args...]', 'its arguments')
+    .option('--name <name>', 'name of the server in the log and in policies', 'server')
+    .option('--session <name>', 'one session for every client that says this name (default: one a client process)')
+    .option('--wait <seconds>', 'how long a call waits for a person where the client cannot ask', readSeconds, 30)
+    .option('--trust-annotations', "believe the server's hints about which tools only read")
+    .action(async (program: string, args: readonly string[], { trustAnnotations, wait, name, session }: WrapFlags) => {
+      const { wrapServer } = await import('./wrap.ts');
+      const options = {
+        command: program,
+        args,
+        name,
+        session,
+        waitMs: wait * 1_000,
+        trustAnnotations: trustAnnotations === true,
+      };
+      end(await wrapServer(options, host));
+    });
+}

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync } from 'node:fs';
+import { createFacts, mcpFacts } from '@holdfast/facts';
+import { nodeDisk } from '@holdfast/facts/node';
+import type { McpEvent, McpTools } from '@holdfast/mcp';
+import { findWorkFolder, guardFolder, homeFolder, resolveLinks } from '../../guard/place.ts';
+import { readGuardRules } from '../../guard/rules.ts';
+import { codingPolicies } from '../../guard/session.ts';
+import { identifyClient } from '../../mcp/client-process.ts';
+import { loadMcp } from '../../mcp/load.ts';
+import { SessionTurns } from '../../mcp/turns.ts';
+import { type ExitCode, usageError } from '../../terminal/failure.ts';
+import type { Host } from '../../terminal/host.ts';
+import { toPrintable } from '../../terminal/text.ts';
+
+export interface WrapOptions {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly name: string;
+  readonly session: string | undefined;
+  readonly waitMs: number;
+  readonly trustAnnotations: boolean;
+}
+
+/**
+ * Stands between a client on stdin and stdout and a server, until the client goes. Nothing is started or opened before the client speaks,
+ * and no log before its first call: a client may start it twice to find out what it is.
+ *
+ * @throws HoldfastError `mcp.not_installed`, `usage.*`, `config.policy.invalid`.
+ */
+export async function wrapServer(options: WrapOptions, host: Host): Promise<ExitCode> {
+  const { command, args, name, waitMs, trustAnnotations } = options;
+  const { mcpTools, serveMcp } = await loadMcp();
+  const { folder, workspace } = findWorkFolder(host.directory, existsSync);
+  const policies = [...codingPolicies(host), ...(await readGuardRules(workspace, host))];
+  const view = { folder, workspace, home: homeFolder(host), disk: nodeDisk() };
+  const facts = createFacts({ describers: [mcpFacts({ server: name })], view });
+  const id = toSessionId(options, host);
+  const sessions = new SessionTurns({ id, workspace: openGuardFolder(host) }, host);
+  const tell = (event: McpEvent): void => void host.stderr.write(`holdfast: ${describeEvent(event)}\n`);
+  let imported: Promise<McpTools> | undefined;
+  const open = (): Promise<McpTools> => {
+    imported = mcpTools({
+      name,
+      command,
+      args,
+      env: toEnvironment(host.environment),
+      cwd: host.directory,
+      inputs: 'declared',
+      // The policies decide, as they do for a coding agent.
+      dangerous: false,
+      ...(trustAnnotations ? { trust: 'annotations' } : {}),
+      onEvent: tell,
+    });
+    return imported;
+  };
+  const serving = serveMcp(open, { sessions, policies, facts, waitMs, clock: host.clock });
+  const connected = serving.stdio({ input: host.stdin, output: host.stdout });
+  const stopListening = host.onInterrupt(() => void connected.close());
+  await connected.closed;
+  stopListening();
+  await serving.close();
+  // A server that did not start has nothing to end.
+  await (await imported?.catch(() => undefined))?.close();
+  await sessions.close();
+  return 0;
+}
+
+/** The logs of calls that run elsewhere lie with those of the guard, out of reach of workspaces. */
+function openGuardFolder(host: Host): string {
+  const folder = guardFolder(host);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return resolveLinks(folder);
+}
+
+/** One session for a client process and an entry of its configuration. */
+function toSessionId({ command, args, name, session }: WrapOptions, host: Host): string {
+  if (session !== undefined) {
+    if (!/^[a-z0-9][a-z0-9-]{0,79}$/.test(session)) {
+      throw usageError(
+        'usage.session_invalid',
+        '`--session` takes 1 to 80 of a-z, 0-9 and -, beginning with a letter or digit.',
+      );
+    }
+    return `mcp-${session}`;
+  }
+  const identity = [identifyClient(), host.directory, name, command, ...args].join('\0');
+  return `mcp-${name.replaceAll('_', '-')}-${createHash('sha256').update(identity).digest('hex').slice(0, 16)}`;
+}
+
+/** The client has set the variables of the server for this process. */
+function toEnvironment(environment: Host['environment']): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}
+
+function describeEvent(event: McpEvent): string {
+  const server = toPrintable(event.server);
+  switch (event.type) {
+    case 'request-refused':
+      return `the server \`${server}\` asked for ${toPrintable(event.method)}, which was refused`;
+    case 'elicitation':
+      return `the server \`${server}\` asked the user, who answered: ${event.action}`;
+    case 'connection-lost':
+      return `the server \`${server}\` ended`;
+    case 'tools-changed':
+      return `the server \`${server}\` has changed its tools`;
+    default:
+      return event satisfies never;
+  }
+}
