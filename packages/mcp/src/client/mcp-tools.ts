@@ -1,13 +1,15 @@
 import { HoldfastError, isHoldfastError, type JsonObject, type Tool, type ToolContext } from '@holdfast/core';
-import { checkOptions, describeThrown, isPlainObject } from '@holdfast/core/internal';
+import { checkOptions, describeThrown } from '@holdfast/core/internal';
 import type { Implementation } from '@modelcontextprotocol/client';
 import { Connection, type RequestOptions, type ServerIdentity } from './connection.ts';
 import { importContent } from './content-tools.ts';
-import { type McpDefinition, toDefinition } from './definition.ts';
+import type { McpDefinition } from './definition.ts';
 import type { Elicit } from './elicit.ts';
 import type { McpListener } from './events.ts';
 import { changedError, importTool, type Trust } from './imported-tool.ts';
+import { listTools } from './list-tools.ts';
 import { findCollisions, toToolName } from './names.ts';
+import { hasUnseenInstructions, isUnseen, type McpPins, toPins } from './pins.ts';
 import { type ServerPlace, toTransportMaker } from './transport.ts';
 
 export interface McpToolsOptions extends ServerPlace, Trust {
@@ -18,6 +20,8 @@ export interface McpToolsOptions extends ServerPlace, Trust {
   /** Answers questions of the server to the user. Default: none, and the server knows that it cannot ask. */
   readonly elicit?: Elicit;
   readonly onEvent?: McpListener;
+  /** The definitions that a person has seen; others are withheld. Default: none is. */
+  readonly pins?: McpPins;
   /** The name and version of this program, for the server. */
   readonly client?: Implementation;
 }
@@ -38,6 +42,10 @@ export interface McpTools extends AsyncDisposable {
   /** The server's definitions, by our names for the tools. */
   readonly definitions: ReadonlyMap<string, McpDefinition>;
   readonly leftOut: readonly LeftOut[];
+  /** Tools that differ from the pins: not to be offered, and a call fails as `mcp.changed`. */
+  readonly withheld: readonly Tool[];
+  /** The pins of the server as it is now. */
+  readonly pins: McpPins;
   /** Asks the server for its tools again. Calls of a tool whose definition has changed since fail as `mcp.changed`. */
   refresh(): Promise<void>;
   /** Calls `listener` after `tools` has changed. */
@@ -65,6 +73,7 @@ const rules = {
   era: 'text',
   elicit: 'function',
   onEvent: 'function',
+  pins: 'object',
   client: 'object',
 } as const;
 
@@ -98,10 +107,6 @@ export async function mcpTools(options: McpToolsOptions): Promise<McpTools> {
   }
 }
 
-/** Pages of one listing that are read before the server counts as broken, and the tools on them. */
-const mostPages = 1_000;
-const mostTools = 10_000;
-
 class ServerTools implements McpTools {
   readonly name: string;
   readonly #options: McpToolsOptions;
@@ -115,6 +120,8 @@ class ServerTools implements McpTools {
   tools: readonly Tool[] = [];
   definitions: ReadonlyMap<string, McpDefinition> = new Map();
   leftOut: readonly LeftOut[] = [];
+  withheld: readonly Tool[] = [];
+  pins: McpPins = toPins(undefined, []);
 
   constructor(options: McpToolsOptions) {
     this.name = options.name;
@@ -164,13 +171,17 @@ class ServerTools implements McpTools {
   }
 
   async #list(): Promise<void> {
-    this.#server = await this.#connection.open();
+    const found = await this.#connection.open();
+    const { instructions, ...unsaid } = found;
+    const isUnsaid = hasUnseenInstructions(instructions, this.#options.pins);
+    this.#server = isUnsaid ? unsaid : found;
     const { opened } = this.#connection;
-    const listed = this.#server.capabilities.tools === undefined ? [] : await this.#listTools();
+    const listed = this.#server.capabilities.tools === undefined ? [] : await listTools(this.#connection, this.name);
     const before = JSON.stringify([...this.#digests]);
     const first = this.#listedOn === 0;
     this.#listedOn = opened;
     this.#digests = new Map(listed.map(({ name, digest }) => [name, digest]));
+    this.pins = toPins(instructions, listed);
     if (!first && before === JSON.stringify([...this.#digests])) return;
     this.#take(listed);
     if (first) return;
@@ -178,39 +189,12 @@ class ServerTools implements McpTools {
     for (const listener of this.#listeners) listener();
   }
 
-  async #listTools(): Promise<readonly McpDefinition[]> {
-    const found = new Map<string, McpDefinition>();
-    const cursors = new Set<string>();
-    let cursor: string | undefined;
-    do {
-      const page = await this.#connection.request('tools/list', cursor === undefined ? {} : { cursor });
-      const { tools, nextCursor } = page;
-      if (!Array.isArray(tools)) throw this.#badList('is not a list');
-      for (const tool of tools) {
-        const definition = isPlainObject(tool) ? toDefinition(tool as JsonObject) : undefined;
-        if (definition === undefined) throw this.#badList('has a tool without a name');
-        if (found.has(definition.name)) throw this.#badList(`has \`${definition.name.slice(0, 128)}\` twice`);
-        found.set(definition.name, definition);
-      }
-      cursor = typeof nextCursor === 'string' && nextCursor !== '' ? nextCursor : undefined;
-      if (cursor !== undefined && cursors.has(cursor)) throw this.#badList('never ends');
-      if (cursor !== undefined) cursors.add(cursor);
-      if (cursors.size > mostPages || found.size > mostTools) throw this.#badList('is too long');
-    } while (cursor !== undefined);
-    return [...found.values()];
-  }
-
-  #badList(what: string): HoldfastError {
-    return new HoldfastError('mcp.list.invalid', `The tool list of the MCP server \`${this.name}\` ${what}.`, {
-      data: { server: this.name },
-    });
-  }
-
   #take(listed: readonly McpDefinition[]): void {
     const content = importContent(this.#contentTarget(), this.server.capabilities, this.#options);
     const tools = new Map(content.map((tool) => [tool.name, tool]));
     const definitions = new Map<string, McpDefinition>();
     const leftOut: LeftOut[] = [];
+    const withheld: Tool[] = [];
     const names = listed.map(({ name }) => name);
     const colliding = findCollisions(this.name, names);
     for (const definition of listed) {
@@ -222,8 +206,13 @@ class ServerTools implements McpTools {
         refuse('mcp.name.collision', `Another tool would be \`${ours}\` as well.`);
       } else {
         try {
-          tools.set(ours, importTool(ours, definition, this.#callTarget(name), this.#options));
+          const isWithheld = isUnseen(definition, this.#options.pins);
+          const tool = importTool(ours, definition, this.#callTarget(name, isWithheld), this.#options);
           definitions.set(ours, definition);
+          if (isWithheld) {
+            withheld.push(tool);
+            refuse('mcp.changed', 'It is not the tool that a person has seen.');
+          } else tools.set(ours, tool);
         } catch (thrown) {
           refuse(isHoldfastError(thrown) ? thrown.code : 'mcp.tool.invalid', describeThrown(thrown));
         }
@@ -232,14 +221,18 @@ class ServerTools implements McpTools {
     this.tools = Object.freeze([...tools.values()]);
     this.definitions = definitions;
     this.leftOut = Object.freeze(leftOut);
+    this.withheld = Object.freeze(withheld);
   }
 
-  #callTarget(name: string): { server: string; ready(digest: string): Promise<void>; call: CallSender } {
+  #callTarget(
+    name: string,
+    isWithheld: boolean,
+  ): { server: string; ready(digest: string): Promise<void>; call: CallSender } {
     return {
       server: this.name,
       ready: async (digest) => {
         await this.#ready();
-        if (this.#digests.get(name) !== digest) throw changedError(this.name, name);
+        if (isWithheld || this.#digests.get(name) !== digest) throw changedError(this.name, name);
       },
       call: (params, context) => this.#send('tools/call', params, context),
     };

@@ -6,6 +6,8 @@ import type { McpDefinition } from '../client/definition.ts';
 export interface ServedTools {
   readonly tools: readonly Tool[];
   readonly definitions?: ReadonlyMap<string, McpDefinition>;
+  /** Not offered; calls of them fail, and are recorded. */
+  readonly withheld?: readonly Tool[];
   /** Calls `listener` after `tools` has changed. */
   onChange?(listener: () => void): () => void;
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Clock, isHoldfastError, type JsonObject, type Outcome, systemClock } from '@holdfast/core';
+import { type Clock, isHoldfastError, type JsonObject, type Outcome, systemClock, type Tool } from '@holdfast/core';
 import { describeThrown, sha256, toCanonicalJson } from '@holdfast/core/internal';
 import {
   answerApproval,
@@ -74,6 +74,7 @@ export class CallServer {
   readonly #resuming = new Set<string>();
   /** Sessions without calls that an ended process left open. */
   readonly #recovered = new WeakSet<Session>();
+  #callable: Record<'tools' | 'withheld' | 'all', readonly Tool[]> | undefined;
 
   constructor(source: ServedTools, options: CallServerOptions) {
     this.#source = source;
@@ -228,6 +229,16 @@ export class CallServer {
     );
   }
 
+  /** One list as long as nothing changes, so that the executor prepares it once. */
+  #listCallable(): readonly Tool[] {
+    const { tools, withheld = [] } = this.#source;
+    if (withheld.length === 0) return tools;
+    if (this.#callable?.tools !== tools || this.#callable.withheld !== withheld) {
+      this.#callable = { tools, withheld, all: Object.freeze([...tools, ...withheld]) };
+    }
+    return this.#callable.all;
+  }
+
   #callOptions({ context }: ClientCall, session: Session, relay: Relay): CallOptions {
     const { sessions: _sessions, waitMs: _waitMs, clock: _clock, resources, ...options } = this.#options;
     const { mcpReq } = context;
@@ -235,7 +246,7 @@ export class CallServer {
     let progress = 0;
     return {
       ...options,
-      tools: this.#source.tools,
+      tools: this.#listCallable(),
       session,
       clock: this.#clock,
       signal: mcpReq.signal,

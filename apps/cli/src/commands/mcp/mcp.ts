@@ -5,11 +5,15 @@ import { readSeconds } from '../../flags/values.ts';
 const help = `
 Examples:
   $ holdfast mcp wrap -- npx -y @modelcontextprotocol/server-filesystem .
+  $ holdfast mcp pin -- npx -y @modelcontextprotocol/server-filesystem@2026.8.31 .           show what the server offers
+  $ holdfast mcp pin --accept -- npx -y @modelcontextprotocol/server-filesystem@2026.8.31 .  and pin it
   $ holdfast mcp wrap --name github --session work -- docker run -i ghcr.io/github/github-mcp-server
 
 Write such a command into a client's configuration in place of the server's own. The client sees the same tools and results; each call
 is judged by what it does and is in a log of yours (\`holdfast pending\`, \`approve\`, \`show\`, \`why\`). A call that needs approval asks you
 in the client, or, where it cannot ask, waits for \`holdfast approve\` and is then refused.
+
+A pinned server is held to what you have seen: a tool that was changed or added leaves the list, and its calls are refused.
 
 Needs the package @holdfast/mcp.`;
 
@@ -43,4 +47,20 @@ export function declare(command: Command, { host, end }: CommandContext): void {
       };
       end(await wrapServer(options, host));
     });
+  command
+    .command('pin')
+    .description('show how a server differs from what you have seen of it, and accept that')
+    .argument('<command>', 'the program of the server, after `--`')
+    .argument('[args...]', 'its arguments')
+    .option('--name <name>', 'name of the server, as for `wrap`', 'server')
+    .option('--accept', 'pin the server as it is now')
+    .action(async (program: string, args: readonly string[], { name, accept }: PinFlags) => {
+      const { pinServer } = await import('./pin.ts');
+      end(await pinServer({ name, command: program, args }, { accept: accept === true }, host));
+    });
+}
+
+interface PinFlags {
+  readonly name: string;
+  readonly accept?: boolean;
 }

@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Tool } from '@holdfast/core';
@@ -11,6 +11,7 @@ import { readLog } from '@holdfast/session/jsonl';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createFolder } from '../../testing/test-folder.ts';
 import { createTestHost } from '../../testing/test-host.ts';
+import { runHere } from '../../testing/test-program.ts';
 import { answerCalls } from '../answer/answer-calls.ts';
 
 const program = fileURLToPath(new URL('../../main.ts', import.meta.url));
@@ -162,6 +163,23 @@ describe('a wrapped server', { timeout: 60_000 }, () => {
     const doubt = await call(imported, 'die');
     expect(doubt).toMatchObject({ kind: 'failed', text: expect.stringContaining('It is not known whether') });
     expect(await call(imported, 'read_file', { path: 'a.txt' })).toMatchObject({ kind: 'ok' });
+  });
+
+  test('a pinned server is held to what a person has seen', async () => {
+    const world = await createWorld();
+    const { path, environment, notes } = world;
+    const command = world.words().slice(world.words().indexOf('--'));
+    const terminals = ['stdin'] as const;
+    const pinned = await runHere(['mcp', 'pin', '--accept', ...command], { directory: path, environment, terminals });
+    expect(pinned).toMatchObject({ exitCode: 0 });
+    const folder = join(path, 'own', 'guard', 'mcp');
+    const [name = ''] = readdirSync(folder);
+    const file = JSON.parse(readFileSync(join(folder, name), 'utf8')) as { pins: { tools: Record<string, string> } };
+    file.pins.tools['read_file'] = '0'.repeat(64);
+    writeFileSync(join(folder, name), JSON.stringify(file));
+    const imported = await connect(world);
+    expect(imported.tools.map(({ name: tool }) => tool)).toEqual(['test_echo', 'test_environment', 'test_die']);
+    expect(notes().filter((line) => line.startsWith('call'))).toEqual([]);
   });
 
   test('ends with its client, and its server with it', async () => {

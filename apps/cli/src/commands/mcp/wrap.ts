@@ -8,15 +8,14 @@ import { readGuardRules } from '../../guard/rules.ts';
 import { codingPolicies } from '../../guard/session.ts';
 import { identifyClient } from '../../mcp/client-process.ts';
 import { loadMcp } from '../../mcp/load.ts';
+import { openServer } from '../../mcp/open-server.ts';
+import { readPinned, type ServerEntry } from '../../mcp/pins.ts';
 import { SessionTurns } from '../../mcp/turns.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { toPrintable } from '../../terminal/text.ts';
 
-export interface WrapOptions {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly name: string;
+export interface WrapOptions extends ServerEntry {
   readonly session: string | undefined;
   readonly waitMs: number;
   readonly trustAnnotations: boolean;
@@ -29,8 +28,8 @@ export interface WrapOptions {
  * @throws HoldfastError `mcp.not_installed`, `usage.*`, `config.policy.invalid`.
  */
 export async function wrapServer(options: WrapOptions, host: Host): Promise<ExitCode> {
-  const { command, args, name, waitMs, trustAnnotations } = options;
-  const { mcpTools, serveMcp } = await loadMcp();
+  const { name, waitMs, trustAnnotations } = options;
+  const mcp = await loadMcp();
   const { folder, workspace } = findWorkFolder(host.directory, existsSync);
   const policies = [...codingPolicies(host), ...(await readGuardRules(workspace, host))];
   const view = { folder, workspace, home: homeFolder(host), disk: nodeDisk() };
@@ -39,22 +38,13 @@ export async function wrapServer(options: WrapOptions, host: Host): Promise<Exit
   const sessions = new SessionTurns({ id, workspace: openGuardFolder(host) }, host);
   const tell = (event: McpEvent): void => void host.stderr.write(`holdfast: ${describeEvent(event)}\n`);
   let imported: Promise<McpTools> | undefined;
-  const open = (): Promise<McpTools> => {
-    imported = mcpTools({
-      name,
-      command,
-      args,
-      env: toEnvironment(host.environment),
-      cwd: host.directory,
-      inputs: 'declared',
-      // The policies decide, as they do for a coding agent.
-      dangerous: false,
-      ...(trustAnnotations ? { trust: 'annotations' } : {}),
-      onEvent: tell,
-    });
+  const open = async (): Promise<McpTools> => {
+    // Read again when a client connects again: a person may have accepted a change.
+    const pinned = await readPinned(options, host);
+    imported = openServer(options, mcp, { pins: pinned?.pins, trustAnnotations, onEvent: tell }, host);
     return imported;
   };
-  const serving = serveMcp(open, { sessions, policies, facts, waitMs, clock: host.clock });
+  const serving = mcp.serveMcp(open, { sessions, policies, facts, waitMs, clock: host.clock });
   const connected = serving.stdio({ input: host.stdin, output: host.stdout });
   const stopListening = host.onInterrupt(() => void connected.close());
   await connected.closed;
@@ -86,13 +76,6 @@ function toSessionId({ command, args, name, session }: WrapOptions, host: Host):
   }
   const identity = [identifyClient(), host.directory, name, command, ...args].join('\0');
   return `mcp-${name.replaceAll('_', '-')}-${createHash('sha256').update(identity).digest('hex').slice(0, 16)}`;
-}
-
-/** The client has set the variables of the server for this process. */
-function toEnvironment(environment: Host['environment']): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
 }
 
 function describeEvent(event: McpEvent): string {
