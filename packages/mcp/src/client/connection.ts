@@ -75,7 +75,7 @@ export class Connection {
    * The result as the server sent it.
    *
    * @throws HoldfastError `mcp.unreachable`, `mcp.closed`, `mcp.error` (the server's own word), `tool.process.lost` (the connection ended
-   * before the answer), `mcp.result.invalid`.
+   * before the answer), `tool.process.unreadable`.
    */
   async request(method: string, params: JsonObject, { signal, onProgress }: RequestOptions = {}): Promise<JsonObject> {
     const link = await this.#connect();
@@ -105,7 +105,7 @@ export class Connection {
         throw new HoldfastError('tool.process.lost', message, { data: { server: name }, cause });
       }
       throw new HoldfastError(
-        'mcp.result.invalid',
+        'tool.process.unreadable',
         `The MCP server \`${name}\` gave no usable answer: ${describeThrown(cause)}`,
         { data: { server: name }, cause },
       );

@@ -7,6 +7,7 @@ import {
   toolError,
   toolOk,
 } from '@holdfast/core';
+import { compileSchema } from '@holdfast/schema';
 import { jsonSchema } from '@holdfast/schema/json';
 import { describeContent, isErrorResult } from './content.ts';
 import { type McpDefinition, readHints, readObject, readText } from './definition.ts';
@@ -43,6 +44,8 @@ export function importTool(
   const inputSchema = readObject(listed['inputSchema']) ?? { type: 'object' };
   const outputSchema = readObject(listed['outputSchema']);
   const input = jsonSchema<JsonObject>(trust.inputs === 'declared' ? openSchema(inputSchema) : inputSchema);
+  // One bad schema would fail the calls of every tool beside it. A call uses what is compiled here.
+  compileSchema(input);
   const { effects, repeat, dangerous } = toEffects(listed, trust);
   return defineTool({
     name: ours,
