@@ -62,7 +62,12 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
         'put policies in front of a coding agent: `guard install`, `guard doctor`, `guard status`, `guard uninstall`',
         () => import('./guard/guard.ts'),
       ),
-      command('mcp', '', 'put policies in front of an MCP server: `mcp wrap`, `mcp pin`', () => import('./mcp/mcp.ts')),
+      command(
+        'mcp',
+        '',
+        'put policies in front of an MCP server: `mcp wrap`, `mcp import`, `mcp restore`, `mcp pin`',
+        () => import('./mcp/mcp.ts'),
+      ),
       command('serve', '[options]', 'serve your tools to MCP clients: `serve --mcp`', () => import('./mcp/serve.ts')),
     ],
   },

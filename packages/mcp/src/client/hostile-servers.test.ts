@@ -59,7 +59,7 @@ const answers: readonly {
   },
   { what: 'an empty result', kind: 'ok', respond: (id, send) => send({ id, result: {} }) },
   { what: 'null', kind: 'in-doubt', code: 'call.deadline', respond: (id, send) => send({ id, result: null }) },
-  { what: 'content that is no list', kind: 'ok', respond: (id, send) => send({ id, result: { content: 'all' } }) },
+  { what: 'content that is a text', kind: 'ok', respond: (id, send) => send({ id, result: { content: 'all' } }) },
   {
     what: 'content of no known type',
     kind: 'ok',
@@ -214,7 +214,7 @@ const answers: readonly {
 test.each(answers)('a call answered with $what is $kind', async ({ kind, code, respond, definition }) => {
   const outcome = await call(await openCalled(respond, definition), 'bad_a', code === 'call.deadline' ? 150 : 5_000);
   expect(outcome).toMatchObject({ kind, ...(code === undefined ? {} : { code }) });
-  // Whatever else came, the text is that of this call.
+  // The text is that of this call alone.
   expect(outcome.text).not.toContain('other');
   expect(outcome.text.length).toBeLessThan(70_000);
 });

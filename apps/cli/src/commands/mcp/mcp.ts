@@ -5,11 +5,12 @@ import { readSeconds } from '../../flags/values.ts';
 const help = `
 Examples:
   $ holdfast mcp wrap -- npx -y @modelcontextprotocol/server-filesystem .
+  $ holdfast mcp import .mcp.json                 wrap every server that it starts; \`restore\` takes it back
   $ holdfast mcp pin -- npx -y @modelcontextprotocol/server-filesystem@2026.8.31 .           show what the server offers
   $ holdfast mcp pin --accept -- npx -y @modelcontextprotocol/server-filesystem@2026.8.31 .  and pin it
   $ holdfast mcp wrap --name github --session work -- docker run -i ghcr.io/github/github-mcp-server
 
-Write such a command into a client's configuration in place of the server's own. The client sees the same tools and results; each call
+Write such a command into a client's configuration in place of the server's own, as \`import\` does. The client sees the same tools and results; each call
 is judged by what it does and is in a log of yours (\`holdfast pending\`, \`approve\`, \`show\`, \`why\`). A call that needs approval asks you
 in the client, or, where it cannot ask, waits for \`holdfast approve\` and is then refused.
 
@@ -58,6 +59,19 @@ export function declare(command: Command, { host, end }: CommandContext): void {
       const { pinServer } = await import('./pin.ts');
       end(await pinServer({ name, command: program, args }, { accept: accept === true }, host));
     });
+  const edit = (name: 'import' | 'restore', description: string): void => {
+    command
+      .command(name)
+      .description(description)
+      .argument('<file>', 'settings of a client, such as .mcp.json or ~/.claude.json')
+      .action(async (file: string) => {
+        const { importSettings } = await import('./import.ts');
+        const program = [process.execPath, ...process.execArgv, process.argv[1] ?? ''];
+        end(await importSettings({ file, program, restore: name === 'restore' }, host));
+      });
+  };
+  edit('import', "write `mcp wrap` in front of every server in a client's settings");
+  edit('restore', 'take it out again, to the byte');
 }
 
 interface PinFlags {
