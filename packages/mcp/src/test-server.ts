@@ -35,7 +35,7 @@ export function createTestServer(
       serveStdio(
         () => {
           const server = new Server(
-            { name: 'test-server', version: '1.2.3' },
+            { name: 'test-server', version: '1.2.3', title: 'A test server' },
             { capabilities: { tools: { listChanged: true }, resources: {}, prompts: {} }, instructions: 'Be kind.' },
           );
           servers.push(server);

@@ -31,9 +31,9 @@ export function toPinned({ name, command, args }: ServerEntry, { server, pins, d
     name,
     command,
     args,
-    server: { name: server.name, version: server.version },
+    server: { name: server.info.name, version: server.info.version },
     pins,
-    seen: { server: { name: server.name, version: server.version }, instructions, tools },
+    seen: { server: { name: server.info.name, version: server.info.version }, instructions, tools },
   };
 }
 

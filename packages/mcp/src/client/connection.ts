@@ -34,8 +34,8 @@ export interface RequestOptions {
 
 /** A server in its own words. */
 export interface ServerIdentity {
-  readonly name: string;
-  readonly version: string;
+  /** With its title and icons, if it has any. */
+  readonly info: Implementation;
   readonly instructions?: string;
   readonly capabilities: ServerCapabilities;
 }
@@ -61,11 +61,9 @@ export class Connection {
   /** @throws HoldfastError `mcp.unreachable`, `mcp.closed`. */
   async open(): Promise<ServerIdentity> {
     const { client } = await this.#connect();
-    const said = client.getServerVersion();
     const instructions = client.getInstructions();
     return {
-      name: said?.name ?? this.#options.name,
-      version: said?.version ?? '',
+      info: client.getServerVersion() ?? { name: this.#options.name, version: '' },
       ...(instructions === undefined ? {} : { instructions }),
       capabilities: client.getServerCapabilities() ?? {},
     };

@@ -23,7 +23,7 @@ function call(imported: McpTools, name: string, input: object = {}, options: obj
 test.each(['legacy', 'auto'] as const)('tools of a server run as any other tool, in the era %s', async (era) => {
   const server = createTestServer([{ name: 'Read.File', description: 'Reads.', inputSchema: anyInput }]);
   const imported = await open(server.transport, { era });
-  expect(imported.server).toMatchObject({ name: 'test-server', version: '1.2.3', instructions: 'Be kind.' });
+  expect(imported.server).toMatchObject({ info: { name: 'test-server', version: '1.2.3' }, instructions: 'Be kind.' });
   const [tool] = imported.tools.filter(({ name }) => name === 'files_read_file');
   expect(tool).toMatchObject({ description: 'Reads.', effects: 'external', repeat: 'never', origin: { kind: 'mcp' } });
   const outcome = await call(imported, 'files_read_file', { text: 'a' });

@@ -139,7 +139,7 @@ class ServerTools implements McpTools {
   }
 
   get server(): ServerIdentity {
-    return this.#server ?? { name: this.name, version: '', capabilities: {} };
+    return this.#server ?? { info: { name: this.name, version: '' }, capabilities: {} };
   }
 
   async refresh(): Promise<void> {

@@ -359,7 +359,7 @@ test.each([
     });
     onTestFinished(() => imported.close());
     const { client } = await connect(imported, {}, { era });
-    expect(client.getServerVersion()).toMatchObject({ name: 'test-server', version: '1.2.3' });
+    expect(client.getServerVersion()).toEqual({ name: 'test-server', version: '1.2.3', title: 'A test server' });
     expect(client.getInstructions()).toBe('Be kind.');
     const direct = new Client({ name: 'direct', version: '1' }, { versionNegotiation: { mode: theirs } });
     await direct.connect(server.transport());

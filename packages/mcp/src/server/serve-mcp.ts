@@ -168,16 +168,13 @@ class Serving implements McpServing {
   async #create(): Promise<RelayServer> {
     const { tools, calls } = await this.#serve();
     const relayed = isMcpTools(tools) ? tools : undefined;
-    const { info = relayed?.server, instructions = relayed?.server.instructions } = this.#options;
-    const server = new RelayServer(
-      { name: info?.name ?? 'holdfast', version: info?.version ?? '0.0.0' },
-      {
-        capabilities: toCapabilities(relayed),
-        ...(instructions === undefined ? {} : { instructions }),
-        // The answer of a person takes as long as it takes.
-        inputRequired: { roundTimeoutMs: this.#options.approvalTimeoutMs ?? 3_600_000 },
-      },
-    );
+    const { info = relayed?.server.info, instructions = relayed?.server.instructions } = this.#options;
+    const server = new RelayServer(info ?? { name: 'holdfast', version: '0.0.0' }, {
+      capabilities: toCapabilities(relayed),
+      ...(instructions === undefined ? {} : { instructions }),
+      // The answer of a person takes as long as it takes.
+      inputRequired: { roundTimeoutMs: this.#options.approvalTimeoutMs ?? 3_600_000 },
+    });
     server.setRequestHandler('tools/list', ({ params }) => this.#listTools(tools, params?.cursor) as never);
     server.setRequestHandler('tools/call', ({ params }, context) =>
       calls.call({

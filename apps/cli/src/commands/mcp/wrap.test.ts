@@ -105,7 +105,7 @@ describe('a wrapped server', { timeout: 60_000 }, () => {
     async (era) => {
       const world = await createWorld();
       const imported = await connect(world, { era });
-      expect(imported.server.name).toBe('test-stdio-server');
+      expect(imported.server.info.name).toBe('test-stdio-server');
       expect(imported.tools.map(({ name }) => name)).toEqual([
         'test_echo',
         'test_environment',
