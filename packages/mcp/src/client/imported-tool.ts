@@ -1,6 +1,7 @@
 import {
   defineTool,
   HoldfastError,
+  isHoldfastError,
   type JsonObject,
   type Tool,
   type ToolContext,
@@ -61,8 +62,7 @@ export function importTool(
     execute: async (given: JsonObject, context) => {
       await target.ready(digest);
       await context.begin();
-      const result = await target.call({ name, arguments: given }, context);
-      passOn(result, context);
+      const result = await passOn(target.call({ name, arguments: given }, context), context);
       const text = describeContent(result);
       if (isErrorResult(result))
         return toolError(text === '' ? `\`${name}\` failed.` : text, { code: 'mcp.tool_failed' });
@@ -72,10 +72,19 @@ export function importTool(
   }) as Tool;
 }
 
-/** Hands the result to the host that serves it, untouched. */
-export function passOn(result: JsonObject, { resources }: ToolContext): void {
+/** Hands the result, or the error that the server answered with, to the host that serves it, untouched. */
+export async function passOn(calling: Promise<JsonObject>, { resources }: ToolContext): Promise<JsonObject> {
   const relay = resources.get(relayResource);
-  if (isRelay(relay)) relay.result = result;
+  if (!isRelay(relay)) return await calling;
+  try {
+    const result = await calling;
+    relay.result = result;
+    return result;
+  } catch (thrown) {
+    if (isHoldfastError(thrown) && thrown.code === 'mcp.error' && thrown.cause instanceof Error)
+      relay.error = thrown.cause;
+    throw thrown;
+  }
 }
 
 function toEffects(listed: JsonObject, { trust, dangerous }: Trust): Pick<Tool, 'effects' | 'repeat' | 'dangerous'> {

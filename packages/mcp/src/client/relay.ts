@@ -6,6 +6,8 @@ export const relayResource = 'mcp-relay';
 /** Takes the result of one call past the executor, so that it reaches the client as the server sent it. */
 export interface Relay {
   result: JsonObject | undefined;
+  /** The error of the protocol that the server answered with. */
+  error?: Error;
 }
 
 export function isRelay(value: unknown): value is Relay {

@@ -82,7 +82,7 @@ export class CallServer {
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** @throws ProtocolError for an unknown tool, and for a `requestState` that does not hold. */
+  /** @throws ProtocolError for an unknown tool, an error of a relayed server, and for a `requestState` that does not hold. */
   async call(call: ClientCall): Promise<CallToolResult | InputRequiredResult> {
     const { sessions } = this.#options;
     let held: Held | undefined;
@@ -221,6 +221,7 @@ export class CallServer {
         code: 'approval.changed',
       });
     }
+    if (relay.error !== undefined && ended.kind === 'failed' && ended.code === 'mcp.error') throw relay.error;
     if (ended.kind === 'unknown-tool') throw new ProtocolError(ProtocolErrorCode.InvalidParams, ended.text);
     if (relay.result !== undefined && isPassedOn(ended)) return call.server.relay(relay.result) as CallToolResult;
     return toCallResult(

@@ -406,6 +406,21 @@ test.each([false, true])(
   },
 );
 
+test('an error of the protocol reaches the client as the server gave it', async () => {
+  const transport = createRawServer(({ id, method }, send) => {
+    if (method === 'tools/list') send({ id, result: { tools: [{ name: 'draw', inputSchema: anyInput }] } });
+    else send({ id, error: { code: -32_050, message: 'No such thing', data: { uri: 'test://x' } } });
+  });
+  const imported = await mcpTools({ name: 'files', transport, era: 'legacy', dangerous: false });
+  onTestFinished(() => imported.close());
+  const { client } = await connect(imported, {}, { era: 'legacy' });
+  await expect(client.callTool({ name: 'draw', arguments: {} })).rejects.toMatchObject({
+    code: -32_050,
+    message: expect.stringContaining('No such thing'),
+    data: { uri: 'test://x' },
+  });
+});
+
 test('a resource is read as a call: policies see it, and a denial is an error', async () => {
   const seen: string[] = [];
   const policies = [
