@@ -72,6 +72,7 @@ export const guideMenu: DefaultTheme.SidebarItem[] = [
     ['Local models', '/local-models'],
   ]),
   group('Look up', [
+    ['Works with', '/works-with'],
     ['Errors', '/errors'],
     ['Glossary', '/glossary'],
     ['Reference', '/reference/'],
