@@ -11,8 +11,6 @@ export interface Field {
   readonly ends?: string;
   /** A pattern stands for it, so that there may be others before it when the command runs. */
   readonly matched?: true;
-  /** `bash` and `sh` make different texts of it: as code, it is not known. */
-  readonly differs?: true;
   /** One that is not known is the name of a file in there. */
   readonly tree?: Place;
 }
@@ -28,9 +26,9 @@ export const unknownWord: Field = { text: '', known: false, splits: false };
 export const unknownWords: Field = { text: '', known: false, splits: true };
 
 /** Whether a word may be an option, or a word that begins an option. */
-export function mayBeOption({ text, known: isKnown, tree }: Field): boolean {
+export function mayBeOption({ text, known: isKnown, splits, tree }: Field): boolean {
   if (tree !== undefined) return false;
-  return text.startsWith('-') || (!isKnown && text === '');
+  return text.startsWith('-') || (!isKnown && (text === '' || splits));
 }
 
 /** What stands for one of many words. */

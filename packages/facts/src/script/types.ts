@@ -6,7 +6,7 @@ import type { ShellState } from './state.ts';
 
 /** What a command reads from the one before it. */
 export interface Input {
-  /** All of it, when it is known. */
+  /** All of it, when it stands in the script. */
   readonly text?: string;
   /** The names of files that it consists of, when it is known that it does. */
   readonly names?: readonly Field[];
@@ -14,11 +14,6 @@ export interface Input {
   readonly given: boolean;
   /** Some of it was downloaded. */
   readonly fetched: boolean;
-}
-
-/** The same when what it says is not known. */
-export function withoutText({ text: _text, ...input }: Input): Input {
-  return input;
 }
 
 /** Code that a command reads and that is not known. */
@@ -67,7 +62,6 @@ export interface Call {
 export interface Runner {
   readonly facts: FactsBuilder;
   readonly places: Places;
-  readonly aliases: Map<string, string>;
   readonly home: string | undefined;
   /** A script for a shell. */
   runText(text: string, state: ShellState, around: Surroundings): Result;
