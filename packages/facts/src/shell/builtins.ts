@@ -88,9 +88,11 @@ function declare({ words, state, program }: Call, runner: Runner): undefined {
   if (words.every(({ text }) => text.startsWith('-')) && program !== 'local') {
     runner.unclear('words', `\`${program}\` prints the environment`);
   }
+  // Where it is set again, `bash` leaves out the rest of the line, and goes on.
+  if (program === 'readonly') runner.unclear('words', 'which commands run after what `readonly` forbids is not known');
   for (const { text, known: isKnown, splits } of words) {
     // Others evaluate, name another variable, or change what is set later.
-    if (isKnown && /^-[xrgp]+$/.test(text)) continue;
+    if (isKnown && /^-[xgp]+$/.test(text)) continue;
     const [, name, value] = /^([A-Za-z_]\w*)(?:=(.*))?$/s.exec(text) ?? [];
     if (name === undefined || (splits && !isKnown) || value?.startsWith('(') === true) {
       runner.unclear('words', `what \`${program}\` declares is not known`);
@@ -199,7 +201,6 @@ function end({ words, state }: Call): Result {
 
 function changeShell({ words, program }: Call, runner: Runner): undefined {
   const isHarmless =
-    program === 'shopt' &&
-    words.every(({ text }) => /^-[sup]$|^(?:nullglob|failglob|inherit_errexit|lastpipe)$/.test(text));
+    program === 'shopt' && words.every(({ text }) => /^-[sup]$|^(?:inherit_errexit|lastpipe)$/.test(text));
   if (!isHarmless && words.length > 0) runner.unclear('environment', `\`${show(program)}\` changes what commands do`);
 }
