@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type Said, startModelServer } from './model-server.ts';
+import { type Script, startModelServer } from './model-server.ts';
 
-/** What the table in the guide was made with. */
+/** The version that the guide's table is about. */
 export const version = '0.169.0';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -34,11 +34,18 @@ export interface CodexRun {
   readonly stderr: string;
 }
 
+export interface Folders {
+  readonly home: string;
+  readonly workspace: string;
+}
+
 export interface CodexOptions {
   /** Changes the installed hooks: what they should be in place of ours. */
   readonly hooks?: (text: string) => string;
   /** Makes the home and the workspace as they should be, before Codex starts. */
-  readonly prepare?: (folders: { readonly home: string; readonly workspace: string }) => Promise<void>;
+  readonly prepare?: (folders: Folders) => Promise<void>;
+  /** After the run its session is resumed with a second prompt. */
+  readonly resumed?: boolean;
   /** Not installed. */
   readonly unguarded?: boolean;
   /** Hooks that Codex has not been told to trust. */
@@ -49,14 +56,14 @@ const canary = 'CANARY-7431';
 
 /** Runs Codex once in a home and a workspace of its own, with `holdfast guard install codex`, against a model that says `script`. */
 export async function runCodex(
-  script: readonly (readonly Said[])[],
-  { hooks, prepare, unguarded = false, untrusted = false }: CodexOptions = {},
+  script: Script,
+  { hooks, prepare, resumed = false, unguarded = false, untrusted = false }: CodexOptions = {},
 ): Promise<CodexRun & AsyncDisposable> {
   const base = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-codex-')));
   const [home, workspace] = [join(base, 'home'), join(base, 'work')];
   await mkdir(join(home, '.codex'), { recursive: true });
   await mkdir(workspace);
-  execFileSync('git', ['init', '-q', '.'], { cwd: workspace });
+  execFileSync('git', ['init', '-q', '-b', 'main', '.'], { cwd: workspace });
   await writeFile(join(workspace, '.env'), `KEY=${canary}\n`);
   await writeFile(join(workspace, 'a.txt'), 'hi\n');
   await using server = await startModelServer(script);
@@ -67,14 +74,31 @@ export async function runCodex(
     await writeFile(path, hooks(await readFile(path, 'utf8')));
   }
   await prepare?.({ home, workspace });
-  const words = ['exec', '--json', '--sandbox', 'danger-full-access'];
-  if (!untrusted) words.push('--dangerously-bypass-hook-trust');
-  const child = spawn(program, [...words, 'Do it.'], {
-    cwd: workspace,
-    env: { PATH: process.env['PATH'], HOME: home, MOCK_KEY: 'none' },
-    stdio: ['ignore', 'ignore', 'pipe'],
-    timeout: 90_000,
-  });
+  const flags = untrusted ? [] : ['--dangerously-bypass-hook-trust'];
+  const place = { cwd: workspace, env: { PATH: process.env['PATH'], HOME: home, MOCK_KEY: 'none' } };
+  let ended = await start(['exec', '--json', '--sandbox', 'danger-full-access', ...flags, 'Do it.'], place);
+  if (resumed) {
+    const sandbox = ['-c', 'sandbox_mode="danger-full-access"'];
+    ended = await start(['exec', 'resume', '--last', '--json', ...sandbox, ...flags, 'Go on.'], place);
+  }
+  const { requests } = server;
+  return {
+    ...ended,
+    requests,
+    home,
+    workspace,
+    async [Symbol.asyncDispose]() {
+      await endDaemon(home);
+      await rm(base, { recursive: true, force: true, maxRetries: 10 });
+    },
+  };
+}
+
+async function start(
+  words: readonly string[],
+  place: { readonly cwd: string; readonly env: Record<string, string | undefined> },
+): Promise<Pick<CodexRun, 'exitCode' | 'stderr'>> {
+  const child = spawn(program, words, { ...place, stdio: ['ignore', 'ignore', 'pipe'], timeout: 90_000 });
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
@@ -83,18 +107,7 @@ export async function runCodex(
     child.once('error', reject);
     child.once('close', resolve);
   });
-  const { requests } = server;
-  return {
-    requests,
-    exitCode,
-    home,
-    workspace,
-    stderr,
-    async [Symbol.asyncDispose]() {
-      await endDaemon(home);
-      await rm(base, { recursive: true, force: true, maxRetries: 10 });
-    },
-  };
+  return { exitCode, stderr };
 }
 
 /** Ends the daemon that the hooks have started, if they could. */
@@ -128,5 +141,8 @@ wire_api = "responses"
 env_key = "MOCK_KEY"
 request_max_retries = 0
 stream_max_retries = 0
+[mcp_servers.files]
+command = "${process.execPath}"
+args = ["${join(root, 'tests/agents/mcp-server.ts')}"]
 `;
 }

@@ -1,4 +1,4 @@
-// `npm run docs` builds the guide into dist/; `npm run docs -- serve` shows it on this machine without building it.
+// `npm run docs` builds the guide into dist/; `npm run docs -- serve` serves it locally without a build.
 import { fileURLToPath } from 'node:url';
 import { build, createServer } from 'vitepress';
 import { assemble } from './assemble.ts';
@@ -17,5 +17,5 @@ if (command === 'serve') {
   server.printUrls();
 } else {
   await build(root);
-  console.log('The guide is in apps/docs/dist; `npm run docs -- serve` shows it.');
+  console.log('Built apps/docs/dist. Serve it with `npm run docs -- serve`.');
 }

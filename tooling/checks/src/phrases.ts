@@ -29,7 +29,6 @@ const waiting: readonly string[] = [
   '.ci/',
   '.pnpmfile.mjs',
   'tsdown.config.ts',
-  'apps/docs/',
   'bench/',
   'examples/',
   'packages/facts/',

@@ -17,7 +17,7 @@ const denial = (reason: unknown) => ({
 });
 
 const rules = {
-  'own/holdfast.policy.json': '{ "deny": [{ "runs": "git log" }], "allow": [{ "runs": "git push --force" }] }',
+  'own/holdfast.policy.json': '{ "deny": [{ "runs": "git log" }], "allow": [{ "runs": "npm install" }] }',
   'holdfast.policy.json': '{ "deny": [{ "runs": "git status" }] }',
   'a.txt': 'hi\n',
 };
@@ -99,7 +99,7 @@ describe.each(['here', 'none'] as const)('with a daemon: %s', (mode) => {
     ['git log', /user\/holdfast\.policy\.json`: deny `runs: git log`/, 'deny'],
     ['git status', /deny `runs: git status`/, 'deny'],
     // An exception of the user lifts no question of the preset.
-    ['git push --force', /push/, 'ask'],
+    ['npm install left-pad', /left-pad/, 'ask'],
   ])("the user's rules and those of the workspace hold: %s", async (command, reason, decision) => {
     await using world = await createHookWorld(mode, rules);
     const { start } = world;

@@ -1,19 +1,18 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { isHoldfastError, type Policy } from '@holdfast/core';
+import { isHoldfastError } from '@holdfast/core';
 import { createFacts } from '@holdfast/facts';
 import { nodeDisk } from '@holdfast/facts/node';
-import { createGuard, decisions, type Guard, guardSelf } from '@holdfast/guard';
+import { createGuard, decisions, type Guard } from '@holdfast/guard';
 import type { Agent, HookInput } from '@holdfast/guard/agents';
-import { filesystemGuard } from '@holdfast/pack-filesystem';
-import { shellGuard } from '@holdfast/pack-shell';
-import { packPolicies } from '@holdfast/policy';
 import { openSession, type Session } from '@holdfast/session';
 import { type JsonlLog, jsonlStore } from '@holdfast/session/jsonl';
-import { userFolder } from '../user/folder.ts';
 import { openRedaction } from '../user/redaction.ts';
-import { findWorkFolder, type GuardHost, guardFolder, homeFolder, resolveLinks } from './place.ts';
+import { guardPolicies } from './coding.ts';
+import { findWorkFolder, type GuardHost, guardFolder, homeFolder } from './place.ts';
+import { forgetOldSessions } from './retention.ts';
 import { readGuardRules } from './rules.ts';
+import { withReportedRuns } from './runs.ts';
 import { toSessionId } from './session-id.ts';
 
 /** Small, so that a hook reads little however long its session is. */
@@ -71,8 +70,8 @@ export async function prepareGuard(
   const rules = await readGuardRules(workspace, host);
   const view = { folder, workspace, home: homeFolder(host), disk: nodeDisk(workspace) };
   const facts = createFacts({ describers: agent.describers, view });
-  const policies = [...codingPolicies(host), ...rules];
-  return (session) => createGuard({ session, policies, facts });
+  const policies = guardPolicies({ agent: agent.name, rules }, host);
+  return (session) => withReportedRuns(createGuard({ session, policies, facts }), { session, cwd, host });
 }
 
 export interface OpenLog {
@@ -82,6 +81,8 @@ export interface OpenLog {
 
 /** @throws HoldfastError `log.locked`, and those of the log. */
 export async function openLog({ id, path }: LogFile, host: GuardHost): Promise<OpenLog> {
+  // Once a session.
+  if (!existsSync(path)) await forgetOldSessions(host, Date.now());
   const redaction = await openRedaction(path, host);
   const opened = jsonlStore(path, { snapshotAfterBytes }).open();
   const session = await openSession({ open: () => opened }, { id, slices: [decisions], ...redaction });
@@ -99,18 +100,4 @@ export async function inTurn<T>(take: () => Promise<T>, { untilMs, pause }: Turn
       await pause(waitMs);
     }
   }
-}
-
-const settings = '.claude/settings.json .claude/settings.local.json .codex/hooks.json .codex/config.toml'.split(' ');
-
-/** The preset `coding`: secrets, destructive commands, what runs by itself, and the guard itself. */
-function codingPolicies(host: GuardHost): readonly Policy[] {
-  const home = homeFolder(host);
-  const own = [guardFolder(host), userFolder(host), ...settings.map((path) => join(home, path))];
-  const paths = [...new Set([...own, ...own.map(resolveLinks)])];
-  return [
-    guardSelf({ paths, processes: [process.pid] }),
-    ...packPolicies(filesystemGuard),
-    ...packPolicies(shellGuard),
-  ];
 }

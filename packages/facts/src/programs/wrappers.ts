@@ -190,10 +190,23 @@ function runParallel(call: Call, runner: Runner): undefined {
   }
 }
 
+/** `holdfast guard run -- COMMAND` runs the command and reports how it went. */
+function runReported(call: Call, runner: Runner): Result | undefined {
+  const inner = call.words.slice(3);
+  const [group, verb, dashes] = call.words.map(({ text }) => text);
+  if (group !== 'guard' || verb !== 'run' || dashes !== '--' || inner.length === 0) {
+    runner.unclear('program', '`holdfast` acts for a person');
+    return undefined;
+  }
+  const around = { ...call.around, external: true, depth: call.around.depth + 1 };
+  return runner.runWords(inner, call.state.forProcess(), around);
+}
+
 export const wrapperPrograms: readonly (readonly [string, Handler])[] = [
   ...Object.entries(wrappers).map(([name, wrapper]) => [name, wrapperHandler(name, wrapper)] as const),
   ['builtin', runBuiltin],
   ['xargs', runXargs],
   ['watch', runWatch],
   ['parallel', runParallel],
+  ['holdfast', runReported],
 ];

@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, statSync, utimesSync, writeSync } from 
 import { join } from 'node:path';
 import { hasCode } from '../../terminal/system.ts';
 import type { GuardHost } from '../place.ts';
-import { daemonFolder, isPrivate, keptEnvironment, toSocket } from './place.ts';
+import { daemonFolder, isPrivate, keptEnvironment, readAnnouncement, toSocket } from './place.ts';
 
 /** A daemon that has not come up by then may be started again. */
 const startsWithinMs = 10_000;
@@ -34,6 +34,17 @@ export function startDaemon(program: string, host: GuardHost): void {
   });
   child.once('error', (thrown) => writeSync(errors, `${thrown.message}\n`));
   child.unref();
+}
+
+/** Ends the daemon of `host`, if one is up. */
+export function stopDaemon(host: GuardHost): void {
+  const announced = readAnnouncement(daemonFolder(host));
+  if (announced === undefined) return;
+  try {
+    process.kill(announced.pid, 'SIGTERM');
+  } catch (thrown) {
+    if (!hasCode(thrown, 'ESRCH')) throw thrown;
+  }
 }
 
 /** Sources need the options of their hook's process; an installed daemon takes none from outside. */
