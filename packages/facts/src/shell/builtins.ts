@@ -165,7 +165,12 @@ function setOptions({ words, state, program }: Call, runner: Runner): undefined 
 function evaluate({ words, state, around }: Call, runner: Runner): Result | undefined {
   const given = words[0]?.text === '--' ? words.slice(1) : words;
   if (given.every(({ known: isKnown }) => isKnown)) {
-    return runner.runText(given.map(({ text }) => text).join(' '), state, { ...around, depth: around.depth + 1 });
+    const before = state.clone();
+    const text = given.map((field) => field.text).join(' ');
+    const result = runner.runText(text, state, { ...around, depth: around.depth + 1 });
+    // Of a text that a shell cannot parse nothing runs, and the script goes on.
+    state.join(before);
+    return result;
   }
   unclearCode(runner, around.input, 'what `eval` runs is not known');
   return undefined;
