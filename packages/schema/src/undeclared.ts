@@ -30,7 +30,7 @@ export interface Shape {
   readonly inherited: readonly string[];
 }
 
-/** What a search for undeclared keys needs. */
+/** The inputs of a search for undeclared keys. */
 interface Search {
   readonly root: Node;
   /** Keys that the validator silently drops from open objects: they are rejected. */

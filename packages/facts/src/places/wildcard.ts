@@ -1,4 +1,4 @@
-/** A pattern of one name as the shell reads it: `*`, `?`, `[a-z]`, `\` before a character that is only that. */
+/** A shell pattern for one name: `*`, `?`, `[a-z]`, and `\` before a literal character. */
 export type Wildcard = readonly Token[];
 
 type Token =
@@ -7,7 +7,7 @@ type Token =
   | { readonly type: 'character'; readonly character: string }
   | { readonly type: 'set'; readonly has: (character: string) => boolean };
 
-/** `undefined` for brackets with classes, which depend on the language. */
+/** `undefined` for brackets with classes, which depend on the locale. */
 export function readWildcard(pattern: string): Wildcard | undefined {
   const characters = Array.from(pattern);
   const tokens: Token[] = [];
@@ -41,7 +41,7 @@ function readSet(inner: readonly string[]): (character: string) => boolean {
     for (let index = 0; index < items.length; index += 1) {
       const from = items[index] ?? '';
       const to = items[index + 1] === '-' ? items[index + 2] : undefined;
-      // Languages order letters differently: a range of letters has both cases.
+      // Locales order letters differently, so a range of letters matches both cases.
       const within = to !== undefined && isBetween(character, from, to);
       found ||= character === from || within;
       if (to !== undefined) index += 2;
@@ -55,7 +55,7 @@ function isBetween(character: string, from: string, to: string): boolean {
   return forms.some((form) => form >= from && form <= to);
 }
 
-/** Takes a time that grows with the product of both lengths at most. */
+/** Takes time proportional at most to the product of both lengths. */
 export function matchesWildcard(tokens: Wildcard, name: string): boolean {
   const characters = Array.from(name);
   let token = 0;
@@ -85,7 +85,7 @@ function fits(token: Token, character: string): boolean {
   return token.type === 'one' || (token.type === 'character' && token.character === character);
 }
 
-/** Whether a pattern can be matched by a name that has other characters than its own. */
+/** True if a pattern can match a name other than itself. */
 export function isWildcard(pattern: string): boolean {
   return /(?:^|[^\\])(?:\\\\)*[*?[]/.test(pattern);
 }

@@ -1,7 +1,7 @@
 const maxWords = 64;
 const maxDepth = 8;
 
-/** The words that `bash` makes of braces in the text of a word, quotes kept; `undefined` for too many. Braces without effect stay. */
+/** Expands braces in a word as `bash` does; keeps quotes. `undefined` if there are too many words. Braces without effect stay. */
 export function expandBraces(text: string, depth: number = 0): readonly string[] | undefined {
   if (depth > maxDepth) return undefined;
   const found = findBraces(text);
@@ -31,7 +31,7 @@ interface Braces {
   readonly commas: readonly number[];
 }
 
-/** The first pair of braces that is expanded. Quoted ones, and those of `${`, are none. */
+/** The first pair of braces that is expanded. Quoted braces, and those of `${`, are skipped. */
 function findBraces(text: string): Braces | undefined {
   const open: { readonly start: number; readonly commas: number[]; readonly plain: boolean }[] = [];
   let best: Braces | undefined;
@@ -45,7 +45,7 @@ function findBraces(text: string): Braces | undefined {
       const braces = open.pop();
       if (braces === undefined || !braces.plain) continue;
       const isList = braces.commas.length > 0 || /^[^{},]+\.\.[^{},]+$/.test(text.slice(braces.start + 1, index));
-      // Of nested ones the outermost that ends.
+      // Of nested braces, the outermost closed pair.
       if (isList && (best === undefined || braces.start < best.start)) {
         best = { start: braces.start, end: index, commas: braces.commas };
       }

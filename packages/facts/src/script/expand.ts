@@ -16,17 +16,17 @@ import type { ShellState } from './state.ts';
 import { findUnclear } from './unclear-syntax.ts';
 import { changesPrograms } from './variables.ts';
 
-/** What an expansion asks of the script that it stands in. */
+/** The callbacks of an expansion into its script. */
 export interface ExpansionHost {
   readonly places: Places;
   readonly limits: GlobLimits;
   readonly home: string | undefined;
-  /** Reads a substitution, and says what it prints if that is known. */
+  /** Walks a substitution, and returns its output if known. */
   substitute(script: ParsedScript, state: ShellState): string | undefined;
   unclear(kind: 'syntax' | 'words' | 'environment' | 'limit', reason: string): void;
 }
 
-/** The words that one word of a script becomes: braces, `~`, variables, substitutions and patterns. */
+/** Expands one word of a script into words: braces, `~`, variables, substitutions and patterns. */
 export function expandWord(word: Word, state: ShellState, host: ExpansionHost): readonly Field[] {
   const { text, value, parts } = word;
   if (parts === undefined && !/[~{]/.test(text)) return [known(value)];
@@ -35,7 +35,7 @@ export function expandWord(word: Word, state: ShellState, host: ExpansionHost): 
   const words = expandBraces(text);
   host.limits.names -= words?.length ?? 0;
   if (words === undefined || host.limits.names < 0) {
-    host.unclear('words', 'braces that make too many words');
+    host.unclear('words', 'braces that expand to too many words');
     return [unknownWords];
   }
   if (words.length === 1 && words[0] === text) return expandParts(word, state, host);
@@ -43,7 +43,7 @@ export function expandWord(word: Word, state: ShellState, host: ExpansionHost): 
   return [...words.flatMap((one) => readAgain(one, state, host)), ...expandParts(word, state, host)];
 }
 
-/** Words that braces made have to be read again: quotes and variables in them are still as they were written. */
+/** Words from braces are parsed again: their quotes and variables are not expanded yet. */
 function readAgain(text: string, state: ShellState, host: ExpansionHost): readonly Field[] {
   if (text === '') return [];
   const [statement] = parse(`: ${text}`).commands;
@@ -53,7 +53,7 @@ function readAgain(text: string, state: ShellState, host: ExpansionHost): readon
   return only.type === 'Word' ? expandParts(only, state, host) : [unknownWord];
 }
 
-/** One word where the shell neither splits nor looks for files: the value of a variable, a here-string. */
+/** One word that the shell neither splits nor globs: the value of a variable, a here-string. */
 export function expandValue(word: Word, state: ShellState, host: ExpansionHost): Field {
   const pieces = collect(word, state, host, true);
   const [only] = pieces;
@@ -68,15 +68,15 @@ export function expandValue(word: Word, state: ShellState, host: ExpansionHost):
 
 interface Piece {
   readonly text: string;
-  /** Its characters are only themselves. */
+  /** Its characters are literal. */
   readonly quoted: boolean;
   /** The shell splits it at spaces. */
   readonly splits: boolean;
-  /** What is not known. */
+  /** Unknown text. */
   readonly field?: Field;
   /** `"$@"`. */
   readonly all?: true;
-  /** `sh` reads another text. */
+  /** `sh` reads a different text. */
   readonly differs?: true;
 }
 
@@ -115,7 +115,7 @@ function expandParts(word: Word, state: ShellState, host: ExpansionHost): readon
 }
 
 interface Building {
-  /** With a backslash before characters that are only themselves. */
+  /** Escapes literal characters with a backslash. */
   pattern: string;
   text: string;
   splits: boolean;
@@ -147,7 +147,7 @@ function finish(building: Building, state: ShellState, host: ExpansionHost): rea
   }
   for (const paths of found) host.limits.names -= paths?.length ?? 0;
   const names = [...new Set(found.flatMap((paths) => paths ?? []))];
-  // Without a match the pattern stays, for `bash` and `sh`.
+  // `bash` and `sh` keep a pattern without a match.
   const stays = names.length === 0 || found.some((paths) => paths?.length === 0);
   return (stays ? [...names, text] : names).map((name) => ({ ...known(name), matched: true }));
 }
@@ -252,7 +252,7 @@ function collectVariable(name: string, { pieces, state, host, quoted }: Collecti
 
 function toPiece(field: Field, { quoted, state }: { readonly quoted: boolean; readonly state: ShellState }): Piece {
   if (!field.known) return { text: '', quoted, splits: !quoted && field.tree === undefined, field };
-  // With another `IFS` it is not known where a value is split.
+  // With a different `IFS` the split points of a value are unknown.
   const isSplit = !quoted && state.variables.has('IFS') && /\W/.test(field.text);
   return { text: field.text, quoted, splits: !quoted, ...(isSplit ? { field: unknownWords } : {}) };
 }
@@ -262,12 +262,12 @@ function substituted({ script }: CommandExpansionPart, { host, state }: Collecti
   return text === undefined ? unknownWord : known(text.replace(/\n+$/, ''));
 }
 
-/** Substitutions within an expansion run as well. */
+/** Substitutions within an expansion also run. */
 function visitInner(node: SyntaxNode, collecting: Collecting): void {
   forEachChild(node, (child) => visitNode(child, collecting.state, collecting.host));
 }
 
-/** Reads the substitutions that stand anywhere in a piece of syntax. */
+/** Walks all substitutions within a node. */
 export function visitNode(node: SyntaxNode, state: ShellState, host: ExpansionHost): void {
   const problem = findUnclear(node);
   if (problem !== undefined) host.unclear('syntax', problem);

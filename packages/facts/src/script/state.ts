@@ -2,20 +2,20 @@ import { type Field, known, unknownWord } from './field.ts';
 
 const maxFolders = 4;
 
-/** What a script has set so far, as far as it is known. */
+/** The known state of a script so far. */
 export class ShellState {
   readonly variables: Map<string, Field>;
-  /** Where it may be; `undefined`: not known. */
+  /** Possible working folders; `undefined`: unknown. */
   folders: readonly string[] | undefined;
-  /** `$1` and on; `undefined`: not known. */
+  /** `$1`, `$2`, …; `undefined`: unknown. */
   positional: readonly Field[] | undefined;
-  /** Of `set`. */
+  /** Options of `set`. */
   options: { readonly noglob: boolean; readonly pipefail: boolean; readonly errexit: boolean };
-  /** Names of functions that are there for sure. */
+  /** Names of functions that certainly exist. */
   defined: ReadonlySet<string> = new Set();
-  /** Names of variables that programs get. */
+  /** Names of exported variables. */
   exported: ReadonlySet<string> = new Set();
-  /** It may have ended before it came here, with success. */
+  /** The script may have ended successfully before this point. */
   mayHaveEnded = false;
 
   constructor(folders: readonly string[] | undefined, variables: ReadonlyMap<string, Field> = new Map()) {
@@ -33,7 +33,7 @@ export class ShellState {
     return copy;
   }
 
-  /** What another process begins with: neither functions nor what was not exported, of which the environment may have something else. */
+  /** The initial state of another process: without functions and unexported variables, which the environment may set differently. */
   forProcess(): ShellState {
     const made = new ShellState(this.folders);
     for (const [name, value] of this.variables) made.variables.set(name, this.exported.has(name) ? value : unknownWord);
@@ -49,7 +49,7 @@ export class ShellState {
     this.exported = new Set([...this.exported, name]);
   }
 
-  /** The state is this one, or the other. */
+  /** Merges two possible states. */
   join(other: ShellState): void {
     for (const [name, value] of this.variables) {
       if (value !== other.variables.get(name)) this.variables.set(name, unknownWord);
@@ -68,7 +68,7 @@ export class ShellState {
     this.mayHaveEnded ||= other.mayHaveEnded;
   }
 
-  /** Variables that are set in what is about to run more than once. */
+  /** Forgets variables that a loop sets. */
   forget(names: Iterable<string>): void {
     for (const name of names) this.variables.set(name, unknownWord);
   }

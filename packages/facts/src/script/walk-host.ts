@@ -3,12 +3,12 @@ import type { ExpansionHost } from './expand.ts';
 import type { ShellState } from './state.ts';
 import type { Input, Result, Surroundings } from './types.ts';
 
-/** What the walk asks for beyond structure. */
+/** The callbacks of the walk. */
 export interface WalkHost extends ExpansionHost {
   readonly functions: Map<string, FunctionNode['body'][]>;
-  /** A simple command, and a redirection of a compound one. */
+  /** Handles a simple command, or a redirection of a compound one. */
   readCommand(node: Command, state: ShellState, around: Surroundings): Result;
   redirect(nodes: Redirected['redirects'], state: ShellState): Input;
-  /** Counts a step; `false` when there were too many. */
+  /** Counts a step; `false` if the limit is exceeded. */
   step(): boolean;
 }

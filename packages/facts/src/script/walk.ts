@@ -26,30 +26,31 @@ const maxLength = 32_768;
 const maxDepth = 8;
 const maxNesting = 100;
 const maxRounds = 64;
-// Of a long chain the last ones: with fewer of them less is proven.
+// Only the last ones of a long chain: fewer prove less, which is safe.
 const maxProven = 32;
 
-/** Reads a text as `bash` and `sh` would. Never throws. */
+/** Analyzes a text as `bash` and `sh` would parse it. Never throws. */
 export function walkText(
   text: string,
   state: ShellState,
   { host, around }: { host: WalkHost; around: Surroundings },
 ): Result {
   if (text.length > maxLength) host.unclear('limit', `it is longer than ${maxLength} characters`);
-  else if (around.depth > maxDepth) host.unclear('limit', 'it runs scripts within scripts too deep');
-  else if (/[^\P{Cc}\n\t]/u.test(text) || !text.isWellFormed()) host.unclear('syntax', 'it holds control characters');
+  else if (around.depth > maxDepth) host.unclear('limit', 'its scripts are nested too deep');
+  else if (/[^\P{Cc}\n\t]/u.test(text) || !text.isWellFormed())
+    host.unclear('syntax', 'it contains control characters');
   else {
     try {
       return new Walk(text, host).script(parse(text), state, around);
     } catch {
-      // Parts are parsed as they are visited. Nothing more is known of what the parser could not take, which is what is told.
+      // Nodes are parsed lazily. If the parser throws, only that fact is reported.
       host.unclear('syntax', 'it cannot be parsed');
     }
   }
   return nothing;
 }
 
-/** Reads a script that is already parsed: the body of a function, a substitution. */
+/** Analyzes a parsed script: the body of a function, a substitution. */
 export function walkNode(
   node: SyntaxNode,
   state: ShellState,
@@ -146,7 +147,7 @@ class Walk {
       result = this.node(statement, state, { ...around, after: proven });
       fetched ||= result.output.fetched;
       texts.push(result.output.text);
-      // With `set -e` the script goes on only after a success, as it does after `x || exit 1`.
+      // With `set -e` the script continues only after a success, as after `x || exit 1`.
       const goesOn = (state.options.errexit && !around.tested) || isCheck(statement);
       if (goesOn && statement.background !== true) {
         proven = [...proven, ...result.decides].slice(-maxProven);
@@ -183,7 +184,7 @@ class Walk {
       const mayHaveEnded = state.mayHaveEnded;
       const result = this.node(command, state, { ...around, tested, after: operator === '||' ? around.after : after });
       fetched ||= result.output.fetched;
-      // What stands behind `&&` or `||` may not have run.
+      // A command after `&&` or `||` may not have run.
       if (before !== undefined) state.join(before);
       if (operator !== '||') decides = mayHaveEnded ? decides : [...decides, ...result.decides];
       else if (!isFailure(command)) decides = [];
@@ -195,11 +196,11 @@ class Walk {
     let input = around.input;
     let decides: readonly number[] = [];
     const isNegated = prefixes.some(({ type }) => type === 'Negation');
-    // `time` is another program for `sh`: what it runs changes nothing then.
+    // `time` is a separate program in `sh`: its command then changes nothing here.
     const before = prefixes.some(({ type }) => type === 'Time') ? state.clone() : undefined;
     let result: Result = nothing;
     for (const [index, command] of commands.entries()) {
-      // Some shells run the last part in the script itself.
+      // Some shells run the last part of a pipeline in the current process.
       const own = commands.length === 1 ? state : state.clone();
       result = this.node(command, own, { ...around, input, tested: around.tested || isNegated });
       if (own !== state) {
@@ -249,7 +250,7 @@ class Walk {
       this.node(clause, state, { ...around, tested: true });
       this.node(body, state, around);
       if (folders?.join() === state.folders?.join()) break;
-      // The second time from wherever the ones before ended.
+      // The second time from the states in which the first round ended.
       state.folders = undefined;
     }
     state.join(before);
@@ -264,7 +265,7 @@ class Walk {
     const values: readonly Field[] = node.type === 'For' ? (words ?? state.positional ?? [unknownWord]) : [unknownWord];
     const before = state.clone();
     const isLong = values.length > maxRounds;
-    // Where what one round sets is seen by the next one.
+    // Variables set in one round are visible in the next.
     state.forget(assignedIn(node.body));
     const rounds: readonly Field[] = isLong ? [joinFields(values)] : values;
     for (const value of rounds) {
@@ -278,7 +279,7 @@ class Walk {
       // `continue` may stand before a `cd`.
       state.folders = joinFolders(folders, state.folders);
     }
-    // Each of the values may be the last one, where `break` ends the loop.
+    // `break` may end the loop, so any value may be the last.
     state.join(before);
     state.forget([name]);
     return nothing;

@@ -5,7 +5,7 @@ import { joinFolders } from '../script/state.ts';
 import { type Call, type Handler, noInput, nothing, type Result, type Runner, unclearCode } from '../script/types.ts';
 import { changesPrograms } from '../script/variables.ts';
 
-/** What belongs to the shell itself: it changes what the commands after it do. */
+/** Builtins of the shell: they affect the commands after them. */
 export const builtins: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['cd', changeFolder],
   ['pushd', changeFolder],
@@ -41,7 +41,7 @@ function printWords(words: readonly Field[]): Result {
   const [only, ...others] = texts;
   if (only?.tree !== undefined && others.length === 0)
     return { decides: [], output: { given: true, fetched: false, names: [only] } };
-  // Some shells read backslashes in what they print.
+  // Some shells interpret backslashes in printed text.
   const isPlain = texts.every(({ text, known: isKnown }) => isKnown && !text.includes('\\'));
   return printing(isPlain ? `${texts.map(({ text }) => text).join(' ')}\n` : undefined);
 }
@@ -50,8 +50,7 @@ function printFormat({ words: given, state }: Call, runner: Runner): Result {
   const isSet = given[0]?.text.startsWith('-v') === true;
   const words = isSet ? given.slice(given[0]?.text === '-v' ? 2 : 1) : given;
   if (isSet) setVariable(given[0]?.text === '-v' ? given[1] : known(given[0]?.text.slice(2) ?? ''), state, runner);
-  else if (given[0]?.known === false && given[0].text === '')
-    runner.unclear('words', 'what `printf` gets is not known');
+  else if (given[0]?.known === false && given[0].text === '') runner.unclear('words', 'cannot tell what `printf` gets');
   const [format, ...values] = words;
   if (format?.known === true && /^%s(?:\\n|\\0)?$/.test(format.text) && values.every((field) => field.known)) {
     return printing(`${values.map(({ text }) => text).join('\n')}\n`);
@@ -63,7 +62,7 @@ function printFormat({ words: given, state }: Call, runner: Runner): Result {
   );
 }
 
-/** A name that gets a value which is not known; `bash` evaluates what stands in brackets behind it. */
+/** Assigns an unknown value to a name; `bash` evaluates a subscript after it. */
 function setVariable(name: Field | undefined, state: Call['state'], runner: Runner): void {
   if (name?.known !== true || !/^[A-Za-z_]\w*$/.test(name.text)) {
     runner.unclear('syntax', 'a variable whose name is evaluated');
@@ -73,10 +72,10 @@ function setVariable(name: Field | undefined, state: Call['state'], runner: Runn
   state.variables.set(name.text, unknownWord);
 }
 
-/** `test -v` evaluates what stands in brackets, and a word that is not known may be that. */
+/** `test -v` evaluates a subscript, and an unknown word may contain one. */
 function checkTest({ words, program }: Call, runner: Runner): undefined {
   if (words.some(({ text, known: isKnown, splits }) => /^-[vR]$/.test(text) || (!isKnown && splits))) {
-    runner.unclear('syntax', `what \`${program}\` tests is not known`);
+    runner.unclear('syntax', `cannot tell what \`${program}\` tests`);
   }
 }
 
@@ -96,7 +95,7 @@ function changeFolder(call: Call, runner: Runner): Result | undefined {
     const folders = before?.map((folder) => joinLogically(folder, text));
     const targets = text.startsWith('/') ? [joinLogically('/', text)] : folders;
     const isThere = targets?.every((path) => runner.places.type(path) === 'folder') ?? false;
-    // Where it is not there, the script goes on in the folder that it was in.
+    // If the folder does not exist, the script continues in the current one.
     state.folders = isThere ? targets : joinFolders(targets, before);
   }
   if (state.variables.has('CDPATH')) state.folders = undefined;
@@ -118,10 +117,9 @@ function declare({ words, state, program }: Call, runner: Runner): undefined {
       continue;
     }
     const [, name, value] = /^([A-Za-z_]\w*)(?:=(.*))?$/s.exec(text) ?? [];
-    if (name === undefined || (splits && !isKnown))
-      runner.unclear('words', `what \`${program}\` declares is not known`);
+    if (name === undefined || (splits && !isKnown)) runner.unclear('words', `cannot tell what \`${program}\` declares`);
     else if (value === undefined) {
-      // Without a value it stays what it was.
+      // Without a value the variable keeps its value.
       if (program !== 'export' && program !== 'readonly') state.variables.set(name, unknownWord);
       else if (program === 'export' && !words.some((word) => word.text === '-n')) state.export(name);
       if (state.variables.has(name) && changesPrograms(name))
@@ -136,7 +134,7 @@ function declare({ words, state, program }: Call, runner: Runner): undefined {
 }
 
 function forgetWords({ words, state }: Call, runner: Runner): undefined {
-  // Functions, too.
+  // Also functions.
   state.defined = new Set();
   for (const word of words) if (!/^-[fvn]$/.test(word.text)) setVariable(word, state, runner);
 }
@@ -153,11 +151,11 @@ function readVariables({ words, state, around, program }: Call, runner: Runner):
     state.variables.set(name, tree ?? (isWhole ? known((lines[0] ?? '').trim()) : unknownWord));
   }
   if (words.some((field) => !field.known || field.text.includes('['))) {
-    runner.unclear('words', `which variables \`${program}\` sets is not known`);
+    runner.unclear('words', `cannot tell which variables \`${program}\` sets`);
   }
   // `mapfile -C` runs a command.
   if (program !== 'read' && words.some(({ text }) => /^-\w*C/.test(text)))
-    runner.unclear('code', `what \`${program}\` runs is not read`);
+    runner.unclear('code', `code that \`${program}\` runs is not analyzed`);
   return nothing;
 }
 
@@ -165,7 +163,7 @@ function defineAlias({ words }: Call, runner: Runner): undefined {
   for (const { text, known: isKnown } of words) {
     const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
     if (!isKnown || name === undefined || value === undefined) {
-      if (!isKnown) runner.unclear('words', 'what an alias stands for is not known');
+      if (!isKnown) runner.unclear('words', 'cannot tell what an alias stands for');
     } else runner.aliases.set(name, value);
   }
 }
@@ -174,7 +172,7 @@ function setOptions({ words, state, program }: Call, runner: Runner): undefined 
   let index = 0;
   for (; index < words.length; index += 1) {
     const { text, known: isKnown } = words[index] as Field;
-    if (!isKnown && text === '') runner.unclear('words', 'what `set` changes is not known');
+    if (!isKnown && text === '') runner.unclear('words', 'cannot tell what `set` changes');
     if (text === '--' || !/^[-+]./.test(text)) break;
     const isOn = text.startsWith('-');
     const takesName = /o$/.test(text);
@@ -186,7 +184,7 @@ function setOptions({ words, state, program }: Call, runner: Runner): undefined 
       errexit: /e/.test(text) || name === 'errexit' ? isOn : options.errexit,
       pipefail: name === 'pipefail' ? isOn : options.pipefail,
     };
-    if (/k/.test(text) || name === 'keyword') runner.unclear('environment', '`set -k` makes variables of words');
+    if (/k/.test(text) || name === 'keyword') runner.unclear('environment', '`set -k` turns words into variables');
   }
   if (words.length === 0) runner.unclear('words', `\`${program}\` prints the environment`);
   else if (index < words.length) state.positional = words.slice(words[index]?.text === '--' ? index + 1 : index);
@@ -197,7 +195,7 @@ function evaluate({ words, state, around }: Call, runner: Runner): Result | unde
   if (given.every(({ known: isKnown, differs }) => isKnown && differs !== true)) {
     return runner.runText(given.map(({ text }) => text).join(' '), state, { ...around, depth: around.depth + 1 });
   }
-  unclearCode(runner, around.input, 'what `eval` runs is not known');
+  unclearCode(runner, around.input, 'cannot tell what `eval` runs');
   return undefined;
 }
 
@@ -205,7 +203,7 @@ function source(call: Call, runner: Runner): undefined {
   const [file, ...words] = call.words[0]?.text === '--' ? call.words.slice(1) : call.words;
   if (file === undefined) return;
   runFile(file, call, runner, { shell: true, sourced: true, words });
-  // What it sets is not known.
+  // The variables that it sets are unknown.
   call.state.folders = undefined;
   call.state.mayHaveEnded = true;
 }
@@ -213,10 +211,10 @@ function source(call: Call, runner: Runner): undefined {
 function trap({ words, state, around }: Call, runner: Runner): undefined {
   const [action, ...signals] = words[0]?.text === '--' ? words.slice(1) : words;
   if (action === undefined || signals.length === 0 || /^-[lp]?$/.test(action.text)) return;
-  if (!action.known) runner.unclear('code', 'what `trap` runs is not known');
+  if (!action.known) runner.unclear('code', 'cannot tell what `trap` runs');
   else {
     runner.runText(action.text, state.clone(), { ...around, depth: around.depth + 1 });
-    // It may end the script with another code.
+    // It may end the script with a different exit code.
     if (/\b(?:exit|return|exec)\b/.test(action.text)) state.mayHaveEnded = true;
   }
 }

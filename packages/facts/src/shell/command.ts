@@ -14,25 +14,25 @@ export interface CommandHost extends Runner {
 
 interface Started {
   readonly words: readonly Field[];
-  /** Names of the variables that are set for it. */
+  /** Names of the variables set for it. */
   readonly environment: readonly string[];
   readonly state: ShellState;
   readonly around: Surroundings;
 }
 
-// Of these `sh` runs its own, whatever functions there are.
+// `sh` always runs its own version of these, even if a function has the name.
 const special: ReadonlySet<string> = new Set(
   ': . break continue eval exec exit export readonly return set shift times trap unset'.split(' '),
 );
 const systemFolder = /^\/(?:usr\/(?:local\/)?|opt\/homebrew\/|opt\/local\/)?s?bin\/[^/]+$/;
 
-/** Adds a simple command, and what it runs. */
+/** Adds a simple command and the commands that it runs. */
 export function runCommand({ words, environment, state, around }: Started, host: CommandHost): Result {
   const [name, ...given] = words;
   const { facts } = host;
   if (name === undefined) return nothing;
   if (!name.known || name.text === '' || name.matched === true) {
-    host.unclear('program', 'the name of a command is not known before it runs');
+    host.unclear('program', 'the name of a command is known only when it runs');
     for (const word of words)
       if (word.tree !== undefined || word.matched === true) facts.use('reads', word, state.folders);
     return nothing;
@@ -40,7 +40,7 @@ export function runCommand({ words, environment, state, around }: Started, host:
   const alias = around.external === true ? undefined : host.aliases.get(name.text);
   if (alias !== undefined) runAlias(alias, given, { state, around, host });
   const isShadowed = around.external !== true && host.runFunctions(name.text, given, state, around);
-  // What is defined for sure is what runs.
+  // A function that certainly exists is what runs.
   if (isShadowed && state.defined.has(name.text) && !special.has(name.text)) return nothing;
   const isFile = name.text.includes('/') && !systemFolder.test(name.text);
   const program = isFile ? name.text : foldProgram(name.text);
@@ -68,7 +68,7 @@ function runKnown(call: Call, host: CommandHost): Result | undefined {
   if (builtin !== undefined) return builtin(call, host);
   const known = programs.get(program) ?? programs.get(program.replace(/-?[\d.]+$/, ''));
   if (known === undefined) {
-    host.unclear('program', `\`${show(program)}\` is not known here`);
+    host.unclear('program', `unknown program \`${show(program)}\``);
     return applyShape(unknownProgram, call, host);
   }
   return typeof known === 'function' ? known(call, host) : applyShape(known, call, host);
@@ -86,7 +86,7 @@ function runAlias(
   given: readonly Field[],
   { state, around, host }: { readonly state: ShellState; readonly around: Surroundings; readonly host: CommandHost },
 ): void {
-  if (given.some((field) => !field.known)) host.unclear('words', 'what an alias gets is not known');
+  if (given.some((field) => !field.known)) host.unclear('words', 'cannot tell what an alias gets');
   const quoted = given.map(({ text }) => `'${text.replaceAll("'", "'\\''")}'`);
   host.runText([alias, ...quoted].join(' '), state, { ...around, depth: around.depth + 1 });
 }
