@@ -25,15 +25,12 @@ const phrases: readonly (readonly [pattern: RegExp, better: string])[] = [
 
 /** Folders and pages that have not been revised yet. Only ever remove lines. */
 const waiting: readonly string[] = [
-  '.changeset/',
   '.ci/',
   '.pnpmfile.mjs',
   'tsdown.config.ts',
   'apps/docs/',
   'bench/',
-  'examples/',
   'tests/',
-  'tooling/',
   'training/',
 ];
 
