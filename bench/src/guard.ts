@@ -15,14 +15,14 @@ const goalMs = 80;
 const sizes = [10, 10_000] as const;
 const built = fileURLToPath(new URL('../../apps/cli/dist/guard-hook', import.meta.url));
 
-/** What a call of an agent waits for the hook: processes from start to end, by turns with Node.js alone, each on one growing log. */
+/** Measures the hook's delay of an agent's call: whole processes, alternating with plain Node.js, on one growing log. */
 export async function measureGuard(extent: Extent = everything): Promise<FigureReport> {
   const home = mkdtempSync(join(tmpdir(), 'holdfast-bench-guard-'));
   try {
     const work = join(home, 'work');
     const hook = join(home, 'hook');
     mkdirSync(work);
-    // As it is installed: in a folder where it may keep what it compiled.
+    // As installed: in a folder with a compile cache.
     cpSync(built, hook, { recursive: true });
     for (const size of sizes) await writeLog(home, size);
     const program = join(hook, 'guard-hook-main.cjs');
@@ -92,7 +92,7 @@ function eventOf(cwd: string, size: number, round: number): string {
   });
 }
 
-/** The log of an agent's session, where the hook looks for it, with at least so many records. */
+/** Creates a session log where the hook expects it, with at least this many records. */
 async function writeLog(home: string, records: number): Promise<void> {
   const folder = join(home, '.local', 'state', 'holdfast', 'guard', '.holdfast', 'sessions');
   mkdirSync(folder, { recursive: true });

@@ -11,7 +11,7 @@ beforeAll(installCodex);
 const shell = (cmd: string): Said => ({ call: 'exec_command', arguments: { cmd } });
 const done: readonly Said[] = [{ text: 'Finished.' }];
 
-/** Every call of the one guarded session, with how it ended. */
+/** Every call of the guarded session, with its outcome. */
 async function outcomes({ home }: CodexRun): Promise<readonly string[]> {
   const folder = join(home, '.local', 'state', 'holdfast', 'guard', '.holdfast', 'sessions');
   const names = (await readdir(folder)).filter((name) => name.endsWith('.jsonl'));
@@ -26,13 +26,13 @@ async function outcomes({ home }: CodexRun): Promise<readonly string[]> {
 }
 
 describe(`Codex ${version}`, () => {
-  test('without a guard the secret reaches the model: the test sees what it looks for', async () => {
+  test('without a guard the secret reaches the model, so the test can detect a leak', async () => {
     await using run = await runCodex([[shell('cat .env')], done], { unguarded: true });
     expect(run.exitCode).toBe(0);
     expect(leaked(run)).toBe(true);
   });
 
-  test('a denied `cat .env` does not run, and the model is told why; an allowed `ls` runs', async () => {
+  test('a denied `cat .env` does not run, and the model receives the reason; an allowed `ls` runs', async () => {
     await using run = await runCodex([[shell('cat .env')], [shell('ls')], done]);
     expect(run.exitCode).toBe(0);
     expect(leaked(run)).toBe(false);
@@ -41,13 +41,13 @@ describe(`Codex ${version}`, () => {
     expect((await outcomes(run)).toSorted()).toEqual(['denied', 'in-doubt']);
   });
 
-  test('a question is a denial that says that a person has to approve', async () => {
+  test('a question is a denial that names the required approval', async () => {
     await using run = await runCodex([[shell('npm install left-pad')], done]);
     expect(run.requests[1]).toContain('A person has to approve this in Holdfast first');
     expect(existsSync(join(run.workspace, 'node_modules'))).toBe(false);
   });
 
-  test('three calls of one turn are decided at once, each by itself', async () => {
+  test('three calls of one turn are decided at once, independently', async () => {
     await using run = await runCodex([[shell('ls'), shell('cat .env'), shell('cat a.txt')], done]);
     expect(leaked(run)).toBe(false);
     expect(run.requests[1]).toContain('holds secrets');
@@ -55,8 +55,8 @@ describe(`Codex ${version}`, () => {
   });
 
   test.each<[string, (text: string) => string]>([
-    ['a hook file that is gone', (text) => text.replaceAll('guard-hook-main.ts', 'guard-hook-main-gone.ts')],
-    ['a Node.js that is gone', (text) => text.replaceAll(process.execPath, '/nonexistent/node')],
+    ['a missing hook file', (text) => text.replaceAll('guard-hook-main.ts', 'guard-hook-main-gone.ts')],
+    ['a missing Node.js', (text) => text.replaceAll(process.execPath, '/nonexistent/node')],
   ])('with %s every call is denied', async (_, hooks) => {
     await using run = await runCodex([[shell('cat .env')], [shell('ls')], done], { hooks });
     expect(leaked(run)).toBe(false);
@@ -72,7 +72,7 @@ describe(`Codex ${version}`, () => {
     expect(run.requests[1]).toContain('A person has to do it');
   });
 
-  test('where no log can be written every call is denied', async () => {
+  test('without a writable log every call is denied', async () => {
     const prepare = async ({ home }: { readonly home: string }): Promise<void> => {
       await writeFile(join(home, '.local', 'state', 'holdfast', 'guard', '.holdfast'), 'no folder\n');
     };
@@ -82,8 +82,8 @@ describe(`Codex ${version}`, () => {
     expect(run.requests.at(-1)).not.toContain('a.txt');
   });
 
-  // Not held: `guard install` and `guard doctor` say so.
-  test('hooks that Codex was not told to trust are skipped by it', async () => {
+  // Not guarded: `guard install` and `guard doctor` say so.
+  test('Codex skips hooks that it does not trust', async () => {
     await using run = await runCodex([[shell('cat .env')], done], { untrusted: true });
     expect(leaked(run)).toBe(true);
   });

@@ -7,14 +7,14 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Said, startModelServer } from './model-server.ts';
 
-/** What the table in the guide was made with. */
+/** The version of the guide's table. */
 export const version = '0.169.0';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = join(root, '.cache', 'agents', `codex-${version}`);
 const program = join(folder, 'node_modules', '.bin', 'codex');
 
-/** Installs Codex into a folder of its own, once. */
+/** Installs Codex once, into its own folder. */
 export function installCodex(): void {
   if (existsSync(program)) return;
   mkdirSync(folder, { recursive: true });
@@ -26,7 +26,7 @@ export function installCodex(): void {
 }
 
 export interface CodexRun {
-  /** What the agent sent to its model, request by request. */
+  /** The agent's requests to its model, in order. */
   readonly requests: readonly string[];
   readonly exitCode: number | null;
   readonly home: string;
@@ -35,19 +35,19 @@ export interface CodexRun {
 }
 
 export interface CodexOptions {
-  /** Changes the installed hooks: what they should be in place of ours. */
+  /** Replaces the installed hooks. */
   readonly hooks?: (text: string) => string;
-  /** Makes the home and the workspace as they should be, before Codex starts. */
+  /** Prepares the home and the workspace before Codex starts. */
   readonly prepare?: (folders: { readonly home: string; readonly workspace: string }) => Promise<void>;
   /** Not installed. */
   readonly unguarded?: boolean;
-  /** Hooks that Codex has not been told to trust. */
+  /** Leaves the hooks untrusted. */
   readonly untrusted?: boolean;
 }
 
 const canary = 'CANARY-7431';
 
-/** Runs Codex once in a home and a workspace of its own, with `holdfast guard install codex`, against a model that says `script`. */
+/** Runs Codex once in a home and a workspace of its own, with `holdfast guard install codex`, against a model that plays `script`. */
 export async function runCodex(
   script: readonly (readonly Said[])[],
   { hooks, prepare, unguarded = false, untrusted = false }: CodexOptions = {},
@@ -95,7 +95,7 @@ export async function runCodex(
   };
 }
 
-/** Whether the secret has reached the model. */
+/** True if the secret reached the model. */
 export function leaked({ requests }: Pick<CodexRun, 'requests'>): boolean {
   return requests.some((request) => request.includes(canary));
 }

@@ -2,19 +2,19 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What the scripted model says in one of its messages: calls, or text. */
+/** One message of the scripted model: calls or text. */
 export type Said =
   | { readonly call: string; readonly arguments: object; readonly namespace?: string }
   | { readonly text: string };
 
-/** A model on this machine that says what a script has, message by message; the last one again when there are no more. */
+/** A local model that plays a script message by message, and repeats the last one. */
 export interface ModelServer extends AsyncDisposable {
   readonly url: string;
   /** The bodies of all requests, in order. */
   readonly requests: readonly string[];
 }
 
-/** Speaks the protocol of OpenAI Responses, as far as an agent needs it. */
+/** Implements the part of OpenAI Responses that an agent needs. */
 export async function startModelServer(script: readonly (readonly Said[])[]): Promise<ModelServer> {
   const requests: string[] = [];
   const server = createServer((request, response) => {
