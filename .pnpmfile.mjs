@@ -1,5 +1,5 @@
-// Removes the condition that selects sources from packed packages: only this checkout uses it. A program that runs with it here
-// can then still load what its users installed.
+// What pnpm does differently here: the packages that it packs lose the condition that picks sources, which only this checkout
+// has. A program that runs with it from here then still finds what its users have installed.
 export const hooks = {
   beforePacking({ exports, ...manifest }) {
     if (exports === undefined) return manifest;

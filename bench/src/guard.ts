@@ -1,5 +1,7 @@
-import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { watch } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,23 +17,29 @@ const goalMs = 80;
 const sizes = [10, 10_000] as const;
 const built = fileURLToPath(new URL('../../apps/cli/dist/guard-hook', import.meta.url));
 
-/** Measures the hook's delay of an agent's call: whole processes, alternating with plain Node.js, on one growing log. */
+/** The time an agent waits for the hook of a call, from start to end of its process; by turns with Node.js alone, each on one growing log. */
 export async function measureGuard(extent: Extent = everything): Promise<FigureReport> {
   const home = mkdtempSync(join(tmpdir(), 'holdfast-bench-guard-'));
+  const alone = join(home, 'alone');
+  const work = join(home, 'work');
+  const hook = join(home, 'hook');
+  mkdirSync(work);
+  // As it is installed: in a folder where it may keep what it compiled.
+  cpSync(built, hook, { recursive: true });
+  const program = join(hook, 'guard-hook-main.cjs');
+  for (const size of sizes) for (const place of [home, alone]) await writeLog(place, size);
+  // A file in place of the daemon's folder.
+  writeFileSync(join(stateFolder(alone), 'daemon'), '');
+  const daemon = await startDaemon(program, home);
   try {
-    const work = join(home, 'work');
-    const hook = join(home, 'hook');
-    mkdirSync(work);
-    // As installed: in a folder with a compile cache.
-    cpSync(built, hook, { recursive: true });
-    for (const size of sizes) await writeLog(home, size);
-    const program = join(hook, 'guard-hook-main.cjs');
     const subjects = [
       { name: 'Node.js alone', start: () => start(['--eval', '0'], home) },
-      ...sizes.map((size) => ({
-        name: `hook, log of ${size.toLocaleString('en')} records`,
-        start: (round: number) => start([program, 'claude-code'], home, eventOf(work, size, round)),
-      })),
+      ...[home, alone].flatMap((place) =>
+        sizes.map((size) => ({
+          name: `hook${place === home ? '' : ' without a daemon'}, log of ${size.toLocaleString('en')} records`,
+          start: (round: number) => start([program, 'claude-code'], place, eventOf(work, size, round)),
+        })),
+      ),
     ];
     const samples = new Map<string, number[]>(subjects.map(({ name }) => [name, []]));
     for (let round = 0; round < Math.min(rounds, extent.rounds) + warmUpRounds; round += 1)
@@ -41,8 +49,24 @@ export async function measureGuard(extent: Extent = everything): Promise<FigureR
       }
     return { name: 'guard: an allowed call through the command hook', figures: toFigures(samples) };
   } finally {
+    const ended = once(daemon, 'exit');
+    daemon.kill();
+    await ended;
     rmSync(home, { recursive: true, force: true });
   }
+}
+
+/** A child of this process, so that it ends with it. Resolves when it answers. */
+async function startDaemon(program: string, home: string): Promise<ChildProcess> {
+  const folder = join(stateFolder(home), 'daemon');
+  mkdirSync(folder, { mode: 0o700 });
+  const changes = watch(folder);
+  const daemon = spawn(process.execPath, [program, 'daemon'], {
+    env: { HOME: home },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  for await (const { filename } of changes) if (filename === 'daemon.json') break;
+  return daemon;
 }
 
 function toFigures(samples: ReadonlyMap<string, readonly number[]>): readonly Figure[] {
@@ -51,7 +75,12 @@ function toFigures(samples: ReadonlyMap<string, readonly number[]>): readonly Fi
     const p95 = at(taken, 0.95);
     const times = [
       { name: `${name}, p50`, value: round(at(taken, 0.5)), unit: 'ms' },
-      { name: `${name}, p95`, value: round(p95), unit: 'ms', ...(index === 0 ? {} : { goal: goalMs }) },
+      {
+        name: `${name}, p95`,
+        value: round(p95),
+        unit: 'ms',
+        ...(index === 0 || name.includes('without') ? {} : { goal: goalMs }),
+      },
     ];
     if (index === 0) return times;
     const ratio = (share: number): number => round(at(taken, share) / at(floor, share));
@@ -92,9 +121,13 @@ function eventOf(cwd: string, size: number, round: number): string {
   });
 }
 
+function stateFolder(home: string): string {
+  return join(home, '.local', 'state', 'holdfast', 'guard');
+}
+
 /** Creates a session log where the hook expects it, with at least this many records. */
 async function writeLog(home: string, records: number): Promise<void> {
-  const folder = join(home, '.local', 'state', 'holdfast', 'guard', '.holdfast', 'sessions');
+  const folder = join(stateFolder(home), '.holdfast', 'sessions');
   mkdirSync(folder, { recursive: true });
   const id = `claude-code-size-${records}`;
   // As the hook opens it.

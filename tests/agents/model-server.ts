@@ -7,7 +7,10 @@ export type Said =
   | { readonly call: string; readonly arguments: object; readonly namespace?: string }
   | { readonly text: string };
 
-/** A local model that plays a script message by message, and repeats the last one. */
+/** The messages of a model, one after the other and the last one again; or made from the request. */
+export type Script = readonly (readonly Said[])[] | ((request: string) => readonly Said[]);
+
+/** A model on this machine that says what a script has. */
 export interface ModelServer extends AsyncDisposable {
   readonly url: string;
   /** The bodies of all requests, in order. */
@@ -15,7 +18,7 @@ export interface ModelServer extends AsyncDisposable {
 }
 
 /** Implements the part of OpenAI Responses that an agent needs. */
-export async function startModelServer(script: readonly (readonly Said[])[]): Promise<ModelServer> {
+export async function startModelServer(script: Script): Promise<ModelServer> {
   const requests: string[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -25,9 +28,11 @@ export async function startModelServer(script: readonly (readonly Said[])[]): Pr
         response.writeHead(200, { 'content-type': 'application/json' }).end('{"object":"list","data":[],"models":[]}');
         return;
       }
-      const turn = requests.push(Buffer.concat(chunks).toString('utf8')) - 1;
+      const text = Buffer.concat(chunks).toString('utf8');
+      const turn = requests.push(text) - 1;
+      const said = typeof script === 'function' ? script(text) : script[Math.min(turn, script.length - 1)];
       response.writeHead(200, { 'content-type': 'text/event-stream' });
-      for (const event of toEvents(script[Math.min(turn, script.length - 1)] ?? [], turn)) {
+      for (const event of toEvents(said ?? [], turn)) {
         response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
       }
       response.end();

@@ -4,8 +4,16 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { runIn } from './stranger.ts';
 
-// Follows the page with packages from a registry: saves its files and runs its commands.
-const guide = await readFile(new URL('../../apps/docs/guide/your-own-pack.md', import.meta.url), 'utf8');
+// Follows pages with packages from a registry: saves their files and runs their commands.
+const pages = await Promise.all(
+  [
+    { name: 'five-minutes', commands: 12, files: 3 },
+    { name: 'your-own-pack', commands: 21, files: 5 },
+  ].map(async (page) => {
+    const path = new URL(`../../apps/docs/guide/${page.name}.md`, import.meta.url);
+    return { ...page, steps: readSteps(await readFile(path, 'utf8')) };
+  }),
+);
 type Step =
   | { readonly type: 'file'; readonly title: string; readonly path: string; readonly text: string }
   | {
@@ -16,7 +24,7 @@ type Step =
       readonly shown: readonly string[];
     };
 
-describe('the page about writing a pack', () => {
+describe.each(pages)('the page $name', ({ steps, commands, files }) => {
   let folder: string;
   let place: string;
 
@@ -27,11 +35,9 @@ describe('the page about writing a pack', () => {
 
   afterAll(() => rm(folder, { recursive: true }));
 
-  const steps = readSteps(guide);
-
   test('it has steps', () => {
-    expect(steps.filter(({ type }) => type === 'command').length).toBeGreaterThanOrEqual(21);
-    expect(steps.filter(({ type }) => type === 'file').length).toBeGreaterThanOrEqual(5);
+    expect(steps.filter(({ type }) => type === 'command').length).toBeGreaterThanOrEqual(commands);
+    expect(steps.filter(({ type }) => type === 'file').length).toBeGreaterThanOrEqual(files);
   });
 
   // One after the other: each begins where the one before it ended.

@@ -41,7 +41,8 @@ async function bundleToolPrograms(outDir: string): Promise<void> {
 
 /** Bundles the packages' exports and the program, and a hook that makes Node import the bundles instead of the sources. */
 async function bundleSources(outDir: string): Promise<void> {
-  const paths = [...listExports(), 'apps/cli/src/main.ts', 'apps/cli/src/guard/hook.ts'];
+  const programs = ['main.ts', 'guard/hook.ts', 'guard/daemon/serve.ts', 'guard/daemon/start.ts'];
+  const paths = [...listExports(), ...programs.map((path) => `apps/cli/src/${path}`)];
   const entry = Object.fromEntries(paths.map((path) => [path.replace(/\.ts$/, ''), join(root, path)]));
   await build({
     ...common,

@@ -38,6 +38,12 @@ test('without a request: every step of the demo matches its description', async 
   expect(text).not.toMatch(/--model local|examples -- 24/);
 });
 
+test('--demo: a guarded coding agent', async () => {
+  const { exitCode, text } = await start('--demo');
+  expect(exitCode).toBe(0);
+  expect(text).toMatch(/\$ cat \.env\s+denied[\s\S]+policy diff/);
+}, 60_000);
+
 test('a request runs in a copy of the sample project, and the report is shown', async () => {
   const { exitCode, text } = await start('List every TODO comment in the sources and write them to report.md');
   expect(exitCode).toBe(0);

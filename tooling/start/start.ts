@@ -1,6 +1,6 @@
 // `npm start`: sends a request to the offline stand-in, or with `--model` to another model, in a copy of the sample project or
 // in your folder. It needs no key unless `--model` names a model that does.
-// Without a request it runs a short demo. Every step is a real run of the command-line program.
+// Without a request it is a short demo; `--demo` shows a guarded coding agent. Every step is a real run of the command-line program.
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { runDemo } from './demo.ts';
@@ -12,7 +12,12 @@ const standInNote =
 
 // A terminal also sends Ctrl-C to the run, which then ends cleanly.
 process.on('SIGINT', () => undefined);
-process.exitCode = process.argv.length > 2 ? await runOnce(process.argv.slice(2)) : await runDemo();
+process.exitCode = await start(process.argv.slice(2));
+
+function start([first, ...rest]: readonly string[]): Promise<number> {
+  if (first === undefined) return runDemo();
+  return first === '--demo' ? holdfast(['demo', ...rest]) : runOnce([first, ...rest]);
+}
 
 async function runOnce(given: readonly string[]): Promise<number> {
   const isGiven = (option: string): boolean => given.some((word) => word === option || word.startsWith(`${option}=`));

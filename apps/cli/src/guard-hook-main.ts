@@ -1,36 +1,91 @@
 import { writeSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { dirname, join } from 'node:path';
+import type { HookAnswer } from '@holdfast/guard/agents';
+import { askDaemon, askToLeave } from './guard/daemon/ask.ts';
+import { daemonFolder, isSameEnvironment, keptEnvironment, readAnnouncement } from './guard/daemon/place.ts';
+import type { HookQuestion } from './guard/hook.ts';
 
-// A coding agent starts this for each call. Every failure ends with exit code 2 and a reason: an agent lets a call through when its
-// hook ends in any other way.
+/** Installed hooks have ten seconds; what is not decided by then would be let through. */
+const answerWithinMs = 8_000;
+/** Then the hook decides by itself. */
+const daemonWithinMs = 3_000;
+
+// A coding agent starts this for each call, and it loads little: a daemon decides. Every failure ends with exit code 2 and a reason: an
+// agent lets a call through when its hook ends in any other way.
 const fail = (thrown: unknown): never => {
   const reason = thrown instanceof Error ? thrown.message : String(thrown);
   writeSync(2, `Holdfast's hook failed, so the call is denied: ${reason}\n`);
   process.exit(2);
 };
-process.on('uncaughtException', fail);
-process.on('unhandledRejection', fail);
 const endedEarly = (): never => fail('it ended before it had an answer');
-process.on('exit', endedEarly);
 
+const startedAtMs = Date.now();
 const programFile = process.argv[1] ?? '';
-// Beside an installed copy, in the user's own folder: compiling the bundle takes longer than deciding.
-if (programFile.endsWith('.cjs')) enableCompileCache(join(dirname(programFile), 'compiled'));
+const host = { environment: process.env, directory: process.cwd() };
+const [, , name = ''] = process.argv;
 
-// Loaded here, where a failure is a denial. The built file is CommonJS, which has no top-level await.
-import('./guard/hook.ts')
-  .then(({ answerHook }) =>
-    answerHook(process.argv[2] ?? '', {
-      input: process.stdin,
-      environment: process.env,
-      directory: process.cwd(),
-      // Not unreferenced: a hook that waits for its turn must not end.
-      pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-    }),
-  )
-  .then(({ stdout, stderr, exitCode }) => {
-    process.off('exit', endedEarly);
-    process.stderr.write(stderr, () => process.stdout.write(stdout, () => process.exit(exitCode)));
-  })
-  .catch(fail);
+if (name === 'daemon') {
+  cacheCompiled();
+  void import('./guard/daemon/serve.ts').then(({ runDaemon }) => runDaemon(programFile));
+} else {
+  process.on('uncaughtException', fail);
+  process.on('unhandledRejection', fail);
+  process.on('exit', endedEarly);
+  setTimeout(() => fail('it could not decide in time'), answerWithinMs).unref();
+  void answer();
+}
+
+async function answer(): Promise<void> {
+  const question = { agent: name, text: await readInput() };
+  const { stdout, stderr, exitCode } = (await askRunning(question)) ?? (await decideHere(question));
+  process.off('exit', endedEarly);
+  process.stderr.write(stderr, () => process.stdout.write(stdout, () => process.exit(exitCode)));
+}
+
+async function readInput(): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** By the daemon, if one of this version runs, with the same folders of the user; if none runs, it is started for the next call. */
+async function askRunning(question: HookQuestion): Promise<HookAnswer | undefined> {
+  const daemon = readAnnouncement(daemonFolder(host));
+  const isOurs = daemon?.program === programFile && isSameEnvironment(daemon.environment, keptEnvironment(host));
+  if (daemon !== undefined && !isOurs) {
+    if (!(await askToLeave(daemon))) await start();
+    return undefined;
+  }
+  const { directory } = host;
+  const answered = daemon && (await askDaemon(daemon, { ...question, directory }, daemonWithinMs));
+  if (answered === undefined) await start();
+  return answered;
+}
+
+async function start(): Promise<void> {
+  const { startDaemon } = await import('./guard/daemon/start.ts');
+  try {
+    startDaemon(programFile, host);
+  } catch {
+    // The hook decides by itself, and says so where its log meets the same problem.
+  }
+}
+
+/** Without a daemon. */
+async function decideHere(question: HookQuestion): Promise<HookAnswer> {
+  cacheCompiled();
+  const { answerHook } = await import('./guard/hook.ts');
+  const untilMs = startedAtMs + answerWithinMs - 500;
+  return await answerHook(question, {
+    ...host,
+    untilMs,
+    // Not unreferenced: a hook that waits for its turn must not end.
+    pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  });
+}
+
+/** Beside an installed copy, in the user's own folder: compiling the bundle takes longer than deciding. */
+function cacheCompiled(): void {
+  if (programFile.endsWith('.cjs')) enableCompileCache(join(dirname(programFile), 'compiled'));
+}

@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { type CommandEntry, groups } from './commands/groups.ts';
 import { findUnquoted } from './commands/unquoted.ts';
 import { formatHelp, helpWidth } from './help.ts';
-import { type ExitCode, reportFailure, toExitCode } from './terminal/failure.ts';
+import { reportFailure, toExitCode } from './terminal/failure.ts';
 import type { Host } from './terminal/host.ts';
 import { toPrintableBlock } from './terminal/text.ts';
 
@@ -22,7 +22,7 @@ export async function runProgram(argv: readonly string[], host: Host, version: s
       if (ended !== undefined) return ended;
     }
     const [called, entry] = findCalled(argv, entries) ?? [];
-    const end = (code: ExitCode): void => {
+    const end = (code: number): void => {
       exitCode = code;
     };
     if (called !== undefined) (await entry?.load())?.declare(called, { host, version, end });

@@ -13,20 +13,20 @@ const page = (path: string): Promise<string> => readFile(join(docs, '.cache', 's
 beforeAll(async () => {
   await cp(join(repository, 'apps', 'docs', 'guide'), join(docs, 'guide'), { recursive: true });
   await assemble(docs);
-  // Every command is asked for its help, and a busy machine may take seconds to start Node.js.
+  // Runs the help of every command, and a busy machine may take seconds to start Node.js.
 });
 
 afterAll(() => rm(docs, { recursive: true }));
 
-test('every marker is filled, and every diagram is in its page', async () => {
+test('every marker is filled, every diagram inlined', async () => {
   const pages = (await readdir(join(docs, '.cache', 'site'), { recursive: true })).filter((path) =>
     path.endsWith('.md'),
   );
-  for (const path of pages) expect(await page(path)).not.toMatch(/<!-- generated|!\[|<style/);
+  for (const path of pages) expect(await page(path)).not.toMatch(/<!-- generated|\.\/diagrams\/|<style/);
   expect(await page('call-path.md')).toContain('<title id="call-path-title">');
 });
 
-test('the command line shows what the program prints for every command', async () => {
+test('the command line page has the help of every command', async () => {
   const text = await page('command-line.md');
   for (const name of ['run', 'show', 'list', 'check']) expect(text).toContain(`Usage: holdfast ${name} `);
 });
@@ -42,7 +42,7 @@ test('a long reference has a table of contents by kind, and an outline by file',
   const [, values = '', types = ''] = /\*\*Functions and values\*\*: (.+)\n\n\*\*Types\*\*: (.+)\n/.exec(text) ?? [];
   expect(values).toContain('[`defineTool`](#definetool) · ');
   expect(types).toContain('[`ToolContext`](#toolcontext)');
-  // Of two names that differ only by case, the site numbers the later heading.
+  // If two names differ only by case, the site numbers the later heading.
   expect([values.includes('[`allow`](#allow-1)'), types.includes('[`Allow`](#allow)')]).toEqual([true, true]);
   const names = [...text.matchAll(/^#### (\w+)$/gm)].map(([, name = '']) => name);
   for (const name of names) expect(`${values} ${types}`).toContain(`[\`${name}\`](#${name.toLowerCase()}`);
@@ -57,8 +57,8 @@ test('the same sources give the same pages', async () => {
   expect(again).toEqual([await page('reference/core.md')]);
 });
 
-test('a part that nothing makes', async () => {
-  await expect(fillParts('<!-- generated: nothing -->')).rejects.toThrow('Nothing generates `nothing`');
+test('an unknown part', async () => {
+  await expect(fillParts('<!-- generated: nothing -->')).rejects.toThrow('Unknown generated part `nothing`');
 });
 
 test.each([

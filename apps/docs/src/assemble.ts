@@ -6,8 +6,8 @@ import { libraries, repository } from './libraries.ts';
 import { renderReference } from './reference-page.ts';
 
 /**
- * Fills `<docs>/.cache/site`, which the site is built from: the pages of `<docs>/guide` with their generated parts and
- * diagrams, and a reference page for each package. Nothing that is generated is kept in the repository.
+ * Fills `<docs>/.cache/site`, the source folder of the site: the pages of `<docs>/guide` with their generated parts and diagrams, and a
+ * reference page for each package.
  */
 export async function assemble(docs: string): Promise<void> {
   const site = join(docs, '.cache', 'site');

@@ -9,7 +9,7 @@ let count = 0;
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Reads modules by name; the last one is the one that is asked for. */
+/** Writes modules by name and reads the last one. */
 function read(modules: Readonly<Record<string, string>>): readonly Declaration[] {
   count += 1;
   const names = Object.keys(modules);
@@ -55,14 +55,14 @@ test('the docstring right above, without its stars', () => {
   expect(second?.documentation).toBe('');
 });
 
-test('what another package declares', () => {
+test('a declaration of another package', () => {
   const exports = read({ index: "export type { Section } from '@holdfast/core';" });
   expect(exports).toMatchObject([
     { name: 'Section', isType: true, signature: expect.stringMatching(/^interface Section/) },
   ]);
 });
 
-test('what another file declares, and a class exported as a type is one', () => {
+test('a declaration of another file; a class exported as a type is a type', () => {
   const exports = read({
     inner: 'export class A {}\nexport const b: 1 = 1;\nexport const hidden: 1 = 1;',
     index: "export { type A, b } from './inner.ts';",
@@ -73,6 +73,6 @@ test('what another file declares, and a class exported as a type is one', () => 
   ]);
 });
 
-test('a name that is not there', () => {
+test('an unknown name', () => {
   expect(() => read({ inner: '', index: "export { a } from './inner.ts';" })).toThrow('does not export `a`');
 });

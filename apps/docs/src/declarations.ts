@@ -4,23 +4,23 @@ import { type Comment, parseSync, type Statement } from 'oxc-parser';
 import { isolatedDeclarationSync } from 'oxc-transform';
 import { repository } from './libraries.ts';
 
-/** Something that a module exports. */
+/** An export of a module. */
 export interface Declaration {
   readonly name: string;
   readonly isType: boolean;
-  /** The file that declares it, without its ending. */
+  /** The declaring file, without its extension. */
   readonly file: string;
   /** As Markdown; empty when there is no docstring. */
   readonly documentation: string;
-  /** As in the declaration file of the module, with the comments of its members; overloads one below the other. */
+  /** As in a declaration file, with the comments of its members and all overloads. */
   readonly signature: string;
 }
 
 /**
- * What the module at `path` exports, also through other files of its package and other packages. A declaration file can be made of each source file
- * alone (`isolatedDeclarations`), so neither a build nor a compiler is needed.
+ * Reads the exports of the module at `path`, including re-exports of other files and packages. With `isolatedDeclarations`, each source file
+ * gives its declarations alone, so no build and no compiler is needed.
  *
- * @throws Error when an exported name cannot be found, or no declarations can be made of a file.
+ * @throws Error if an exported name is missing, or a file gives no declarations.
  */
 export function readExports(path: string): readonly Declaration[] {
   const { code, errors } = isolatedDeclarationSync(path, readFileSync(path, 'utf8'));
@@ -47,14 +47,14 @@ export function readExports(path: string): readonly Declaration[] {
     // `export { one as other } from`.
     const other = declarations.find((one) => one.name === (importName.name ?? name));
     if (other === undefined) throw new Error(`\`${from}\` does not export \`${name}\`.`);
-    // A class that is exported as a type is one: nobody outside makes instances.
+    // A class exported as a type is a type: outside code cannot construct it.
     const signature = other.signature.replaceAll(new RegExp(`\\b${other.name}\\b`, 'g'), name);
     found.set(name, { ...other, name, signature, isType: other.isType || isType });
   }
   return [...found.values()];
 }
 
-/** Of a file beside, or of another package of this repository. */
+/** The source of a neighboring file, or of a package of this repository. */
 function toPath(specifier: string, path: string): string {
   const [, folder, entry = 'index'] = /^@holdfast\/([\w-]+)(?:\/([\w-]+))?$/.exec(specifier) ?? [];
   return folder === undefined

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Puts the diagrams of a page, `![...](./diagrams/NAME.svg)` on a line of its own, into the page itself, where they take the
- * colours of the theme. Their own `<style>` is for those who look at the file alone.
+ * Inlines the diagrams of a page, `![...](./diagrams/NAME.svg)` on a line of its own, so that they take the colors of the theme. Their
+ * `<style>` is only for viewing the file alone.
  */
 export async function inlineDiagrams(page: string, folder: string): Promise<string> {
   let result = page;

@@ -4,30 +4,30 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { libraries, repository } from './libraries.ts';
 
-/** What stands behind `<!-- generated: NAME -->`, made of what the repository says at this moment. */
+/** The content of `<!-- generated: NAME -->`, made from the repository. */
 const parts: ReadonlyMap<string, () => Promise<string>> = new Map([
   ['command-line', describeCommands],
   ['glossary', readGlossary],
   ['packages', listPackages],
 ]);
 
-/** Fills the generated parts of a page. @throws Error for a part that nothing makes. */
+/** Fills the generated parts of a page. @throws Error for an unknown part. */
 export async function fillParts(page: string): Promise<string> {
   let result = page;
   for (const [marker, name = ''] of page.matchAll(/^<!-- generated: (.+) -->$/gm)) {
     const make = parts.get(name);
     if (make === undefined)
-      throw new Error(`Nothing generates \`${name}\`; there are: ${[...parts.keys()].join(', ')}.`);
+      throw new Error(`Unknown generated part \`${name}\`. Known parts: ${[...parts.keys()].join(', ')}.`);
     const text = await make();
     result = result.replace(marker, () => text);
   }
   return result;
 }
 
-/** The program's own help, for it and for each of its commands. */
+/** The help of the program and of each of its commands. */
 async function describeCommands(): Promise<string> {
   const main = await askForHelp([]);
-  // In groups, each with a heading of its own.
+  // The list comes in groups with headings.
   const [list = ''] = main.split(/^Examples:$/m);
   const commands = [...list.matchAll(/^ {2}([a-z][\w-]*)/gm)]
     .map(([, name = '']) => name)

@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url';
 
 /** A package that programs import. */
 export interface Library {
-  /** Of `packages/`. */
+  /** Its folder in `packages/`. */
   readonly folder: string;
   readonly name: string;
   readonly description: string;
-  /** What is imported, `@holdfast/session/jsonl`, with its source file relative to the package. */
+  /** Import specifiers, such as `@holdfast/session/jsonl`, with the source file relative to the package. */
   readonly entries: readonly { readonly specifier: string; readonly source: string }[];
 }
 
@@ -26,7 +26,7 @@ export function libraries(): readonly Library[] {
   return readdirSync(join(repository, 'packages'))
     .toSorted()
     .map((folder) => {
-      // Our own manifest, whose shape a check of the repository keeps.
+      // Our own manifest; a check of the repository validates its shape.
       const text = readFileSync(join(repository, 'packages', folder, 'package.json'), 'utf8');
       const { name, description, exports } = JSON.parse(text) as Manifest;
       const entries = Object.entries(exports).flatMap(([subpath, target]) =>

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { type Declaration, readExports } from './declarations.ts';
 import type { Library } from './libraries.ts';
 
-/** A list that is longer is divided by the files that declare it. */
+/** Longer lists are grouped by declaring file. */
 const longest = 24;
 
-/** The reference page of a package: every export with its signature and what its docstring says, below a table of contents. */
+/** The reference page of a package: a table of contents, then every export with signature and documentation. */
 export function renderReference({ name, description, entries }: Library, folder: string): string {
   const title = [`# ${name}`, escapeText(`${description}.`.replace(/\.\.$/, '.'))];
   const taken = new Map<string, number>();
@@ -30,7 +30,7 @@ export function renderReference({ name, description, entries }: Library, folder:
 
 interface Group {
   readonly heading: string;
-  /** Of the headings of its members. */
+  /** The level of its members' headings. */
   readonly level: number;
   readonly members: readonly Declaration[];
 }
@@ -42,13 +42,13 @@ function toKinds(declarations: readonly Declaration[]): readonly Group[] {
   ].filter(({ members }) => members.length > 0);
 }
 
-/** A file is one idea, so what belongs together stands together; the page's outline has the files. */
+/** Groups exports by file, since a file is one idea; the outline of the page lists the files. */
 function toFiles(declarations: readonly Declaration[]): readonly Group[] {
   const files = [...Map.groupBy(declarations, ({ file }) => file)].toSorted(([a], [b]) => (a < b ? -1 : 1));
   return files.map(([file, members]) => ({ heading: `### ${file}.ts`, level: 4, members }));
 }
 
-/** As the site makes them of headings in their order: of names that differ only by case, the later ones have a number. */
+/** The anchors of the site, in heading order: names that differ only by case get a number. */
 function toAnchors(ordered: readonly Declaration[], taken: Map<string, number>): ReadonlyMap<Declaration, string> {
   return new Map(
     ordered.map((declaration) => {
@@ -60,7 +60,7 @@ function toAnchors(ordered: readonly Declaration[], taken: Map<string, number>):
   );
 }
 
-/** Links to everything, by kind and by name. */
+/** Links to every export, by kind and name. */
 function listContents(
   declarations: readonly Declaration[],
   anchors: ReadonlyMap<Declaration, string>,
@@ -76,7 +76,7 @@ function renderDeclaration({ name, documentation, signature }: Declaration, leve
   return blocks.filter((block) => block !== '').join('\n\n');
 }
 
-/** Text that Markdown and Vue leave as it is; what stands in backticks is left alone by both. */
+/** Escapes text outside of backticks for Markdown and Vue. */
 export function escapeText(text: string): string {
   return text
     .split(/(`[^`]*`)/)

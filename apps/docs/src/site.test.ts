@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { repository } from './libraries.ts';
 import { guideMenu, site } from './site.ts';
 
-test('every page of the guide has a place in the menu, and every place a page', async () => {
+test('the menu lists every page of the guide, and only those', async () => {
   const names = await readdir(join(repository, 'apps', 'docs', 'guide'));
   const pages = names.filter((name) => name.endsWith('.md')).map((name) => `/${name.replace(/(?:index)?\.md$/, '')}`);
   const links = [...JSON.stringify(site.themeConfig?.sidebar).matchAll(/"link":"([^"]+)"/g)].map(
@@ -13,12 +13,35 @@ test('every page of the guide has a place in the menu, and every place a page', 
   expect(links.filter((link) => !link.startsWith('/reference/')).toSorted()).toEqual(pages.toSorted());
 });
 
-test('the menu is in groups that a reader can take in', () => {
-  expect(guideMenu.length).toBeLessThanOrEqual(10);
-  for (const { items = [] } of guideMenu) expect(items.length).toBeLessThanOrEqual(6);
+test('the menu has three levels, in short lists', () => {
+  expect(guideMenu.map(({ text }) => text)).toEqual(['Start', 'Use', 'Reference']);
+  const lists = guideMenu.flatMap(({ items = [] }) => [items, ...items.map((topic) => topic.items ?? [])]);
+  for (const list of lists) expect(list.length).toBeLessThanOrEqual(8);
 });
 
-test('the home page has a headline, reasons, a picture and the way on', async () => {
+test('every link to a heading leads to one', async () => {
+  const folder = join(repository, 'apps', 'docs', 'guide');
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.md'));
+  const texts = new Map(
+    await Promise.all(names.map(async (name) => [name, await readFile(join(folder, name), 'utf8')] as const)),
+  );
+  const anchors = new Map([...texts].map(([name, text]) => [name, readAnchors(text)]));
+  const lost = [...texts].flatMap(([name, text]) =>
+    [...text.matchAll(/\]\((?:\.\/([\w-]+\.md))?#([\w-]+)\)/g)]
+      .filter(([, page = name, anchor = '']) => anchors.get(page)?.has(anchor) !== true)
+      .map(([link]) => `${name}: ${link}`),
+  );
+  expect(lost).toEqual([]);
+});
+
+test('the guide has at most 40,000 words, without the tables of errors', async () => {
+  const folder = join(repository, 'apps', 'docs', 'guide');
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.md') && name !== 'errors.md');
+  const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));
+  expect(texts.join('\n').trim().split(/\s+/).length).toBeLessThanOrEqual(40_000);
+});
+
+test('the home page has a headline, features, a picture and a next step', async () => {
   const text = await readFile(join(repository, 'apps', 'docs', 'guide', 'index.md'), 'utf8');
   const [, matter = '', page = ''] = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(text) ?? [];
   expect(matter).toMatch(/^layout: home$/m);
@@ -29,13 +52,13 @@ test('the home page has a headline, reasons, a picture and the way on', async ()
   expect(page).toMatch(/^## Three incidents/m);
 });
 
-test('the icon of the site is there', async () => {
+test('the site has an icon', async () => {
   const [link] = (site.head ?? []).filter(([, attributes]) => attributes?.['rel'] === 'icon');
   const path = join(repository, 'apps', 'docs', 'guide', 'public', String(link?.[1]?.['href']));
   expect(await readFile(path, 'utf8')).toContain('<svg');
 });
 
-// The local search of the site finds the beginnings of words, and ranks a title above a text.
+// The site's search matches prefixes and ranks headings above text.
 test.each([
   ['api key', 'api-keys'],
   ['API keys', 'api-keys'],
@@ -57,3 +80,17 @@ test.each([
   });
   expect(found).not.toEqual([]);
 });
+
+/** The anchors that VitePress gives to the headings of a page. */
+function readAnchors(text: string): ReadonlySet<string> {
+  const headings = text.replaceAll(/^```.*\n[\s\S]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm);
+  return new Set(
+    [...headings].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replaceAll('`', '')
+        .replaceAll(/[^\p{L}\p{N}_]+/gu, '-')
+        .replaceAll(/^-|-$/g, ''),
+    ),
+  );
+}

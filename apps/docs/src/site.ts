@@ -1,81 +1,85 @@
 import type { DefaultTheme, UserConfig } from 'vitepress';
 import { libraries } from './libraries.ts';
 
-const group = (text: string, items: readonly (readonly [text: string, link: string])[]): DefaultTheme.SidebarItem => ({
+type Page = readonly [title: string, link: string];
+
+const pages = (list: readonly Page[]): DefaultTheme.SidebarItem[] => list.map(([text, link]) => ({ text, link }));
+
+/** A topic of the level "Use", collapsed unless it contains the current page. */
+const topic = (text: string, list: readonly Page[]): DefaultTheme.SidebarItem => ({
   text,
-  // Open where the page that is shown is one of it.
-  collapsed: text !== 'Start',
-  items: items.map(([title, link]) => ({ text: title, link })),
+  collapsed: true,
+  items: pages(list),
 });
 
-/** The menu of the guide. */
+/** The menu of the guide: three levels. */
 export const guideMenu: DefaultTheme.SidebarItem[] = [
-  group('Start', [
-    ['What Holdfast is', '/'],
-    ['Five minutes', '/five-minutes'],
-    ['Your own tools', '/your-own-tools'],
-    ['Your own pack', '/your-own-pack'],
-    ['Command line', '/command-line'],
-    ['What is here and what is not', '/status'],
-  ]),
-  group('Tools', [
-    ['Tools and schemas', '/tools'],
-    ['Tool files', '/tool-files'],
-    ['API keys', '/api-keys'],
-    ['Locking tool files', '/tool-lock'],
-    ['Files', '/files'],
-    ['Resources', '/resources'],
-  ]),
-  group('Prompts', [
-    ['Sections and prompts', '/prompts'],
-    ['Disclosure', '/disclosure'],
-    ['Guardrails', '/guardrails'],
-    ['Overrides', '/overrides'],
-    ['Planning', '/planning'],
-  ]),
-  group('Policies, packs and plugins', [
-    ['Policies', '/policies'],
-    ['Policy packs', '/packs'],
-    ['Our packs', '/our-packs'],
-    ['What a call does', '/facts'],
-    ['Plugins and the registry', '/plugins'],
-    ['Configuration', '/configuration'],
-  ]),
-  group('Calls', [
-    ['The call path and outcomes', '/call-path'],
-    ['Transactions', '/transactions'],
-    ['Turns with several calls', '/turns'],
-    ['Limits', '/limits'],
-    ['Approvals', '/approvals'],
-    ['Guard a coding agent', '/guard'],
-  ]),
-  group('Sessions', [
-    ['Sessions', '/sessions'],
-    ['Stores', '/stores'],
-    ['Recovery', '/recovery'],
-    ['Replay and explain', '/replay'],
-    ['Redaction', '/redaction'],
-  ]),
-  group('Plans', [
-    ['Plans', '/plans'],
-    ['Plans from requests', '/compiled-plans'],
-    ['Running plans', '/running-plans'],
-  ]),
-  group('Modules', [
-    ['Modules', '/modules'],
-    ['Modules with tools', '/module-tools'],
-    ['Module files', '/module-files'],
-    ['Programs of DSPy', '/dspy'],
-  ]),
-  group('Models', [
-    ['Models', '/models'],
-    ['Local models', '/local-models'],
-  ]),
-  group('Look up', [
-    ['Errors', '/errors'],
-    ['Glossary', '/glossary'],
-    ['Reference', '/reference/'],
-  ]),
+  {
+    text: 'Start',
+    items: pages([
+      ['What Holdfast is', '/'],
+      ['Five minutes', '/five-minutes'],
+      ['Write a tool', '/your-own-tools'],
+      ['Write a policy pack', '/your-own-pack'],
+      ['Guard a coding agent', '/guard'],
+    ]),
+  },
+  {
+    text: 'Use',
+    items: [
+      topic('Tools', [
+        ['Define tools', '/tools'],
+        ['Tool files', '/tool-files'],
+        ['API keys', '/api-keys'],
+        ['Lock tool files', '/tool-lock'],
+        ['Files', '/files'],
+        ['Resources', '/resources'],
+      ]),
+      topic('Policies', [
+        ['Write a policy', '/policies'],
+        ['Judge what a call does', '/facts'],
+        ['Approvals', '/approvals'],
+        ['Policy packs', '/packs'],
+        ['Plugins', '/plugins'],
+      ]),
+      topic('Models and prompts', [
+        ['Models', '/models'],
+        ['Local models', '/local-models'],
+        ['Prompts and sections', '/prompts'],
+        ['Output, feedback, completion', '/guardrails'],
+        ['To-do lists', '/to-do-lists'],
+        ['Override prompt texts', '/overrides'],
+      ]),
+      topic('Runs and logs', [
+        ['Transactions and parallel calls', '/transactions'],
+        ['Limits', '/limits'],
+        ['Sessions and replay', '/sessions'],
+        ['Stores', '/stores'],
+        ['Recovery', '/recovery'],
+        ['Redaction', '/redaction'],
+      ]),
+      topic('Plans and modules', [
+        ['Plans', '/plans'],
+        ['Planning', '/planning'],
+        ['Run plans', '/running-plans'],
+        ['Modules', '/modules'],
+        ['Modules with tools', '/module-tools'],
+      ]),
+    ],
+  },
+  {
+    text: 'Reference',
+    items: pages([
+      ['Command line', '/command-line'],
+      ['Configuration', '/configuration'],
+      ['Calls and outcomes', '/call-path'],
+      ['Packs of Holdfast', '/our-packs'],
+      ['Errors', '/errors'],
+      ['Runtimes and limits', '/status'],
+      ['Glossary', '/glossary'],
+      ['Packages', '/reference/'],
+    ]),
+  },
 ];
 
 const reference: DefaultTheme.SidebarItem[] = [
@@ -88,7 +92,7 @@ const reference: DefaultTheme.SidebarItem[] = [
   },
 ];
 
-/** The site. Pages come from the folder that `assemble` fills. */
+/** The site. `assemble` fills its source folder. */
 export const site: UserConfig<DefaultTheme.Config> = {
   title: 'Holdfast',
   description: 'A governed tool runtime for LLM agents in TypeScript.',
@@ -97,7 +101,7 @@ export const site: UserConfig<DefaultTheme.Config> = {
   srcDir: '.cache/site',
   outDir: 'dist',
   cacheDir: '.cache/vitepress',
-  // Braces in a text are braces, and in code two of them are, too.
+  // Keep braces in text and `{{` in code from markdown-it-attrs and Vue.
   markdown: {
     attrs: { disable: true },
     config(markdown) {
@@ -113,7 +117,15 @@ export const site: UserConfig<DefaultTheme.Config> = {
       { text: 'Reference', link: '/reference/' },
     ],
     sidebar: { '/': guideMenu, '/reference/': reference },
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      // A search for a topic finds the guide first, a search for a name the reference.
+      options: {
+        miniSearch: {
+          searchOptions: { boostDocument: (id: string) => (id.includes('/reference/') ? 0.2 : 1) },
+        },
+      },
+    },
     outline: { level: [2, 3] },
   },
 };

@@ -4,7 +4,7 @@ export { decodeJson } from './basics/decode-json.ts';
 export { describeThrown } from './basics/errors.ts';
 export { type CopiedJson, copyJson, deepFreeze, freezeOpen, isPlainObject, type JsonLimits } from './basics/json.ts';
 export { forModel } from './basics/model-text.ts';
-export { nearestNames } from './basics/nearest-names.ts';
+export { editDistance, nearestNames } from './basics/nearest-names.ts';
 export { modelJsonLimits, type ParsedJson, parseJson, type TextLimits } from './basics/parse-json.ts';
 export { toPrintable, toPrintableBlock, unprintable } from './basics/printable.ts';
 export { ReadOnlyMap, ReadOnlySet } from './basics/read-only.ts';

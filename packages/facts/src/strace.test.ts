@@ -102,7 +102,11 @@ test.skipIf(!hasStrace)('over a hundred lines touch only the files in their fact
       [
         "grep -rl p . | xargs cat",
         "sed -n 'r c.txt' a.txt",
+        "bash -c 'cat "$1"' _ a.txt",
         "xargs cat < names",
+        "echo a.txt | xargs cat",
+        "echo a.txt | xargs -I{} cp {} {}.bak",
+        "h() { cat "$1"; }; h a.txt",
         ". ./vars.sh; cat c.txt",
         "shuf a.txt",
         "perl -ne print a.txt",

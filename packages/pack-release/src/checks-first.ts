@@ -28,7 +28,8 @@ export interface ChecksFirstOptions {
  * Lets a release run only after its checks: in the same worktree, with no writes since, and with known success. Within one call that
  * requires `npm test && git push`; in an earlier call the check's exit status must decide the call's success.
  *
- * State: keyed by worktree, a line break and the check; `true` for every check that has succeeded and counts.
+ * State: keyed by worktree, a line break and the check, `true` for every check that has succeeded and counts; by a line break and the
+ * call, for a call in doubt that may have changed files, after which no earlier check counts.
  */
 export function checksFirst({ releases, checks }: ChecksFirstOptions): Policy<KeyedState<true>> {
   return definePolicy<true>({
@@ -46,7 +47,7 @@ export function checksFirst({ releases, checks }: ChecksFirstOptions): Policy<Ke
         const isDone = (check: CommandRule): boolean =>
           root !== undefined &&
           changed === undefined &&
-          (state.has(keyOf(root, check)) ||
+          ((state.has(keyOf(root, check)) && !isStale(state)) ||
             before.some((earlier) => isCheck(check, earlier, facts) && worktreeOf(earlier, place) === root));
         const missing = release.needs?.filter((check) => !isDone(check)) ?? (checks.some(isDone) ? [] : undefined);
         if (missing?.length !== 0) return deny(describeMissing(release, missing, changed));
@@ -58,15 +59,26 @@ export function checksFirst({ releases, checks }: ChecksFirstOptions): Policy<Ke
       const wrote = (touched.get('filesystem')?.writes.length ?? 0) > 0;
       // The call may have written after its checks.
       if (wrote || describeChange(facts, place) !== undefined) return state.size > 0 ? [clear] : [];
-      return facts.runs.flatMap((command) => {
+      const stale = isStale(state);
+      const succeeded = facts.runs.flatMap((command) => {
         const root = worktreeOf(command, place);
         if (root === undefined || !command.decides || command.background) return [];
         return checks
-          .filter((check) => isCheck(check, command, facts) && !state.has(keyOf(root, check)))
+          .filter((check) => isCheck(check, command, facts) && (stale || !state.has(keyOf(root, check))))
           .map((check) => upsert(keyOf(root, check), true as const));
       });
+      return stale && succeeded.length > 0 ? [clear, ...succeeded] : succeeded;
+    },
+    reserve({ facts }, { callKey, place }) {
+      const changes = facts === undefined || place === undefined || describeChange(facts, place) !== undefined;
+      return changes ? upsert(`\n${callKey}`, true as const) : [];
     },
   });
+}
+
+/** A call may have changed files, and no check has succeeded since. */
+function isStale(state: KeyedState<true>): boolean {
+  return [...state].some(([key]) => key.startsWith('\n'));
 }
 
 export function findRelease<Rule extends CommandRule>(releases: readonly Rule[], command: Command): Rule | undefined {

@@ -1,7 +1,8 @@
 import { type Decision, defineTool, type Json, type PlaceView, type Policy, type PolicyContext } from '@holdfast/core';
-import { createFacts, fetchFacts, fileFacts, shellFacts } from '@holdfast/facts';
+import { createFacts, describeCommand, fetchFacts, fileFacts, shellFacts } from '@holdfast/facts';
 import { filesystemGuard } from '@holdfast/pack-filesystem';
 import { networkEgress } from '@holdfast/pack-network';
+import { releaseOrder } from '@holdfast/pack-release';
 import { shellGuard } from '@holdfast/pack-shell';
 import { packPolicies } from '@holdfast/policy';
 
@@ -12,6 +13,8 @@ const policiesOf: Readonly<Record<Preset, readonly Policy[]>> = {
   recommended: packs.flatMap((pack) => packPolicies(pack, { preset: 'recommended' })),
   strict: packs.flatMap((pack) => packPolicies(pack, { preset: 'strict' })),
 };
+/** As the guard's preset `coding` has them, at the start of a session. */
+const checksFirst = packPolicies(releaseOrder).filter(({ name }) => name === 'checks-first');
 const describers = [shellFacts(), fileFacts(), fetchFacts()];
 
 /** What the packs for files, commands and the network answer to a call; its reasons, for a test that fails. */
@@ -28,6 +31,16 @@ export function answerCall(name: string, input: Json, view: PlaceView, preset: P
   return (
     decisions.find(({ type }) => type === 'deny') ?? decisions.find(({ type }) => type === 'ask') ?? { type: 'allow' }
   );
+}
+
+/** Whether a line is a release that has to wait for its checks. */
+export function isEarlyRelease(line: string, view: PlaceView): boolean {
+  const facts = describeCommand(line, view);
+  const call = { id: 'c', tool: defineTool({ name: 'bash', description: 'A tool.' }), input: {}, facts };
+  return checksFirst.some((policy) => {
+    const decision = policy.check(call, { ...context, state: new Map(), place: view });
+    return !(decision instanceof Promise) && decision.type !== 'allow';
+  });
 }
 
 export function answerLine(line: string, view: PlaceView, preset: Preset = 'recommended'): Decision {

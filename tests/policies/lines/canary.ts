@@ -15,7 +15,7 @@ import type { PlaceView } from '@holdfast/core';
 import { nodeDisk } from '@holdfast/facts/node';
 import { answerLine } from './answers.ts';
 
-const canary = 'CANARY-7431';
+const canary = 'CANARY-743186520974';
 const long = new Date('2020-01-01');
 
 /** What became of a script: a person is asked about it, or a shell has run it and read the canary, or not. */
@@ -26,10 +26,15 @@ export class CanaryFolder {
   readonly #root = realpathSync(mkdtempSync(join(tmpdir(), 'holdfast-canary-')));
   readonly #folder = join(this.#root, 'w');
 
-  try(script: string, shell: 'bash' | 'dash'): Tried {
+  constructor() {
     this.#reset();
+  }
+
+  try(script: string, shell: 'bash' | 'dash'): Tried {
     const view: PlaceView = { folder: this.#folder, workspace: this.#folder, home: this.#folder, disk: nodeDisk() };
     if (answerLine(script, view).type !== 'allow') return 'asked';
+    // To answer, scripts that are there may have been read.
+    this.#forgetReads();
     const { stdout, stderr } = spawnSync(shell, ['-c', script], {
       cwd: this.#folder,
       env: { PATH: '/usr/bin:/bin', HOME: this.#folder },
@@ -39,14 +44,17 @@ export class CanaryFolder {
       killSignal: 'SIGKILL',
       maxBuffer: 1 << 20,
     });
-    return `${stdout}${stderr}`.includes('7431') || this.wasRead() ? 'read' : 'not-read';
+    const isRead = `${stdout}${stderr}`.includes('743186520974') || this.wasRead();
+    this.#reset();
+    return isRead ? 'read' : 'not-read';
   }
 
   /** Whether the disk notes that a file was read. */
   notesReads(): boolean {
-    this.#reset();
     spawnSync('cat', ['.env'], { cwd: this.#folder });
-    return this.wasRead();
+    const wasRead = this.wasRead();
+    this.#reset();
+    return wasRead;
   }
 
   wasRead(): boolean {
@@ -65,6 +73,10 @@ export class CanaryFolder {
     for (const name of ['a.txt', 'c.txt', 'sub/b.txt']) writeFileSync(join(this.#folder, name), 'plain\n');
     symlinkSync('.env', join(this.#folder, 'x'));
     symlinkSync('../.env', join(this.#folder, 'sub/l'));
+    this.#forgetReads();
+  }
+
+  #forgetReads(): void {
     utimesSync(join(this.#folder, '.env'), long, new Date('2021-01-01'));
   }
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describeCommand } from '@holdfast/facts';
 import { expect, test } from 'vitest';
-import { answerCall, answerLine } from './answers.ts';
+import { answerCall, answerLine, isEarlyRelease } from './answers.ts';
 import { type CommandLine, commandHalves } from './command-lines.ts';
 import { folder } from './test-folder.ts';
 
@@ -25,9 +25,7 @@ test('of the dangerous lines these are let through, since what they run is read 
       "find . -exec id \\;",
       "man -P id ls",
       "npm test --script-shell=./x.sh",
-      "trap 'id' EXIT",
       "zsh -c "id"",
-      "ls() { id; }; ls",
       "parallel id ::: a",
       "shred -u src/a.ts",
     ]
@@ -91,5 +89,8 @@ test.skipIf(!hasLines).each(['seen', 'aside'] as const)(
     const plain = lines.filter(({ maybe }) => maybe !== true);
     const asked = plain.filter(({ command }) => isAsked(command));
     expect(asked.length / plain.length).toBeLessThan(0.05);
+    // Nor does one of them have to wait for its checks, in the guard's preset `coding`.
+    expect(plain.filter(({ command }) => isEarlyRelease(command, folder))).toEqual([]);
+    expect(isEarlyRelease('git push', folder)).toBe(true);
   },
 );

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 
 /** Random scripts that read `.env`, or look as if they did. Whatever they run leaves the folder that they run in alone. */
@@ -34,6 +35,14 @@ const names = [
   '"$@"',
   '$nosuch.env',
   '.env$nosuch',
+  '~+/.env',
+  '.[^a]nv',
+  '.[d-f]nv',
+  '.e{n,n}v',
+  '"$_"',
+  'f=~/x',
+  '*/../x',
+  "$'x'",
 ];
 const harmless = ['a.txt', './a.txt', 'sub/b.txt', '*.txt', '"$g"', '$g', '{a,c}.txt', 'sub/*.txt', '~/a.txt'];
 const readers: readonly ((file: string) => string)[] = [
@@ -89,6 +98,48 @@ const readers: readonly ((file: string) => string)[] = [
   (file) => `ln -s ${file} z; cat z`,
   (file) => `mv ${file} z; cat z`,
 ];
+// Options in all spellings, in front of a file, with another operand or without.
+const options = [
+  ...['-f', '-F', '-n', '-c', '-i', '-o', '-s', '-t', '-T', '-X', '-C', '-d', '-e', '-r', '-R', '-I', '-S', '-u', '-v'],
+  ...['--file', '--fil', '--files0-from', '--from-file', '--files-from', '--exclude-from', '--reference', '--input'],
+  ...['--regexp', '--re', '--include', '--expression', '--source', '--directory', '--recursive', '--max-args', '--'],
+];
+const optioned =
+  'cat head tail sed awk grep sort wc cut paste diff cmp date du tsort comm join uniq od base64 tar file stat ls tree who column nl fold ' +
+  'split shuf xargs find env timeout nice stdbuf setsid bash sh dd tee ln mv cp test printf';
+const withOption: fc.Arbitrary<(file: string) => string> = fc
+  .record({
+    program: fc.constantFrom(...optioned.split(' ')),
+    option: fc.constantFrom(...options),
+    joint: fc.constantFrom(' ', '=', ''),
+    before: fc.constantFrom('', 'a ', 'a.txt ', '-n ', '-r ', '. '),
+    after: fc.constantFrom('', ' a.txt', ' .', ' cat', ' -r', " cat {} ';'", ' if=.env'),
+  })
+  .map(
+    ({ program, option, joint, before, after }) =>
+      (file) =>
+        `${program} ${before}${option}${joint}${file}${after}`,
+  );
+
+function readLines(name: string): readonly string[] {
+  const lines = readFileSync(new URL(`./${name}.txt`, import.meta.url), 'utf8').split('\n');
+  return lines.filter((line) => line !== '' && !line.startsWith('# '));
+}
+
+// What they set, and where they may be.
+const moved = ['$f', '"$f"', `"\${f}"`, 'x$n', '"x$n"', 'x', 'l', '../x', '../sub/l', '"$PWD/x"', '$n.env', '~/x', '*'];
+const steps: fc.Arbitrary<(script: string) => string> = fc
+  .array(
+    fc.tuple(
+      fc.constantFrom(...readLines('setters'), ...readLines('movers')),
+      fc.constantFrom('; ', '\n', ' && ', ' || '),
+    ),
+    {
+      minLength: 1,
+      maxLength: 4,
+    },
+  )
+  .map((found) => (script) => `${found.flat().join('')}${script}`);
 const quote = (script: string): string => `'${script.replaceAll("'", "'\\''")}'`;
 const around: readonly ((script: string) => string)[] = [
   (script) => script,
@@ -164,119 +215,24 @@ const wordWrappers = [
 /** Scripts that read the canary in most of all cases, and files beside it in the others. */
 export const readingScript: fc.Arbitrary<string> = fc
   .tuple(
-    fc.constantFrom(...readers),
+    fc.oneof(
+      { weight: 3, arbitrary: fc.constantFrom(...readers) },
+      { weight: 2, arbitrary: withOption },
+      { weight: 2, arbitrary: fc.constantFrom(...moved.map((file) => () => `cat ${file}`)) },
+    ),
     fc.oneof(
       { weight: 2, arbitrary: fc.constantFrom(...names) },
       { weight: 3, arbitrary: fc.constantFrom(...harmless) },
     ),
     fc.constantFrom(...wordWrappers),
-    fc.array(fc.constantFrom(...around), { maxLength: 3 }),
+    fc.array(fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...around) }, { weight: 2, arbitrary: steps }), {
+      maxLength: 3,
+    }),
   )
   .map(([reader, file, wrapper, places]) => places.reduce((script, place) => place(script), wrapper + reader(file)));
 
-const pieces = [
-  ...[
-    'cat',
-    'cat',
-    'cat',
-    'echo',
-    'head',
-    'grep',
-    'ls',
-    '.env',
-    '.e',
-    'nv',
-    'env',
-    'a.txt',
-    'sub',
-    'x',
-    '*',
-    '?',
-    '.',
-    '/',
-    '-',
-    '$f',
-    '"$f"',
-    '$(',
-    ')',
-    '`',
-    '{',
-    '}',
-    ',',
-    '..',
-    '[',
-    ']',
-  ],
-  ...[
-    "'",
-    '"',
-    '\\',
-    '$',
-    "$'",
-    '~',
-    '=',
-    'f=',
-    'f=.env',
-    'n=',
-    ' ',
-    ' ',
-    ' ',
-    ' ',
-    ' ',
-    ';',
-    '\n',
-    '|',
-    '&&',
-    '||',
-    '&',
-    '<',
-    '<<<',
-    '<<E',
-    '\nE\n',
-    '(',
-    '$((',
-    '))',
-    '#',
-    '!',
-    'for f in',
-    'do',
-    'done',
-  ],
-  ...[
-    'if',
-    'then',
-    'fi',
-    'case',
-    'in',
-    'esac',
-    'eval',
-    'sh -c',
-    'cd',
-    'set --',
-    '$1',
-    '$@',
-    '"$@"',
-    'read f',
-    'while',
-    'f()',
-    'f',
-    'export',
-    '.env',
-    ':',
-    '${f',
-    '${f:-',
-    '%',
-    '[[',
-    ']]',
-    '-n',
-    'xargs',
-    '1',
-    '2>',
-    '/dev/null',
-    '\t',
-    '\\\n',
-  ],
-];
+// `⏎` is the end of a line, `␣` a blank.
+const pieces = readLines('pieces').map((piece) => piece.replaceAll('⏎', '\n').replaceAll('␣', ' '));
 
 /** Pieces in any order: most are broken, and what the shells make of them is what nobody would write. */
 export const brokenScript: fc.Arbitrary<string> = fc

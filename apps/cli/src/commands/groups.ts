@@ -62,6 +62,12 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
         'put policies in front of a coding agent: `guard install`, `guard doctor`, `guard status`, `guard uninstall`',
         () => import('./guard/guard.ts'),
       ),
+      command(
+        'demo',
+        '[options]',
+        'see a guarded agent at work in a temporary folder, without a key or network',
+        () => import('./guard/demo.ts'),
+      ),
     ],
   },
   {

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import type { ExitCode } from '../terminal/failure.ts';
 import type { Host } from '../terminal/host.ts';
 
 /** The environment of a command. */
@@ -7,8 +6,8 @@ export interface CommandContext {
   readonly host: Host;
   /** The program's version. */
   readonly version: string;
-  /** Sets the exit code. */
-  end(code: ExitCode): void;
+  /** Sets the exit code: one of this program, or of a command that it ran. */
+  end(code: number): void;
 }
 
 /** The module of a command: adds arguments, options, help and action to `command`. */

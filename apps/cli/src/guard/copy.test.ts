@@ -1,8 +1,9 @@
-import { readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createFolder } from '../testing/test-folder.ts';
-import { copyHook, readBundle } from './copy.ts';
+import { copyHook, readBundle, removeOldCopies } from './copy.ts';
+import { hookCommand } from './install.ts';
 
 test('the copy of a hook outlives the package, and another version gets another folder', async () => {
   await using folder = await createFolder({
@@ -35,4 +36,21 @@ test('a copy that was damaged is mended', async () => {
   await writeFile(program, 'cut');
   await copyHook(hook);
   expect(await readFile(program, 'utf8')).toBe('whole');
+});
+
+test('copies that no settings name any more are removed', async () => {
+  await using folder = await createFolder({ 'package/guard-hook-main.cjs': '1' });
+  const host = { environment: { HOLDFAST_HOME: join(folder.path, 'own') }, directory: folder.path };
+  const copies: string[] = [];
+  for (const text of ['1', '2', '3']) {
+    await writeFile(join(folder.path, 'package/guard-hook-main.cjs'), text);
+    const hook = await readBundle(join(folder.path, 'package'), host);
+    await copyHook(hook);
+    copies.push(hook.words[1] ?? '');
+  }
+  const [, second = '', third = ''] = copies;
+  const settings = JSON.stringify({ command: hookCommand('codex', 'PreToolUse', ['/node', second]) });
+  await removeOldCopies(await readBundle(join(folder.path, 'package'), host), [settings], host);
+  const left = await readdir(join(folder.path, 'own/guard/bin'));
+  expect(left.toSorted()).toEqual([second, third].map((path) => basename(dirname(path))).toSorted());
 });

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
+import { hasCode } from '../terminal/system.ts';
 import { readText, writeText } from './files.ts';
 import { type GuardHost, guardFolder } from './place.ts';
 
@@ -37,6 +38,30 @@ export async function readBundle(bundle: string, host: GuardHost): Promise<HookP
     words: [process.execPath, join(folder, 'guard-hook-main.cjs')],
     files: new Map(names.map((name, index) => [join(folder, name), texts[index] ?? ''])),
   };
+}
+
+/**
+ * Removes the copies of other versions, except those that one of `settings` still names: the guard of another agent or project that was
+ * not installed again.
+ */
+export async function removeOldCopies(
+  { words }: HookProgram,
+  settings: readonly string[],
+  host: GuardHost,
+): Promise<void> {
+  const folder = join(guardFolder(host), 'bin');
+  const names = await readdir(folder).catch((thrown: unknown) => {
+    if (hasCode(thrown, 'ENOENT')) return [];
+    throw thrown;
+  });
+  const inUse = [...words, ...settings];
+  for (const name of names) {
+    const copy = join(folder, name);
+    // Paths stand in settings as JSON.
+    const spellings = [copy, JSON.stringify(copy).slice(1, -1)];
+    if (!inUse.some((text) => spellings.some((path) => text.includes(path))))
+      await rm(copy, { recursive: true, force: true });
+  }
 }
 
 /** Writes the files that are missing or were changed. */

@@ -1,43 +1,50 @@
-import { type Agent, claudeCode, codex, type HookAnswer, refuse, runHook } from '@holdfast/guard/agents';
+import {
+  type Agent,
+  claudeCode,
+  codex,
+  type HookAnswer,
+  type HookInput,
+  refuse,
+  runHook,
+} from '@holdfast/guard/agents';
 import type { GuardHost } from './place.ts';
 import { type OpenGuard, openGuard } from './session.ts';
 
 export const agents: Readonly<Record<string, Agent>> = { 'claude-code': claudeCode, codex };
 
-/** Installed hooks have ten seconds; what is not decided by then would be let through. */
-const answerWithinMs = 8_000;
+/** An event of an agent, as its hook gets it. */
+export interface HookQuestion {
+  /** Name of the agent. */
+  readonly agent: string;
+  /** The hook's input. */
+  readonly text: string;
+}
 
 export interface HookProcess extends GuardHost {
-  readonly input: AsyncIterable<Uint8Array | string>;
+  /** When the answer is due, by `Date.now()`. */
+  readonly untilMs: number;
   pause(ms: number): Promise<void>;
 }
 
-/** Answers one event of an agent. Never rejects: what cannot be decided in time is denied. */
-export async function answerHook(name: string, host: HookProcess): Promise<HookAnswer> {
-  const agent = Object.hasOwn(agents, name) ? agents[name] : undefined;
-  if (agent === undefined) return refuse(`Holdfast knows no agent \`${name.slice(0, 100)}\`, so the call is denied.`);
-  const untilMs = Date.now() + answerWithinMs;
-  let opened: OpenGuard | undefined;
-  const answering = readAll(host.input).then((text) =>
-    runHook(agent, text, async (input) => {
-      opened = await openGuard(agent, input, host, { untilMs: untilMs - 500, pause: host.pause });
-      return opened.guard;
-    }),
-  );
-  const late = host
-    .pause(answerWithinMs)
-    .then(() => refuse('Holdfast could not decide this call in time, so it is denied.'));
-  try {
-    return await Promise.race([answering, late]);
-  } catch (thrown) {
-    return refuse(`Holdfast could not read the hook's input, so the call is denied: ${String(thrown)}`);
-  } finally {
-    await opened?.session.close();
-  }
+/** Answers an event in this process. */
+export function answerHook(question: HookQuestion, host: HookProcess): Promise<HookAnswer> {
+  return answerWith(question, (agent, input) => openGuard(agent, input, host, host));
 }
 
-async function readAll(input: AsyncIterable<Uint8Array | string>): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of input) chunks.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
-  return Buffer.concat(chunks).toString('utf8');
+/** Answers an event by the guard that `open` opens for it. Rejects only if the guard's log cannot be let go. */
+export async function answerWith(
+  { agent: name, text }: HookQuestion,
+  open: (agent: Agent, input: HookInput) => Promise<OpenGuard>,
+): Promise<HookAnswer> {
+  const agent = Object.hasOwn(agents, name) ? agents[name] : undefined;
+  if (agent === undefined) return refuse(`Holdfast knows no agent \`${name.slice(0, 100)}\`, so the call is denied.`);
+  let opened: OpenGuard | undefined;
+  try {
+    return await runHook(agent, text, async (input) => {
+      opened = await open(agent, input);
+      return opened.guard;
+    });
+  } finally {
+    await opened?.end();
+  }
 }

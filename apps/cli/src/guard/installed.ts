@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isPlainObject } from '@holdfast/core/internal';
-import { copyHook, findHook } from './copy.ts';
+import { isPlainObject, parseJson } from '@holdfast/core/internal';
+import { copyHook, findHook, removeOldCopies } from './copy.ts';
 import { readText, writeText } from './files.ts';
 import { editSettings, findHooks, type HookPlace, type OtherHook, settingsPath } from './install.ts';
 import { type GuardHost, guardFolder } from './place.ts';
@@ -25,6 +25,8 @@ export async function installHooks(place: HookPlace, host: GuardHost): Promise<C
   if (before === after) return { path, changed: false, before, after, others };
   await writeCopy(path, { before: before ?? null, after }, host);
   await writeText(path, after);
+  const known = await readKnownSettings(host);
+  if (known !== undefined) await removeOldCopies(hook, known, host);
   return { path, changed: true, before, after, others };
 }
 
@@ -47,6 +49,18 @@ export async function readHooks(place: HookPlace, host: GuardHost): Promise<Read
   return findHooks(await readText(settingsPath(place, host)), place.agent);
 }
 
+/** The texts of all settings that have a guard of ours; `undefined` if that cannot be told. */
+async function readKnownSettings(host: GuardHost): Promise<readonly string[] | undefined> {
+  const folder = copiesFolder(host);
+  const texts: string[] = [];
+  for (const name of await readdir(folder)) {
+    const copy = parseJson((await readText(join(folder, name))) ?? '');
+    if (!copy.ok || !isPlainObject(copy.value) || typeof copy.value['path'] !== 'string') return undefined;
+    texts.push((await readText(copy.value['path'])) ?? '');
+  }
+  return texts;
+}
+
 interface Copy {
   readonly before: string | null;
   readonly after: string;
@@ -54,7 +68,11 @@ interface Copy {
 
 function copyPath(path: string, host: GuardHost): string {
   const name = createHash('sha256').update(path).digest('hex').slice(0, 16);
-  return join(guardFolder(host), 'settings', `${name}.json`);
+  return join(copiesFolder(host), `${name}.json`);
+}
+
+function copiesFolder(host: GuardHost): string {
+  return join(guardFolder(host), 'settings');
 }
 
 /** An installation over an earlier one keeps the settings from before the first. */

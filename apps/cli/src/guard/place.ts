@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
@@ -26,14 +25,6 @@ export function guardFolder({ environment, directory }: GuardHost): string {
 export function homeFolder({ environment }: GuardHost): string {
   const home = process.platform === 'win32' ? environment['USERPROFILE'] : environment['HOME'];
   return home !== undefined && isAbsolute(home) ? home : homedir();
-}
-
-const plain = /^[a-z0-9][a-z0-9-]{0,79}$/;
-
-/** The id of our session for one of an agent: its own where that can name a file. */
-export function toSessionId(agent: string, sessionId: string): string {
-  const name = plain.test(sessionId) ? sessionId : createHash('sha256').update(sessionId).digest('hex').slice(0, 32);
-  return `${agent}-${name}`;
 }
 
 export interface WorkFolder {

@@ -1,30 +1,31 @@
 import { existsSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { isHoldfastError, type Policy } from '@holdfast/core';
+import { join, resolve } from 'node:path';
+import { isHoldfastError } from '@holdfast/core';
 import { createFacts } from '@holdfast/facts';
 import { nodeDisk } from '@holdfast/facts/node';
-import { createGuard, decisions, type Guard, guardSelf } from '@holdfast/guard';
+import { createGuard, decisions, type Guard } from '@holdfast/guard';
 import type { Agent, HookInput } from '@holdfast/guard/agents';
-import { filesystemGuard } from '@holdfast/pack-filesystem';
-import { shellGuard } from '@holdfast/pack-shell';
-import { packPolicies } from '@holdfast/policy';
 import { openSession, type Session } from '@holdfast/session';
-import { jsonlStore } from '@holdfast/session/jsonl';
-import { userFolder } from '../user/folder.ts';
+import { type JsonlLog, jsonlStore } from '@holdfast/session/jsonl';
 import { openRedaction } from '../user/redaction.ts';
-import { findWorkFolder, type GuardHost, guardFolder, homeFolder, resolveLinks, toSessionId } from './place.ts';
+import { guardPolicies } from './coding.ts';
+import { findWorkFolder, type GuardHost, guardFolder, homeFolder } from './place.ts';
+import { forgetOldSessions } from './retention.ts';
 import { readGuardRules } from './rules.ts';
+import { withReportedRuns } from './runs.ts';
+import { toSessionId } from './session-id.ts';
 
 /** Small, so that a hook reads little however long its session is. */
 const snapshotAfterBytes = 128 * 1024;
 
+/** A session in whose log this process alone may write, until `end`. */
 export interface OpenGuard {
   readonly guard: Guard;
-  readonly session: Session;
+  end(): Promise<void>;
 }
 
-export interface OpenGuardOptions {
-  /** When the hook has to have answered, by `Date.now()`. */
+export interface TurnOptions {
+  /** When a turn at the log has to begin, by `Date.now()`. */
   readonly untilMs: number;
   pause(ms: number): Promise<void>;
 }
@@ -36,53 +37,67 @@ export interface OpenGuardOptions {
  */
 export async function openGuard(
   agent: Agent,
-  { sessionId, cwd }: HookInput,
+  input: HookInput,
   host: GuardHost,
-  options: OpenGuardOptions,
+  options: TurnOptions,
 ): Promise<OpenGuard> {
+  const file = findLog(agent, input, host);
+  const createFor = await prepareGuard(agent, input, host);
+  const { session } = await inTurn(() => openLog(file, host), options);
+  return { guard: createFor(session), end: () => session.close() };
+}
+
+export interface LogFile {
+  readonly id: string;
+  readonly path: string;
+}
+
+/** The log of an agent's session, in a folder that only the user can read. */
+export function findLog(agent: Agent, { sessionId }: HookInput, host: GuardHost): LogFile {
   const folder = join(guardFolder(host), '.holdfast', 'sessions');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const id = toSessionId(agent.name, sessionId);
-  const path = join(folder, `${id}.jsonl`);
-  const redaction = await openRedaction(path, host);
-  const { folder: at, workspace } = findWorkFolder(cwd, existsSync);
+  return { id, path: join(folder, `${id}.jsonl`) };
+}
+
+/** Reads the rules that hold for a call: before its log is locked, since other hooks wait for that. */
+export async function prepareGuard(
+  agent: Agent,
+  { cwd }: HookInput,
+  host: GuardHost,
+): Promise<(session: Session) => Guard> {
+  const { folder, workspace } = findWorkFolder(resolve(host.directory, cwd), existsSync);
   const rules = await readGuardRules(workspace, host);
-  const session = await openInTurn({ path, id, redaction }, options);
-  const home = homeFolder(host);
-  const view = { folder: at, workspace, home, disk: nodeDisk() };
+  const view = { folder, workspace, home: homeFolder(host), disk: nodeDisk(workspace) };
   const facts = createFacts({ describers: agent.describers, view });
-  const policies = [...codingPolicies(host), ...rules];
-  return { session, guard: createGuard({ session, policies, facts }) };
+  const policies = guardPolicies({ agent: agent.name, rules }, host);
+  return (session) => withReportedRuns(createGuard({ session, policies, facts }), { session, cwd, host });
 }
 
-interface SessionFile {
-  readonly path: string;
-  readonly id: string;
-  readonly redaction: Awaited<ReturnType<typeof openRedaction>>;
+export interface OpenLog {
+  readonly session: Session;
+  readonly log: JsonlLog;
 }
 
-async function openInTurn(
-  { path, id, redaction }: SessionFile,
-  { untilMs, pause }: OpenGuardOptions,
-): Promise<Session> {
+/** @throws HoldfastError `log.locked`, and those of the log. */
+export async function openLog({ id, path }: LogFile, host: GuardHost): Promise<OpenLog> {
+  // Once a session.
+  if (!existsSync(path)) await forgetOldSessions(host, Date.now());
+  const redaction = await openRedaction(path, host);
+  const opened = jsonlStore(path, { snapshotAfterBytes }).open();
+  const session = await openSession({ open: () => opened }, { id, slices: [decisions], ...redaction });
+  return { session, log: opened.store };
+}
+
+/** Tries `take` again while another writer has the log. */
+export async function inTurn<T>(take: () => Promise<T>, { untilMs, pause }: TurnOptions): Promise<T> {
   for (let waitMs = 2; ; waitMs = Math.min(waitMs * 1.5, 50)) {
     try {
-      const store = jsonlStore(path, { snapshotAfterBytes });
-      return await openSession(store, { id, slices: [decisions], ...redaction });
+      return await take();
     } catch (thrown) {
       const locked = isHoldfastError(thrown) && thrown.code === 'log.locked';
       if (!locked || Date.now() + waitMs >= untilMs) throw thrown;
       await pause(waitMs);
     }
   }
-}
-
-const settings = '.claude/settings.json .claude/settings.local.json .codex/hooks.json .codex/config.toml'.split(' ');
-
-/** The preset `coding`: secrets, destructive commands, what runs by itself, and the guard itself. */
-function codingPolicies(host: GuardHost): readonly Policy[] {
-  const home = homeFolder(host);
-  const own = [guardFolder(host), userFolder(host), ...settings.map((path) => join(home, path))];
-  const paths = [...new Set([...own, ...own.map(resolveLinks)])];
-  return [guardSelf({ paths }), ...packPolicies(filesystemGuard), ...packPolicies(shellGuard)];
 }

@@ -7,7 +7,7 @@ type Token =
   | { readonly type: 'character'; readonly character: string }
   | { readonly type: 'set'; readonly has: (character: string) => boolean };
 
-/** `undefined` for brackets with classes, which depend on the locale. */
+/** `undefined` for brackets with more than single characters and ranges of digits. */
 export function readWildcard(pattern: string): Wildcard | undefined {
   const characters = Array.from(pattern);
   const tokens: Token[] = [];
@@ -22,7 +22,8 @@ export function readWildcard(pattern: string): Wildcard | undefined {
     } else if (character === '[') {
       const end = characters.indexOf(']', index + (/[!^]/.test(characters[index + 1] ?? '') ? 3 : 2));
       const inner = end === -1 ? [] : characters.slice(index + 1, end);
-      if (inner.includes('[') || inner.includes('\\')) return undefined;
+      // Shells and languages differ in classes, ranges of letters and `^`.
+      if (end !== -1 && !/^!?(?:\d-\d|[\w.])+$/.test(inner.join(''))) return undefined;
       if (end === -1) tokens.push({ type: 'character', character });
       else {
         tokens.push({ type: 'set', has: readSet(inner) });
@@ -34,25 +35,18 @@ export function readWildcard(pattern: string): Wildcard | undefined {
 }
 
 function readSet(inner: readonly string[]): (character: string) => boolean {
-  const negated = inner[0] === '!' || inner[0] === '^';
-  const items = negated ? inner.slice(1) : inner;
+  const negated = inner[0] === '!';
+  const items = inner.slice(negated ? 1 : 0);
   return (character) => {
-    let found = false;
-    for (let index = 0; index < items.length; index += 1) {
-      const from = items[index] ?? '';
-      const to = items[index + 1] === '-' ? items[index + 2] : undefined;
-      // Locales order letters differently, so a range of letters matches both cases.
-      const within = to !== undefined && isBetween(character, from, to);
-      found ||= character === from || within;
-      if (to !== undefined) index += 2;
-    }
+    const found = items.some(
+      (item, index) => item === character || (item === '-' && isBetween(character, items[index - 1], items[index + 1])),
+    );
     return found !== negated;
   };
 }
 
-function isBetween(character: string, from: string, to: string): boolean {
-  const forms = [character, character.toLowerCase(), character.toUpperCase()];
-  return forms.some((form) => form >= from && form <= to);
+function isBetween(character: string, from = '', to = ''): boolean {
+  return /^\d$/.test(character) && character >= from && character <= to;
 }
 
 /** Takes time proportional at most to the product of both lengths. */

@@ -87,7 +87,7 @@ export function readArguments(words: readonly Field[], options: OptionRoles, sty
     const found = isLong ? readLong(text, options) : readShort(text, options);
     for (const { name, role, value, takesNext } of found) {
       const next = takesNext ? words[index + 1] : undefined;
-      if (next?.splits === true) unsure = true;
+      if (next?.splits === true || next?.matched === true) unsure = true;
       if (takesNext) index += 1;
       given.push({ name, role, value: next ?? (value === undefined ? undefined : known(value)) });
     }
@@ -129,8 +129,10 @@ function readShort(text: string, options: OptionRoles): readonly FoundOption[] {
   const found: FoundOption[] = [];
   for (let index = 1; index < text.length; index += 1) {
     const name = text.charAt(index);
-    const role = options.get(name) ?? 'flag';
-    if (role === 'flag') found.push({ name, role, takesNext: false });
+    const role = options.get(name);
+    // One that is not known may have a value: what is there as a file is taken for one.
+    if (role === undefined) found.push({ name, role: 'maybe', value: text.slice(index + 1), takesNext: false });
+    else if (role === 'flag') found.push({ name, role, takesNext: false });
     else {
       const value = text.slice(index + 1).replace(/^=/, '');
       found.push({ name, role, ...(value === '' ? {} : { value }), takesNext: value === '' });

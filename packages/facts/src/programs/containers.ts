@@ -148,7 +148,7 @@ function runCompose(call: Call, runner: Runner): undefined {
 const tarOptions = readRoles(
   'f:text file:text C:folder directory:folder T:list files-from:list X:read exclude-from:read exclude:except I:run use-compress-program:run checkpoint:text checkpoint-action:code to-command:run ' +
     'rsh-command:run F:run info-script:run new-volume-script:run rmt-command:run transform:text s:text strip-components:text b:text K:text H:text format:text owner:text group:text mode:text mtime:text ' +
-    'N:text newer:text g:read listed-incremental:read index-file:write add-file:read warning:text',
+    'dereference:flag absolute-names:flag to-stdout:flag create:flag append:flag extract:flag N:text newer:text g:read listed-incremental:read index-file:write add-file:read warning:text',
 );
 
 function runTar(call: Call, runner: Runner): undefined {
@@ -179,7 +179,8 @@ function runTar(call: Call, runner: Runner): undefined {
   if (archive !== undefined && archive.text !== '-')
     applyRole(creates ? 'write' : 'read', archive, { call, runner, recursion: undefined, name: 'f' });
   for (const folder of folders) {
-    const recursion = { skips: [], ...(except.length === 0 ? {} : { except }) };
+    const follows = has('h dereference') ? { follows: 'all' as const } : {};
+    const recursion = { skips: [], ...follows, ...(except.length === 0 ? {} : { except }) };
     if (creates) {
       for (const field of given.operands) {
         const path =

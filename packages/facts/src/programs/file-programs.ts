@@ -87,11 +87,11 @@ export const filePrograms: Readonly<Record<string, Shape>> = {
   ),
   shasum: { options: 'a:text c:list', operands: 'read*' },
   diff: {
-    follows: 'r recursive',
+    follows: '*',
     options:
       'U:text u:flag C:text I:text x:except exclude:except X:read exclude-from:read label:text L:text color:flag from-file:read to-file:read unified:flag',
     operands: 'read*',
-    tree: 'r recursive',
+    tree: '*',
   },
   diff3: print,
   sdiff: { options: 'o:write output:write diff-program:run', operands: 'read*' },
@@ -176,6 +176,13 @@ export const filePrograms: Readonly<Record<string, Shape>> = {
   age: { options: 'o:write i:read r:text R:read identity:read output:write', operands: 'read*' },
   'ssh-keygen': { options: 'f:write t:text b:text C:text N:text y:flag', operands: 'read*' },
   sqlite3: { options: 'cmd:code init:load', operands: 'write code' },
+  date: { options: 'f:list file:list r:text reference:text d:text date:text', operands: 'text*' },
+  du: { options: 'files0-from:list X:read exclude-from:read d:text t:text B:text exclude:text', operands: 'text*' },
+  hostname: { options: 'F:read file:read b:flag', operands: 'maybe*' },
+  tree: { options: 'L:text I:text P:text o:write H:text', operands: 'maybe*' },
+  tsort: print,
+  who: { operands: 'read*' },
+  users: { operands: 'read*' },
   nano: { operands: 'write*' },
   code: { operands: 'text*' },
   open: { operands: 'maybe*' },
@@ -190,13 +197,13 @@ export const filePrograms: Readonly<Record<string, Shape>> = {
 
 /** Programs that print or test something without reading files, or wait: their arguments have no effect. */
 export const inertPrograms: readonly string[] = [
-  ...'[ : arch basename cal clear date df dirname du expr factor false free getconf groups hostname id jobs locale logname ls lsof nproc'.split(
+  ...'[ : arch basename cal clear df dirname expr factor false free getconf groups id jobs locale logname ls lsof nproc'.split(
     ' ',
   ),
-  ...'pathchk ps readlink realpath seq sleep stat stty sw_vers test times tput tree true tsort tty type ulimit umask uname uptime users'.split(
+  ...'pathchk ps readlink realpath seq sleep stat stty sw_vers test times tput true tty type ulimit umask uname uptime'.split(
     ' ',
   ),
-  ...'kill wait whereis which who whoami yes break continue disown fg bg getopt numfmt sync dirs vmstat iostat lscpu lsblk nvidia-smi exa eza'.split(
+  ...'kill wait whereis which whoami yes break continue disown fg bg getopt numfmt sync dirs vmstat iostat lscpu lsblk nvidia-smi exa eza'.split(
     ' ',
   ),
 ];

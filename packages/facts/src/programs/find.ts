@@ -5,6 +5,8 @@ import { applyRole } from './roles.ts';
 import { fillHole } from './wrappers.ts';
 
 const ending = /^(?:;|\+)$/;
+const quiet =
+  /^-(?:i?name|i?path|i?wholename|i?regex|regextype|type|xtype|(?:max|min)depth|size|empty|[amc](?:time|min)|newer\w*|perm|user|group|not|o|or|a|and|prune|print0?|xdev|mount|follow|executable|readable|writable)$/;
 
 /** `find`: `-name` limits the file names that its commands get. */
 export function runFind(call: Call, runner: Runner): Result | undefined {
@@ -39,10 +41,9 @@ export function runFind(call: Call, runner: Runner): Result | undefined {
     runner.runWords(inner, within, { ...call.around, external: true, depth: call.around.depth + 1 });
     index += length;
   }
-  return {
-    decides: [],
-    output: { given: true, fetched: false, ...(tests.some(({ text }) => text === '-printf') ? {} : { names }) },
-  };
+  // Others print something else beside the names.
+  const isPlain = tests.every(({ text, known: isKnown }) => isKnown && (!/^-[a-z]/.test(text) || quiet.test(text)));
+  return { decides: [], output: { given: true, fetched: false, ...(isPlain ? { names } : {}) } };
 }
 
 interface Finding {
@@ -81,7 +82,7 @@ function namesOf(tests: readonly Field[]): readonly string[] | undefined {
     /^-(?:exec|execdir|ok|okdir|print.*|delete|fprint.*|fls|ls|quit)$/.test(text),
   );
   const expression = end === -1 ? tests : tests.slice(0, end);
-  const isPlain = expression.every(({ text }) => !/^(?:-o|-or|!|-not|,|\(|\)|-prune)$/.test(text));
+  const isPlain = tests.every(({ text }) => !/^(?:-o|-or|!|-not|,|\(|\)|-prune)$/.test(text));
   if (!isPlain) return undefined;
   const at = expression.findIndex(({ text }) => text === '-name' || text === '-iname');
   const pattern = expression[at + 1];

@@ -14,31 +14,28 @@ function runShell(call: Call, runner: Runner): Result | undefined {
   for (const { role, value, name } of given.options) {
     if (value !== undefined) applyRole(role, value, { call, runner, recursion: undefined, name });
   }
-  const rest = words.slice(given.rest);
-  const [first, ...others] = rest;
+  const first = words[given.rest];
   const has = (letter: string): boolean => given.options.some(({ name }) => name === letter);
   if (given.unsure || first?.text.startsWith('+') === true)
     runner.unclear('code', `cannot tell what \`${show(program)}\` runs`);
   // With `-x` and `-v` it prints its source.
   if (has('c')) {
     if (first === undefined) return undefined;
-    if (!first.known || first.differs === true) {
+    if (!first.known) {
       unclearCode(runner, around.input, `cannot tell what \`${show(program)} -c\` runs`);
       return undefined;
     }
     const state = call.state.forProcess();
-    state.positional = others.slice(1);
-    state.options = { noglob: false, pipefail: false, errexit: has('e') };
+    state.options = { pipefail: false, errexit: has('e') };
     const result = runner.runText(first.text, state, within);
     if (has('s')) runner.unclear('code', `cannot tell what \`${show(program)} -s\` reads`);
     return result;
   }
   if (given.options.some(({ name }) => /^(?:version|help)$/.test(name))) return undefined;
   const readsInput = first === undefined || has('s') || first.text === '-' || first.text.startsWith('/dev/stdin');
-  if (!readsInput) return runFile(first, call, runner, { shell: true, words: others });
+  if (!readsInput) return runFile(first, call, runner, { shell: true });
   const { input } = around;
   const state = call.state.forProcess();
-  state.positional = has('s') ? rest : [];
   if (input.text !== undefined)
     return runner.runText(input.text, state, { ...within, input: { given: true, fetched: false } });
   unclearCode(runner, input, `cannot tell what \`${show(program)}\` reads`);

@@ -197,7 +197,11 @@ export const networkPrograms: readonly (readonly [string, Handler])[] = [
     (name) =>
       [
         name,
-        sends(talks('e:run c:run exec:run sh-exec:run p:text w:text b:read a:read s:text', { operand: 'first' })),
+        sends(
+          talks('U:write unixsock:write e:run c:run exec:run sh-exec:run p:text w:text b:read a:read s:text', {
+            operand: 'first',
+          }),
+        ),
       ] as const,
   ),
   ...['dig', 'nslookup', 'host', 'whois', 'traceroute', 'ping'].map(

@@ -9,7 +9,6 @@ export interface FileRun {
   readonly shell?: true;
   /** In the current shell, as `source` does. */
   readonly sourced?: true;
-  readonly words?: readonly Field[];
 }
 
 /** A file whose code a command runs. In the workspace it is `project`; a file that this session wrote is analyzed if possible. */
@@ -39,7 +38,6 @@ export function runFile(field: Field, call: Call, runner: Runner, run: FileRun =
       continue;
     }
     const state = run.sourced === true ? call.state : call.state.forProcess();
-    if (run.sourced !== true || run.words?.length !== 0) state.positional = run.words;
     runner.runText(text, state, { ...call.around, depth: call.around.depth + 1 });
   }
   return undefined;

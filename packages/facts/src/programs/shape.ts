@@ -4,6 +4,7 @@ import type { Call, Result, Runner } from '../script/types.ts';
 import {
   type Arguments,
   type GivenOption,
+  type OptionRoles,
   type ReadingStyle,
   type Role,
   readArguments,
@@ -25,7 +26,7 @@ export interface Shape extends ReadingStyle {
   readonly skips?: Recursion['skips'];
   /** `'hidden:hidden no-ignore:ignored'`: options that make it skip less. A repeated `u` lifts both. */
   readonly reveals?: string;
-  /** Options with which it follows links to folders. */
+  /** With one of these options it goes into folders that links lead to; `*`: always. */
   readonly follows?: string;
   /** It replaces each file that it reads, except with one of these options. */
   readonly replaces?: string;
@@ -47,12 +48,29 @@ export interface Shape extends ReadingStyle {
 
 const harmless: ReadonlySet<Role> = new Set(['text', 'flag', 'only', 'except']);
 
+const optionsOfShapes = new WeakMap<Shape, OptionRoles>();
+
+/** The options that a shape names anywhere: a beginning of their name is enough for each. */
+function optionsOf(shape: Shape): OptionRoles {
+  const found = optionsOfShapes.get(shape);
+  if (found !== undefined) return found;
+  const { options, tree, unless, follows, replaces, reveals } = shape;
+  const shown = [...readRoles(reveals ?? '').keys()];
+  const named = [tree, unless, follows, replaces, ...shown].flatMap((names) => names?.split(' ') ?? []);
+  const made = new Map([...named.map((name) => [name, 'flag'] as const), ...readRoles(options ?? '')]);
+  optionsOfShapes.set(shape, made);
+  return made;
+}
+
 /** Adds the effects of a program that a shape describes. */
 export function applyShape(shape: Shape, call: Call, runner: Runner): Result | undefined {
-  const options = readRoles(shape.options ?? '');
+  const options = optionsOf(shape);
   const given = readArguments(call.words, options, shape);
   const isDangerous = [...options.values()].some((role) => !harmless.has(role));
   if (given.unsure && isDangerous) runner.unclear('words', `cannot tell which options \`${show(call.program)}\` gets`);
+  // A word of which the beginning is not known may be any of the pairs.
+  if (shape.pairs !== undefined && given.operands.some((field) => !field.known && !field.text.includes('=')))
+    runner.unclear('words', `what \`${show(call.program)}\` gets is not known`);
   const recursion = recursionOf(shape, given);
   let from = call;
   for (const { role, value } of given.options) {
@@ -149,7 +167,9 @@ function recursionOf(
   if (options.filter(({ name }) => name === 'u' || name === 'unrestricted').length > 1) revealed.push('hidden');
   return {
     skips: skips.filter((skip) => !revealed.includes(skip)),
-    ...(options.some(({ name }) => follows.split(' ').includes(name)) ? { follows: 'all' as const } : {}),
+    ...(follows === '*' || options.some(({ name }) => follows.split(' ').includes(name))
+      ? { follows: 'all' as const }
+      : {}),
     ...(only.length > 0 && only.every((field) => field.known) ? { only: only.map(({ text }) => text) } : {}),
     ...(except.length > 0 ? { except: except.map(({ text }) => text) } : {}),
   };

@@ -63,12 +63,16 @@ function checkScript(
   runner.unclear('code', `\`${show(call.program)}\` gets a program that may read, write or run something`);
 }
 
+// Comments, texts and expressions of `awk`, where it is sure that they are some.
+const awkTexts = /#[^\n]*|"(?:[^"\\\n]|\\.)*"|(?<=(?:^|[({,~!;&|\n])[ \t]*)\/(?:[^/\\\n[]|\\.|\[[^\]/\n]+\])+\//g;
+
 // Only `getline`, `system`, pipes, redirections and loading have outside effects.
 function isPlainAwk(script: string): boolean {
-  const withoutTexts = script.replace(/"(?:[^"\\]|\\.)*"/g, '""').replace(/\/(?:[^/\\\n]|\\.)+\//g, '//');
-  if (/getline|system|close|fflush|@|\bENVIRON\b|\bARGV\b|\bARGC\b|\bPROCINFO\b|\||"\s*>/.test(withoutTexts))
-    return false;
-  return !/\bprintf?\b[^;}\n]*>/.test(withoutTexts);
+  if (/getline|system|close|fflush|@|ENVIRON|ARGV|ARGC|PROCINFO|SYMTAB/.test(script)) return false;
+  const code = script.replace(awkTexts, ' 0 ');
+  if (!/[|>]/.test(script)) return true;
+  // A quote, or a division, may as well begin a text.
+  return !/["/#]|\|(?!\|)(?<!\|\|)|\bprintf?\b[^;}\n]*>/.test(code);
 }
 
 function isPlainJq(script: string): boolean {
@@ -102,23 +106,15 @@ const awk = textProgram(
   },
 );
 
+const sed = textProgram('e:code f:load l:text i:flag expression:code file:load line-length:text in-place:flag', {
+  script: isPlainSed,
+  unless: 'e f expression file',
+  writes: 'i in-place',
+});
+
 export const textPrograms: readonly (readonly [string, Handler])[] = [
-  [
-    'sed',
-    textProgram('e:code f:load l:text i:flag expression:code file:load line-length:text in-place:flag', {
-      script: isPlainSed,
-      unless: 'e f expression file',
-      writes: 'i in-place',
-    }),
-  ],
-  [
-    'gsed',
-    textProgram('e:code f:load expression:code file:load', {
-      script: isPlainSed,
-      unless: 'e f expression file',
-      writes: 'i in-place',
-    }),
-  ],
+  ['sed', sed],
+  ['gsed', sed],
   ...['awk', 'gawk', 'mawk', 'nawk'].map((name) => [name, awk] as const),
   ['jq', runJq],
   ...['vim', 'vi', 'nvim', 'ed', 'ex', 'view', 'emacs'].map((name) => [name, runEditor] as const),

@@ -1,6 +1,7 @@
 import { type Field, known, show, unknownWord, unknownWords } from '../script/field.ts';
 import type { Call, Handler, Result, Runner } from '../script/types.ts';
 import { type OptionRoles, readArguments, readRoles } from './arguments.ts';
+import { plainNames } from './plain-names.ts';
 import { applyRole, inFolder } from './roles.ts';
 
 interface Wrapper {
@@ -26,7 +27,6 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
   taskset: { operands: 1 },
   exec: { options: 'a:text' },
   builtin: {},
-  noglob: {},
   busybox: {},
   toybox: {},
   sudo: {
@@ -67,10 +67,9 @@ function runWrapped(
   const given = readArguments(call.words, options, { stops: true });
   const { words, around } = call;
   // Another process cannot change the shell.
-  let state = /^(?:command|builtin|exec|noglob)$/.test(call.program) ? call.state : call.state.forProcess();
+  let state = /^(?:command|builtin|exec)$/.test(call.program) ? call.state : call.state.forProcess();
   for (const { role, value, name } of given.options) {
     if (role === 'folder' && value !== undefined) state = inFolder({ ...call, state }, value);
-    else if (name === 'i' && call.program === 'env') state.variables.clear();
     else if (value !== undefined) applyRole(role, value, { call, runner, recursion: undefined, name });
   }
   let start = given.rest;
@@ -81,8 +80,7 @@ function runWrapped(
     if (variable === undefined) break;
     const field = word.known ? known(value ?? '') : unknownWord;
     runner.checkVariable(variable, field);
-    state.variables.set(variable, field);
-    state.export(variable);
+    state.forget([variable]);
     environment.push(variable);
     start += 1;
   }
@@ -111,9 +109,7 @@ function runXargs(call: Call, runner: Runner): Result | undefined {
   }
   if (given.unsure) runner.unclear('program', 'cannot tell which command `xargs` runs');
   const { input } = call.around;
-  const texts = input.text?.split(/\s+/).filter(Boolean);
-  const isPlain = input.text !== undefined && !/['"\\]/.test(input.text);
-  const items: readonly Field[] = input.names ?? (isPlain && texts !== undefined ? texts.map(known) : [unknownWords]);
+  const items: readonly Field[] = plainNames(input, runner) ?? [unknownWords];
   const hole = given.options.find(({ name }) => name === 'I' || name === 'replace');
   const inner = call.words.slice(given.rest);
   const words = inner.length === 0 ? [known('echo')] : inner;
@@ -187,9 +183,22 @@ function runParallel(call: Call, runner: Runner): undefined {
   }
 }
 
+/** `holdfast guard run -- COMMAND` runs the command and reports how it went. */
+function runReported(call: Call, runner: Runner): Result | undefined {
+  const inner = call.words.slice(3);
+  const [group, verb, dashes] = call.words.map(({ text }) => text);
+  if (group !== 'guard' || verb !== 'run' || dashes !== '--' || inner.length === 0) {
+    runner.unclear('program', '`holdfast` acts for a person');
+    return undefined;
+  }
+  const around = { ...call.around, external: true, depth: call.around.depth + 1 };
+  return runner.runWords(inner, call.state.forProcess(), around);
+}
+
 export const wrapperPrograms: readonly (readonly [string, Handler])[] = [
   ...Object.entries(wrappers).map(([name, wrapper]) => [name, wrapperHandler(name, wrapper)] as const),
   ['xargs', runXargs],
   ['watch', runWatch],
   ['parallel', runParallel],
+  ['holdfast', runReported],
 ];

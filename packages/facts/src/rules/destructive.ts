@@ -1,5 +1,12 @@
 import type { Command } from '@holdfast/core';
-import { type CommandRule, foldProgram, matchRule, type RuleMatch, readCommandRule } from './command-rule.ts';
+import {
+  type CommandRule,
+  foldProgram,
+  isAllowedBy,
+  matchRule,
+  type RuleMatch,
+  readCommandRule,
+} from './command-rule.ts';
 
 /** Why a command is destructive, and if an agent may ever run it. */
 interface Group {
@@ -74,6 +81,9 @@ const rules: readonly (CommandRule & Omit<Group, 'commands'>)[] = groups.flatMap
 );
 const byProgram = Map.groupBy(rules, ({ folded }) => folded);
 
+/** What it runs is a command of its own. */
+const reportedRun = readCommandRule('holdfast guard run --');
+
 /** The effect of a destructive command, and if that is certain; `undefined` for any other command. */
 export interface Destructive {
   readonly rule: string;
@@ -86,6 +96,7 @@ export function findDestructive(command: Command): Destructive | undefined {
   const name = foldProgram(command.program);
   // Also `git-push`.
   const candidates = [...(byProgram.get(name) ?? []), ...(byProgram.get(name.split('-', 1)[0] ?? '') ?? [])];
+  if (name === 'holdfast' && isAllowedBy(reportedRun, { ...command, program: name })) return undefined;
   let possible: Destructive | undefined;
   for (const rule of candidates) {
     const match = matchRule(rule, command);

@@ -42,3 +42,18 @@ test.each([{}, { reads: 'a', runs: 'ls' }, { runs: '-x' }, { reads: '../a' }, { 
     expect(v.is(factRuleSchema, rule)).toBe(false);
   },
 );
+
+test.each([
+  { rule: { reads: 'secret' }, means: 'secrets' },
+  { rule: { reads: 'Secrets' }, means: 'secrets' },
+  { rule: { writes: 'selfrunning' }, means: 'self-running' },
+  { rule: { deletes: 'outsid' }, means: 'outside' },
+  { rule: { runs: 'destructiv' }, means: 'destructive' },
+  { rule: { reads: './secret' }, means: undefined },
+  { rule: { reads: 'secret/**' }, means: undefined },
+  { rule: { reads: 'src' }, means: undefined },
+])('$rule misspells $means', ({ rule, means }) => {
+  const problem = v.safeParse(factRuleSchema, rule).issues?.[0].message;
+  if (means === undefined) expect(problem).toBeUndefined();
+  else expect(problem).toMatch(new RegExp(`^is a misspelled \`${means}\`; `));
+});

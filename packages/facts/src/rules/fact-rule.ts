@@ -1,4 +1,5 @@
 import { type CallFacts, type PlaceView, runsByItself } from '@holdfast/core';
+import { editDistance } from '@holdfast/core/internal';
 import * as v from 'valibot';
 import { findWithin } from '../places/within.ts';
 import { type CommandRule, commandRulePattern, matchRule, readCommandRule } from './command-rule.ts';
@@ -26,14 +27,21 @@ export interface FactRule {
 const factRuleKeys = ['reads', 'writes', 'deletes', 'runs', 'reaches', 'sends'] as const;
 
 const notFiles = 'must be `secrets`, `outside`, `self-running` or a pattern of files such as `src/**`';
-const files = v.optional(v.pipe(v.string(notFiles), v.check(isFilePattern, notFiles)));
+const classes: readonly string[] = ['secrets', 'outside', 'self-running', 'destructive'];
+// As a pattern it would match nothing, and nobody would notice.
+const spelled = v.check<string, (issue: v.CheckIssue<string>) => string>(
+  (word) => misspelledClass(word) === undefined,
+  ({ input }) =>
+    `is a misspelled \`${misspelledClass(input)}\`; a file or command by that name is written as \`./${input}\``,
+);
+const files = v.optional(v.pipe(v.string(notFiles), v.check(isFilePattern, notFiles), spelled));
 const notHost = 'must be a host such as `example.org` or `*.example.org`, or `*`';
 const host = v.optional(
   v.pipe(v.string(notHost), v.regex(/^(?:\*|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])$/, notHost)),
 );
 const notCommand = 'must be `destructive` or a command such as `git push --force`, with one space between words';
 const command = v.optional(
-  v.pipe(v.string(notCommand), v.regex(commandRulePattern, notCommand), v.maxLength(200, notCommand)),
+  v.pipe(v.string(notCommand), v.regex(commandRulePattern, notCommand), v.maxLength(200, notCommand), spelled),
 );
 const known = `known keys: ${factRuleKeys.join(', ')}`;
 
@@ -48,6 +56,10 @@ export const factRuleSchema: v.GenericSchema<FactRule> = v.pipe(
     `must have exactly one of ${factRuleKeys.join(', ')}`,
   ),
 );
+
+function misspelledClass(word: string): string | undefined {
+  return classes.find((name) => word !== name && editDistance(word.toLowerCase(), name) <= 1);
+}
 
 /** Why a call matches a rule, as a sentence; `undefined` if its clear facts do not match. */
 export type FactMatcher = (facts: CallFacts, view: PlaceView) => string | undefined;

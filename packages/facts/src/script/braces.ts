@@ -1,82 +1,37 @@
 const maxWords = 64;
-const maxDepth = 8;
+const list = String.raw`\{[\w./*?:@%+=-]*(?:,[\w./*?:@%+=-]*)+\}`;
+const range = String.raw`\{\d{1,4}\.\.\d{1,4}\}`;
+const plain = new RegExp(`^(?:[\\w./*?:@%+=,-]|${list}|${range})*$`);
+const quoted = /\\.|'[^']*'|"(?:[^"\\$`]|\\.|\$\w|\$\{\w+\})*"|\$\{\w+\}/gs;
+const effective = /\{.*(?:,|\.\.).*\}/s;
 
-/** Expands braces in a word as `bash` does; keeps quotes. `undefined` if there are too many words. Braces without effect stay. */
-export function expandBraces(text: string, depth: number = 0): readonly string[] | undefined {
-  if (depth > maxDepth) return undefined;
-  const found = findBraces(text);
-  if (found === undefined) return [text];
-  const { start, end, commas } = found;
-  const inner = text.slice(start + 1, end);
-  const edges = [start, ...commas, end];
-  const alternatives =
-    commas.length > 0
-      ? edges.slice(1).map((edge, index) => text.slice((edges[index] ?? 0) + 1, edge))
-      : readRange(inner);
-  if (alternatives === undefined) return undefined;
-  const rest = expandBraces(text.slice(end + 1), depth + 1);
-  if (rest === undefined) return undefined;
-  const words: string[] = [];
-  for (const alternative of alternatives) {
-    const middle = commas.length > 0 ? expandBraces(alternative, depth + 1) : [alternative];
-    for (const one of middle ?? []) for (const last of rest) words.push(text.slice(0, start) + one + last);
-    if (middle === undefined || words.length > maxWords) return undefined;
-  }
-  return words;
+/** Whether `bash` may make several words of the text of one. `sh` never does. */
+export function mayExpandBraces(text: string): boolean {
+  if (!effective.test(text)) return false;
+  const bare = text.replace(quoted, '');
+  // Of what is left open it is not known where it ends.
+  return effective.test(bare) || /["'`]|\$[({]/.test(bare);
 }
 
-interface Braces {
-  readonly start: number;
-  readonly end: number;
-  readonly commas: readonly number[];
+/** The words that `bash` makes; `undefined` where the text is not plain, or makes too many. */
+export function expandBraces(text: string): readonly string[] | undefined {
+  if (!plain.test(text)) return undefined;
+  const [group] = new RegExp(`${list}|${range}`).exec(text) ?? [];
+  if (group === undefined) return [text];
+  const at = text.indexOf(group);
+  const rest = expandBraces(text.slice(at + group.length));
+  const inner = group.slice(1, -1);
+  const choices = inner.includes(',') ? inner.split(',') : countFrom(inner);
+  if (rest === undefined || rest.length * choices.length > maxWords) return undefined;
+  return choices.flatMap((choice) => rest.map((end) => text.slice(0, at) + choice + end));
 }
 
-/** The first pair of braces that is expanded. Quoted braces, and those of `${`, are skipped. */
-function findBraces(text: string): Braces | undefined {
-  const open: { readonly start: number; readonly commas: number[]; readonly plain: boolean }[] = [];
-  let best: Braces | undefined;
-  for (let index = 0; index < text.length; index += 1) {
-    const character = text[index];
-    if (character === '\\') index += 1;
-    else if (character === "'" || character === '"' || character === '`') index = skipQuotes(text, index, character);
-    else if (character === '{') open.push({ start: index, commas: [], plain: text[index - 1] !== '$' });
-    else if (character === ',') open.at(-1)?.commas.push(index);
-    else if (character === '}') {
-      const braces = open.pop();
-      if (braces === undefined || !braces.plain) continue;
-      const isList = braces.commas.length > 0 || /^[^{},]+\.\.[^{},]+$/.test(text.slice(braces.start + 1, index));
-      // Of nested braces, the outermost closed pair.
-      if (isList && (best === undefined || braces.start < best.start)) {
-        best = { start: braces.start, end: index, commas: braces.commas };
-      }
-      if (open.length === 0 && best !== undefined) return best;
-    }
-  }
-  return best;
-}
-
-function skipQuotes(text: string, from: number, quote: string): number {
-  for (let index = from + 1; index < text.length; index += 1) {
-    if (text[index] === '\\' && quote !== "'") index += 1;
-    else if (text[index] === quote) return index;
-  }
-  return text.length;
-}
-
-function readRange(inner: string): readonly string[] | undefined {
-  const match = /^(-?\d{1,9}|[A-Za-z])\.\.(-?\d{1,9}|[A-Za-z])(?:\.\.(-?\d{1,9}))?$/.exec(inner);
-  if (match === null) return [`{${inner}}`];
-  const [, from = '', to = '', by = '1'] = match;
-  const isNumbers = /\d/.test(from) && /\d/.test(to);
-  if (!isNumbers && (/\d/.test(from) || /\d/.test(to))) return [`{${inner}}`];
-  const first = isNumbers ? Number(from) : from.charCodeAt(0);
-  const last = isNumbers ? Number(to) : to.charCodeAt(0);
-  const step = Math.max(1, Math.abs(Number(by)));
-  const count = Math.floor(Math.abs(last - first) / step) + 1;
-  if (count > maxWords) return undefined;
-  const width = isNumbers && /^-?0\d|^-?0\d/.test(`${from}`) ? from.length : 0;
-  return Array.from({ length: count }, (_, index) => {
-    const value = first + (first <= last ? step : -step) * index;
-    return isNumbers ? String(value).padStart(width, '0') : String.fromCharCode(value);
-  });
+function countFrom(inner: string): readonly string[] {
+  const [from = 0, to = 0] = inner.split('..').map(Number);
+  // With a zero in front all numbers have as many digits.
+  const width = /(?:^|\.)0\d/.test(inner) ? Math.max(...inner.split('..').map(({ length }) => length)) : 0;
+  const step = from <= to ? 1 : -1;
+  return Array.from({ length: Math.abs(to - from) + 1 }, (_, index) =>
+    String(from + step * index).padStart(width, '0'),
+  );
 }

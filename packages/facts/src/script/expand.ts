@@ -2,7 +2,6 @@ import {
   type CommandExpansionPart,
   forEachChild,
   type ParsedScript,
-  parse,
   type SyntaxNode,
   type Word,
   type WordPart,
@@ -10,7 +9,7 @@ import {
 import { expandGlob, type GlobLimits } from '../places/glob.ts';
 import type { Places } from '../places/places.ts';
 import { isWildcard } from '../places/wildcard.ts';
-import { expandBraces } from './braces.ts';
+import { expandBraces, mayExpandBraces } from './braces.ts';
 import { type Field, known, unknownWord, unknownWords } from './field.ts';
 import type { ShellState } from './state.ts';
 import { findUnclear } from './unclear-syntax.ts';
@@ -23,34 +22,31 @@ export interface ExpansionHost {
   readonly home: string | undefined;
   /** Walks a substitution, and returns its output if known. */
   substitute(script: ParsedScript, state: ShellState): string | undefined;
-  unclear(kind: 'syntax' | 'words' | 'environment' | 'limit', reason: string): void;
+  unclear(kind: 'syntax' | 'program' | 'words' | 'environment' | 'limit', reason: string): void;
 }
 
+/** How braces are read: as `bash` does, as `sh` does, or both. */
+export type Braces = 'expanded' | 'kept' | 'both';
+
 /** Expands one word of a script into words: braces, `~`, variables, substitutions and patterns. */
-export function expandWord(word: Word, state: ShellState, host: ExpansionHost): readonly Field[] {
+export function expandWord(
+  word: Word,
+  state: ShellState,
+  host: ExpansionHost,
+  braces: Braces = 'both',
+): readonly Field[] {
   const { text, value, parts } = word;
   if (parts === undefined && !/[~{]/.test(text)) return [known(value)];
-  if (!text.includes('{') || !/[,.]/.test(text) || !/\{[^}]*(?:,|\.\.)/.test(text))
-    return expandParts(word, state, host);
+  const kept = expandParts(word, state, host);
+  if (braces === 'kept' || !mayExpandBraces(text)) return kept;
   const words = expandBraces(text);
   host.limits.names -= words?.length ?? 0;
   if (words === undefined || host.limits.names < 0) {
-    host.unclear('words', 'braces that expand to too many words');
+    host.unclear('words', 'braces that are not plain, or make too many words');
     return [unknownWords];
   }
-  if (words.length === 1 && words[0] === text) return expandParts(word, state, host);
-  // `sh` leaves the braces as they are.
-  return [...words.flatMap((one) => readAgain(one, state, host)), ...expandParts(word, state, host)];
-}
-
-/** Words from braces are parsed again: their quotes and variables are not expanded yet. */
-function readAgain(text: string, state: ShellState, host: ExpansionHost): readonly Field[] {
-  if (text === '') return [];
-  const [statement] = parse(`: ${text}`).commands;
-  const command = statement?.command.type === 'Command' ? statement.command : undefined;
-  const [only, ...others] = command?.args ?? [];
-  if (only === undefined || others.length > 0) return [unknownWords];
-  return only.type === 'Word' ? expandParts(only, state, host) : [unknownWord];
+  const expanded = words.filter((one) => one !== '').flatMap((one) => expandPattern(one, one, { state, host }));
+  return braces === 'both' ? [...expanded, ...kept] : expanded;
 }
 
 /** One word that the shell neither splits nor globs: the value of a variable, a here-string. */
@@ -58,7 +54,7 @@ export function expandValue(word: Word, state: ShellState, host: ExpansionHost):
   const pieces = collect(word, state, host, true);
   const [only] = pieces;
   if (pieces.length === 1 && only?.field !== undefined) return { ...only.field, splits: false };
-  const index = pieces.findIndex(({ field, all }) => field !== undefined || all === true);
+  const index = pieces.findIndex(({ field }) => field !== undefined);
   const text = pieces
     .slice(0, index === -1 ? pieces.length : index)
     .map((piece) => piece.text)
@@ -74,10 +70,6 @@ interface Piece {
   readonly splits: boolean;
   /** Unknown text. */
   readonly field?: Field;
-  /** `"$@"`. */
-  readonly all?: true;
-  /** `sh` reads a different text. */
-  readonly differs?: true;
 }
 
 function expandParts(word: Word, state: ShellState, host: ExpansionHost): readonly Field[] {
@@ -91,12 +83,7 @@ function expandParts(word: Word, state: ShellState, host: ExpansionHost): readon
     return current;
   };
   for (const piece of pieces) {
-    if (piece.differs === true) here().differs = true;
-    if (piece.all === true) {
-      const positional = state.positional ?? [unknownWords];
-      if (pieces.length === 1) return positional;
-      Object.assign(here(), { field: unknownWords, ends: '' });
-    } else if (piece.field !== undefined) {
+    if (piece.field !== undefined) {
       const building = here();
       building.field ??= piece.field;
       building.splits ||= piece.splits;
@@ -122,7 +109,6 @@ interface Building {
   field?: Field;
   ends?: string;
   isWhole?: boolean;
-  differs?: true;
 }
 
 function append(building: Building, text: string, quoted: boolean): void {
@@ -135,21 +121,34 @@ function finish(building: Building, state: ShellState, host: ExpansionHost): rea
   const { pattern, text, field, ends = '', splits } = building;
   if (field !== undefined) {
     if (building.isWhole === true) return [{ ...field, splits: splits || field.splits }];
-    return [{ text, known: false, splits: splits || isWildcard(pattern), ends }];
+    // Where it is split, its end belongs to the last word alone.
+    return [{ text, known: false, splits: splits || isWildcard(pattern), ...(splits ? {} : { ends }) }];
   }
-  if (building.differs === true) return [{ ...known(text), differs: true }];
-  if (!isWildcard(pattern) || state.options.noglob) return [known(text)];
-  const folders = pattern.startsWith('/') ? ['/'] : state.folders;
-  const found = folders?.map((folder) => expandGlob(pattern, folder, host));
-  if (found === undefined || found.includes(undefined)) {
+  return expandPattern(pattern, text, { state, host });
+}
+
+/** `text`, or the names of the files that a pattern matches. */
+function expandPattern(
+  pattern: string,
+  text: string,
+  { state, host }: { readonly state: ShellState; readonly host: ExpansionHost },
+): readonly Field[] {
+  if (!isWildcard(pattern)) return [known(text)];
+  const [folder, ...others] = pattern.startsWith('/') ? ['/'] : (state.folders ?? []);
+  // What is found is written without these.
+  const isOdd = others.length > 0 || /(?:^|\/)\.?(?:\/|$)/.test(pattern.replace(/^\.?\//, ''));
+  const found = folder === undefined || isOdd ? undefined : expandGlob(pattern, folder, host);
+  if (found === undefined) {
     const [begins = ''] = text.split(/[*?[]/);
     return [{ text: begins, known: false, splits: true, ends: text.slice(text.search(/[^*?\]]*$/)) }];
   }
-  for (const paths of found) host.limits.names -= paths?.length ?? 0;
-  const names = [...new Set(found.flatMap((paths) => paths ?? []))];
+  host.limits.names -= found.length;
   // `bash` and `sh` keep a pattern without a match.
-  const stays = names.length === 0 || found.some((paths) => paths?.length === 0);
-  return (stays ? [...names, text] : names).map((name) => ({ ...known(name), matched: true }));
+  const start = pattern.startsWith('./') ? './' : '';
+  return (found.length === 0 ? [text] : found.map((name) => start + name)).map((name) => ({
+    ...known(name),
+    matched: true,
+  }));
 }
 
 function collect(word: Word, state: ShellState, host: ExpansionHost, isValue: boolean): readonly Piece[] {
@@ -157,18 +156,17 @@ function collect(word: Word, state: ShellState, host: ExpansionHost, isValue: bo
   const pieces: Piece[] = [];
   if (parts === undefined) pieces.push({ text: value, quoted: true, splits: false });
   else for (const part of parts) collectPart(part, { pieces, state, host, quoted: isValue });
+  // Shells differ in whether `NAME=~` is one of a home.
+  if (/[=:]~/.test(text)) return [...pieces, unknownPiece];
   if (!text.startsWith('~')) return pieces;
   const [first, ...others] = pieces;
-  const name = /^~[^/]*/.exec(first?.text ?? '')?.[0];
-  if (first === undefined || name === undefined || first.field !== undefined) return pieces;
-  const rest = { ...first, text: first.text.slice(name.length) };
-  const home = name === '~' ? (state.read('HOME') ?? homeOf(host)) : unknownWord;
-  return [
-    home.known ? { text: home.text, quoted: true, splits: false } : { ...rest, text: '', field: home },
-    rest,
-    ...others,
-  ];
+  const home = state.read('HOME') ?? homeOf(host);
+  // Another user's, a former folder, or quotes that make it a plain `~`.
+  if (first === undefined || !/^~(?:\/[^'"\\$`]*)?$/.test(text) || !home.known) return [unknownPiece, ...pieces];
+  return [{ text: home.text, quoted: true, splits: false }, { ...first, text: first.text.slice(1) }, ...others];
 }
+
+const unknownPiece: Piece = { text: '', quoted: true, splits: false, field: unknownWord };
 
 function homeOf({ home }: ExpansionHost): Field {
   return home === undefined ? unknownWord : known(home);
@@ -191,10 +189,12 @@ function collectPart(part: WordPart, collecting: Collecting): void {
       pieces.push({ text: part.value, quoted: true, splits: false });
       return;
     case 'AnsiCQuoted':
-      pieces.push({ text: part.value, quoted: true, splits: false, differs: true });
+    case 'LocaleString':
+      // For `sh` the `$` is a character.
+      visitInner(part, collecting);
+      pieces.push(unknownPiece);
       return;
     case 'DoubleQuoted':
-    case 'LocaleString':
       pieces.push({ text: '', quoted: true, splits: false });
       for (const inner of part.parts) collectPart(inner, { ...collecting, quoted: true });
       return;
@@ -226,7 +226,7 @@ function collectPart(part: WordPart, collecting: Collecting): void {
     case 'ArithmeticExpansion':
     case 'ExtendedGlob':
     case 'BraceExpansion':
-      if (part.type === 'BraceExpansion' && !part.text.includes('$') && !part.text.includes('`')) {
+      if (part.type === 'BraceExpansion' && !/["'\\$`]/.test(part.text)) {
         pieces.push({ text: part.text, quoted: true, splits: false });
         return;
       }
@@ -240,10 +240,8 @@ function collectPart(part: WordPart, collecting: Collecting): void {
 
 function collectVariable(name: string, { pieces, state, host, quoted }: Collecting): void {
   if (name === '@' || name === '*') {
-    const all = name === '@' || !quoted;
-    pieces.push(
-      all ? { text: '', quoted, splits: !quoted, all } : { text: '', quoted, splits: false, field: unknownWord },
-    );
+    const splits = name === '@' || !quoted;
+    pieces.push({ text: '', quoted, splits, field: splits ? unknownWords : unknownWord });
     return;
   }
   const field = state.read(name) ?? (name === 'HOME' ? homeOf(host) : unknownWord);
@@ -252,14 +250,14 @@ function collectVariable(name: string, { pieces, state, host, quoted }: Collecti
 
 function toPiece(field: Field, { quoted, state }: { readonly quoted: boolean; readonly state: ShellState }): Piece {
   if (!field.known) return { text: '', quoted, splits: !quoted && field.tree === undefined, field };
-  // With a different `IFS` the split points of a value are unknown.
-  const isSplit = !quoted && state.variables.has('IFS') && /\W/.test(field.text);
+  // With another `IFS` it is not known where a value is split; of patterns and backslashes shells and their versions differ.
+  const isSplit = !quoted && (/[\\*?[\]]/.test(field.text) || (state.variables.has('IFS') && /\W/.test(field.text)));
   return { text: field.text, quoted, splits: !quoted, ...(isSplit ? { field: unknownWords } : {}) };
 }
 
 function substituted({ script }: CommandExpansionPart, { host, state }: Collecting): Field {
   const text = script === undefined ? undefined : host.substitute(script, state);
-  return text === undefined ? unknownWord : known(text.replace(/\n+$/, ''));
+  return text === undefined ? unknownWord : known(text);
 }
 
 /** Substitutions within an expansion also run. */

@@ -20,6 +20,8 @@ export class FactsBuilder {
     writes: new Map<string, Place>(),
     deletes: new Map<string, Place>(),
   };
+  /** What commands filled with what other places hold, links among it. */
+  readonly #filled: { readonly path: string; readonly by: number }[] = [];
   #isFull = false;
   readonly #hosts = new Map<string, Host>();
   readonly #unclear = new Map<string, Unclear>();
@@ -49,6 +51,9 @@ export class FactsBuilder {
       this.unclear({ kind: 'words', use, reason: `\`${show(path)}\` leads through too many links, or is too long` });
       return undefined;
     }
+    if (use === 'writes' && recursive !== undefined) this.#filled.push({ path: place.path, by: this.runs.length });
+    else if (this.#filled.some(({ path: folder, by }) => by < this.runs.length && isWithin(place.path, folder)))
+      this.unclear({ kind: 'words', use, reason: `what \`${show(path)}\` is was changed before by the call itself` });
     // A pattern that matches this name turns it into an option.
     if (use === 'writes' && nameOf(absolute).startsWith('-'))
       this.unclear({ kind: 'words', reason: `the name \`${show(path)}\` is an option for other programs` });
@@ -89,6 +94,12 @@ export class FactsBuilder {
     return [...this.#files.writes.values()].some(
       (place) => place.recursive !== undefined && isWithin(path, place.path),
     );
+  }
+
+  /** Whether the call itself makes a file by such a name, or by any. */
+  writesOdd(isOdd: (path: string) => boolean): boolean {
+    const places = [...this.#files.writes.values()];
+    return places.some(({ path, recursive }) => isOdd(path) || recursive !== undefined);
   }
 
   host(host: Host): void {

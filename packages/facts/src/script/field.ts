@@ -11,8 +11,6 @@ export interface Field {
   readonly ends?: string;
   /** A pattern produced it, so other words may precede it at run time. */
   readonly matched?: true;
-  /** `bash` and `sh` expand it differently: as code, it is unknown. */
-  readonly differs?: true;
   /** The folder of the file that an unknown word names. */
   readonly tree?: Place;
 }
@@ -28,9 +26,9 @@ export const unknownWord: Field = { text: '', known: false, splits: false };
 export const unknownWords: Field = { text: '', known: false, splits: true };
 
 /** True if a word may be an option or begin one. */
-export function mayBeOption({ text, known: isKnown, tree }: Field): boolean {
+export function mayBeOption({ text, known: isKnown, splits, tree }: Field): boolean {
   if (tree !== undefined) return false;
-  return text.startsWith('-') || (!isKnown && text === '');
+  return text.startsWith('-') || (!isKnown && (text === '' || splits));
 }
 
 /** The common part of many words. */

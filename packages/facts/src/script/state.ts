@@ -2,42 +2,39 @@ import { type Field, known, unknownWord } from './field.ts';
 
 const maxFolders = 4;
 
+// The shell sets them itself.
+const managed =
+  /^(?:_|REPLY|OPT\w+|MAPFILE|BASH\w*|COMP\w*|COPROC\w*|DIRSTACK|E?UID|PPID|EPOCH\w+|FUNCNAME|GROUPS|HIST\w+|HOST\w+|LINENO|LINES|COLUMNS|(?:OLD)?PWD|OSTYPE|MACHTYPE|PIPESTATUS|S?RANDOM|READLINE\w+|SECONDS|SHLVL)$/;
+
 /** The known state of a script so far. */
 export class ShellState {
+  /** Only what was set once, on every way here, has a value that is known. */
   readonly variables: Map<string, Field>;
   /** Possible working folders; `undefined`: unknown. */
   folders: readonly string[] | undefined;
-  /** `$1`, `$2`, …; `undefined`: unknown. */
-  positional: readonly Field[] | undefined;
   /** Options of `set`. */
-  options: { readonly noglob: boolean; readonly pipefail: boolean; readonly errexit: boolean };
+  options: { readonly pipefail: boolean; readonly errexit: boolean } = { pipefail: false, errexit: false };
   /** Names of functions that certainly exist. */
   defined: ReadonlySet<string> = new Set();
-  /** Names of exported variables. */
-  exported: ReadonlySet<string> = new Set();
   /** The script may have ended successfully before this point. */
   mayHaveEnded = false;
 
   constructor(folders: readonly string[] | undefined, variables: ReadonlyMap<string, Field> = new Map()) {
     this.folders = folders;
     this.variables = new Map(variables);
-    this.options = { noglob: false, pipefail: false, errexit: false };
   }
 
   clone(): ShellState {
     const copy = new ShellState(this.folders, this.variables);
-    copy.positional = this.positional;
     copy.options = this.options;
     copy.defined = this.defined;
-    copy.exported = this.exported;
     return copy;
   }
 
-  /** The initial state of another process: without functions and unexported variables, which the environment may set differently. */
+  /** What another process begins with: no functions, and of variables it is not known which ones it gets. */
   forProcess(): ShellState {
     const made = new ShellState(this.folders);
-    for (const [name, value] of this.variables) made.variables.set(name, this.exported.has(name) ? value : unknownWord);
-    made.exported = this.exported;
+    made.forget(this.variables.keys());
     return made;
   }
 
@@ -45,8 +42,9 @@ export class ShellState {
     this.defined = new Set([...this.defined, name]);
   }
 
-  export(name: string): void {
-    this.exported = new Set([...this.exported, name]);
+  /** What is set again may keep its value: it may be `readonly`, have attributes, or be set at another time than it seems. */
+  assign(name: string, value: Field): void {
+    this.variables.set(name, this.variables.has(name) || managed.test(name) ? unknownWord : value);
   }
 
   /** Merges two possible states. */
@@ -56,37 +54,30 @@ export class ShellState {
     }
     for (const name of other.variables.keys()) if (!this.variables.has(name)) this.variables.set(name, unknownWord);
     this.folders = joinFolders(this.folders, other.folders);
-    if (this.positional !== other.positional) this.positional = undefined;
-    const { noglob, pipefail, errexit } = other.options;
-    this.options = {
-      noglob: this.options.noglob && noglob,
-      pipefail: this.options.pipefail && pipefail,
-      errexit: this.options.errexit && errexit,
-    };
-    this.defined = inBoth(this.defined, other.defined);
-    this.exported = inBoth(this.exported, other.exported);
+    const { pipefail, errexit } = other.options;
+    this.options = { pipefail: this.options.pipefail && pipefail, errexit: this.options.errexit && errexit };
+    this.defined = new Set([...this.defined].filter((name) => other.defined.has(name)));
     this.mayHaveEnded ||= other.mayHaveEnded;
   }
 
-  /** Forgets variables that a loop sets. */
+  /** Variables of which the value is not known from here on. */
   forget(names: Iterable<string>): void {
     for (const name of names) this.variables.set(name, unknownWord);
   }
 
+  /** After code that was not read, or that runs at another time. */
+  forgetAll(): void {
+    this.forget(this.variables.keys());
+    this.folders = undefined;
+    this.defined = new Set();
+  }
+
   /** `undefined`: the script has not set it, so the environment may have. */
   read(name: string): Field | undefined {
-    if (name === 'PWD' && !this.variables.has('PWD')) {
-      const [only, ...others] = this.folders ?? [];
-      return only === undefined || others.length > 0 ? unknownWord : known(only);
-    }
-    if (!/^[1-9]\d*$/.test(name)) return this.variables.get(name);
-    if (this.positional === undefined || this.positional.some(({ splits }) => splits)) return unknownWord;
-    return this.positional[Number(name) - 1] ?? known('');
+    if (name !== 'PWD' || this.variables.has('PWD')) return this.variables.get(name);
+    const [only, ...others] = this.folders ?? [];
+    return only === undefined || others.length > 0 ? unknownWord : known(only);
   }
-}
-
-function inBoth(one: ReadonlySet<string>, other: ReadonlySet<string>): ReadonlySet<string> {
-  return one === other ? one : new Set([...one].filter((name) => other.has(name)));
 }
 
 export function joinFolders(

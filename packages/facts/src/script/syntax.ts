@@ -1,4 +1,4 @@
-import { forEachChild, type Statement, type SyntaxNode } from 'unbash';
+import { forEachChild, type Redirection, type Statement, type SyntaxNode } from 'unbash';
 
 /** Names that a node visibly sets; not the folder that `cd` sets. */
 export function assignedIn(node: SyntaxNode): readonly string[] {
@@ -31,4 +31,11 @@ export function isFailure(node: SyntaxNode | undefined): boolean {
   if (node?.type !== 'Command' || !/^(?:exit|return)$/.test(node.name?.value ?? '')) return false;
   const [code, ...others] = node.args;
   return code?.type === 'Word' && others.length === 0 && /^[1-9]\d?$/.test(code.text);
+}
+
+/** Whether a command is kept from running where a file is missing or cannot be written. */
+export function opensFile(redirection: Redirection): boolean {
+  if (redirection.type !== 'Redirect' || redirection.target === undefined) return false;
+  const { operator, target } = redirection;
+  return !(operator.endsWith('&') && /^(?:\d+-?|-)$/.test(target.text)) && target.text !== '/dev/null';
 }

@@ -6,7 +6,7 @@ import type { ShellState } from './state.ts';
 
 /** The input of a command. */
 export interface Input {
-  /** The whole text, if known. */
+  /** All of it, when it stands in the script. */
   readonly text?: string;
   /** The file names in it, if it is known to be a list of files. */
   readonly names?: readonly Field[];
@@ -14,11 +14,6 @@ export interface Input {
   readonly given: boolean;
   /** Part of it was downloaded. */
   readonly fetched: boolean;
-}
-
-/** The same input with unknown content. */
-export function withoutText({ text: _text, ...input }: Input): Input {
-  return input;
 }
 
 /** Reports unknown code that a command reads. */
@@ -67,7 +62,6 @@ export interface Call {
 export interface Runner {
   readonly facts: FactsBuilder;
   readonly places: Places;
-  readonly aliases: Map<string, string>;
   readonly home: string | undefined;
   /** A script for a shell. */
   runText(text: string, state: ShellState, around: Surroundings): Result;

@@ -6,6 +6,8 @@ import type { Input, Result, Surroundings } from './types.ts';
 /** The callbacks of the walk. */
 export interface WalkHost extends ExpansionHost {
   readonly functions: Map<string, FunctionNode['body'][]>;
+  /** Whether a command has a meaning without a function by that name. */
+  isProgram(name: string): boolean;
   /** Handles a simple command, or a redirection of a compound one. */
   readCommand(node: Command, state: ShellState, around: Surroundings): Result;
   redirect(nodes: Redirected['redirects'], state: ShellState): Input;

@@ -1,23 +1,23 @@
-import type {
-  AndOr,
-  Case,
-  For,
-  Function as FunctionNode,
-  If,
-  ParsedScript,
-  Pipeline,
-  Script,
-  Select,
-  Statement,
-  SyntaxNode,
-  While,
+import {
+  type AndOr,
+  type Case,
+  type For,
+  type Function as FunctionNode,
+  type If,
+  type ParsedScript,
+  type Pipeline,
+  parse,
+  type Script,
+  type Select,
+  type Statement,
+  type SyntaxNode,
+  type While,
 } from 'unbash';
-import { parse } from 'unbash';
 import { expandValue, expandWord, visitNode } from './expand.ts';
-import { type Field, joinFields, unknownWord } from './field.ts';
+import { type Field, joinFields, show, unknownWord } from './field.ts';
 import { joinFolders, type ShellState } from './state.ts';
-import { assignedIn, isCheck, isFailure } from './syntax.ts';
-import { nothing, type Result, type Surroundings, withoutText } from './types.ts';
+import { assignedIn, isCheck, isFailure, opensFile } from './syntax.ts';
+import { nothing, type Result, type Surroundings } from './types.ts';
 import { findUnclear } from './unclear-syntax.ts';
 import { changesPrograms } from './variables.ts';
 import type { WalkHost } from './walk-host.ts';
@@ -36,9 +36,9 @@ export function walkText(
   { host, around }: { host: WalkHost; around: Surroundings },
 ): Result {
   if (text.length > maxLength) host.unclear('limit', `it is longer than ${maxLength} characters`);
-  else if (around.depth > maxDepth) host.unclear('limit', 'its scripts are nested too deep');
-  else if (/[^\P{Cc}\n\t]/u.test(text) || !text.isWellFormed())
-    host.unclear('syntax', 'it contains control characters');
+  else if (around.depth > maxDepth) host.unclear('limit', 'it runs scripts within scripts too deep');
+  else if (/[^\P{Cc}\n\t]/u.test(text) || !text.isWellFormed()) host.unclear('syntax', 'it holds control characters');
+  else if (/\S\\\n\S/.test(text)) host.unclear('syntax', 'a word goes on in the next line');
   else {
     try {
       return new Walk(text, host).script(parse(text), state, around);
@@ -110,7 +110,12 @@ class Walk {
         return this.#list(node.body.commands, state.clone(), around);
       case 'Redirected': {
         const input = this.#host.redirect(node.redirects, state);
-        return this.node(node.command, state, input.given ? { ...around, input } : around);
+        const before = node.redirects.some(opensFile) ? state.clone() : state;
+        const result = this.node(node.command, state, input.given ? { ...around, input } : around);
+        // Where a file cannot be opened, nothing runs.
+        if (before !== state) state.join(before);
+        const { given, fetched } = result.output;
+        return { decides: result.decides, output: { given, fetched } };
       }
       case 'Function':
         return this.#function(node, state, around);
@@ -126,10 +131,8 @@ class Walk {
       case 'Coproc':
         return this.#inBackground(node.body, state, around);
       case 'ArithmeticFor':
-        state.forget(assignedIn(node.body));
         visitNode(node, state, this.#host);
-        this.node(node.body, state.clone(), around);
-        return nothing;
+        return this.#inBackground(node.body, state, around);
       default:
         visitNode(node, state, this.#host);
         return nothing;
@@ -141,12 +144,10 @@ class Walk {
     let proven: readonly number[] = around.after;
     let own: readonly number[] = [];
     let fetched = false;
-    const texts: (string | undefined)[] = [];
     for (const statement of statements) {
       const mayHaveEnded = state.mayHaveEnded;
       result = this.node(statement, state, { ...around, after: proven });
       fetched ||= result.output.fetched;
-      texts.push(result.output.text);
       // With `set -e` the script continues only after a success, as after `x || exit 1`.
       const goesOn = (state.options.errexit && !around.tested) || isCheck(statement);
       if (goesOn && statement.background !== true) {
@@ -155,12 +156,7 @@ class Walk {
       }
       if (mayHaveEnded) result = { ...result, decides: [] };
     }
-    const text = texts.length === 1 ? texts[0] : undefined;
-    const output = { ...result.output, fetched };
-    return {
-      decides: [...new Set([...own, ...result.decides])],
-      output: text === undefined ? withoutText(output) : output,
-    };
+    return { decides: [...new Set([...own, ...result.decides])], output: { given: result.output.given, fetched } };
   }
 
   #statement({ command, background }: Statement, state: ShellState, around: Surroundings): Result {
@@ -210,7 +206,8 @@ class Walk {
       decides = state.options.pipefail ? [...decides, ...result.decides] : result.decides;
       const fetched = input.fetched || result.output.fetched;
       input = { ...result.output, given: true, fetched };
-      if (operators[index] === '|&') input = withoutText(input);
+      // Errors are no names.
+      if (operators[index] === '|&') input = { given: true, fetched };
     }
     if (before !== undefined) state.join(before);
     return { decides: isNegated ? [] : decides, output: input };
@@ -220,6 +217,9 @@ class Walk {
     const name = node.name.value;
     const bodies = this.#host.functions.get(name) ?? [];
     this.#host.functions.set(name, [...bodies, node.body]);
+    // Which one runs depends on when.
+    if (this.#host.isProgram(name) || bodies.some((body) => body !== node.body))
+      this.#host.unclear('program', `\`${show(name)}\` is not always the same command`);
     // `sh` does not know the word, and runs the body.
     if (!/^[^\s()]+\s*\(/.test(this.#text.slice(node.pos, node.pos + name.length + 20)))
       this.node(node.body, state.clone(), around);
@@ -262,7 +262,7 @@ class Walk {
     const name = node.name.value;
     if (changesPrograms(name)) this.#host.unclear('environment', `\`${name}\` is set`);
     const words = node.wordlist?.flatMap((word) => expandWord(word, state, this.#host));
-    const values: readonly Field[] = node.type === 'For' ? (words ?? state.positional ?? [unknownWord]) : [unknownWord];
+    const values: readonly Field[] = node.type === 'For' ? (words ?? [unknownWord]) : [unknownWord];
     const before = state.clone();
     const isLong = values.length > maxRounds;
     // Variables set in one round are visible in the next.

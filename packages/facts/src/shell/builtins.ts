@@ -1,17 +1,16 @@
 import { joinLogically } from '../places/path.ts';
+import { plainNames } from '../programs/plain-names.ts';
 import { runFile } from '../programs/run-file.ts';
-import { type Field, known, show, unknownWord } from '../script/field.ts';
+import { type Field, known, mayBeOption, show, unknownWord } from '../script/field.ts';
 import { joinFolders } from '../script/state.ts';
-import { type Call, type Handler, noInput, nothing, type Result, type Runner, unclearCode } from '../script/types.ts';
+import { type Call, type Handler, noInput, type Result, type Runner, unclearCode } from '../script/types.ts';
 import { changesPrograms } from '../script/variables.ts';
 
 /** Builtins of the shell: they affect the commands after them. */
 export const builtins: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['cd', changeFolder],
-  ['pushd', changeFolder],
-  ['popd', forgetFolder],
-  ['pwd', ({ state }) => printing(state.folders?.length === 1 ? state.folders[0] : undefined)],
-  ['echo', ({ words }) => printWords(words)],
+  ...['pushd', 'popd', 'chdir'].map((name) => [name, forgetFolder] as const),
+  ...['echo', 'pwd'].map((name) => [name, () => undefined] as const),
   ['printf', printFormat],
   ...['declare', 'typeset', 'local', 'export', 'readonly'].map((name) => [name, declare] as const),
   ['unset', forgetWords],
@@ -28,38 +27,15 @@ export const builtins: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['.', source],
   ['trap', trap],
   ...['exit', 'return'].map((name) => [name, end] as const),
-  ['shift', ({ state }) => forgetPositional(state)],
+  ['shift', () => undefined],
   ...['shopt', 'enable', 'hash', 'bind', 'complete', 'compopt', 'fc'].map((name) => [name, changeShell] as const),
 ]);
 
-function printing(text: string | undefined): Result {
-  return text === undefined ? nothing : { decides: [], output: { given: true, fetched: false, text } };
-}
-
-function printWords(words: readonly Field[]): Result {
-  const texts = words.filter(({ text, known: isKnown }) => !isKnown || !/^-[neE]+$/.test(text));
-  const [only, ...others] = texts;
-  if (only?.tree !== undefined && others.length === 0)
-    return { decides: [], output: { given: true, fetched: false, names: [only] } };
-  // Some shells interpret backslashes in printed text.
-  const isPlain = texts.every(({ text, known: isKnown }) => isKnown && !text.includes('\\'));
-  return printing(isPlain ? `${texts.map(({ text }) => text).join(' ')}\n` : undefined);
-}
-
-function printFormat({ words: given, state }: Call, runner: Runner): Result {
-  const isSet = given[0]?.text.startsWith('-v') === true;
-  const words = isSet ? given.slice(given[0]?.text === '-v' ? 2 : 1) : given;
-  if (isSet) setVariable(given[0]?.text === '-v' ? given[1] : known(given[0]?.text.slice(2) ?? ''), state, runner);
-  else if (given[0]?.known === false && given[0].text === '') runner.unclear('words', 'cannot tell what `printf` gets');
-  const [format, ...values] = words;
-  if (format?.known === true && /^%s(?:\\n|\\0)?$/.test(format.text) && values.every((field) => field.known)) {
-    return printing(`${values.map(({ text }) => text).join('\n')}\n`);
-  }
-  return printing(
-    format?.known === true && !/[%\\]/.test(format.text.replace(/\\n$/, ''))
-      ? format.text.replace(/\\n$/, '\n')
-      : undefined,
-  );
+function printFormat({ words, state }: Call, runner: Runner): undefined {
+  const [first, second] = words;
+  if (first?.text.startsWith('-v') === true)
+    setVariable(first.text === '-v' ? second : known(first.text.slice(2)), state, runner);
+  else if (first?.known === false && mayBeOption(first)) runner.unclear('words', 'what `printf` gets is not known');
 }
 
 /** Assigns an unknown value to a name; `bash` evaluates a subscript after it. */
@@ -83,24 +59,25 @@ function evaluateNumbers({ program }: Call, runner: Runner): undefined {
   runner.unclear('syntax', `\`${program}\` evaluates`);
 }
 
-function changeFolder(call: Call, runner: Runner): Result | undefined {
-  const { state } = call;
-  const target = call.words.find(({ text, known: isKnown }) => !isKnown || !/^-[LPe@n]+$|^--$/.test(text));
+function changeFolder({ words, state }: Call, runner: Runner): undefined {
   const before = state.folders;
-  if (target === undefined)
-    state.folders = runner.home === undefined || call.program === 'pushd' ? undefined : [runner.home];
-  else if (!target.known || target.text === '-' || /^[+-]\d+$/.test(target.text)) state.folders = undefined;
+  const [target, ...others] = words[0]?.text === '--' ? words.slice(1) : words;
+  state.forget(['OLDPWD']);
+  if (target === undefined) state.folders = runner.home === undefined ? undefined : [runner.home];
+  else if (!target.known || /^(?:|-.*|[+]\d+)$/.test(target.text) || others.length > 0 || state.variables.has('CDPATH'))
+    state.folders = undefined;
   else {
     const { text } = target;
-    const folders = before?.map((folder) => joinLogically(folder, text));
-    const targets = text.startsWith('/') ? [joinLogically('/', text)] : folders;
+    const from = text.startsWith('/') ? ['/'] : before;
+    const targets = from?.map((folder) => joinLogically(folder, text));
     const isThere = targets?.every((path) => runner.places.type(path) === 'folder') ?? false;
+    // A shell that was not told how it came here takes `..` for the folder above where a link leads.
+    const behind = text.includes('..')
+      ? from?.map((folder) => runner.places.resolve(`${folder}/${text}`) ?? '')
+      : targets;
     // If the folder does not exist, the script continues in the current one.
-    state.folders = isThere ? targets : joinFolders(targets, before);
+    state.folders = joinFolders(joinFolders(targets, behind), isThere ? targets : before);
   }
-  if (state.variables.has('CDPATH')) state.folders = undefined;
-  state.variables.set('OLDPWD', unknownWord);
-  return undefined;
 }
 
 function forgetFolder({ state }: Call): undefined {
@@ -112,23 +89,20 @@ function declare({ words, state, program }: Call, runner: Runner): undefined {
     runner.unclear('words', `\`${program}\` prints the environment`);
   }
   for (const { text, known: isKnown, splits } of words) {
-    if (/^[-+]\w*$/.test(text) && isKnown) {
-      if (/n/.test(text) && program !== 'export') runner.unclear('words', 'a variable that names another');
-      continue;
-    }
+    // Others evaluate, name another variable, or change what is set later.
+    if (isKnown && /^-[xrgp]+$/.test(text)) continue;
     const [, name, value] = /^([A-Za-z_]\w*)(?:=(.*))?$/s.exec(text) ?? [];
-    if (name === undefined || (splits && !isKnown)) runner.unclear('words', `cannot tell what \`${program}\` declares`);
-    else if (value === undefined) {
-      // Without a value the variable keeps its value.
-      if (program !== 'export' && program !== 'readonly') state.variables.set(name, unknownWord);
-      else if (program === 'export' && !words.some((word) => word.text === '-n')) state.export(name);
+    if (name === undefined || (splits && !isKnown) || value?.startsWith('(') === true) {
+      runner.unclear('words', `what \`${program}\` declares is not known`);
+    } else if (value !== undefined) {
+      const field = isKnown ? known(value) : unknownWord;
+      runner.checkVariable(name, field);
+      // Some shells split the value.
+      state.assign(name, program === 'export' && /^[\w./:@%+,-]*$/.test(value) ? field : unknownWord);
+    } else {
+      if (program !== 'export') state.forget([name]);
       if (state.variables.has(name) && changesPrograms(name))
         runner.unclear('environment', `\`${name}\` changes what programs do`);
-    } else {
-      const field = isKnown ? known(value) : { text: value, known: false, splits: false };
-      runner.checkVariable(name, field);
-      state.variables.set(name, field);
-      if (program === 'export' || words.some((word) => /^-\w*x/.test(word.text))) state.export(name);
     }
   }
 }
@@ -139,60 +113,56 @@ function forgetWords({ words, state }: Call, runner: Runner): undefined {
   for (const word of words) if (!/^-[fvn]$/.test(word.text)) setVariable(word, state, runner);
 }
 
-function readVariables({ words, state, around, program }: Call, runner: Runner): Result {
-  const { names, text } = around.input;
-  const variables = words.filter(({ text: word, known: isKnown }) => isKnown && /^[A-Za-z_]\w*$/.test(word));
-  const lines = text?.trimEnd().split('\n') ?? [];
-  const isWhole =
-    program === 'read' && variables.length === 1 && lines.length === 1 && text !== undefined && !/[\\]/.test(text);
-  for (const { text: name } of variables) {
+const readOptions = /^-(?:[rse]+|[rse]*[ptnNud])$/;
+
+function readVariables({ words, state, around, program }: Call, runner: Runner): undefined {
+  const names = words.filter(({ text }) => /^[A-Za-z_]\w*$/.test(text));
+  for (const { text: name } of names) {
     if (changesPrograms(name)) runner.unclear('environment', `\`${name}\` changes what programs do`);
-    const tree = program === 'read' && names?.length === 1 && variables.length === 1 ? names[0] : undefined;
-    state.variables.set(name, tree ?? (isWhole ? known((lines[0] ?? '').trim()) : unknownWord));
+    const found = program === 'read' && names.length === 1 ? plainNames(around.input, runner) : undefined;
+    state.variables.set(name, found?.length === 1 && found[0] !== undefined ? found[0] : unknownWord);
   }
-  if (words.some((field) => !field.known || field.text.includes('['))) {
-    runner.unclear('words', `cannot tell which variables \`${program}\` sets`);
-  }
-  // `mapfile -C` runs a command.
-  if (program !== 'read' && words.some(({ text }) => /^-\w*C/.test(text)))
-    runner.unclear('code', `code that \`${program}\` runs is not analyzed`);
-  return nothing;
+  const isPlain = words.every(
+    ({ text, known: isKnown }) => isKnown && !text.includes('[') && (!text.startsWith('-') || readOptions.test(text)),
+  );
+  if (!isPlain) runner.unclear('words', `which variables \`${program}\` sets is not known`);
 }
 
 function defineAlias({ words }: Call, runner: Runner): undefined {
-  for (const { text, known: isKnown } of words) {
-    const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-    if (!isKnown || name === undefined || value === undefined) {
-      if (!isKnown) runner.unclear('words', 'cannot tell what an alias stands for');
-    } else runner.aliases.set(name, value);
-  }
+  if (words.some(({ text, known: isKnown }) => !isKnown || text.includes('=')))
+    runner.unclear('code', 'what an alias stands for is read when it is used');
 }
 
 function setOptions({ words, state, program }: Call, runner: Runner): undefined {
-  let index = 0;
-  for (; index < words.length; index += 1) {
-    const { text, known: isKnown } = words[index] as Field;
-    if (!isKnown && text === '') runner.unclear('words', 'cannot tell what `set` changes');
-    if (text === '--' || !/^[-+]./.test(text)) break;
-    const isOn = text.startsWith('-');
-    const takesName = /o$/.test(text);
-    if (takesName) index += 1;
-    const name = takesName ? words[index]?.text : undefined;
-    const { options } = state;
-    state.options = {
-      noglob: /f/.test(text) || name === 'noglob' ? isOn : options.noglob,
-      errexit: /e/.test(text) || name === 'errexit' ? isOn : options.errexit,
-      pipefail: name === 'pipefail' ? isOn : options.pipefail,
-    };
-    if (/k/.test(text) || name === 'keyword') runner.unclear('environment', '`set -k` turns words into variables');
-  }
   if (words.length === 0) runner.unclear('words', `\`${program}\` prints the environment`);
-  else if (index < words.length) state.positional = words.slice(words[index]?.text === '--' ? index + 1 : index);
+  for (let index = 0; index < words.length; index += 1) {
+    const { text, known: isKnown } = words[index] as Field;
+    // The words behind are `$1` and on.
+    if (isKnown && (text === '--' || /^[^-+]/.test(text))) return;
+    const takesName = text.endsWith('o');
+    if (takesName) index += 1;
+    const name = takesName ? (words[index]?.text ?? '') : 'xtrace';
+    if (
+      !isKnown ||
+      !/^[-+][eux]*o?$/.test(text) ||
+      text.length < 2 ||
+      !/^(?:pipefail|errexit|nounset|xtrace)$/.test(name)
+    ) {
+      runner.unclear('environment', `\`${program}\` changes what commands do`);
+      return;
+    }
+    const isOn = text.startsWith('-');
+    const { errexit, pipefail } = state.options;
+    state.options = {
+      errexit: text.includes('e') || name === 'errexit' ? isOn : errexit,
+      pipefail: name === 'pipefail' ? isOn : pipefail,
+    };
+  }
 }
 
 function evaluate({ words, state, around }: Call, runner: Runner): Result | undefined {
   const given = words[0]?.text === '--' ? words.slice(1) : words;
-  if (given.every(({ known: isKnown, differs }) => isKnown && differs !== true)) {
+  if (given.every(({ known: isKnown }) => isKnown)) {
     return runner.runText(given.map(({ text }) => text).join(' '), state, { ...around, depth: around.depth + 1 });
   }
   unclearCode(runner, around.input, 'cannot tell what `eval` runs');
@@ -200,33 +170,31 @@ function evaluate({ words, state, around }: Call, runner: Runner): Result | unde
 }
 
 function source(call: Call, runner: Runner): undefined {
-  const [file, ...words] = call.words[0]?.text === '--' ? call.words.slice(1) : call.words;
+  const [file] = call.words[0]?.text === '--' ? call.words.slice(1) : call.words;
   if (file === undefined) return;
-  runFile(file, call, runner, { shell: true, sourced: true, words });
-  // The variables that it sets are unknown.
-  call.state.folders = undefined;
+  runFile(file, call, runner, { shell: true, sourced: true });
+  call.state.forgetAll();
   call.state.mayHaveEnded = true;
 }
 
 function trap({ words, state, around }: Call, runner: Runner): undefined {
   const [action, ...signals] = words[0]?.text === '--' ? words.slice(1) : words;
   if (action === undefined || signals.length === 0 || /^-[lp]?$/.test(action.text)) return;
-  if (!action.known) runner.unclear('code', 'cannot tell what `trap` runs');
-  else {
-    runner.runText(action.text, state.clone(), { ...around, depth: around.depth + 1 });
-    // It may end the script with a different exit code.
-    if (/\b(?:exit|return|exec)\b/.test(action.text)) state.mayHaveEnded = true;
-  }
+  if (action.known && /^-?$/.test(action.text)) return;
+  // It runs at any time from here on, with what is set and defined by then, and may end the script with another code.
+  runner.unclear('code', 'when `trap` runs its command is not known');
+  state.mayHaveEnded = true;
+  const then = state.clone();
+  then.forgetAll();
+  // Where nothing changes folders, what it does here is what it would do.
+  then.folders = state.folders;
+  if (action.known) runner.runText(action.text, then, { ...around, depth: around.depth + 1 });
 }
 
 function end({ words, state }: Call): Result {
   const isFailure = words.length === 1 && words[0]?.known === true && /^[1-9]\d?$/.test(words[0].text);
   if (!isFailure) state.mayHaveEnded = true;
   return { decides: [], output: noInput };
-}
-
-function forgetPositional(state: Call['state']): undefined {
-  state.positional = undefined;
 }
 
 function changeShell({ words, program }: Call, runner: Runner): undefined {

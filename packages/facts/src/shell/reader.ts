@@ -2,16 +2,18 @@ import type { CallFacts, PlaceView } from '@holdfast/core';
 import type { Assignment, Command, CommandArgument, Function as FunctionNode, ParsedScript, Redirection } from 'unbash';
 import type { GlobLimits } from '../places/glob.ts';
 import type { Places } from '../places/places.ts';
-import { expandValue, expandWord, visitNode } from '../script/expand.ts';
+import { mayExpandBraces } from '../script/braces.ts';
+import { type Braces, expandValue, expandWord, visitNode } from '../script/expand.ts';
 import { FactsBuilder } from '../script/facts-builder.ts';
 import { type Field, known, show, unknownWord } from '../script/field.ts';
 import { ShellState } from '../script/state.ts';
+import { opensFile } from '../script/syntax.ts';
 import { type Input, noInput, nothing, type Result, type Surroundings } from '../script/types.ts';
 import { findUnclear } from '../script/unclear-syntax.ts';
 import { changesPrograms } from '../script/variables.ts';
 import { walkNode, walkText } from '../script/walk.ts';
 import type { WalkHost } from '../script/walk-host.ts';
-import { runCommand } from './command.ts';
+import { findProgram, runCommand } from './command.ts';
 
 const maxSteps = 3_000;
 const maxWords = 32_768;
@@ -31,7 +33,6 @@ class ShellReader implements WalkHost {
   readonly home: string | undefined;
   readonly limits: GlobLimits = { names: 3_000 };
   readonly functions: Map<string, FunctionNode['body'][]> = new Map();
-  readonly aliases: Map<string, string> = new Map();
   #steps = 0;
   #around: Surroundings = outermost;
 
@@ -68,18 +69,19 @@ class ShellReader implements WalkHost {
     return runCommand({ words, environment, state, around }, this);
   }
 
+  isProgram(name: string): boolean {
+    return findProgram(name) !== undefined || name === 'command_not_found_handle';
+  }
+
   /** The bodies of functions with that name. */
-  runFunctions(name: string, words: readonly Field[], state: ShellState, around: Surroundings): boolean {
+  runFunctions(name: string, state: ShellState, around: Surroundings): boolean {
     const bodies = this.functions.get(name);
     if (bodies === undefined) return false;
-    const { positional } = state;
     const before = state.clone();
-    state.positional = words;
     for (const body of bodies) {
       if (around.depth > 8) this.unclear('limit', `\`${show(name)}\` calls itself`);
       else walkNode(body, state, { host: this, around: { ...around, depth: around.depth + 1 } });
     }
-    state.positional = positional;
     // `return` may precede an assignment.
     state.join(before);
     return true;
@@ -94,18 +96,35 @@ class ShellReader implements WalkHost {
     }
     const { output } = walkNode(script, state.clone(), { host: this, around: inner });
     this.#fetched ||= output.fetched;
-    return output.text;
+    const [only, ...others] = state.folders ?? [];
+    return others.length === 0 && isPwd(script) ? only : undefined;
   }
 
   #fetched = false;
 
   readCommand(node: Command, state: ShellState, around: Surroundings): Result {
+    const words = node.name === undefined ? node.args : [node.name, ...node.args];
+    if (!words.some((word) => word.type === 'Word' && mayExpandBraces(word.text)))
+      return this.#readCommand(node, state, { around, braces: 'kept' });
+    // For `sh` it is another command.
+    const other = state.clone();
+    this.#readCommand(node, other, { around, braces: 'kept' });
+    const { output } = this.#readCommand(node, state, { around, braces: 'expanded' });
+    state.join(other);
+    return { decides: [], output };
+  }
+
+  #readCommand(
+    node: Command,
+    state: ShellState,
+    { around, braces }: { readonly around: Surroundings; readonly braces: Braces },
+  ): Result {
     const outer = { around: this.#around, fetched: this.#fetched };
     this.#around = around;
     this.#fetched = false;
     const assignments = node.prefix.filter((part): part is Assignment => part.type === 'Assignment');
     const words = (node.name === undefined ? [] : [node.name, ...node.args]).flatMap((word) =>
-      this.#expand(word, state),
+      this.#expand(word, state, braces),
     );
     const values = assignments.map((assignment) => this.assign(assignment, state));
     const own = this.redirect(node.redirects, state);
@@ -123,7 +142,7 @@ class ShellReader implements WalkHost {
     // If a file cannot be opened, the command does not run and changes nothing.
     const mayFail = node.redirects.some(opensFile);
     if (words.length === 0) {
-      for (const { name, value } of values) state.variables.set(name, mayFail ? unknownWord : value);
+      for (const { name, value } of values) state.assign(name, mayFail ? unknownWord : value);
       return { decides: [], output: fetched ? { given: false, fetched } : noInput };
     }
     const input = own.given
@@ -131,10 +150,7 @@ class ShellReader implements WalkHost {
       : { ...around.input, fetched: around.input.fetched || fetched };
     // They apply only to the command; shells differ for functions and some builtins.
     const inner = values.length === 0 && !mayFail ? state : state.clone();
-    for (const { name, value } of values) {
-      inner.variables.set(name, value);
-      inner.export(name);
-    }
+    inner.forget(values.map(({ name }) => name));
     const result = this.runWords(
       words,
       inner,
@@ -143,13 +159,13 @@ class ShellReader implements WalkHost {
     );
     if (inner !== state) {
       state.join(inner);
-      for (const { name } of values) state.variables.set(name, unknownWord);
+      state.forget(values.map(({ name }) => name));
     }
-    return result;
+    return node.redirects.length === 0 ? result : { ...result, output: { ...noInput, fetched: result.output.fetched } };
   }
 
-  #expand(argument: CommandArgument, state: ShellState): readonly Field[] {
-    if (argument.type === 'Word') return expandWord(argument, state, this);
+  #expand(argument: CommandArgument, state: ShellState, braces: Braces): readonly Field[] {
+    if (argument.type === 'Word') return expandWord(argument, state, this, braces);
     const { name, append, index } = argument;
     const { value } = this.#value(argument, state);
     if (index !== undefined || append === true || argument.value.type !== 'Word') {
@@ -212,9 +228,8 @@ class ShellReader implements WalkHost {
     const { target } = redirection;
     if (target === undefined) return unknown;
     if (redirection.type === 'HereString') {
-      const field = expandValue(target, state, this);
-      if (field.known) return { ...unknown, text: `${field.text}\n` };
-      return field.tree === undefined ? unknown : { ...unknown, names: [field] };
+      expandValue(target, state, this);
+      return unknown;
     }
     const { operator } = redirection;
     const isCopy = operator === '<&' || operator === '>&';
@@ -247,9 +262,9 @@ class ShellReader implements WalkHost {
   }
 }
 
-/** True if a missing or unwritable file prevents the command from running. */
-function opensFile(redirection: Redirection): boolean {
-  if (redirection.type !== 'Redirect' || redirection.target === undefined) return false;
-  const { operator, target } = redirection;
-  return !(operator.endsWith('&') && /^(?:\d+-?|-)$/.test(target.text)) && target.text !== '/dev/null';
+function isPwd({ commands: [statement, ...others] }: ParsedScript): boolean {
+  const command = statement?.command;
+  if (command?.type !== 'Command' || others.length > 0 || statement?.background === true) return false;
+  const { name, args, prefix, redirects } = command;
+  return name?.text === 'pwd' && args.length + prefix.length + redirects.length === 0;
 }

@@ -75,6 +75,12 @@ export function optionalText(fields: JsonObject, name: string): string | undefin
   return typeof value === 'string' ? value : undefined;
 }
 
+/** A prompt of the person. One for a sub-agent comes from a model, while calls of its parent are running. */
+export function readPrompt(fields: JsonObject): HookEvent {
+  if (optionalText(fields, 'agent_id') !== undefined) return { type: 'other' };
+  return { type: 'prompt', request: optionalText(fields, 'prompt') ?? '' };
+}
+
 export function invalid(agent: string, problem: string): HoldfastError {
   return new HoldfastError('guard.hook.invalid', `The hook input of ${agent} cannot be read: ${problem}.`, {
     data: { agent },

@@ -193,6 +193,30 @@ describe('the event after a call reports', () => {
   });
 });
 
+test.each([claudeCode, codex])(
+  '$name: a prompt for a sub-agent ends no call and does not replace the request of the person',
+  async (agent) => {
+    const session = createSession({ store: memoryStore() });
+    const requests: (string | undefined)[] = [];
+    const noting = definePolicy({
+      name: 'noting',
+      check: (_, { request }) => {
+        requests.push(request);
+        return allow;
+      },
+    });
+    const guard = createGuard({ session, policies: [noting] });
+    const run = (input: object) =>
+      runHook(agent, JSON.stringify({ ...pre[agent.name as 'codex'], ...input }), () => Promise.resolve(guard));
+    await run({ hook_event_name: 'UserPromptSubmit', prompt: 'Do it.' });
+    await run(bash('ls'));
+    await run({ hook_event_name: 'UserPromptSubmit', prompt: 'Delete it.', agent_id: 'a1', agent_type: 'worker' });
+    await run(bash('pwd'));
+    expect(session.openWork().calls).toHaveLength(2);
+    expect(requests).toEqual(['Do it.', 'Do it.']);
+  },
+);
+
 describe('the tools of the agents are known', () => {
   const view = { folder: '/w', workspace: '/w' };
   test.each<[Agent, string, object, object]>([

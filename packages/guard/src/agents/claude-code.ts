@@ -11,6 +11,7 @@ import {
   invalid,
   optionalText,
   readFields,
+  readPrompt,
   silent,
   textField,
   toKept,
@@ -59,7 +60,7 @@ function readEvent(fields: JsonObject): HookEvent {
     case 'PermissionDenied':
       return { type: 'after', call: readCall(fields), report: { ok: 'not-run' } };
     case 'UserPromptSubmit':
-      return { type: 'prompt', request: optionalText(fields, 'prompt') ?? '' };
+      return readPrompt(fields);
     case 'SessionEnd':
       return { type: 'end' };
     default:

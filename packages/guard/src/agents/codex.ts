@@ -11,6 +11,7 @@ import {
   invalid,
   optionalText,
   readFields,
+  readPrompt,
   silent,
   textField,
   toKept,
@@ -50,7 +51,7 @@ function readEvent(fields: JsonObject): HookEvent {
       return { type: 'after', call, report: readReport(call, fields['tool_response']) };
     }
     case 'UserPromptSubmit':
-      return { type: 'prompt', request: optionalText(fields, 'prompt') ?? '' };
+      return readPrompt(fields);
     default:
       return { type: 'other' };
   }

@@ -5,6 +5,7 @@ import { guardSelf } from '../index.ts';
 
 const policy = guardSelf({
   paths: ['/home/u/.local/state/holdfast', '/home/u/.config/holdfast', '/home/u/.claude/settings.json'],
+  processes: [4711],
 });
 const view = { folder: '/w', workspace: '/w', home: '/home/u' };
 const judge = (facts: CallFacts | undefined) =>
@@ -27,6 +28,18 @@ test.each([
   'export HOLDFAST_HOME=/tmp/x; codex exec hi',
   'pkill -f holdfast',
   'killall holdfast',
+  'kill 4711',
+  'kill -9 1 4711',
+  'kill -STOP -- -4711',
+  'sudo kill 4711',
+  'pkill -f guard-hook-main',
+  'kill $(pgrep -f holdfast-guard)',
+  'kill "$(pidof holdfast-guard)"',
+  'ps ax | grep holdfast | xargs kill',
+  'rm ~/.local/state/holdfast/guard/daemon/s-0a1b2c3d',
+  'chmod 777 ~/.local/state/holdfast/guard/daemon',
+  'mv ~/.local/state/holdfast/guard/daemon/daemon.json /tmp/x',
+  'cat ~/.local/state/holdfast/guard/daemon/daemon.json',
   'rm -rf ~/.local/state/holdfast',
   'rm -rf ~/.local',
   'mv ~/.config/holdfast /tmp',
@@ -50,6 +63,8 @@ test.each([
   'cat .claude/settings.json',
   'git commit -m "holdfast approve"',
   'kill 123',
+  'ps ax | grep holdfast',
+  'kill 123 && pgrep node',
   'echo x > src/holdfast.ts',
   'rm -rf dist',
 ])('%s is let through', (line) => {

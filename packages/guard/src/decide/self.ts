@@ -14,6 +14,8 @@ export interface GuardSelfOptions {
   readonly paths: readonly string[];
   /** Names of settings that hold in any folder: `.claude/settings.json`. */
   readonly settings?: readonly string[];
+  /** Ids of the guard's processes: no call may stop one. */
+  readonly processes?: readonly number[];
 }
 
 /** Settings of agents and of Holdfast that a workspace may have: who changes them can switch a guard off. */
@@ -42,7 +44,8 @@ const itself = 'This would answer for the person, or change what guards this ses
  * Keeps an agent from its own guard: Holdfast's commands, files and process, and the settings that hold its hooks. It reads facts, and
  * denies without them.
  */
-export function guardSelf({ paths, settings = agentSettings }: GuardSelfOptions): Policy {
+export function guardSelf({ paths, settings = agentSettings, processes = [] }: GuardSelfOptions): Policy {
+  const ids = new Set(processes.flatMap((id) => [String(id), String(-id)]));
   const folders = paths.map((path) => path.replace(/\/+$/, ''));
   const isOwn = (path: string): boolean => folders.some((folder) => path === folder || path.startsWith(`${folder}/`));
   const isSettings = (path: string): boolean => {
@@ -61,7 +64,7 @@ export function guardSelf({ paths, settings = agentSettings }: GuardSelfOptions)
       const touches = (command: Command): boolean =>
         touchesHoldfast(command, runsWords) ||
         (restores(command) && command.arguments.some((word) => isSettings(`/${word}`)));
-      return facts.runs.some(touches) ? refused(itself) : allow;
+      return facts.runs.some(touches) || stops(facts, ids) ? refused(itself) : allow;
     },
   });
 }
@@ -77,7 +80,20 @@ function around({ writes, deletes }: CallFacts, folders: readonly string[]): boo
   return [...writes, ...deletes].some(holds);
 }
 
-const stopping: ReadonlySet<string> = new Set(['kill', 'pkill', 'killall', 'skill', 'xkill']);
+const stopping: ReadonlySet<string> = new Set(['kill', 'pkill', 'killall', 'skill', 'xkill', 'taskkill']);
+const finding: ReadonlySet<string> = new Set(['pgrep', 'pidof', 'ps', 'grep']);
+
+/** True if a line stops one of these processes, or one that it finds by the name of the guard: `kill $(pgrep holdfast)`. */
+function stops({ runs }: CallFacts, ids: ReadonlySet<string>): boolean {
+  const stoppers = runs.filter(({ program }) => stopping.has(nameOf(program)));
+  if (stoppers.some(({ arguments: words }) => words.some((word) => word !== null && ids.has(word)))) return true;
+  const named = runs.filter(({ program }) => stopping.has(nameOf(program)) || finding.has(nameOf(program)));
+  return stoppers.length > 0 && named.some(({ arguments: words }) => words.some(namesGuard));
+}
+
+function namesGuard(word: string | null): boolean {
+  return word !== null && /holdfast|guard-hook/i.test(word);
+}
 
 /** A mention that some program could run: `holdfast approve`, `holdfast@latest`. */
 const mention = /(?:^|[\s/;&|'"(`])holdfast(?:@[\w.^~-]+)?(?:\s|$)/i;
@@ -87,8 +103,7 @@ function touchesHoldfast({ program, arguments: words, environment }: Command, ru
   if (words.some((word) => word?.startsWith('HOLDFAST_') === true && word.includes('='))) return true;
   const name = nameOf(program);
   if (name === 'holdfast') return !isReportingRun(words);
-  if (runsWords && words.some((word) => word !== null && mention.test(word))) return true;
-  return stopping.has(name) && words.some((word) => word?.toLowerCase().includes('holdfast') === true);
+  return runsWords && words.some((word) => word !== null && mention.test(word));
 }
 
 /** Git, where it takes a file from its history. */

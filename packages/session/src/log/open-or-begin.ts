@@ -1,8 +1,11 @@
 import { isHoldfastError } from '@holdfast/core';
-import type { OpenedLog } from './log.ts';
+import type { OpenedLog, SessionStore } from './log.ts';
 
 /** Opens an existing log, or begins a new one. */
-export function openOrBegin(open: () => OpenedLog, begin: () => OpenedLog['store']): OpenedLog {
+export function openOrBegin<Store extends SessionStore>(
+  open: () => OpenedLog & { readonly store: Store },
+  begin: () => Store,
+): OpenedLog & { readonly store: Store } {
   try {
     return open();
   } catch (thrown) {

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,10 +5,14 @@ import { describeStyle } from '../../calls/line.ts';
 import { findHook } from '../../guard/copy.ts';
 import { hookCommand, installations } from '../../guard/install.ts';
 import { readHooks } from '../../guard/installed.ts';
+import { forgetSession } from '../../guard/retention.ts';
+import { type Ended, runCommand, toEvent } from '../../guard/send-event.ts';
+import { toSessionId } from '../../guard/session-id.ts';
 import type { ExitCode } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { printJson, printLines } from '../../terminal/print.ts';
 import { toPrintable } from '../../terminal/text.ts';
+import { describeSwitch } from './guard-off.ts';
 
 /** Calls that no hook of an agent sees: observed, or documented by its makers. */
 const unseen: Readonly<Record<string, readonly string[]>> = {
@@ -70,12 +73,19 @@ async function checkAgent(agent: string, host: Host): Promise<Checked> {
   const hooks = await readHooks({ agent }, host);
   const [command, ...more] = hooks.get('PreToolUse') ?? [];
   if (command === undefined) return { agent, problems: [], unseen: gaps };
+  const off = describeSwitch(host);
+  if (off !== undefined) return { agent, command, problems: [off], unseen: gaps };
   const { words } = await findHook(host);
   const missing = (installations[agent]?.events ?? []).filter((event) => !hooks.has(event));
+  const session = `doctor-${process.pid}`;
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-doctor-'));
   try {
     await writeFile(join(folder, '.env'), 'CHECK=1\n');
-    const send = (input: string) => runHook(command, toEvent(agent, input, folder), { folder, host });
+    const send = (input: string): Promise<Ended> => {
+      const call = { session, id: `doctor-${input}`, command: input, folder };
+      const event = toEvent('PreToolUse', call, agent === 'codex' ? { turn_id: 'doctor' } : {});
+      return runCommand(command, { folder, environment: host.environment, input: event });
+    };
     const denied = await send('cat .env');
     const allowed = await send('ls');
     return {
@@ -92,56 +102,14 @@ async function checkAgent(agent: string, host: Host): Promise<Checked> {
     };
   } finally {
     await rm(folder, { recursive: true, force: true });
+    await forgetSession(toSessionId(agent, session), host);
   }
 }
 
-function toEvent(agent: string, command: string, cwd: string): string {
-  return JSON.stringify({
-    session_id: `doctor-${process.pid}`,
-    cwd,
-    hook_event_name: 'PreToolUse',
-    permission_mode: 'default',
-    tool_name: 'Bash',
-    tool_input: { command },
-    tool_use_id: `doctor-${command.slice(0, 3).trim()}`,
-    ...(agent === 'codex' ? { turn_id: 'doctor' } : {}),
-  });
-}
-
-interface Answered {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function isDenial({ code, stdout }: Answered): boolean {
+function isDenial({ code, stdout }: Ended): boolean {
   return code === 0 && stdout.includes('"permissionDecision":"deny"');
 }
 
-function describe({ code, stdout, stderr }: Answered): string {
+function describe({ code, stdout, stderr }: Ended): string {
   return `exit code ${code}, ${JSON.stringify((stdout || stderr).slice(0, 300))}`;
-}
-
-/** As an agent does: by the shell. */
-function runHook(
-  command: string,
-  event: string,
-  { folder, host }: { readonly folder: string; readonly host: Host },
-): Promise<Answered> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, { shell: true, cwd: folder, env: { ...host.environment }, timeout: 10_000 });
-    let stdout = '';
-    let stderr = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      stdout += text;
-    });
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      stderr += text;
-    });
-    child.once('error', reject);
-    child.once('close', (code) => resolve({ code, stdout, stderr }));
-    // A hook that ends without reading its input is told by its answer.
-    child.stdin.on('error', () => undefined);
-    child.stdin.end(event);
-  });
 }

@@ -6,12 +6,14 @@ import type { CommandContext } from '../../flags/command.ts';
 import { agents } from '../../guard/hook.ts';
 import { installations, settingsPath } from '../../guard/install.ts';
 import { type Change, installHooks, readHooks, uninstallHooks } from '../../guard/installed.ts';
+import { readOff } from '../../guard/off.ts';
 import { requirePerson } from '../../guard/person.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { printJson, printLines } from '../../terminal/print.ts';
 import { toPrintable } from '../../terminal/text.ts';
 import { isFolder } from '../../workspace/folder.ts';
+import { declareSwitches, describeSwitch } from './guard-off.ts';
 
 const help = `
 Agents: claude-code, codex
@@ -20,6 +22,8 @@ Examples:
   $ holdfast guard install claude-code            for all your projects
   $ holdfast guard install codex --project .      for this project
   $ holdfast guard doctor                         send a denied and an allowed call through the installed hooks
+  $ holdfast guard off --minutes 30               let every call through for a while
+  $ holdfast guard run -- npm test                run a command and tell the guard how it went
   $ holdfast guard uninstall claude-code          put the settings back
 
 Calls are judged by what they do: secrets, destructive commands, what runs by itself, and the guard itself. Each decision is in a log
@@ -30,7 +34,8 @@ interface PlaceFlags {
   readonly json?: boolean | undefined;
 }
 
-export function declare(command: Command, { host, end }: CommandContext): void {
+export function declare(command: Command, context: CommandContext): void {
+  const { host, end } = context;
   command.addHelpText('after', help);
   const place = (name: string, description: string): Command =>
     command
@@ -45,6 +50,16 @@ export function declare(command: Command, { host, end }: CommandContext): void {
   place('uninstall', "take the guard out of an agent's hooks").action(async (agent: string, flags: PlaceFlags) =>
     end(await changeHooks('uninstall', agent, flags, host)),
   );
+  declareSwitches(command, context);
+  command
+    .command('run')
+    .description('run a command and tell the guard its exit code, for agents that report none')
+    .usage('-- <command...>')
+    .argument('<command...>', 'program and arguments, after `--`')
+    .action(async (words: readonly string[]) => {
+      const { runReported } = await import('./guard-run.ts');
+      end(await runReported(words, host));
+    });
   command
     .command('status')
     .description('show which agents are guarded')
@@ -114,16 +129,15 @@ async function showStatus({ json }: { readonly json?: boolean }, host: Host): Pr
       return { agent, path: settingsPath({ agent }, host), guarded: missing.length === 0, missing };
     }),
   );
-  if (json === true) printJson(host, { agents: rows });
+  if (json === true) printJson(host, { agents: rows, offUntilMs: readOff(host, host.clock.now()) ?? null });
   else {
-    printLines(
-      host,
-      rows.map(({ agent, path, guarded, missing }) => {
-        if (guarded) return `${agent}: guarded (${path})`;
-        const none = missing.length === installations[agent]?.events.length;
-        return `${agent}: ${none ? 'not guarded' : `no hook for ${missing.join(', ')}: install it again`}`;
-      }),
-    );
+    const off = describeSwitch(host);
+    const lines = rows.map(({ agent, path, guarded, missing }) => {
+      if (guarded) return `${agent}: guarded (${path})`;
+      const none = missing.length === installations[agent]?.events.length;
+      return `${agent}: ${none ? 'not guarded' : `no hook for ${missing.join(', ')}: install it again`}`;
+    });
+    printLines(host, off === undefined ? lines : [off, ...lines]);
   }
   return 0;
 }

@@ -2,7 +2,8 @@ import { dirname } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
 import { describeThrown } from '@holdfast/core/internal';
 import { type LogFiles, writeAll } from '../../disk/files.ts';
-import { rotate } from './rotate.ts';
+import { lockLog } from './lock.ts';
+import { isSame, rotate } from './rotate.ts';
 import { DiskSync } from './sync.ts';
 
 /** An open, complete and locked log file. */
@@ -21,7 +22,8 @@ export interface OpenFile {
 export class AppendFile {
   readonly #path: string;
   readonly #files: LogFiles;
-  readonly #unlock: () => void;
+  /** Absent while other writers have their turn. */
+  #unlock: (() => void) | undefined;
   readonly #disk: DiskSync | undefined;
   #descriptor: number;
   #size: number;
@@ -38,8 +40,25 @@ export class AppendFile {
     this.#disk = disk ? new DiskSync(files, descriptor) : undefined;
   }
 
-  /** @throws HoldfastError `log.broken`. */
+  /** Gives up the lock until `retake`. */
+  release(): void {
+    const unlock = this.#unlock;
+    this.#unlock = undefined;
+    unlock?.();
+  }
+
+  /** Takes the lock again, unless the file is not as it was left. @throws HoldfastError `log.locked`, `log.unwritable`. */
+  retake(): boolean {
+    this.#unlock ??= lockLog(this.#path, this.#files);
+    if (this.#isAsLeft()) return true;
+    this.release();
+    return false;
+  }
+
+  /** @throws HoldfastError `log.released`, `log.broken`. */
   checkWhole(): void {
+    if (this.#unlock === undefined)
+      throw new HoldfastError('log.released', 'The session log was released for other writers; call `retake` first.');
     const cause = this.#broken ?? this.#disk?.failure;
     if (cause === undefined) return;
     throw new HoldfastError(
@@ -93,8 +112,14 @@ export class AppendFile {
         this.#closeFile(this.#descriptor);
       }
     } finally {
-      this.#unlock();
+      this.release();
     }
+  }
+
+  #isAsLeft(): boolean {
+    if (this.#broken !== undefined || this.#disk?.failure !== undefined) return false;
+    const { size } = this.#files.status(this.#descriptor);
+    return size === this.#size && isSame(this.#path, this.#descriptor, this.#files);
   }
 
   #goOn(descriptor: number, size: number): void {

@@ -4,9 +4,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isPlainObject } from '@holdfast/core/internal';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { createSession } from '../../index.ts';
-import { createJsonlLog, openJsonlLog, readLog } from '../../jsonl.ts';
+import { createJsonlLog, type JsonlLog, openJsonlLog, readLog } from '../../jsonl.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'holdfast-lock-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -144,4 +144,51 @@ test('log.unwritable: the lock cannot be created', async () => {
   expect(() => openJsonlLog(path)).toThrow(
     expect.objectContaining({ code: 'log.unwritable', message: expect.stringContaining('cannot be locked') }),
   );
+});
+
+describe('writers that take turns', () => {
+  const note = { type: 'note' } as const;
+
+  test('a released log is open to others, and retaken if unchanged', async () => {
+    const { path, lock } = await writeLog();
+    const { store } = openJsonlLog(path);
+    store.release();
+    expect(existsSync(lock)).toBe(false);
+    expect(() => store.append(note, 1, 0)).toThrow(expect.objectContaining({ code: 'log.released' }));
+    openJsonlLog(path).store.close();
+    expect(store.retake()).toBe(true);
+    expect(() => openJsonlLog(path)).toThrow(isLocked);
+    store.append(note, 1, 0);
+    store.close();
+    expect(readLog(path)).toMatchObject({ records: [{ seq: 0 }, { seq: 1 }] });
+    expect(readLog(path)).not.toHaveProperty('problem');
+  });
+
+  test.each<[string, (store: JsonlLog) => void]>([
+    ['another record', (store) => store.append(note, 1, 0)],
+    ['a snapshot', (store) => store.append({ type: 'snapshot', sessionId: 's', slices: [] }, 1, 0)],
+  ])('after %s of another writer the log has to be opened again', async (_, write) => {
+    const { path, lock } = await writeLog();
+    const { store } = openJsonlLog(path);
+    store.release();
+    const other = openJsonlLog(path).store;
+    expect(() => store.retake()).toThrow(isLocked);
+    write(other);
+    other.close();
+    expect(store.retake()).toBe(false);
+    expect(existsSync(lock)).toBe(false);
+    store.close();
+  });
+
+  test('a log that was replaced or removed has to be opened again', async () => {
+    const { path } = await writeLog();
+    const { store } = openJsonlLog(path);
+    store.release();
+    const bytes = readFileSync(path);
+    rmSync(path);
+    expect(store.retake()).toBe(false);
+    writeFileSync(path, bytes);
+    expect(store.retake()).toBe(false);
+    store.close();
+  });
 });

@@ -37,11 +37,16 @@ export interface OpenJsonlOptions extends JsonlOptions {
   readonly exposed?: 'report' | 'refuse';
 }
 
+/** The log of one session, for `openSession`. */
+export interface JsonlStore extends SessionLogs {
+  open(): OpenedLog & { readonly store: JsonlLog };
+}
+
 /**
  * Stores one session in a file of JSON lines, for `openSession`: `createJsonlLog` if the file does not exist, else `openJsonlLog`, with
  * their errors.
  */
-export function jsonlStore(path: string, options: OpenJsonlOptions = {}): SessionLogs {
+export function jsonlStore(path: string, options: OpenJsonlOptions = {}): JsonlStore {
   return {
     open: () =>
       openOrBegin(

@@ -59,7 +59,8 @@ function nextOf(path: string): string {
   return `${path}.next`;
 }
 
-function isSame(path: string, descriptor: number, files: LogFiles): boolean {
+/** True if `path` names the open file. */
+export function isSame(path: string, descriptor: number, files: LogFiles): boolean {
   const named = files.find(path);
   const open = files.status(descriptor);
   return named !== undefined && named.ino === open.ino && named.dev === open.dev;

@@ -15,6 +15,14 @@ export interface JsonlLog extends SessionStore {
   readonly path: string;
   read(fromSeq?: number): Iterable<LogRecord>;
   readonly snapshotDue: boolean;
+  /** Lets other processes write to the log until `retake`; meanwhile `append` throws `log.released`. */
+  release(): void;
+  /**
+   * Locks a released log again. False: another process has written to it, or it is broken; it stays released. Close it and open it again.
+   *
+   * @throws HoldfastError `log.locked`, `log.unwritable`, `session.closed`.
+   */
+  retake(): boolean;
 }
 
 export interface JsonlOptions extends SnapshotOptions {
@@ -98,6 +106,11 @@ export function appendRecords({ path, realPath, files, file, place: end, gauge }
         await sync();
       },
     }),
+    release: () => file.release(),
+    retake() {
+      checkOpen();
+      return file.retake();
+    },
     close() {
       // Once: the descriptor may have been reused.
       if (closed) return;

@@ -1,0 +1,55 @@
+import { join } from 'node:path';
+import type { Decision, Policy } from '@holdfast/core';
+import { guardSelf } from '@holdfast/guard';
+import { filesystemGuard } from '@holdfast/pack-filesystem';
+import { releaseOrder } from '@holdfast/pack-release';
+import { shellGuard } from '@holdfast/pack-shell';
+import { observe, packPolicies } from '@holdfast/policy';
+import { userFolder } from '../user/folder.ts';
+import { readOff } from './off.ts';
+import { type GuardHost, guardFolder, homeFolder, resolveLinks } from './place.ts';
+
+const settings = '.claude/settings.json .claude/settings.local.json .codex/hooks.json .codex/config.toml'.split(' ');
+
+export interface GuardRules {
+  readonly agent: string;
+  /** Of the user and the workspace. */
+  readonly rules: readonly Policy[];
+}
+
+/** The policies in force for a call. While the guard is off, they are only observed: the log has what they would have answered. */
+export function guardPolicies({ agent, rules }: GuardRules, host: GuardHost): readonly Policy[] {
+  const [self, ...others] = [...codingPolicies(agent, host), ...rules];
+  const isOff = readOff(host, Date.now()) !== undefined;
+  return self === undefined ? [] : [self, ...(isOff ? others.map(observe) : others)];
+}
+
+/** The preset `coding`: secrets, destructive commands, what runs by itself, checks before a push, and the guard itself. */
+export function codingPolicies(agent: string, host: GuardHost): readonly Policy[] {
+  const home = homeFolder(host);
+  const own = [guardFolder(host), userFolder(host), ...settings.map((path) => join(home, path))];
+  const paths = [...new Set([...own, ...own.map(resolveLinks)])];
+  return [
+    guardSelf({ paths, processes: [process.pid] }),
+    ...packPolicies(filesystemGuard),
+    ...packPolicies(shellGuard),
+    // Its other policy compares versions of files, which a guard does not have: agents do that themselves.
+    ...packPolicies(releaseOrder).flatMap((policy) => (policy.name === 'checks-first' ? namesRun(policy, agent) : [])),
+  ];
+}
+
+/** Codex reports no exit code: the success of a command is known only from the command that runs it. */
+function namesRun(policy: Policy, agent: string): Policy {
+  if (agent !== 'codex') return policy;
+  const hint =
+    'Codex does not report whether a command succeeded: run both in one call, such as `npm test && git push`, or the check alone as `holdfast guard run -- npm test`.';
+  return {
+    ...policy,
+    check(call, context) {
+      const told = (decision: Decision): Decision =>
+        decision.type === 'deny' ? { ...decision, reason: `${decision.reason} ${hint}` } : decision;
+      const decision = policy.check(call, context);
+      return decision instanceof Promise ? decision.then(told) : told(decision);
+    },
+  };
+}

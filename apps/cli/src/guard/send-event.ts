@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+
+/** How a command ended. */
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface SendOptions {
+  readonly folder: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** For its stdin. */
+  readonly input?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** Runs a command by the shell, as an agent runs its hooks and the commands of its model. */
+export function runCommand(command: string, { folder, environment, input = '', signal }: SendOptions): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, { shell: true, cwd: folder, env: { ...environment }, timeout: 30_000, signal });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+    });
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, stdout, stderr }));
+    // A command that ends without reading its input is told by its answer.
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(input);
+  });
+}
+
+export interface ToldCall {
+  readonly session: string;
+  readonly id: string;
+  readonly command: string;
+  readonly folder: string;
+}
+
+/** An event of Claude Code about a shell command; Codex sends the same fields and its turn. */
+export function toEvent(event: string, { session, id, command, folder }: ToldCall, more: object = {}): string {
+  return JSON.stringify({
+    session_id: session,
+    cwd: folder,
+    hook_event_name: event,
+    permission_mode: 'default',
+    tool_name: 'Bash',
+    tool_input: { command },
+    tool_use_id: id,
+    ...more,
+  });
+}
