@@ -14,7 +14,7 @@ const libraries = Object.values(manifest.exports ?? {}).flatMap((target) =>
 const programs = Object.values(manifest.bin ?? {}).map((path) =>
   path.replace('./dist/', './src/').replace(/\.js$/, '.ts'),
 );
-// What a package runs in processes and threads of its own lies beside what it exports.
+// Entry points of processes and threads are built next to the exports.
 const mains = readdirSync('src').filter((name) => name.endsWith('-main.ts'));
 // A hook starts for each call of an agent and outlives this package: a bundle with its dependencies. CommonJS starts faster.
 const hooks = mains.filter((name) => name.endsWith('-hook-main.ts'));

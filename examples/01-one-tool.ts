@@ -1,11 +1,11 @@
-// One tool and the one path that every call takes: strict arguments, a transaction, exactly one outcome.
+// One tool and the path of every call: strict arguments, a transaction, exactly one outcome.
 import assert from 'node:assert/strict';
 import { append, defineSlice, defineTool, toolError, toolOk } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
 import { createSession } from '@holdfast/session';
 import * as v from 'valibot';
 
-// What the session remembers: a list that grows by events.
+// Session state: a list that events append to.
 const orders = defineSlice({
   id: 'shop/orders',
   kind: 'list',
@@ -17,7 +17,7 @@ const stock = new Map([['apple', 5]]);
 
 const placeOrder = defineTool({
   name: 'place_order',
-  description: 'Order pieces of an article that is in stock.',
+  description: 'Order items of an article in stock.',
   inputSchema: v.object({
     article: v.pipe(v.string(), v.minLength(1), v.description('Name of the article')),
     pieces: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 1),
@@ -35,19 +35,19 @@ const session = createSession({ slices: [orders] });
 const call = (input: unknown, name = 'place_order') =>
   executeToolCall({ name, arguments: input }, { tools: [placeOrder], session });
 
-// Arguments may be the model's JSON text. What `execute` gets has passed the schema, defaults filled in.
+// Arguments may be the model's JSON text. `execute` receives validated arguments with defaults filled in.
 const ordered = await call('{"article":"apple"}');
 assert(ordered.kind === 'ok');
 assert.deepEqual(ordered.value, { article: 'apple', pieces: 1 });
 assert.equal(ordered.text, 'Ordered 1 of apple.\n\n{"article":"apple","pieces":1}');
 
-// A failure takes back what the call had dispatched before it failed.
+// A failure rolls back the events that the call dispatched.
 const soldOut = await call({ article: 'apple', pieces: 9 });
 assert(soldOut.kind === 'failed');
 assert.equal(soldOut.code, 'shop.sold_out');
 assert.deepEqual(session.read(orders).toArray(), [{ article: 'apple', pieces: 1 }]);
 
-// What does not fit never reaches the tool, and the model is told why.
+// Invalid arguments never reach the tool, and the model receives the reason.
 const misspelt = await call({ article: 'apple', amount: 2 });
 assert(misspelt.kind === 'invalid');
 assert.match(misspelt.text, /amount/);

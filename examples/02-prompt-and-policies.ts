@@ -1,4 +1,4 @@
-// A prompt carries its tools and the policies that guard them. A denied call goes back to the model, which recovers.
+// A prompt with tools and the policies that guard them. The model recovers from a denied call.
 import assert from 'node:assert/strict';
 import { defineTool, type ToolCallEndEvent, toolOk } from '@holdfast/core';
 import { runAgent } from '@holdfast/executor';
@@ -41,7 +41,7 @@ const prompt = createPrompt({
   ],
 }).bind({ version: '1.2.0' });
 
-// A scripted model makes every run the same. This one is hasty: it deploys first and writes before it has read.
+// A scripted model is deterministic. This one is hasty: it deploys first and writes before reading.
 const write = { name: 'write_file', arguments: { path: 'CHANGES.md', content: '# 1.2.0\n# 1.1.0\n' } };
 const model = scriptedModel([
   { calls: [{ name: 'deploy', arguments: {} }, write] },
@@ -72,4 +72,4 @@ assert.deepEqual(
 assert.match(ended[0]?.outcome.text ?? '', /build/);
 assert.equal(await filesystem.readOnly.readText('CHANGES.md'), '# 1.2.0\n# 1.1.0\n');
 
-console.log('deployed only after lint and build, and the change log was read before it was changed');
+console.log('deployed only after lint and build; the change log was read before it was changed');

@@ -1,5 +1,5 @@
-// Tools from a folder of plain files. Their metadata is read without running them, each runs in a process of its own, and the
-// offline model, which is a set of rules and no LLM, chooses among tools that it has never seen.
+// Tools from a folder of plain files. Metadata is read without running them, each runs in its own process, and the
+// offline model, a set of rules and not an LLM, chooses among tools that it has never seen.
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { offlineModel } from '@holdfast/adapter-offline';

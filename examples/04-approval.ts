@@ -1,4 +1,4 @@
-// A dangerous tool waits for a person. Without an answer nothing runs; unattended, the answer is no.
+// A dangerous tool waits for approval. Without an answer nothing runs; an unattended run denies the call.
 import assert from 'node:assert/strict';
 import { type ApprovalAnswer, defineTool, toolOk } from '@holdfast/core';
 import { type CallOptions, executeToolCall } from '@holdfast/executor';
@@ -24,31 +24,31 @@ const send = (customer: string, more: Partial<CallOptions> = {}) => {
   return executeToolCall(call, { tools: [sendInvoice], session, ...more });
 };
 
-// Nobody is there to ask: the call waits, with what a person needs to know. Nothing has run.
+// No approver: the call is suspended with the details that a person needs. Nothing has run.
 const waiting = await send('Ada');
 assert(waiting.kind === 'suspended');
 assert.deepEqual(waiting.pending[0]?.input, { customer: 'Ada', euros: 40 });
 assert.equal(waiting.pending[0]?.dangerous, true);
 
-// Unattended, to ask is to deny.
+// In an unattended run, calls that need approval are denied.
 const unattended = await send('Ada', { unattended: true });
 assert.equal(unattended.kind, 'denied');
 
-// A person says no, with a reason that goes back to the model.
+// A person denies, with a reason for the model.
 const no: ApprovalAnswer = { type: 'deny', reason: 'Ada has paid already.' };
 const denied = await send('Ada', { approve: () => no });
 assert(denied.kind === 'denied');
 assert.match(denied.text, /paid already/);
 assert.deepEqual(sent, []);
 
-// A person says yes, once.
+// A person approves once.
 const approved = await send('Ben', { approve: () => ({ type: 'approve' }) });
 assert.equal(approved.kind, 'ok');
 assert.equal((await send('Cleo')).kind, 'suspended');
 
-// Or yes for the rest of the session: a grant, after which nobody is asked.
+// Or approves for the rest of the session: a grant.
 await send('Cleo', { approve: () => ({ type: 'approve', grant: true }) });
 assert.equal((await send('Dan')).kind, 'ok');
 assert.deepEqual(sent, ['Ben', 'Cleo', 'Dan']);
 
-console.log('nothing was sent before a person had said yes');
+console.log('nothing was sent without approval');

@@ -1,4 +1,4 @@
-// From a tool to an answer: what the README shows.
+// From a tool to an answer: the program of the README.
 import assert from 'node:assert/strict';
 import { offlineModel } from '@holdfast/adapter-offline';
 import { callBudget, defineTool, runAgent } from '@holdfast/kit';

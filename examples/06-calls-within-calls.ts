@@ -1,4 +1,4 @@
-// A tool that calls others: what they did counts when it succeeds, and the log alone tells and rebuilds all of it.
+// A tool that calls others: their effects are kept only if it succeeds, and the log records and rebuilds everything.
 import assert from 'node:assert/strict';
 import { append, defineSlice, defineTool, toolError, toolOk } from '@holdfast/core';
 import { createBudget, executeToolCall } from '@holdfast/executor';
@@ -53,12 +53,12 @@ const bookAll = (id: string, parts: readonly string[]) =>
 assert.equal((await bookAll('a', ['flight', 'hotel'])).kind, 'ok');
 assert.equal((await bookAll('b', ['train', 'moon hotel'])).kind, 'failed');
 
-// The train had been booked; it went with the trip that failed.
+// The train was booked, and rolled back with the failed trip.
 assert.deepEqual(session.read(bookings).toArray(), ['flight', 'hotel']);
 assert.equal(await filesystem.readOnly.stat('vouchers/train.txt'), undefined);
 assert.equal(budget.used.calls, 6);
 
-// The log says so too, call by call, and is enough to have the session again.
+// The log records every call, and is enough to rebuild the session.
 const [use] = explainCall(store.records, 'b')?.uses ?? [];
 assert.deepEqual(
   use?.nested.map(({ callId, end, changed }) => [callId, end?.outcome.kind, changed.kept]),
@@ -69,4 +69,4 @@ assert.deepEqual(
 );
 const rebuilt = replay(store.records, { slices: [bookings] });
 assert.deepEqual(rebuilt.read(bookings).toArray(), ['flight', 'hotel']);
-console.log('one trip is booked whole, the other not at all');
+console.log('one trip is fully booked, the other not at all');

@@ -1,4 +1,4 @@
-// A run is killed while its approved deploy is under way. After a restart the log alone is enough to finish it, deployed once.
+// A run is killed during its approved deploy. After a restart the log is enough to finish it, deployed once.
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ import * as v from 'valibot';
 const [role = 'main', folder = mkdtempSync(join(tmpdir(), 'holdfast-'))] = process.argv.slice(2);
 const log = join(folder, 'session.jsonl');
 
-/** The world. Asked twice with one key, it deploys once. Answers whether it was the first time. */
+/** The outside world: deploys once per key. Returns true for the first request. */
 function ship(key: string, version: string): boolean {
   const path = join(folder, `${encodeURIComponent(key)}.deployed`);
   const first = !existsSync(path);
@@ -34,12 +34,12 @@ const deploy = defineTool({
   async execute({ version }, { idempotencyKey }) {
     const first = ship(idempotencyKey, version);
     process.send?.('under way');
-    // Word that never comes: the process is killed here.
+    // Never resolves: the process is killed here.
     if (role === 'worker') await once(process, 'message');
     return toolOk({ version, first }, `Version ${version} is deployed.`);
   },
 });
-const release = { title: 'Release', template: 'Deploy what you are asked to.', tools: [deploy] };
+const release = { title: 'Release', template: 'Deploy the requested version.', tools: [deploy] };
 const prompt = createPrompt({ key: 'deploy', sections: [section(release)] });
 
 if (role === 'worker') {
@@ -56,7 +56,7 @@ await once(worker, 'message');
 worker.kill('SIGKILL');
 assert.deepEqual(await ended, [null, 'SIGKILL']);
 
-// What the other process had done is in its log; its lock is taken over.
+// The log holds the work of the other process; its lock is taken over.
 const session = await openSession(jsonlStore(log));
 const { runs, calls } = session.openWork();
 assert.equal(runs.length, 1);
@@ -65,7 +65,7 @@ assert.deepEqual(
   [['deploy', 'keyed', true]],
 );
 
-// Nobody is asked again, and the deploy runs again with the key that it had.
+// The approval still holds, and the deploy runs again with the same key.
 const model = scriptedModel([{ text: 'Version 1.2.0 is out.' }]);
 const { status, text, outcomes } = await resumeRun({ model, prompt, session }).result;
 await session.close();
@@ -73,4 +73,4 @@ assert.deepEqual([status, text], ['completed', 'Version 1.2.0 is out.']);
 assert.deepEqual(outcomes[0]?.value, { version: '1.2.0', first: false });
 assert.equal(model.requests[0]?.messages.at(-1)?.role, 'tool');
 rmSync(folder, { recursive: true });
-console.log('killed in the middle, gone on with after a restart: deployed once, and the model was told');
+console.log('killed during a deploy and resumed after a restart: deployed once, and the model received the result');

@@ -1,4 +1,4 @@
-// Five calls of one message wait for a person. Three answers come from another process, in any order; each call runs once.
+// Five calls of one message wait for approval. Three answers come from another process, in any order; each call runs once.
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -27,7 +27,7 @@ async function answer(session: Session, customer: string, said: ApprovalAnswer):
   await answerApproval(session, question, said, { by: role });
 }
 
-// The other process needs the log, and neither the tools nor the model.
+// The other process needs the log, but neither tools nor model.
 if (role === 'elsewhere') {
   const session = await open();
   assert.deepEqual(pendingApprovals(session).map(customerOf), ['Ada', 'Ben', 'Cleo', 'Dan', 'Eve']);
@@ -57,7 +57,7 @@ assert.equal(asked.status, 'suspended');
 await first.close();
 assert.deepEqual(await once(fork(import.meta.filename, ['elsewhere', folder]), 'exit'), [0, null]);
 
-// Calls run in the order of the message: Cleo's is approved and waits, because Ben's before it does.
+// Calls run in message order: Cleo's is approved, but waits for Ben's.
 const session = await open();
 const waiting = await resumeRun({ model, prompt, session }).result;
 assert.equal(waiting.status, 'suspended');
@@ -72,6 +72,4 @@ assert.deepEqual(sent, ['Ada', 'Ben', 'Cleo', 'Dan']);
 assert.deepEqual([outcomes.length, outcomes[4]?.kind], [5, 'denied']);
 assert.match(outcomes[4]?.text ?? '', /Eve has paid/);
 rmSync(folder, { recursive: true });
-console.log(
-  'three of five answers came from elsewhere; four invoices were sent, each once, and the denied call cost no other',
-);
+console.log('three of five answers came from another process; four invoices were sent once each; one call was denied');

@@ -1,4 +1,4 @@
-// A process ends in the middle of a transfer that may not be repeated. What came of it, the bank may know, or a person, or nobody.
+// A process dies during a transfer that must not be repeated. The bank may know its outcome, or a person, or no one.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -22,7 +22,7 @@ const transfer = defineTool({
   repeat: 'never',
   execute({ to, euros }, { idempotencyKey }) {
     appendFileSync(statement, `${idempotencyKey} ${to} ${euros}\n`);
-    // The money is on its way, and there is nobody left to say so.
+    // The money is on its way, but the process dies before it can report that.
     process.kill(process.pid, 'SIGKILL');
     return toolOk({ euros });
   },
@@ -41,21 +41,21 @@ if (dying !== undefined) {
   throw new Error('The process was not killed.');
 }
 
-/** Lets a process die in the middle of its transfer; answers its session, opened again. */
+/** Kills a process during its transfer and returns its reopened session. */
 async function dieAndReopen(name: string): Promise<Session> {
   const { signal } = spawnSync(process.execPath, [...process.execArgv, import.meta.filename, folder, name]);
   assert.equal(signal, 'SIGKILL');
   return openSession(jsonlStore(logOf(name)), { id: name });
 }
 
-// Nobody knows: in doubt, and that is said once. It is not run again, now or later.
+// Unknown: in doubt, reported once. The call never runs again.
 const first = await dieAndReopen('first');
 const [doubt, ...others] = (await recoverSession({ tools: [transfer], session: first })).outcomes;
 assert.deepEqual([doubt?.kind, doubt?.code, others], ['in-doubt', 'call.interrupted', []]);
 assert.match(doubt?.text ?? '', /Find out before calling it again. The bank is closed./);
 assert.deepEqual((await recoverSession({ tools: [transfer], session: first })).outcomes, []);
 
-// A person knows, and says so before the session is recovered.
+// A person knows, and settles the call before recovery.
 const second = await dieAndReopen('second');
 const [interrupted] = second.openWork().calls;
 assert.deepEqual([interrupted?.callId, interrupted?.start?.input], ['rent', { to: 'landlord', euros: 900 }]);
@@ -63,7 +63,7 @@ await resolveCall(second, 'rent', { type: 'done', value: { euros: 900 } }, { by:
 const [told] = (await recoverSession({ tools: [transfer], session: second })).outcomes;
 assert.deepEqual([told?.kind, told?.value], ['ok', { euros: 900 }]);
 
-// The bank knows: the tool's own `probe` asks it by the key of the call.
+// The bank knows: the tool's `probe` asks it by the call's key.
 bank.open = true;
 const third = await dieAndReopen('third');
 const [probed] = (await recoverSession({ tools: [transfer], session: third })).outcomes;
@@ -73,5 +73,5 @@ assert.equal(readFileSync(statement, 'utf8').split('\n').length - 1, 3);
 for (const session of [first, second, third]) await session.close();
 rmSync(folder, { recursive: true });
 console.log(
-  'three transfers were cut off, none was sent twice: one is in doubt, a person and the bank knew about the others',
+  'three transfers were interrupted, none was sent twice: one is in doubt, a person and the bank settled the others',
 );

@@ -1,4 +1,4 @@
-// One prompt for two shops: parameters with defaults, a section that is there only where it applies, examples for the model.
+// One prompt for two shops: parameters with defaults, a conditional section, examples for the model.
 import assert from 'node:assert/strict';
 import { defineTool, isHoldfastError, toolOk } from '@holdfast/core';
 import { runAgent } from '@holdfast/executor';
@@ -43,7 +43,7 @@ const support = createPrompt({
     }),
     markdownSection({
       title: 'Orders',
-      template: 'Look an order up before you speak of it.',
+      template: 'Look up an order before you answer questions about it.',
       tools: [findOrder],
       taskExamples: [{ objective: 'Where is order A-7?', steps: [{ ...sent, tool: 'find_order' }], outcome: 'Sent.' }],
     }),
@@ -57,7 +57,7 @@ assert.match(text, /within 14 days\. Postage is up to \$5\./);
 assert.match(text, /Example of a task: Where is order A-7\?/);
 assert.equal(toolParamDescriptions.get('find_order')?.get('number')?.description, 'As on the invoice');
 
-// A later value replaces an earlier one. Where no returns are taken their section is gone; the number of the next one stays.
+// A later value replaces an earlier one. Without returns their section is omitted; the next section keeps its number.
 const books = teas.bind({ shop: 'Books', language: 'Dutch', days: 0 }).render().text;
 assert.match(books, /You answer for Books\. Answer in Dutch\.\n\n### 1\.2\. Tone \(role\.tone\)/);
 assert.throws(
@@ -69,4 +69,4 @@ const model = scriptedModel([{ calls: [{ name: 'find_order', arguments: { number
 const run = runAgent({ model, prompt: teas, session: createSession(), input: 'Where is A-9?' });
 assert.equal((await run.result).status, 'completed');
 assert.equal(model.requests[0]?.messages[0]?.role === 'system' && model.requests[0].messages[0].text, text);
-console.log('one prompt served two shops, with what applies to each, and the model got exactly what was rendered');
+console.log('one prompt served two shops, and the model received exactly the rendered text');

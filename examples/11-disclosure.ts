@@ -1,4 +1,4 @@
-// A long prompt begins short. The model opens the section that it needs, gets its tools and is held to its policy at once.
+// A long prompt starts short. The model opens a section when it needs it; its tools and policy apply at once.
 import assert from 'node:assert/strict';
 import { defineTool, toolOk, visibilityExpansionRequired } from '@holdfast/core';
 import { runAgent } from '@holdfast/executor';
@@ -9,10 +9,10 @@ import { scriptedModel } from '@holdfast/testing';
 
 const step = (name: string) =>
   defineTool({ name, description: `Do the step "${name}".`, effects: 'state', execute: () => toolOk(name) });
-// Opens what it needs, and the model goes on with the instructions there.
+// Opens a section, and the model continues with its instructions.
 const rollBack = defineTool({
   name: 'roll_back',
-  description: 'Take the last release back.',
+  description: 'Roll back the last release.',
   effects: 'state',
   execute: () => {
     throw visibilityExpansionRequired(['incidents']);
@@ -28,7 +28,7 @@ const prompt = createPrompt({
       title: 'Release',
       summary: 'How a version is built and deployed.',
       visibility: 'summary',
-      template: 'Build first; deploy what was built.',
+      template: 'Build first, then deploy the build.',
       tools: [step('build'), step('deploy')],
       policies: [sequentialDependency({ deploy: ['build'] })],
     }),
@@ -67,12 +67,12 @@ assert.deepEqual(toolsOf(0), ['roll_back', 'open_sections', 'read_section']);
 assert.deepEqual(toolsOf(2), ['roll_back', 'build', 'deploy', 'open_sections', 'read_section']);
 assert.deepEqual(toolsOf(6), ['roll_back', 'build', 'deploy', 'write_down', 'read_section']);
 
-// Only the first message has changed; the conversation goes on.
+// Only the first message changed; the conversation continues.
 const [before, after] = [model.requests[1], model.requests[2]];
 assert.notDeepEqual(after?.messages[0], before?.messages[0]);
 assert.deepEqual(after?.messages.slice(1, 4), before?.messages.slice(1));
 
-// What was opened stays open in the session, until the host closes it.
+// Opened sections stay open in the session until the host closes them.
 session.dispatch(clearSections(prompt));
 assert.match(prompt.render({ session }).text, /How a version is built and deployed/);
 console.log('a section was read, one was opened by the model and one by a tool; its policy held from then on');

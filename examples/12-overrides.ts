@@ -1,4 +1,4 @@
-// Who writes the words need not be who writes the program: texts come from a file, and one whose original has changed is left out.
+// Prompt texts can be edited outside the code: they come from a file, and an override whose original has changed is skipped.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,13 +29,13 @@ const createSupport = (role: string) =>
   });
 const prompt = createSupport('You work for $shop.');
 
-// Without a folder it is `.holdfast/overrides`, to be committed with the code.
+// The default folder is `.holdfast/overrides`, committed with the code.
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-'));
 const store = fileOverrides(folder);
 assert.equal((await seedOverrides(prompt, { store })).created, true);
 assert.equal((await seedOverrides(prompt, { store })).created, false);
 
-// A person edits the file: the role, what a model is told of the tool, and a section that the code keeps to itself.
+// A person edits the file: the role, the tool's description, and a section that the code locks.
 const path = join(folder, 'examples', 'support', 'latest.json');
 const document = JSON.parse(readFileSync(path, 'utf8'));
 assert.deepEqual(Object.keys(document.sections), ['role']);
@@ -51,7 +51,7 @@ const loaded = await loadOverrides(prompt, { store });
 assert.deepEqual(edited(loaded.applied), ['role: body', 'search: description', 'search: parameters.words']);
 assert.deepEqual(edited(loaded.unknown), ['law: body']);
 
-// The model is told the new words; calls are what they were.
+// The model sees the new texts; calls do not change.
 const call = { name: 'search', arguments: { words: 'tea' } };
 const model = scriptedModel([{ calls: [call] }, { text: 'On page 7.' }]);
 const bound = loaded.prompt.bind({ shop: 'Tea & Co.' });
@@ -62,11 +62,9 @@ assert.match(request?.messages[0]?.text ?? '', /You are the voice of Tea & Co\.[
 assert.equal(request?.tools[0]?.description, 'Search all 900 pages of the manual.');
 assert.match(JSON.stringify(request?.tools[0]?.inputSchema), /One or two words/);
 
-// The code says something else now: nobody knows whether the override still fits, so it waits until somebody has looked.
+// The code has changed: the override may no longer fit, so it is skipped until a person reviews it.
 const later = await loadOverrides(createSupport('You work for $shop, and answer in Dutch.'), { store });
 assert.deepEqual(edited(later.stale), ['role: body']);
 assert.match(later.prompt.bind({ shop: 'Books' }).render().text, /answer in Dutch/);
 rmSync(folder, { recursive: true });
-console.log(
-  'three texts came from a file, one that is locked stayed, and one was left out when its original had changed',
-);
+console.log('three texts came from a file, a locked one stayed, and one was skipped after its original changed');

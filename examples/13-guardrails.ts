@@ -1,4 +1,4 @@
-// What keeps a run on course: it is told things in time, sent back until the file is there, and its answer has to fit a schema.
+// Guardrails of a run: timely feedback, a required file, and an answer that must match a schema.
 import assert from 'node:assert/strict';
 import type { FeedbackEvent } from '@holdfast/core';
 import { runAgent } from '@holdfast/executor';
@@ -64,4 +64,4 @@ assert.deepEqual(
 );
 // `output` has the type of the schema.
 const verdict: 'good' | 'bad' | undefined = output?.verdict;
-console.log(`${verdict}: told four things in time, the model wrote the report first and then said what was asked for`);
+console.log(`${verdict}: after four pieces of feedback the model wrote the report, then answered in the required form`);

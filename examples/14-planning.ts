@@ -1,4 +1,4 @@
-// A model plans its work, is sent back while steps are open, and finishes. The plan is state: it rolls back and it is in the log.
+// A model plans its work, must continue while steps are open, and finishes. The plan is state: it rolls back and is logged.
 import assert from 'node:assert/strict';
 import { defineTool, toolOk } from '@holdfast/core';
 import { runAgent } from '@holdfast/executor';
@@ -21,7 +21,7 @@ const prompt = createPrompt({
   key: 'planning',
   sections: [
     markdownSection({ title: 'Goal', template: 'Write the manual.', tools: [write] }),
-    // All strategies have the same tools and rules; one of your own adds its guidance.
+    // All strategies share tools and rules; a custom one adds guidance.
     planningSection({ strategy: defineStrategy({ name: 'outline', guidance: ['One step for each chapter.'] }) }),
   ],
   completion: planCompleted(),
@@ -32,7 +32,7 @@ const call = (name: string, input: object) => ({ name, arguments: JSON.stringify
 const setUp = call('planning_setup_plan', { objective: 'A manual', initial_steps: ['Install', 'Use'] });
 const done = (id: number) => call('planning_update_step', { step_id: id, status: 'done' });
 const model = scriptedModel([
-  { calls: [done(1)] }, // There is no plan yet, which the answer says.
+  { calls: [done(1)] }, // Fails: there is no plan yet.
   { calls: [setUp, call('planning_add_step', { steps: ['Repair'] })] },
   {
     calls: [call('write_chapter', { chapter: 'Install' }), done(1), call('write_chapter', { chapter: 'Use' }), done(2)],
@@ -49,7 +49,7 @@ assert.deepEqual([outcomes[0]?.kind, outcomes[0]?.code], ['failed', 'planning.no
 assert.match(outcomes[0]?.text ?? '', /Set one up with `planning_setup_plan`/);
 assert.ok(outcomes.slice(1).every(({ kind }) => kind === 'ok'));
 
-// What sent it back names the step.
+// The feedback names the open step.
 assert.match(model.requests.at(-2)?.messages.at(-1)?.text ?? '', /Still open: 3 \(Repair\)/);
 
 const plan = session.read(planSlice);
@@ -61,7 +61,7 @@ assert.equal(
   [x] 2. Use
   [x] 3. Repair`,
 );
-// A log is enough to rebuild it.
+// The log is enough to rebuild the plan.
 assert.deepEqual(replay([...session.records()], { slices: [planSlice] }).read(planSlice), plan);
 
 console.log(renderPlan(plan, { color: process.stdout.isTTY === true }));

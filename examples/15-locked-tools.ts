@@ -1,5 +1,5 @@
-// A lock says which tool files may run, down to the byte and with what they import. What was changed since does not run until
-// somebody has looked at it and accepted it; what runs is a copy of the bytes that were compared.
+// A lock pins tool files and their imports byte by byte. A changed file does not run until a person
+// has reviewed and accepted it. Holdfast runs a copy of the verified bytes.
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ try {
   await setRate('19');
   await (await compareLock(folder, { lock })).accept();
 
-  // As locked: it runs.
+  // Unchanged: it runs.
   const first = await loadTools(folder, { lock });
   assert.deepEqual(first.diagnostics, []);
   const call = { name: 'add_tax', arguments: { price: 100 } };
@@ -37,7 +37,7 @@ try {
   assert(before.kind === 'ok');
   assert.equal(before.value, 119);
 
-  // Swapped after it was loaded, in a file that the tool only imports: what runs is what was locked.
+  // An imported file is swapped after loading: the locked version runs.
   await first.close();
   const second = await loadTools(folder, { lock });
   await setRate('0; process.exit(1)');
@@ -46,13 +46,13 @@ try {
   assert.equal(swapped.value, 119);
   await second.close();
 
-  // Loaded anew it is refused, with what differs; the other tools of a folder would still be there.
+  // Reloading refuses it and lists the differences; other tools of the folder stay available.
   const third = await loadTools(folder, { lock });
   assert.deepEqual(third.tools, []);
   assert.equal(third.diagnostics[0]?.code, 'tool.lock.changed');
   assert.match(third.diagnostics[0].message, /src\/rate\.mjs/);
 
-  // Somebody looks at the lines, puts the file right, and accepts it.
+  // A person reviews the lines, fixes the file, and accepts it.
   await setRate('7');
   const comparison = await compareLock(folder, { lock });
   assert.deepEqual(
@@ -72,4 +72,4 @@ try {
   await rm(project, { recursive: true });
 }
 
-console.log('nothing ran that nobody had looked at');
+console.log('no unreviewed code ran');

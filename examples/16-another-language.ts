@@ -1,5 +1,5 @@
-// Tools in other languages: a program that a .tool.json describes, and a Python file with METADATA. They are checked, locked and
-// called like any other; where there is no Python, its file is left out and says so.
+// Tools in other languages: a program with a .tool.json file, and a Python file with METADATA. They are checked, locked and
+// called like any other. Without Python its file is skipped with a diagnostic.
 import assert from 'node:assert/strict';
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,14 +14,14 @@ const project = await mkdtemp(join(tmpdir(), 'holdfast-another-language-'));
 const folder = join(project, 'tools');
 const lock = join(project, 'holdfast.lock');
 await cp(fileURLToPath(new URL('other-languages', import.meta.url)), folder, { recursive: true });
-// Without the language such a file is left out, and the diagnostic `tool.language.missing` says so.
+// Without the language the file is skipped with the diagnostic `tool.language.missing`.
 const options = { lock, languages: [python()] };
 await (await compareLock(folder, options)).accept();
 
 const { tools, diagnostics, close } = await loadTools(folder, options);
 const session = createSession();
 try {
-  // A shell script, which gets its arguments on standard input and answers on standard output.
+  // A shell script that reads arguments from standard input and writes its result to standard output.
   const machine = await executeToolCall({ name: 'machine', arguments: {} }, { tools, session });
   assert(machine.kind === 'ok');
   console.log(`machine: ${machine.text}`);
@@ -31,7 +31,7 @@ try {
       tools.map(({ name }) => name),
       ['machine'],
     );
-    console.log('There is no Python here: median.py was left out.');
+    console.log('Python is not installed: median.py was skipped.');
   } else {
     assert.deepEqual(diagnostics, []);
     const call = { name: 'median', arguments: { text: '4, 1, 3.5' } };
@@ -40,12 +40,12 @@ try {
     assert.deepEqual(median.value, { count: 3, median: 3.5 });
     console.log(`median: ${median.text}`);
 
-    // What is raised is the tool's failure; a model gets its words and no traceback.
+    // An exception fails the call; the model receives its message without the traceback.
     const failed = await executeToolCall({ name: 'median', arguments: { text: 'one, two' } }, { tools, session });
     assert(failed.kind === 'failed');
     assert.match(failed.text, /^ValueError: only numbers, parted by commas: could not convert string to float: 'one'/);
 
-    // A module that the file imports was swapped: what runs is what was locked.
+    // An imported module was swapped: the locked version runs.
     await writeFile(join(folder, '_numbers.py'), 'raise SystemExit("not this one")\n');
     const swapped = await executeToolCall(call, { tools, session });
     assert(swapped.kind === 'ok');

@@ -1,5 +1,5 @@
-// A folder of tool files that somebody is still writing: its tools are replaced as a whole, a call goes on with the version that it began
-// with, and a file that breaks keeps the tool that it last had.
+// A folder of tool files in development: its tools are replaced atomically, a call finishes with the version that it started
+// with, and a broken file keeps its last working tool.
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ const save = (greeting: string): Promise<void> =>
   writeFile(
     join(folder, 'greet.mjs'),
     `export const METADATA = {
-  name: 'greet', function: 'greet', description: 'Greet somebody.', dangerous: false,
+  name: 'greet', function: 'greet', description: 'Greet a person.', dangerous: false,
   parameters: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
 };
 export const greet = ({ name }) => \`${greeting} \${name}\`;
@@ -26,7 +26,7 @@ export const greet = ({ name }) => \`${greeting} \${name}\`;
 await mkdir(folder);
 await save('Hello');
 let told = (_reload: ToolReload): void => undefined;
-/** The next reload that is so; a file may well be read while it is being written. */
+/** Waits for a reload that matches: a file may be read while it is being written. */
 const nextReload = (isWanted: (reload: ToolReload) => boolean): Promise<void> =>
   new Promise((resolve) => {
     told = (reload) => {
@@ -45,21 +45,21 @@ try {
   const first = watched.tools;
   assert.equal(await greet(), 'Hello Ada');
 
-  // Saved: the next run asks for `watched.tools` again. One that is under way has the tools that it began with.
+  // Saved: the next run reads `watched.tools` again. A running one keeps its tools.
   let reload = nextReload(({ changed }) => changed.includes('greet'));
   await save('Good morning,');
   await reload;
   assert.equal(await greet(), 'Good morning, Ada');
   assert.equal(await greet(first), 'Hello Ada');
 
-  // Half a file: the tool stays as it was, and the diagnostics say why.
+  // Half a file: the old tool stays, and the diagnostics say why.
   reload = nextReload(({ kept }) => kept.includes('greet'));
   await writeFile(join(folder, 'greet.mjs'), 'export const METADATA = {');
   await reload;
   assert.equal(await greet(), 'Good morning, Ada');
   assert(watched.diagnostics.some(({ code }) => code === 'tool.watch.kept'));
 
-  // Where the system does not tell of changes, as on many network drives, somebody asks.
+  // If the system does not report changes, as on many network drives, reload explicitly.
   await rm(join(folder, 'greet.mjs'));
   await watched.reload();
   assert.deepEqual(watched.tools, []);
@@ -68,4 +68,4 @@ try {
   await rm(project, { recursive: true });
 }
 
-console.log('three versions, one of them half, and no restart');
+console.log('three versions, one of them incomplete, and no restart');

@@ -1,4 +1,4 @@
-// Two plugins that both want to push, a pack that guards them all, and a registry that says whose each name is and where it came from.
+// Two plugins with a push tool, a pack that guards both, and a registry that records the owner and source of each name.
 import assert from 'node:assert/strict';
 import { definePack, definePlugin, defineTool, isHoldfastError, type Tool } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
@@ -17,7 +17,7 @@ const git = definePlugin({
   description: 'Works with git.',
   holdfast: '>=0.0.0',
   tools: [say('push', 'git push'), say('test', 'git test')],
-  // About its own tools, whatever they are called in the end.
+  // Applies to the plugin's own tools, even if they are renamed.
   policies: [sequentialDependency({ push: ['test'] })],
 });
 const hg = definePlugin({
@@ -40,7 +40,7 @@ const freeze = definePack({
   policies: ({ frozen }) => (frozen.length === 0 ? [] : [denyTools(frozen)]),
 });
 
-// Two owners of one name are refused, and both are named.
+// A name with two owners is refused; the error names both.
 const config = { remote: 'https://hg.example.com' };
 assert.throws(
   () => createRegistry().use(git).use(hg, { config }),
@@ -63,7 +63,7 @@ assert.equal(await call(plugins, 'git_push'), 'denied');
 assert.equal(await call(plugins, 'git_test'), 'git test');
 assert.equal(await call(plugins, 'git_push'), 'git push');
 assert.equal(await call(plugins, 'push'), 'hg push https://hg.example.com');
-// A registry never changes: the same plugins under a pack are another one.
+// A registry is immutable: adding a pack creates another one.
 assert.equal(await call(plugins.use(freeze, { preset: 'strict' }), 'push'), 'denied');
 assert.equal(await call(plugins, 'push'), 'hg push https://hg.example.com');
 

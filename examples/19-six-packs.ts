@@ -1,4 +1,4 @@
-// Six packs in force at once: what each of them is against is denied, with its reason, and everything else goes on.
+// Six packs at once: each denies its own risks with a reason, and other calls run.
 import assert from 'node:assert/strict';
 import { defineTool, type Tool } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
@@ -14,7 +14,7 @@ import { createRegistry } from '@holdfast/registry';
 import { jsonSchema } from '@holdfast/schema/json';
 import { createSession } from '@holdfast/session';
 
-// They do nothing: the example is about who may call them.
+// They do nothing: the example is about which calls may run.
 const actions = ['run_command', 'fetch_url'].map(
   (name): Tool =>
     defineTool({
@@ -45,11 +45,11 @@ const options = {
   policies: registry.policies,
   resources: { filesystem: memoryFilesystem(files) },
   facts,
-  // Nobody is there to be asked: who would be asked for is denied.
+  // Unattended: calls that need approval are denied.
   unattended: true,
 };
 
-/** Makes a call, and says which packs were against it. */
+/** Makes a call and returns the packs that denied it. */
 async function call(name: string, input: object): Promise<string> {
   const against: string[] = [];
   const outcome = await executeToolCall(
@@ -77,4 +77,4 @@ assert.equal(await call('run_command', { command: 'npm test' }), 'ok');
 assert.equal(await call('run_command', { command: 'make deploy' }), 'ok');
 assert.match(await call('run_command', { command: 'git commit -m Tea' }), /host\/approvals-/);
 assert.match(await call('read_file', { path: 'notes.txt' }), /^host\/budgets-/);
-console.log('six packs, and each was against what it is there for');
+console.log('six packs, and each denied the risk that it guards');

@@ -1,4 +1,4 @@
-// Plans are checked as a whole before anything runs: a good one is frozen and has a digest, a bad one gets all its faults at once.
+// Plans are checked as a whole before anything runs: a valid plan is frozen and has a digest; an invalid one returns all its problems at once.
 import assert from 'node:assert/strict';
 import { defineTool } from '@holdfast/core';
 import { checkPlan } from '@holdfast/orchestrator';
@@ -21,7 +21,7 @@ const summarise = defineTool({
 });
 const options = { tools: [search, summarise] };
 
-// As a planner writes it: two searches that wait for nothing, and one node that needs both.
+// A planner's output: two independent searches, and a node that needs both.
 const written = {
   status: 'success',
   nodes: [
@@ -35,18 +35,18 @@ const good = await checkPlan(written, options);
 assert.equal(good.type, 'valid');
 assert.deepEqual(good.checked.plan.nodes[2]?.depends_on, [0, 1]);
 
-// The same plan as another runtime wrote it, and as we write it: one digest.
+// The same plan written by another runtime has the same digest.
 const nodes = written.nodes.map((node) => ({ ...node, _normalized_deps: [] }));
 const other = await checkPlan(JSON.stringify({ nodes, final_output_node: 2 }), options);
 const again = await checkPlan(good.checked.plan, options);
 assert.equal(other.type === 'valid' && other.checked.digest, good.checked.digest);
 assert.equal(again.type === 'valid' && again.checked.digest, good.checked.digest);
 
-// What somebody does to the source later is not done to the plan.
+// Later changes of the source do not affect the plan.
 written.nodes.length = 0;
 assert.equal(good.checked.plan.nodes.length, 3);
 
-// Everything that is wrong, at once, with places that a model can go to.
+// All problems at once, with paths that a model can follow.
 const bad = await checkPlan(
   {
     nodes: [

@@ -1,4 +1,4 @@
-// A merchant who is a file: she haggles by tools, under policies, and her mood changes while the program runs. A script plays her, or any
+// A merchant defined in a file: she haggles with tools, under policies, and her mood changes while the program runs. A script plays her, or any
 // model: `npm run examples -- 22 --model FILE`, a .ts or .js file whose default export is a model, such as `aiSdkModel(openai('gpt-5'))`.
 import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
@@ -17,7 +17,7 @@ const id = 'npc.merchant.haggle';
 const file = readModelOption();
 const model = file === undefined ? scriptedModel(haggling) : await loadModel(file);
 
-// The files are copied, because one of them is about to change.
+// Copy the files, because one of them will change.
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-'));
 cpSync(join(import.meta.dirname, 'modules'), folder, { recursive: true });
 const session = createSession({ slices: [purse] });
@@ -27,7 +27,7 @@ const engine = await createModuleEngine({
   model,
   tools: shopTools,
   session,
-  // No price before she has looked, and no sale before the player has said yes.
+  // No price before she has looked, and no sale before the player has agreed.
   policies: [
     sequentialDependency({ sell_item: ['get_player_gold', 'check_inventory'] }),
     requireApproval({ tools: ['sell_item'] }),
@@ -59,7 +59,7 @@ await changed;
 const greeting = await ask('Good day!');
 watch.close();
 rmSync(folder, { recursive: true });
-assert(session.read(purse) >= 0, 'Whoever plays her, she sells no more than the purse has.');
+assert(session.read(purse) >= 0, 'With any model, she sells no more than the purse can pay.');
 console.log(`${session.read(purse)} gold is left.`);
 if (file === undefined) {
   assert.deepEqual(
@@ -75,5 +75,5 @@ if (file === undefined) {
     ['failed'],
   );
   assert.deepEqual(greeting.output, { response: 'What.' });
-  console.log('she looked before she sold, sold no more than the purse had, and changed her mood without a restart');
+  console.log('she looked before she sold, never overspent, and changed her mood without a restart');
 }

@@ -1,4 +1,4 @@
-// A program that DSPy saved: refused where a tool is missing that it names, imported, run, and written so that DSPy loads it again.
+// A program saved by DSPy: refused if a tool is missing, imported, run, and written so that DSPy can load it again.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ const ticketPrice = defineTool({
   execute: ({ visitor }) => (visitor === 'child' ? '0 euros' : '9 euros'),
 });
 
-// Its instruction speaks of two tools. With one of them it would call in vain.
+// Its instruction mentions two tools. With only one, calls of the other would fail.
 const refused = await importDspy(state, { signature: museum, tools: [openingHours] });
 assert(refused.type === 'refused');
 for (const { path, message } of refused.problems) console.log(`refused: ${path}: ${message}`);
@@ -43,7 +43,7 @@ assert(imported.type === 'imported');
 const [module] = imported.modules;
 assert(module !== undefined && module.predictor_type === 'react');
 
-// The model is asked in the way in which the program was tuned: fields with headers, demos first, calls in the text.
+// The prompt has the form that the program was tuned for: fields with headers, demos first, calls in the text.
 const step = (thought: string, name: string, args: object) => ({
   text: `[[ ## next_thought ## ]]\n${thought}\n\n[[ ## next_tool_name ## ]]\n${name}\n\n[[ ## next_tool_args ## ]]\n${JSON.stringify(args)}\n\n[[ ## completed ## ]]`,
 });
@@ -62,9 +62,9 @@ assert.deepEqual(output, { answer: 'On Sundays we open at 10, and you pay nothin
 assert.match(model.requests[0]?.messages[0]?.text ?? '', /harbour museum[\s\S]*ticket_price/);
 assert.match(JSON.stringify(model.requests[3]?.messages), /from 10 to 17/);
 
-// What goes back to DSPy is what came from it.
+// The export to DSPy equals the import.
 const written = exportDspy(imported.modules, { signatures: [museum] });
 const again = await importDspy(written, { signature: museum, tools });
 assert.deepEqual(again.type === 'imported' && again.modules.map(({ demos }) => demos), [module.demos]);
 assert.deepEqual(JSON.parse(written).react.signature, JSON.parse(state).react.signature);
-console.log('what DSPy had saved ran with our tools, and went back as it came');
+console.log('a saved DSPy program ran with our tools, and was exported unchanged');

@@ -1,4 +1,4 @@
-// A language model that runs in this process: no key, no network. It is tiny and errs, so what it asks for is judged like any call.
+// A language model that runs in this process: no key, no network. It is tiny and makes mistakes, so its calls are checked like any others.
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { loadLlamaModel } from '@holdfast/adapter-llama-cpp';
@@ -31,7 +31,7 @@ const deleteFile = defineTool({
 
 await using model = await loadLlamaModel({ modelPath: tinyModelUrl, format: tinyFormat, maxTokens: 48 });
 
-/** Gives the model one tool and a request, and says what became of its calls. */
+/** Gives the model one tool and a request, and returns the outcomes of its calls. */
 async function run(input: string, tool: Tool): Promise<readonly string[]> {
   const outcomes: string[] = [];
   console.log(`> ${input}`);
@@ -51,7 +51,7 @@ async function run(input: string, tool: Tool): Promise<readonly string[]> {
 const megabytes = (statSync(tinyModelUrl).size / 1e6).toFixed(1);
 console.log(`a language model of ${megabytes} MB, which sees ${model.contextSize} tokens`);
 assert.equal((await run('What is the weather in Oslo?', getWeather))[0], 'ok');
-// It may ask for what it likes: nobody has approved, so nothing is deleted.
+// It may call anything: without approval nothing is deleted.
 assert.equal((await run('Delete the file report.txt', deleteFile))[0], 'denied');
 assert.equal(deleted, false);
-console.log('a language model asked, and the call path decided');
+console.log('a language model requested calls, and the call path decided');

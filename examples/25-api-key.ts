@@ -1,4 +1,4 @@
-// A tool file with an API key: it sees the variables that it declares and the host grants, and no others; the log holds no key.
+// A tool file with an API key: it sees only variables that it declares and the host grants; the log holds no key.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ const service = createServer(({ headers, url }, response) => {
   else response.writeHead(known ? 404 : 401).end(`nothing for ${headers.authorization}`);
 }).listen(0, '127.0.0.1');
 await once(service, 'listening');
-// A server that listens on a port has such an address.
+// A server that listens on a port has an address of this type.
 const { port } = service.address() as AddressInfo;
 
 const session = createSession({ redactor: createRedactor({ key: randomBytes(32), secrets: [apiKey] }) });
@@ -34,16 +34,16 @@ const ask = async (city: string, environment?: GrantEnvironment) => {
   }
 };
 
-// Nobody has granted anything: the call fails before the file is imported.
+// Nothing is granted: the call fails before the file is imported.
 const refused = await ask('Rome');
 assert(refused.kind === 'failed');
 assert.equal(refused.code, 'tool.environment.missing');
 assert.match(refused.text, /is missing the environment variables `WEATHER_API_KEY`, `WEATHER_URL`/);
 
-// The values may come from anywhere, such as a vault. What the tool did not declare it does not get.
+// The values may come from anywhere, such as a vault. The tool gets only declared variables.
 const grant: GrantEnvironment = ({ tool }) =>
   tool === 'current_weather'
-    ? { WEATHER_API_KEY: apiKey, WEATHER_URL: `http://127.0.0.1:${port}`, DATABASE_URL: 'of somebody else' }
+    ? { WEATHER_API_KEY: apiKey, WEATHER_URL: `http://127.0.0.1:${port}`, DATABASE_URL: 'of another service' }
     : {};
 const answered = await ask('Rome', grant);
 assert(answered.kind === 'ok');
@@ -58,4 +58,4 @@ assert(!log.includes(apiKey));
 
 await session.close();
 service.close();
-console.log(`${answered.text} in Rome, with a key that the log does not hold`);
+console.log(`${answered.text} in Rome, and the log does not contain the key`);

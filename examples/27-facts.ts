@@ -1,4 +1,4 @@
-// One rule for a shell, an editor's tool and an MCP server: nobody reads `.env`, however the call is written, or split over two calls.
+// One rule for a shell, an editor's tool and an MCP server: none of them reads `.env`, in any spelling, or split over two calls.
 import assert from 'node:assert/strict';
 import { allow, ask, definePolicy, defineTool, deny, type Json } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
@@ -22,12 +22,12 @@ const isSecret = (path: string): boolean => path.endsWith('/.env');
 const secrets = definePolicy({
   name: 'secrets',
   check(call, { place }) {
-    if (call.facts === undefined || place === undefined) return deny('It is not known what the call does.');
+    if (call.facts === undefined || place === undefined) return deny('The effects of the call are unknown.');
     for (const read of call.facts.reads) {
       const found = isSecret(read.path) || findWithin(read, place, { matches: isSecret }).type !== 'none';
       if (found) return deny(`\`${read.path}\` holds secrets.`);
     }
-    // What runs code of the workspace is a developer's day; what is not known is a question.
+    // Running code of the workspace is normal development; unclear calls need approval.
     const unknown = call.facts.unclear.find(({ kind }) => kind !== 'project');
     return unknown === undefined ? allow : ask(`${unknown.reason}.`);
   },
@@ -61,8 +61,8 @@ assert.equal(await decide('read_file', { path: './key' }), 'denied');
 assert.equal(await decide('mcp__files__read_file', { path: '/project/.env' }), 'denied');
 assert.equal(await decide('read_file', { path: 'src/a.ts' }), 'ok');
 
-// A script of the workspace runs; once the session has written it, what it holds counts.
+// A script of the workspace may run; once the session has written it, its content counts.
 assert.equal(await decide('bash', { command: 'sh x.sh' }), 'ok');
 assert.equal(await decide('write_file', { path: 'x.sh', content: 'cat .env' }), 'ok');
 assert.equal(await decide('bash', { command: 'sh x.sh' }), 'denied');
-console.log('`.env` is read by no tool, however it is asked');
+console.log('no tool reads `.env`, in any spelling of the call');

@@ -1,4 +1,4 @@
-// A run without a session of its own waits for a person. Its result is answered, and goes on.
+// A run without its own session waits for approval. Answering its result resumes it.
 import assert from 'node:assert/strict';
 import { answerApproval, defineTool, requireApproval, resumeRun, runAgent } from '@holdfast/kit';
 import { scriptedModel } from '@holdfast/testing';
@@ -25,4 +25,4 @@ assert.deepEqual([asked.status, refunded], ['suspended', []]);
 for (const question of asked.pending) await answerApproval(asked, question, { type: 'approve' }, { by: 'Ada' });
 const { status, text } = await resumeRun({ ...agent, session: asked.session });
 assert.deepEqual([status, text, refunded], ['completed', 'Done.', [17]]);
-console.log('a run was suspended, its result answered, and the run completed: one refund');
+console.log('a run was suspended, answered and completed: one refund');

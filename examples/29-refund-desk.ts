@@ -1,4 +1,4 @@
-// A refund desk: refunds above 100 euros wait for a person, the process may restart meanwhile, and the log says why each was let through.
+// A refund desk: refunds above 100 euros need approval, the process may restart while it waits, and the log says why each was allowed.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -44,7 +44,7 @@ const open = () => openSession(sqliteStore(join(folder, 'desk.db')), { id: 'mond
 
 const first = await open();
 assert.equal((await runAgent({ ...agent, session: first, input: 'Refund order 17.' })).status, 'suspended');
-await first.close(); // The process ends. Another one goes on, tomorrow.
+await first.close(); // The process ends. Another one continues tomorrow.
 const session = await open();
 for (const question of pendingApprovals(session))
   await answerApproval(session, question, { type: 'approve' }, { by: 'Ada' });

@@ -1,4 +1,4 @@
-// Three incidents of a tool loop written by hand, each beside the same call under Holdfast.
+// Three incidents of a hand-written tool loop, each next to the same call with Holdfast.
 import assert from 'node:assert/strict';
 import {
   answerApproval,
@@ -21,7 +21,7 @@ const payment = {
   effects: 'external',
   repeat: 'never',
 } as const;
-// 1. The payment goes through, its answer is lost, and the retry pays again.
+// 1. The payment succeeds, its response is lost, and the retry pays again.
 for (let attempt = 1; attempt <= 2; attempt += 1) {
   paid.push(50);
   const answered = attempt === 2;
@@ -37,7 +37,7 @@ const pay = defineTool({
 });
 const doubt = await executeToolCall({ name: 'pay', arguments: { euros: 50 } }, { tools: [pay], session });
 assert.deepEqual([doubt.kind, paid.splice(0)], ['in-doubt', [50]]);
-console.log('by hand: paid twice. Holdfast: paid once, and the model is told that the outcome is unknown');
+console.log('by hand: paid twice. Holdfast: paid once, and the model learns that the outcome is unknown');
 
 // 2. A person approves 50 euros, and the arguments change before the call runs.
 const byHand = { euros: 50 };

@@ -1,5 +1,5 @@
-// Runs every numbered example in a process of its own and fails when one of them does. With a number, that example alone, where the caller
-// is and with what else is given: `npm run examples -- 22 --model my-model.ts`.
+// Runs every numbered example in its own process and fails if one of them fails. With a number, runs only that example, in the caller's
+// folder and with the remaining arguments: `npm run examples -- 22 --model my-model.ts`.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

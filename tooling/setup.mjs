@@ -1,5 +1,5 @@
-// Runs a program of this checkout on the pinned Node.js, after installing what is missing. Plain JavaScript without
-// dependencies, because it is all that runs before the set-up: Node.js 18.17 and npm are enough for it.
+// Runs a program of this checkout on the pinned Node.js, and installs missing dependencies first. Plain JavaScript without
+// dependencies, because it runs before the setup: it needs only Node.js 18.17 and npm.
 //
 //   node tooling/setup.mjs                          only sets up
 //   node tooling/setup.mjs PROGRAM [ARGUMENT ...]   sets up, then runs PROGRAM in the caller's folder
@@ -16,11 +16,11 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const windows = process.platform === 'win32';
 const node = join(root, 'node_modules', 'node', 'bin', windows ? 'node.exe' : 'node');
 const stampPath = join(root, 'node_modules', '.holdfast-setup');
-// The sources run with their types in them; what Node.js makes of them is kept, or every program starts at half the speed.
+// Sources run with type stripping: without the compile cache every program starts at half the speed.
 const compiled = join(root, 'node_modules', '.cache', 'node');
 
-// Who tries the program needs a third of what who changes it does: compilers, linters, the guide and the benchmarks' peers come with the
-// first command that is about those.
+// Trying the program needs a third of the packages that development does: compilers, linters, the guide and the benchmarks' peers are
+// installed by the first command that needs them.
 const programs = ['tooling/start/start.ts', 'apps/cli/src/main.ts'];
 const parts = ['--prod', '--filter=.', '--filter=./packages/*', '--filter=./apps/cli'];
 
@@ -37,8 +37,8 @@ function setUp(program) {
   if (stamp === lockfile || (inParts && stamp === `${lockfile} in parts`)) return;
   const startedAtMs = Date.now();
   console.error('holdfast: installing the pinned dependencies (about a minute the first time) ...');
-  // Everything it prints goes to our stderr: the stdout belongs to the program that is about to run.
-  // The lockfile pins every package by its digest; how old a release is was checked when it was pinned.
+  // All its output goes to stderr: stdout belongs to the program that runs next.
+  // The lockfile pins every package by its digest; the minimum release age was checked when it was pinned.
   const only = inParts ? parts : [];
   const parameters = ['--yes', pnpm, 'install', '--frozen-lockfile', '--config.minimumReleaseAge=0', ...only];
   const { status, error } = spawnSync('npx', parameters, {
@@ -49,18 +49,18 @@ function setUp(program) {
   if (error !== undefined || status !== 0 || !existsSync(node)) {
     console.error(
       `holdfast: the set-up failed (${error?.message ?? `\`npx ${pnpm} install\` ended with ${status}`}). ` +
-        'It needs npm and a package registry that npm can reach; run the same command again to retry.',
+        'Setup needs npm and a reachable package registry. Run the command again to retry.',
     );
     process.exit(1);
   }
-  // It grows with what changes.
+  // It grows with every change.
   rmSync(compiled, { recursive: true, force: true });
   mkdirSync(dirname(stampPath), { recursive: true });
   writeFileSync(stampPath, inParts ? `${lockfile} in parts` : lockfile);
   console.error(`holdfast: ready after ${Math.round((Date.now() - startedAtMs) / 1000)} s.\n`);
 }
 
-/** The JavaScript file behind the command `name`, which lets the pinned Node.js run it on every platform. */
+/** The JavaScript file behind the command `name`, so that the pinned Node.js can run it on every platform. */
 function findBin(name) {
   const manifestPath = createRequire(join(root, 'package.json')).resolve(`${name}/package.json`);
   const { bin } = JSON.parse(readFileSync(manifestPath, 'utf8'));
@@ -71,12 +71,12 @@ function run([first, ...rest]) {
   const isBin = first === '--bin';
   const program = isBin ? findBin(rest[0]) : resolve(root, first);
   const child = spawn(node, ['--conditions=holdfast-source', program, ...(isBin ? rest.slice(1) : rest)], {
-    // npm starts its scripts in the root; a path that the user names means the folder where they are.
+    // npm starts scripts in the root, but the user's paths are relative to their own folder.
     cwd: isBin ? root : (process.env.INIT_CWD ?? process.cwd()),
     stdio: 'inherit',
     env: { NODE_COMPILE_CACHE: compiled, ...process.env },
   });
-  // A terminal sends Ctrl-C to the whole group, so the child has it already; a second one would read as impatience.
+  // A terminal sends Ctrl-C to the whole group, so the child has it already; a second one would force an exit.
   const atTerminal = [process.stdin, process.stdout, process.stderr].some((stream) => stream.isTTY);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {

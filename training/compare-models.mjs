@@ -67,7 +67,7 @@ async function firstCall(model, { request, tools }, messages = [{ role: 'user', 
   const isLook =
     model === models['stand-in'] && call?.name === 'list_files' && Object.keys(call.arguments).length === 0;
   if (!isLook) return call;
-  // It looks which files are here before it asks back: that is no answer yet.
+  // It lists the files before it asks back: that is not an answer yet.
   const listing = { role: 'tool', callId: '1', name: call.name, success: true, text: '' };
   return firstCall(model, { request, tools }, [
     ...messages,
@@ -94,7 +94,7 @@ async function measure(model, cases) {
     try {
       call = await firstCall(model, one);
     } catch {
-      // Counted: no room, or arguments that are no JSON.
+      // Counted: out of context, or arguments that are not JSON.
       score.failed += 1;
       call = { name: '', arguments: {} };
     }

@@ -50,7 +50,7 @@ function promptOf(testCase) {
 }
 
 /**
- * What the model writes after the tokens, and how long that took in milliseconds. Token by token, as the adapter does it: what the
+ * The model's continuation of the tokens, and its duration in milliseconds. Token by token, as in the adapter: what the
  * binding has for completions puts one more beginning before them.
  */
 async function generate(tokens, grammar) {

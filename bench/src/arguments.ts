@@ -23,7 +23,7 @@ export const names: readonly string[] = [
   'install',
 ];
 
-/** Other names that people give. */
+/** Aliases. */
 const groups: ReadonlyMap<string, readonly string[]> = new Map([
   ['call-path', callPath],
   ['peers', ['call-path/peers']],

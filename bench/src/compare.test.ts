@@ -25,7 +25,7 @@ function bench() {
   return { order, subject, now: () => time };
 }
 
-test('every round has every subject, in another order, and warm-up does not count', async () => {
+test('every round runs every subject in a new order, and warm-up does not count', async () => {
   const { order, subject, now } = bench();
   const subjects = [
     subject('floor', [9_999, 100, 200, 300]),
@@ -55,7 +55,7 @@ test('no subject comes after the same one in every round', async () => {
   }
 });
 
-test('a subject may be compared with several others, and only with those that are there', async () => {
+test('a subject may be compared with several others that exist', async () => {
   const { subject, now } = bench();
   const subjects = [
     subject('floor', [10]),
@@ -68,7 +68,7 @@ test('a subject may be compared with several others, and only with those that ar
   await expect(compare(unknown, { rounds: 1, warmUpRounds: 0, now })).rejects.toThrow('unknown `gone`');
 });
 
-test('a goal in time is about what a subject takes over the other', async () => {
+test('a goal in time limits the difference to the other subject', async () => {
   const { subject, now } = bench();
   const against = [{ name: 'floor', goalOverNs: 15 }];
   const subjects = [subject('floor', [100, 200]), subject('ours', [300, 300], { against })];
@@ -78,7 +78,7 @@ test('a goal in time is about what a subject takes over the other', async () => 
   expect(lines.at(-1)).toContain('15 ns over, met with 15 ns');
 });
 
-test('a subject may have a goal of its own beside its ratios', async () => {
+test('a subject may have its own goal in addition to ratios', async () => {
   const { subject, now } = bench();
   const subjects = [
     subject('floor', [100]),
@@ -100,7 +100,7 @@ test.each([
   expect(toSpread(samples)).toEqual(spread);
 });
 
-test('the table says what was measured and whether the goals are met', () => {
+test('the table shows figures and met goals', () => {
   const spread = { median: 1500, min: 900, max: 2_000_000 };
   const ratio = { median: 2, min: 1, max: 300, against: 'floor' };
   const text = formatReport({
@@ -142,7 +142,7 @@ test('a table without goals has no column for them', () => {
   ]);
 });
 
-test('figures say their unit, and whether their goal is met', () => {
+test('figures show their unit, and if their goal is met', () => {
   const figures = [
     { name: 'packages', value: 9, unit: 'packages', goal: 9 },
     { name: 'more', value: 10, unit: 'packages', goal: 9 },

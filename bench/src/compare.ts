@@ -1,21 +1,21 @@
-/** Another subject of the same rounds, and what the design allows against it. */
+/** A comparison with another subject, and the limits that the design sets. */
 export interface Against {
   readonly name: string;
   /** The largest ratio. */
   readonly goal?: number;
-  /** The most nanoseconds over it. */
+  /** The largest difference in nanoseconds. */
   readonly goalOverNs?: number;
 }
 
 /** One way of doing the work that is compared. */
 export interface Subject {
   readonly name: string;
-  /** Operations in one sample; what is reported is the time of one. */
+  /** Operations in one sample; the report has the time of one. */
   readonly operations: number;
   /** The most nanoseconds that the design allows for one operation. */
   readonly goalNs?: number;
   readonly against?: readonly Against[];
-  /** Makes fresh state, untimed, and gives the work of one sample, which is timed. */
+  /** Prepares fresh state, untimed, and returns the timed work of one sample. */
   prepare(): () => unknown;
 }
 
@@ -26,7 +26,7 @@ export interface Spread {
   readonly max: number;
 }
 
-/** Taken within each round, so that what slows a whole round down does not count. */
+/** Computed within each round, so that a slow round does not count. */
 export interface Ratio extends Spread {
   readonly against: string;
   readonly goal?: number;
@@ -43,7 +43,7 @@ export interface Row {
 }
 
 export interface CompareOptions {
-  /** Rounds that count, at least 1. */
+  /** Measured rounds, at least 1. */
   readonly rounds: number;
   /** Rounds before them, for the compiler to settle. */
   readonly warmUpRounds: number;
@@ -51,7 +51,7 @@ export interface CompareOptions {
   readonly now?: () => number;
 }
 
-/** How much of a benchmark is run: all of it, or as much as shows that it still works. */
+/** The size of a run: all of a benchmark, or a smoke test. */
 export interface Extent {
   /** Larger sizes are left out. */
   readonly largest: number;
@@ -65,7 +65,7 @@ export function limitRounds({ rounds, warmUpRounds }: CompareOptions, extent: Ex
   return { rounds: Math.min(rounds, extent.rounds), warmUpRounds: Math.min(warmUpRounds, extent.rounds) };
 }
 
-/** Times all subjects in every round, each round in another order, and gives a row for each. */
+/** Times all subjects in every round, in a new order each time, and returns a row for each. */
 export async function compare(
   subjects: readonly Subject[],
   { rounds, warmUpRounds, now = machineNow }: CompareOptions,
@@ -88,7 +88,7 @@ export async function compare(
   });
 }
 
-/** What one subject leaves to collect slows the next one down, so none may always come after the same one. */
+/** Garbage of one subject slows down the next one, so the order varies. */
 function shuffle<Item>(items: readonly Item[], random: () => number): readonly Item[] {
   return items
     .map((item) => ({ item, place: random() }))

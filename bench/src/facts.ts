@@ -24,7 +24,7 @@ const day = [
 function script(length: number): string {
   const lines: string[] = [];
   for (let size = 0, index = 0; size < length; index += 1) {
-    // Other names each time, so that the disk is asked again.
+    // New names each time, so that the disk is read again.
     const line = (day[index % day.length] ?? '').replace('out.txt', `out-${index}.txt`);
     lines.push(line);
     size += line.length + 1;
@@ -45,7 +45,7 @@ const texts: readonly (readonly [string, string])[] = [
   ['10 kB, patterns', 'cat packages/*/*.md '.repeat(500)],
 ];
 
-/** What facts of a command cost by its length, on this repository's disk, against parsing the same text. */
+/** Measures facts of a command by its length, on this repository's disk, against parsing the same text. */
 export async function measureFacts(extent: Extent = everything): Promise<Report> {
   const subjects = texts.flatMap(([name, text]): readonly Subject[] => [
     subject(`${name}, parsed`, () => parse(text)),

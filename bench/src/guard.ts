@@ -125,7 +125,7 @@ function stateFolder(home: string): string {
   return join(home, '.local', 'state', 'holdfast', 'guard');
 }
 
-/** The log of an agent's session, where the hook looks for it, with at least so many records. */
+/** Creates a session log where the hook expects it, with at least this many records. */
 async function writeLog(home: string, records: number): Promise<void> {
   const folder = join(stateFolder(home), '.holdfast', 'sessions');
   mkdirSync(folder, { recursive: true });

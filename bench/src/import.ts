@@ -5,10 +5,10 @@ import type { TimeReport } from './report.ts';
 
 const emptyProcess = 'empty process';
 const packages = ['core', 'session', 'policy', 'executor'].map((name) => `@holdfast/${name}`);
-// What smallest-program.ts imports, the user's schema library among it.
+// The imports of smallest-program.ts, including the user's schema library.
 const program = ['@holdfast/core', '@holdfast/executor', 'valibot'];
 
-/** What it costs a fresh process to import the runtime. */
+/** Measures importing the runtime in a fresh process. */
 export async function measureImport(): Promise<TimeReport> {
   const rows = await compare(
     [

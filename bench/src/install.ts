@@ -9,7 +9,7 @@ import type { FigureReport } from './report.ts';
 
 const packages = ['core', 'executor', 'policy', 'prompt', 'session'].map((name) => `@holdfast/${name}`);
 
-/** What somebody installs who defines a tool and runs a loop, from the packed packages into an empty project. */
+/** Measures the installation for a tool and a loop, from the packed packages into an empty project. */
 export async function measureInstall(): Promise<FigureReport> {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-bench-'));
   await packAll(folder);

@@ -1,4 +1,4 @@
-// Every feature that a value brings, for the test of what is in a bundle.
+// Every feature that is passed in as a value, for the bundle test.
 export { createBudget, resumeRun, resumeToolCall, runAgent } from '@holdfast/executor';
 export { createPrompt, markdownSection } from '@holdfast/prompt';
 export { jsonSchema } from '@holdfast/schema/json';

@@ -7,7 +7,7 @@ import { formatMachine, formatReport, type Machine, type Report } from './report
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Runs a program and gives its stdout; what it says beside that goes to our stderr. */
+/** Runs a program and returns its stdout; its stderr goes to ours. */
 function run(command: string, parameters: readonly string[]): string {
   const { status, stdout, error } = spawnSync(command, parameters, {
     cwd: root,
@@ -34,9 +34,9 @@ const machine: Machine = {
   node: process.version,
 };
 
-// A program of users starts without what this checkout keeps of its sources.
+// A user's program starts without this checkout's compile cache.
 delete process.env['NODE_COMPILE_CACHE'];
-// What users get is the built packages, so those are measured; building is quick when nothing has changed.
+// Measures the built packages, as users get them; building is quick if nothing has changed.
 console.error('bench: building the packages ...');
 run('npm', ['run', '--silent', 'build']);
 if (!request.json) console.log(`${formatMachine(machine)}\n`);

@@ -1,13 +1,13 @@
 import type { Ratio, Row, Spread } from './compare.ts';
 
-/** What one benchmark found. */
+/** The result of one benchmark. */
 export type Report = TimeReport | SizeReport | FigureReport;
 
 export interface TimeReport {
   readonly name: string;
-  /** What the names of the rows mean, for people. */
+  /** Explanations of the row names. */
   readonly notes: readonly string[];
-  /** Of other people's packages that took part, by package. */
+  /** Versions of third-party packages, by package. */
   readonly versions?: Readonly<Record<string, string>>;
   readonly rows: readonly Row[];
 }
@@ -32,13 +32,13 @@ export interface FigureReport {
 
 export interface Figure {
   readonly name: string;
-  /** The median where it was measured more than once. */
+  /** The median if measured more than once. */
   readonly value: number;
   readonly min?: number;
   readonly max?: number;
   /** Follows the value: `packages`. */
   readonly unit: string;
-  /** The most that the design allows. */
+  /** The limit of the design. */
   readonly goal?: number;
 }
 
@@ -76,7 +76,7 @@ function formatSizes({ name, sizes }: SizeReport): string {
 function formatTimes({ name, notes, versions = {}, rows }: TimeReport): string {
   const rowLines = rows.flatMap(toLines);
   const table = [['', 'median', 'min - max', 'n', 'ratio (min - max)', 'goal'], ...rowLines];
-  // A column that no row has anything in does not widen the table.
+  // Empty columns are omitted.
   const columns = [0, 1, 2, 3, 4, 5].filter((column) => rowLines.some((line) => (line[column] ?? '') !== ''));
   const widths = columns.map((column) => Math.max(...table.map((line) => line[column]?.length ?? 0)));
   const lines = table.map((line) =>

@@ -1,4 +1,4 @@
-// Measures one benchmark in a process of its own, on the built packages as users get them, and prints its reports as JSON.
+// Measures one benchmark in its own process, on the built packages as users get them, and prints its reports as JSON.
 import { partMeasures } from './call-path/measure.ts';
 import { measureFacts } from './facts.ts';
 import { measureGuard } from './guard.ts';
@@ -34,7 +34,7 @@ async function measure(name: string): Promise<readonly Report[]> {
   if (name === 'local') return await measureLocal();
   if (name === 'modules') return await measureModules();
   const measureOne = alone.get(name);
-  if (measureOne === undefined) throw new Error(`there is no benchmark \`${name}\``);
+  if (measureOne === undefined) throw new Error(`unknown benchmark \`${name}\``);
   return [await measureOne()];
 }
 

@@ -3,17 +3,17 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'tsdown';
 import type { SizeReport } from './report.ts';
 
-// The user's schema library and the validator of plain JSON Schema are not ours to count.
+// The user's schema library and the validator of plain JSON Schema do not count.
 const notCounted = [/^valibot$/, /^@valibot\//, /^@cfworker\//];
 
 export interface Bundle {
   /** Minified. */
   readonly code: string;
-  /** Paths of the modules that something is left of. */
+  /** Paths of the modules that remain in the bundle. */
   readonly modules: readonly string[];
 }
 
-/** Bundles a program of this folder. `fromSources`: nothing has to be built. */
+/** Bundles a program of this folder. `fromSources`: needs no build. */
 export async function bundle(
   entry: string,
   { fromSources = false }: { readonly fromSources?: boolean } = {},

@@ -1,11 +1,11 @@
-// What the size row bundles: define a tool and run a loop, with nothing that is not needed for it.
+// The program of the size row: defines a tool and runs a loop, with only the required imports.
 import { defineTool, type Model, toolOk } from '@holdfast/core';
 import { type AgentRun, runAgent } from '@holdfast/executor';
 import * as v from 'valibot';
 
 const greet = defineTool({
   name: 'greet',
-  description: 'Greet somebody by name.',
+  description: 'Greet a person by name.',
   inputSchema: v.object({ name: v.string() }),
   effects: 'none',
   execute: ({ name }) => toolOk(`Hello, ${name}.`),

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import type { Model } from '@holdfast/core';
 import { describeThrown } from '@holdfast/core/internal';
 
-/** What stands after `--model`. The program ends with 2 where anything else was given. */
+/** The argument of `--model`. Exits with 2 for any other arguments. */
 export function readModelOption(): string | undefined {
   try {
     return parseArgs({ options: { model: { type: 'string' } } }).values.model;
@@ -13,7 +13,7 @@ export function readModelOption(): string | undefined {
   }
 }
 
-/** The default export of a JavaScript or TypeScript file. The program ends with 2 where that is no model. */
+/** The default export of a JavaScript or TypeScript file. Exits with 2 if that is not a model. */
 export async function loadModel(file: string): Promise<Model> {
   const imported = await import(pathToFileURL(resolve(file)).href).catch((thrown: unknown) =>
     refuse(`\`${file}\` cannot be imported: ${describeThrown(thrown)}`),
@@ -21,7 +21,7 @@ export async function loadModel(file: string): Promise<Model> {
   const { default: model } = imported as { readonly default?: Partial<Model> | null };
   if (typeof model?.id === 'string' && typeof model.stream === 'function') return model as Model;
   return refuse(
-    `\`${file}\` has no model as its default export: expected an object with \`id\` and \`stream\`, such as \`aiSdkModel(…)\` makes.`,
+    `\`${file}\` has no model as its default export: expected an object with \`id\` and \`stream\`, such as \`aiSdkModel(…)\` returns.`,
   );
 }
 

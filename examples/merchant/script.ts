@@ -1,6 +1,6 @@
 import type { ScriptedTurn, ScriptStep } from '@holdfast/testing';
 
-/** What a model that plays the merchant may well say, too eager at first. */
+/** Plausible replies of a model that plays the merchant, too eager at first. */
 export const haggling: readonly ScriptStep[] = [
   call({ name: 'sell_item', args: { item: 'rope', price: 8 } }),
   call([{ name: 'get_player_gold' }, { name: 'check_inventory' }]),

@@ -2,7 +2,7 @@ import { defineSlice, defineTool, replace, type Slice, type Tool, toolError } fr
 import { defineSignature, type Signature } from '@holdfast/modules';
 import * as v from 'valibot';
 
-/** What the merchant's module file is for. */
+/** The signature of the merchant's module file. */
 export const merchant: Signature<
   { readonly query: string },
   { readonly response: string; readonly price?: number | undefined }
@@ -54,8 +54,8 @@ export const shopTools: readonly Tool[] = [
     execute({ item, price }, { session }) {
       const left = session.read(purse) - price;
       session.dispatch({ type: 'paid', payload: left });
-      // What was paid is given back by that.
-      return left < 0 ? toolError('The player has not enough gold.') : { item, price };
+      // This rolls back the payment.
+      return left < 0 ? toolError('The player does not have enough gold.') : { item, price };
     },
   }),
 ];

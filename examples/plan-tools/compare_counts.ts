@@ -58,7 +58,7 @@ export function compareCounts({ counts }: { readonly counts: readonly Counts[] }
   return { report: `# Comparison\n\n${head}\n${lines.join('\n')}\n\n${verdict}\n`, longest: longest.opening };
 }
 
-/** What stands in a text must not end its cell. */
+/** Text must not end its table cell. */
 function toCell(text: string): string {
   return text.replaceAll(/[|\\\r\n]/gu, ' ');
 }

@@ -28,7 +28,7 @@ export function countWords({ text }: { readonly text: string }): object {
     .find((line) => line !== '');
   return {
     opening: (opening ?? '').slice(0, 60),
-    // As in `examples/plugins`: runs of letters, digits and what joins them.
+    // As in `examples/plugins`: runs of letters, digits and joining characters.
     words: text.match(/[\p{L}\p{N}\p{M}]+(?:['’_-][\p{L}\p{N}\p{M}]+)*/gu)?.length ?? 0,
     sentences: countSentences(text),
     letters: text.match(/\p{L}/gu)?.length ?? 0,

@@ -5,7 +5,7 @@ export const METADATA = {
   function: 'fetchPage',
   description: 'Fetch the text of a web page of this machine by its URL.',
   dangerous: false,
-  // A GET changes nothing, and may be asked again.
+  // A GET changes nothing and may be repeated.
   effects: 'none',
   timeoutMs: 20_000,
   parameters: {
@@ -37,15 +37,15 @@ export async function fetchPage(
 ): Promise<{ readonly url: string; readonly status: number; readonly text: string }> {
   const { protocol, hostname } = new URL(url);
   if (protocol !== 'http:' || !loopback.has(hostname)) {
-    throw new Error(`\`${url}\` is no page of this machine: give an address such as http://127.0.0.1:8080/a.txt.`);
+    throw new Error(`\`${url}\` is not a page of this machine: use an address such as http://127.0.0.1:8080/a.txt.`);
   }
-  // A redirect could lead off this machine.
+  // A redirect could lead to another machine.
   const response = await fetch(url, { signal, redirect: 'error' });
   if (!response.ok) throw new Error(`\`${url}\` answered with status ${response.status}.`);
   return { url, status: response.status, text: await readBounded(response, url) };
 }
 
-/** A page without an end must not fill the memory. */
+/** An endless page must not fill the memory. */
 async function readBounded({ body }: Response, url: string): Promise<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let text = '';

@@ -5,7 +5,7 @@ export const METADATA = {
   function: 'writeText',
   description: 'Write a text file of the workspace, replacing what is there.',
   dangerous: false,
-  // Writes in the staged workspace only: what a failed call wrote is gone again.
+  // Writes only to the staged workspace: a failed call leaves nothing.
   effects: 'state',
   repeat: 'safe',
   resources: ['$input.path'],

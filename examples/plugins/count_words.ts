@@ -41,10 +41,10 @@ export async function countWords(
     signal.throwIfAborted();
     if (type !== 'file' || !path.endsWith(suffix)) continue;
     try {
-      // A look, not a reading: a file that was only counted does not count as known.
+      // A peek, not a read: counting a file does not mark it as read.
       files.push({ file: path, ...count(decoder.decode(await filesystem.read(path, { peek: true }))) });
     } catch {
-      // No text, or too large: said in the answer.
+      // Not text, or too large: reported in the result.
       skipped += 1;
     }
   }
@@ -60,7 +60,7 @@ export async function countWords(
   };
 }
 
-/** Words are runs of letters, digits and what joins them; characters are what a reader counts as one. */
+/** Words are runs of letters, digits and joining characters; characters are graphemes. */
 function count(text: string): Counts {
   const lines = text === '' ? 0 : text.split(/\r\n|\r|\n/).length - (/[\r\n]$/.test(text) ? 1 : 0);
   const words = text.match(/[\p{L}\p{N}\p{M}]+(?:['’_-][\p{L}\p{N}\p{M}]+)*/gu)?.length ?? 0;

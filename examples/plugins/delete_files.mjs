@@ -3,7 +3,7 @@ export const METADATA = {
   function: 'deleteFiles',
   description: 'Delete the files whose path matches a pattern, and report which were deleted.',
   dangerous: true,
-  // Deletes in the staged workspace only: what a failed call deleted is there again.
+  // Deletes only in the staged workspace: a failed call restores the files.
   effects: 'state',
   parameters: {
     type: 'object',
@@ -43,7 +43,7 @@ export async function deleteFiles({ pattern, limit = 100 }, { filesystem, signal
   return { pattern, deleted: matching, count: matching.length };
 }
 
-// A pattern without a folder matches in every folder. Compared part by part: no regular expression that could stall.
+// A pattern without a folder matches in every folder. Compared part by part, without regular expressions that could stall.
 function matcher(pattern) {
   const parts = pattern.replace(/^\.\//, '').replace(/\/$/, '/**').split('/');
   const anywhere = parts.length === 1 ? ['**', ...parts] : parts;

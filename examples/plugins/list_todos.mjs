@@ -19,7 +19,7 @@ export const METADATA = {
   },
 };
 
-// How comments look, by the ending of the file. Files with another ending are not looked at.
+// Comment syntax by file extension. Other files are skipped.
 const slash = { line: ['//'], open: '/*', close: '*/', quotes: ['"', "'", '`'] };
 const hash = { line: ['#'], open: '', close: '', quotes: ['"', "'"] };
 const python = { ...hash, quotes: ['"""', "'''", '"', "'"] };
@@ -76,22 +76,22 @@ export async function listTodos(
         });
     }
   }
-  // What was passed over is said, so that nobody takes an empty list for a clean project.
+  // Report skipped files, so that an empty list does not suggest a clean project.
   return { todos, total, by_tag: counts, files_looked_at: looked, files_passed_over: passedOver };
 }
 
 async function readText(filesystem, path) {
   try {
-    // A look, not a reading: a file that was only searched does not count as known.
+    // A peek, not a read: searching a file does not mark it as read.
     return decoder.decode(await filesystem.read(path, { peek: true }));
   } catch {
-    // No text, or too large: counted as passed over.
+    // Not text, or too large: counted as skipped.
     return undefined;
   }
 }
 
-// One entry a line of comment. Strings are skipped, so that a text that holds a comment mark is no comment; a regular
-// expression literal is read as code, which is right unless it holds a quote or a comment mark.
+// One entry per comment line. Strings are skipped, so a comment mark in a string is ignored; a regular
+// expression literal is read as code, which is correct unless it contains a quote or a comment mark.
 function* comments(source, { line: lineMarks, open, close, quotes }) {
   let number = 1;
   let index = 0;

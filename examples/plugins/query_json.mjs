@@ -63,7 +63,7 @@ function steps(query) {
     const [, name, index, double, single] = step.exec(text) ?? [];
     const key = name?.trim() ?? double ?? single;
     if (key === undefined && index === undefined) {
-      throw new Error(`The query \`${query}\` cannot be read from character ${start + 1} on: write it like a.b[0].c.`);
+      throw new Error(`The query \`${query}\` is invalid at character ${start + 1}: write it like a.b[0].c.`);
     }
     found.push(index === undefined ? key : Number(index));
   }

@@ -43,10 +43,10 @@ export async function searchText(
     if (type !== 'file' || !path.endsWith(ending)) continue;
     let content;
     try {
-      // A look, not a reading: a file that was only searched does not count as known.
+      // A peek, not a read: searching a file does not mark it as read.
       content = decoder.decode(await filesystem.read(path, { peek: true }));
     } catch ({ code }) {
-      // A picture is no text to search, and one such file is no reason to give up the others.
+      // Skip binary files, and continue with the others.
       skipped.push({ file: path, reason: code ?? 'unreadable' });
       continue;
     }

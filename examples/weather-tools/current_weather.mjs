@@ -3,7 +3,7 @@ export const METADATA = {
   function: 'currentWeather',
   description: 'The current temperature of a city.',
   dangerous: false,
-  // It sees these, when they are granted; `NAME?` is an optional one.
+  // The variables that it sees if granted; `NAME?` is optional.
   environment: ['WEATHER_API_KEY', 'WEATHER_URL'],
   parameters: {
     type: 'object',

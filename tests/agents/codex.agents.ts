@@ -14,7 +14,7 @@ const readFile = (path: string): Said => ({ call: 'read_file', namespace: 'mcp__
 const done: readonly Said[] = [{ text: 'Finished.' }];
 writeTable(`Codex ${version}`);
 
-/** Every call of the one guarded session, with how it ended. */
+/** Every call of the guarded session, with its outcome. */
 async function outcomes({ home }: CodexRun): Promise<readonly string[]> {
   const folder = join(home, '.local', 'state', 'holdfast', 'guard', '.holdfast', 'sessions');
   const names = (await readdir(folder)).filter((name) => name.endsWith('.jsonl'));

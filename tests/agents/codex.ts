@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = join(root, '.cache', 'agents', `codex-${version}`);
 const program = join(folder, 'node_modules', '.bin', 'codex');
 
-/** Installs Codex into a folder of its own, once. */
+/** Installs Codex once, into its own folder. */
 export function installCodex(): void {
   if (existsSync(program)) return;
   mkdirSync(folder, { recursive: true });
@@ -26,7 +26,7 @@ export function installCodex(): void {
 }
 
 export interface CodexRun {
-  /** What the agent sent to its model, request by request. */
+  /** The agent's requests to its model, in order. */
   readonly requests: readonly string[];
   readonly exitCode: number | null;
   readonly home: string;
@@ -40,21 +40,21 @@ export interface Folders {
 }
 
 export interface CodexOptions {
-  /** Changes the installed hooks: what they should be in place of ours. */
+  /** Replaces the installed hooks. */
   readonly hooks?: (text: string) => string;
-  /** Makes the home and the workspace as they should be, before Codex starts. */
+  /** Prepares the home and the workspace before Codex starts. */
   readonly prepare?: (folders: Folders) => Promise<void>;
   /** After the run its session is resumed with a second prompt. */
   readonly resumed?: boolean;
   /** Not installed. */
   readonly unguarded?: boolean;
-  /** Hooks that Codex has not been told to trust. */
+  /** Leaves the hooks untrusted. */
   readonly untrusted?: boolean;
 }
 
 const canary = 'CANARY-7431';
 
-/** Runs Codex once in a home and a workspace of its own, with `holdfast guard install codex`, against a model that says `script`. */
+/** Runs Codex once in a home and a workspace of its own, with `holdfast guard install codex`, against a model that plays `script`. */
 export async function runCodex(
   script: Script,
   { hooks, prepare, resumed = false, unguarded = false, untrusted = false }: CodexOptions = {},
@@ -118,7 +118,7 @@ async function endDaemon(home: string): Promise<void> {
   process.kill(pid);
 }
 
-/** Whether the secret has reached the model. */
+/** True if the secret reached the model. */
 export function leaked({ requests }: Pick<CodexRun, 'requests'>): boolean {
   return requests.some((request) => request.includes(canary));
 }

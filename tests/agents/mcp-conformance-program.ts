@@ -1,4 +1,4 @@
-// What the official conformance suite talks to: `server` is the proxy in front of a server of the SDK with the suite's fixtures, over
+// The official conformance suite uses this program: `server` is the proxy in front of a server of the SDK with the suite's fixtures, over
 // HTTP; with an address it is a client that lists and calls every tool there.
 
 import { executeToolCall } from '@holdfast/executor';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What the scripted model says in one of its messages: calls, or text. */
+/** One message of the scripted model: calls or text. */
 export type Said =
   | { readonly call: string; readonly arguments: object; readonly namespace?: string }
   | { readonly text: string };
@@ -17,7 +17,7 @@ export interface ModelServer extends AsyncDisposable {
   readonly requests: readonly string[];
 }
 
-/** Speaks the protocol of OpenAI Responses, as far as an agent needs it. */
+/** Implements the part of OpenAI Responses that an agent needs. */
 export async function startModelServer(script: Script): Promise<ModelServer> {
   const requests: string[] = [];
   const server = createServer((request, response) => {

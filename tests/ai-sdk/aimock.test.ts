@@ -7,7 +7,7 @@ import { aiSdkModel } from '@holdfast/adapter-ai-sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runWith } from './test-agent.ts';
 
-// A mock provider that others wrote, so that not only our own idea of the protocols is tested.
+// A third-party mock provider, so that the tests do not rely only on our reading of the protocols.
 const mock = new LLMock({ host: '127.0.0.1', port: 0, logLevel: 'silent' });
 
 beforeAll(async () => {
@@ -29,7 +29,7 @@ test.each([
   ['OpenAI, Responses', () => createOpenAI({ baseURL: `${mock.url}/v1`, apiKey })('gpt-4.1')],
   ['Anthropic', () => createAnthropic({ baseURL: `${mock.url}/v1`, apiKey })('claude-sonnet-4-5')],
   ['Google', () => createGoogle({ baseURL: `${mock.url}/v1beta`, apiKey })('gemini-2.5-flash')],
-])('%s, as aimock plays it: a run with one call to its answer', async (_, open) => {
+])('%s, played by aimock: a complete run with one call', async (_, open) => {
   const { status, text, outcomes, error } = await runWith(aiSdkModel(open()));
   expect({ status, text, error }).toEqual({ status: 'completed', text: 'It is Lima.', error: undefined });
   expect(outcomes).toMatchObject([{ kind: 'ok', name: 'look_up_capital' }]);

@@ -14,7 +14,7 @@ function chunk(delta: object, finishReason: string | null = null): object {
   return { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices };
 }
 
-test('the program writes a file as a model behind a real provider package asks it to', async () => {
+test('the program writes a file for a model behind a real provider package', async () => {
   const input = JSON.stringify({ path: 'note.txt', content: 'Lima\n' });
   const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'write_file', arguments: input } };
   await using server = await startServer([

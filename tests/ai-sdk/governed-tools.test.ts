@@ -22,7 +22,7 @@ const deleteAll = defineTool({
 const tools = [lookUpCapital, deleteAll];
 const named = { look_up_capital: lookUpCapital, delete_all: deleteAll };
 
-/** The path, with a budget of two calls and a list of the events. */
+/** The call path, with a budget of two calls and a list of the events. */
 function createPath(): { readonly execute: ExecuteCall; readonly events: RunEvent[] } {
   const session = createSession();
   const policies = [callBudget({ maxCalls: 2 })];
@@ -47,7 +47,7 @@ const calls = [
 ] as const;
 const answer = { type: 'text', text: 'It is Lima.' } as const;
 
-test('generateText runs governed tools and tells the model what was refused', async () => {
+test('generateText runs governed tools and sends refusals to the model', async () => {
   const message = (content: readonly [typeof answer] | typeof calls, unified: 'stop' | 'tool-calls') => ({
     content: [...content],
     finishReason: { unified, raw: undefined },
@@ -90,7 +90,7 @@ test('generateText runs governed tools and tells the model what was refused', as
   ]);
 });
 
-test('streamText does too', async () => {
+test('streamText does the same', async () => {
   const finish = (unified: 'stop' | 'tool-calls') =>
     ({ type: 'finish', usage, finishReason: { unified, raw: undefined } }) as const;
   const model = new MockLanguageModelV4({

@@ -4,7 +4,7 @@ import { convertArrayToReadableStream, MockLanguageModelV3, MockLanguageModelV4 
 import { expect, expectTypeOf, test } from 'vitest';
 import { runWith } from './test-agent.ts';
 
-test('the models of every specification are of the shape that is asked for', () => {
+test('the models of every specification have the required shape', () => {
   expectTypeOf<LanguageModelV2>().toExtend<AiSdkModel>();
   expectTypeOf<LanguageModelV3>().toExtend<AiSdkModel>();
   expectTypeOf<LanguageModelV4>().toExtend<AiSdkModel>();
@@ -16,7 +16,7 @@ const usage = {
   outputTokens: { total: 5, text: 5, reasoning: undefined },
 };
 
-// The parts that v3 and v4 share.
+// The parts common to v3 and v4.
 type Part = Extract<
   LanguageModelV4StreamPart,
   {
@@ -90,7 +90,7 @@ test.each(mocks)("the SDK's own mock model of %s: a run with two calls, one over
   ]);
 });
 
-test.each(mocks)('%s: the calls of a cut message are not run', async (_, create) => {
+test.each(mocks)('%s: calls of a cut message do not run', async (_, create) => {
   const [first, second] = messages;
   if (first === undefined || second === undefined) throw new Error('Two messages are played.');
   const { status, outcomes } = await runWith(aiSdkModel(create([[first[0], 'length'], second])));

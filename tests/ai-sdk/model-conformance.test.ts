@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 type Version = AiSdkModel['specificationVersion'];
 
-/** A provider of the AI SDK that gives `replies`, and keeps what it was called with. */
+/** An AI SDK provider that returns `replies` and records its calls. */
 function provider(version: Version, replies: readonly ProviderReply[]): AiSdkModel & { readonly sent: unknown[] } {
   const sent: unknown[] = [];
   return {
@@ -14,7 +14,7 @@ function provider(version: Version, replies: readonly ProviderReply[]): AiSdkMod
     sent,
     async doStream({ prompt, tools, responseFormat }) {
       const reply = replies[sent.length];
-      // As it is now: the list grows with the conversation.
+      // A copy, because the list grows with the conversation.
       sent.push(structuredClone({ prompt, tools, responseFormat }));
       if (reply === undefined) throw new Error('There is no further reply.');
       if ('throw' in reply) throw reply.throw;

@@ -55,7 +55,7 @@ interface Case {
   readonly model: (url: string) => AiSdkModel;
   readonly output: JsonObject;
   readonly reply: Reply;
-  /** What the request has of the tool and of the schema. */
+  /** The parts of the request about the tool and the schema. */
   readonly sent: object;
 }
 
@@ -107,7 +107,7 @@ async function ask({ model, reply, output }: Omit<Case, 'name' | 'sent'>) {
   return { events, body: server.bodies[0] };
 }
 
-test.each(cases)('$name: the schema goes out beside tools, and the answer is text', async ({ sent, ...asked }) => {
+test.each(cases)('$name: the request has both schema and tools, and the answer is text', async ({ sent, ...asked }) => {
   const { events, body } = await ask(asked);
   expect(body).toMatchObject(sent);
   const text = events.map((event) => (event.type === 'text-delta' ? event.text : '')).join('');
@@ -116,7 +116,7 @@ test.each(cases)('$name: the schema goes out beside tools, and the answer is tex
   expect(events.at(-1)).toMatchObject({ type: 'finish', reason: 'stop' });
 });
 
-test('Google, Gemini 2.5: the tools go out alone, since the provider refuses both', async () => {
+test('Google, Gemini 2.5: the request has only the tools, because the provider rejects both', async () => {
   const { events, body } = await ask({
     model: (url) => createGoogle({ baseURL: url, apiKey })('gemini-2.5-flash'),
     output: closed,

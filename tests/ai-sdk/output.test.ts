@@ -21,7 +21,7 @@ const openai = (url: string): AiSdkModel => createOpenAI({ baseURL: url, apiKey 
 const anthropic = (url: string): AiSdkModel => createAnthropic({ baseURL: url, apiKey })('claude-sonnet-4-5');
 const google = (url: string): AiSdkModel => createGoogle({ baseURL: url, apiKey })('gemini-2.5-flash');
 
-/** What the provider is sent for `output`, and what was said to be lost. The server's answer does not matter. */
+/** The request for `output`, and the keywords reported as lost. The response does not matter. */
 async function send(open: (url: string) => AiSdkModel, output: JsonObject) {
   await using server = await startServer([{ status: 400, body: { error: { message: 'Enough.' } } }]);
   const reports: LoweredSchema[] = [];
@@ -74,7 +74,7 @@ test.each<[string, (url: string) => AiSdkModel, JsonObject, object, string[]]>([
     },
     [],
   ],
-])('%s is sent the schema that it takes', async (_, provider, output, body, lost) => {
+])('%s gets a schema that it accepts', async (_, provider, output, body, lost) => {
   const sent = await send(provider, output);
   expect(sent.body).toMatchObject(body);
   expect(sent.lost).toEqual(lost);

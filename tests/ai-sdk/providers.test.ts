@@ -14,9 +14,9 @@ const argumentText = '{"country":"Peru"}';
 interface Provider {
   readonly name: string;
   readonly open: (url: string) => AiSdkModel;
-  /** A message with reasoning where the provider has it, two calls of which the second is over the budget, then text. */
+  /** A message with reasoning if supported, two calls, the second over the budget, then text. */
   readonly replies: readonly Reply[];
-  /** What of the second request has to say what came before. */
+  /** The parts of the second request that contain the history. */
   readonly sentBack: unknown;
   readonly error: (message: string) => unknown;
 }
@@ -305,7 +305,7 @@ const providers: readonly Provider[] = [
   },
 ];
 
-/** Time that passes by itself, at once. */
+/** Time that passes instantly. */
 function hurryingClock(waits: number[]): Clock {
   return {
     now: () => 0,
@@ -318,7 +318,7 @@ function hurryingClock(waits: number[]): Clock {
 }
 
 describe.each(providers)('$name', ({ open, replies, sentBack, error }) => {
-  test('a run with two calls, one over the budget, to its answer', async () => {
+  test('a complete run with two calls, one over the budget', async () => {
     await using server = await startServer(replies);
     const { status, text, outcomes, usage, error: problem } = await runWith(aiSdkModel(open(server.url)));
     expect({ status, text, problem }).toEqual({ status: 'completed', text: 'It is Lima.', problem: undefined });
@@ -328,7 +328,7 @@ describe.each(providers)('$name', ({ open, replies, sentBack, error }) => {
     expect(server.bodies[1]).toMatchObject(sentBack as object);
   });
 
-  test('a busy provider is asked again when it said', async () => {
+  test('a busy provider is retried after its delay', async () => {
     const busy = { status: 429, headers: { 'retry-after': '2' }, body: error('Slow down.') };
     await using server = await startServer([busy, ...replies]);
     const waits: number[] = [];

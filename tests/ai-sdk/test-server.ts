@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What the server answers to one request: events of a stream, or a status with a body. */
+/** One response of the server: stream events, or a status with a body. */
 export type Reply =
   | { readonly events: readonly unknown[] }
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body: unknown };
@@ -14,7 +14,7 @@ export interface ProviderServer extends AsyncDisposable {
   readonly bodies: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** A provider's HTTP interface that gives its replies in order, each once. */
+/** An HTTP provider that sends its replies in order, each once. */
 export async function startServer(replies: readonly Reply[]): Promise<ProviderServer> {
   const bodies: Record<string, unknown>[] = [];
   const server = createServer((request, response) => {

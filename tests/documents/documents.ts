@@ -7,8 +7,8 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const runner = fileURLToPath(new URL('./run-programs.ts', import.meta.url));
 
 /**
- * The programs and files that a document shows, by the path they are written to: the first line of a fence may name one. A fence
- * that is marked `continued` goes on with the program before it.
+ * The programs and files in a document, by path: the first line of a fence may name it. A fence
+ * marked `continued` extends the previous program.
  */
 export function readFences(text: string): ReadonlyMap<string, string> {
   const fences = new Map<string, string>();
@@ -20,7 +20,7 @@ export function readFences(text: string): ReadonlyMap<string, string> {
   return fences;
 }
 
-/** Writes them into `folder` and says which of them are programs to run. */
+/** Writes them into `folder` and returns the programs to run. */
 export async function writeFences(fences: ReadonlyMap<string, string>, folder: string): Promise<readonly string[]> {
   for (const [path, fence] of fences) await writeShown({ path, text: fence }, folder);
   return [...fences]
@@ -28,7 +28,7 @@ export async function writeFences(fences: ReadonlyMap<string, string>, folder: s
     .map(([path]) => path);
 }
 
-/** Saves a file that a page shows. */
+/** Saves a file of a page. */
 export async function writeShown(
   { path, text }: { readonly path: string; readonly text: string },
   folder: string,
@@ -37,21 +37,21 @@ export async function writeShown(
   await writeFile(join(folder, path), text);
 }
 
-/** What a reader does who follows a page: saves the files that it shows and types its commands, in its order. */
+/** The steps of a reader who follows a page: saving its files and running its commands in order. */
 export type PageStep =
   | { readonly type: 'file'; readonly path: string; readonly text: string }
   | {
       readonly type: 'command';
       readonly command: string;
-      /** What it exits with: 0, unless `# exits with 1` stands behind it. */
+      /** The exit code: 0, unless followed by `# exits with 1`. */
       readonly status: number;
-      /** Lines of its output, from a `text` fence right behind the command. */
+      /** Lines of its output, from a `text` fence right after the command. */
       readonly shown: readonly string[];
     };
 
 /**
- * The steps of a page. A file is a fence whose first line names its path in a comment, or whose language is followed by it where there
- * are no comments (`json plugins/a.tool.json`); the commands are the lines of `sh` fences that begin with `npm`.
+ * Reads the steps of a page. A file is a fence whose first line names its path in a comment, or follows its language if it
+ * has no comments (`json plugins/a.tool.json`); the commands are the lines of `sh` fences that begin with `npm`.
  */
 export function readSteps(text: string): readonly PageStep[] {
   const fences = text.matchAll(/^```(\w+)(?: (\S+))?\n([\s\S]*?)^```\n(?:\n```text\n([\s\S]*?)^```)?/gm);
@@ -77,7 +77,7 @@ export function readSteps(text: string): readonly PageStep[] {
   });
 }
 
-/** What a program says of its own output: the comment lines after each `console.log(...);` or after the loop around it. */
+/** The expected output of a program: the comment lines after each `console.log(...);` or after the loop around it. */
 export function readPromises(program: string): readonly string[] {
   const comments = program.matchAll(/^ *(?:if \(.*\) )?console\.log\(.*\);(?: \/\/ .+|(?:\n\})?(?:\n *\/\/ .+)+)$/gm);
   return [...comments].flatMap(([text]) =>
@@ -85,7 +85,7 @@ export function readPromises(program: string): readonly string[] {
   );
 }
 
-/** Those of `promises` that `output` does not hold in their order. Objects are printed with more space than a comment has. */
+/** The `promises` that `output` does not contain in order. Objects are printed with more space than in comments. */
 export function findUnkept(promises: readonly string[], output: string): readonly string[] {
   const printed = output.replaceAll(/\s/g, '');
   let from = 0;
@@ -102,13 +102,13 @@ export interface Ended {
   readonly output: string;
 }
 
-/** Runs what the npm script of `command` runs, as a person in `folder` would: `npm run holdfast -- check my-tools`. */
+/** Runs the npm script of `command` in `folder`: `npm run holdfast -- check my-tools`. */
 export async function runCommand(command: string, folder: string, more: readonly string[] = []): Promise<Ended> {
   const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
     readonly scripts: Readonly<Record<string, string>>;
   };
   const [, name = '', rest = ''] = /^npm (?:run )?(?:--silent )?(\w+) -- (.+)$/.exec(command) ?? [];
-  // What sets up first has nothing to do any more: what it runs is run at once.
+  // The setup is done already: run its program directly.
   const [program = '', ...fixed] = (scripts[name] ?? '').split(' ').slice(2);
   const words = [...rest.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
     ([, double, single, plain = '']) => double ?? single ?? plain,
@@ -123,7 +123,7 @@ export interface Program {
   readonly promises: readonly string[];
 }
 
-/** Runs programs in one process, and says of each what it printed of what it promised: `undefined` of one that did not end. */
+/** Runs programs in one process and checks their promised output; `undefined` for a program that did not end. */
 export async function runPrograms(programs: readonly Program[]): Promise<readonly string[]> {
   const limit = '~~~ the program ended ~~~';
   const places = programs.flatMap(({ folder, path }) => [folder, path]);
@@ -136,7 +136,7 @@ export async function runPrograms(programs: readonly Program[]): Promise<readonl
   return status === 0 || wrong.length > 0 ? wrong : [`The programs ended with ${status}: ${output}`];
 }
 
-/** Runs Node.js to its end; the output is both streams together. */
+/** Runs Node.js to completion; the output combines both streams. */
 export function runNode(
   parameters: readonly string[],
   options: { readonly cwd: string; readonly env?: NodeJS.ProcessEnv },

@@ -19,9 +19,9 @@ import {
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const guide = join(root, 'apps', 'docs', 'guide');
-// Among the examples, where a reader's own programs find the packages.
+// Inside the examples, where programs can import the packages.
 const scratch = join(root, 'examples', '.cache', 'guide');
-// Where the pages without programs are followed step by step: nothing is there before its place on the page.
+// The folder for pages without programs, followed step by step: files appear only at their place on the page.
 const followed = join(root, 'examples', '.cache', 'guide-followed');
 
 const hasPython = (await runProgram('python3', ['--version'])) === 0;
@@ -54,7 +54,7 @@ afterAll(async () => {
 test('every TypeScript fence of the guide compiles under the settings of the repository', async () => {
   const settings = {
     extends: join(root, 'tsconfig.base.json'),
-    // No package is made of what a reader writes: `export default defineConfig({ … })` needs no type of its own.
+    // Readers' files are not published: `export default defineConfig({ … })` needs no explicit type.
     compilerOptions: { noEmit: true, isolatedDeclarations: false },
     include: ['*/**/*.ts'],
   };
@@ -62,8 +62,8 @@ test('every TypeScript fence of the guide compiles under the settings of the rep
   expect(await runNode([findCompiler(), '-p', scratch], { cwd: scratch })).toEqual({ status: 0, output: '' });
 });
 
-// In one process: most of what a page takes by itself is its start.
-test('the programs of the pages run, and print what they say', async () => {
+// In one process, because most of a program's time is its start.
+test('the programs of the pages run, and print the promised output', async () => {
   const programs = pages
     .filter(({ folder, place }) => folder === place)
     .map(async ({ folder, text }) => {
@@ -82,13 +82,13 @@ const commands = pages
 
 test.each(commands)('$name: $command', async ({ place, files, command, status: wanted, shown }) => {
   for (const file of files) await writeShown(file, place);
-  // `npm start` makes a copy of the sample project otherwise, in the reader's own folder.
+  // Otherwise `npm start` copies the sample project into the reader's own folder.
   const more = command.startsWith('npm start') ? ['--workspace', place] : [];
   const { status, output } = await runCommand(command, place, more);
   expect({ status, output, unkept: findUnkept(shown, output) }).toMatchObject({ status: wanted, unkept: [] });
 });
 
-test('what the pages promise is looked at', () => {
+test('the promises of the pages are checked', () => {
   expect(pages.flatMap(({ text }) => [...readFences(text).values()].flatMap(readPromises)).length).toBeGreaterThan(20);
   expect(commands.length).toBeGreaterThan(5);
 });
@@ -96,8 +96,8 @@ test('what the pages promise is looked at', () => {
 type Step<Type extends PageStep['type']> = Extract<PageStep, { readonly type: Type }>;
 
 /**
- * The commands of a page in their order, each with the files that stand between it and the one before. Where there is no Python, those
- * from the first Python file on are left out.
+ * The commands of a page in order, each with the files between it and the previous one. Without Python, commands
+ * from the first Python file on are omitted.
  */
 function readCommands(text: string): readonly (Step<'command'> & { readonly files: readonly Step<'file'>[] })[] {
   let files: Step<'file'>[] = [];
@@ -114,7 +114,7 @@ function readCommands(text: string): readonly (Step<'command'> & { readonly file
   });
 }
 
-/** What it exits with; `undefined`: it cannot be started. */
+/** The exit code; `undefined`: it cannot be started. */
 function runProgram(program: string, parameters: readonly string[]): Promise<number | undefined> {
   return new Promise((resolve) => {
     const child = spawn(program, parameters, { stdio: 'ignore' });

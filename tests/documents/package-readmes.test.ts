@@ -7,14 +7,14 @@ import { readFences, readPromises, runPrograms, writeFences } from './documents.
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const packages = await readdir(join(root, 'packages'));
 
-/** Inside the package, so that a program finds the package itself and what it declares. */
+/** Inside the package, so that a program finds the package itself and its dependencies. */
 function scratch(name: string): string {
   return join(root, 'packages', name, '.cache');
 }
 
 afterAll(() => Promise.all(packages.map((name) => rm(scratch(name), { recursive: true, force: true }))));
 
-test('the README of each package shows a program that runs, and says what it prints', async () => {
+test('the README of each package has a program that runs and prints the shown output', async () => {
   const programs = await Promise.all(
     packages.map(async (name) => {
       const folder = scratch(name);

@@ -1,5 +1,5 @@
-// Runs programs one after another in one process, each when nothing of the one before is left to do, as if each were started by
-// itself: `node run-programs.ts LIMIT FOLDER PROGRAM [FOLDER PROGRAM ...]`. Prints LIMIT behind the output of each.
+// Runs programs one after another in one process, each when the previous one has nothing left to do, as if each were started by
+// itself: `node run-programs.ts LIMIT FOLDER PROGRAM [FOLDER PROGRAM ...]`. Prints LIMIT after the output of each.
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -11,10 +11,10 @@ function runNext(): void {
   process.chdir(folder);
   process.once('beforeExit', () => {
     process.stdout.write(`\n${limit}\n`);
-    // Node.js looks once more whether something is left to do, but only after a turn of its loop.
+    // Node.js checks again for pending work, but only after a turn of its loop.
     setImmediate(runNext);
   });
-  // What it throws ends this process, which then prints fewer limits.
+  // An exception ends this process, which then prints fewer limits.
   void import(pathToFileURL(resolve(program)).href);
 }
 

@@ -52,7 +52,7 @@ const toWork = (execute: Tool['execute'] = plainly, rest: Partial<Tool> = {}): T
     execute,
   }) as Tool;
 
-/** A prompt that shows `page` at once, when the tool `turn` has been called, or when that has put the page in place of a plain one. */
+/** A prompt that shows `page` at once, after a call of the tool `turn`, or after that call replaced a plain page. */
 function toPrompt(page: Partial<RenderedPrompt>, when: When): Prompt {
   const toPage = (rest: Partial<RenderedPrompt>): RenderedPrompt => ({
     text: 'Work.',
@@ -84,11 +84,11 @@ function toPrompt(page: Partial<RenderedPrompt>, when: When): Prompt {
 
 interface Run {
   readonly result: RunResult;
-  /** What the model was told beside its tools' results. */
+  /** Messages to the model other than tool results. */
   readonly told: readonly string[];
 }
 
-/** Turns the page unless it is there from the start, calls `work`, and then says `texts`. */
+/** Turns the page unless it is shown from the start, calls `work`, and then says `texts`. */
 async function run(
   prompt: Prompt,
   when: When,
@@ -105,14 +105,14 @@ async function run(
   return { result, told: last.flatMap((message) => (message.role === 'user' ? [message.text] : [])).slice(1) };
 }
 
-/** `ok` or the code of what `work` came to, and how the run ended. */
+/** `ok` or the error code of `work`, and the status of the run. */
 function ends({ result }: Run): string {
   const { kind, code } = result.outcomes.at(-1) ?? {};
   return `${kind === 'ok' ? 'ok' : `${kind}: ${code}`}, ${result.status}${result.error === undefined ? '' : `: ${result.error.code}`}`;
 }
 
 interface Feature {
-  /** What a run shows of it where it is brought; `missing` where it is declared alone. */
+  /** The result if the feature is provided; `missing` if it is only declared. */
   readonly works: string;
   readonly missing: Readonly<Record<When, string>>;
   use(when: When, brought: boolean): Promise<string>;
@@ -162,7 +162,7 @@ const features: Readonly<Record<string, Feature>> = {
   },
   disclosure: {
     works: 'ok, completed: the rules are shown',
-    // Whether a tool asks for a section shows when it runs: its own call fails.
+    // A tool requests a section only when it runs: its own call fails.
     missing: {
       'from the start': 'failed: visibility.expansion_required, completed',
       'on a page that changes': 'failed: visibility.expansion_required, completed',
@@ -192,7 +192,7 @@ const features: Readonly<Record<string, Feature>> = {
     missing: inRun('denied: feature.missing, completed'),
     async use(when, brought) {
       const whole = jsonSchema({ type: 'object', properties: { word: { type: 'string' } }, required: ['word'] });
-      // As another version of the package has made it.
+      // As if created by another version of the package.
       const bare = { type: whole.type, schema: whole.schema } as JsonSchemaDefinition;
       const tool = toWork(plainly, { inputSchema: brought ? whole : bare });
       return ends(await run(toPrompt({ tools: [tool] }, when), when));
@@ -204,7 +204,7 @@ const features: Readonly<Record<string, Feature>> = {
     async use(when, brought) {
       const forged: Budget = { limits: { maxCalls: 1 }, used: { calls: 0, tokens: 0, wallMs: 0 } };
       if (!brought && when === 'from the start') return ends(await run(toPrompt({}, when), when, { budget: forged }));
-      // What a call begins anew is a scope of its own.
+      // A nested run has its own scope.
       const nested = toWork(async (_input, context) => {
         await runAgent({
           model: scriptedModel([]),
@@ -247,7 +247,7 @@ const features: Readonly<Record<string, Feature>> = {
   },
   recovery: {
     works: 'ok, completed',
-    // A run that waits is left alone, and waits for who brings it.
+    // A suspended run stays suspended until the feature is provided.
     missing: {
       'from the start': 'ok, completed: one run waits',
       'on a page that changes': 'ok, completed: one run waits',
@@ -270,17 +270,17 @@ const features: Readonly<Record<string, Feature>> = {
 };
 
 describe.each(Object.entries(features))('%s', (_name, feature) => {
-  test.each(times)('brought, %s', async (when) => {
+  test.each(times)('provided, %s', async (when) => {
     expect(await feature.use(when, true)).toBe(feature.works);
   });
 
-  test.each(times)('declared and not brought, %s', async (when) => {
+  test.each(times)('declared but not provided, %s', async (when) => {
     const came = await feature.use(when, false).catch((thrown: unknown) => isHoldfastError(thrown) && thrown.code);
     expect(came).toBe(feature.missing[when]);
   });
 });
 
-test('a page without the code for what it declares is denied every call, and the next page is sound again', async () => {
+test('a page without the code for a declared feature has every call denied, and the next page works again', async () => {
   const session = createSession();
   const prompt = toPrompt({ feedback: [{ name: 'mute', triggers: [], provide: () => '' }] }, 'on a page that changes');
   const model = scriptedModel([

@@ -53,7 +53,7 @@ interface Page {
   readonly policies?: readonly BoundPolicy[];
 }
 
-/** The page that is shown is `load()`, whenever the page has been turned. */
+/** Every turn of the page shows the result of `load()`. */
 function paged(load: () => Page): Prompt {
   return {
     name: 'test/pages',
@@ -82,31 +82,31 @@ async function run(prompt: Prompt, calls: readonly string[], args: object = {}):
 }
 
 test.each<[string, Page, Page, unknown, unknown]>([
-  ['a tool that is added', { tools: [] }, { tools: [look('new')] }, 'tool.unknown', 'new'],
-  ['a tool that is removed', { tools: [look('old')] }, { tools: [] }, 'old', 'tool.unknown'],
-  ['a tool that is replaced', { tools: [look('old')] }, { tools: [look('new')] }, 'old', 'new'],
+  ['an added tool', { tools: [] }, { tools: [look('new')] }, 'tool.unknown', 'new'],
+  ['a removed tool', { tools: [look('old')] }, { tools: [] }, 'old', 'tool.unknown'],
+  ['a replaced tool', { tools: [look('old')] }, { tools: [look('new')] }, 'old', 'new'],
   [
-    'a policy that is added',
+    'an added policy',
     { tools: [look('free')] },
     { tools: [look('free')], policies: [denying('p', 'New.')] },
     'free',
     'Denied: New.',
   ],
   [
-    'a policy that is removed',
+    'a removed policy',
     { tools: [look('free')], policies: [denying('p', 'Old.')] },
     { tools: [look('free')] },
     'Denied: Old.',
     'free',
   ],
   [
-    'a policy that is replaced',
+    'a replaced policy',
     { tools: [look('free')], policies: [denying('p', 'Old.')] },
     { tools: [look('free')], policies: [denying('p', 'New.')] },
     'Denied: Old.',
     'Denied: New.',
   ],
-])('%s counts from the next page of a run on', async (_name, before, after, first, then) => {
+])('%s takes effect with the next page of a run', async (_name, before, after, first, then) => {
   let turned = false;
   const prompt = paged(() => (turned ? after : before));
   const render: Prompt['render'] = (view) => {
@@ -122,7 +122,7 @@ test.each<[string, Page, Page, unknown, unknown]>([
   ]);
 });
 
-test('an opened section brings its tool and its policy', async () => {
+test('an opened section adds its tool and its policy', async () => {
   const prompt = createPrompt({
     ns: 'tests',
     key: 'opened',
@@ -159,7 +159,7 @@ export const work = () => '${value}';
 test.each<[string, (folder: string) => Promise<void>, readonly unknown[]]>([
   ['changed', (folder) => writeFile(join(folder, 'look.mjs'), toolFile('look', 'new')), ['old', 'turned', 'new']],
   ['removed', (folder) => rm(join(folder, 'look.mjs')), ['old', 'turned', 'tool.unknown']],
-])('a tool file that is %s counts after a reload in the run', async (_what, change, expected) => {
+])('a tool file that is %s takes effect after a reload during the run', async (_what, change, expected) => {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-next-call-'));
   await writeFile(join(folder, 'look.mjs'), toolFile('look', 'old'));
   const watched = await watchTools(folder, { isolation: 'in-process' });
@@ -172,7 +172,7 @@ test.each<[string, (folder: string) => Promise<void>, readonly unknown[]]>([
       async execute(_input, { session }) {
         await change(folder);
         await watched.reload();
-        // What a page shows is read again when state that it has read changes.
+        // A page is rendered again when state that it has read changes.
         session.dispatch({ type: 'turned', payload: 'reloaded' });
         return 'turned';
       },
@@ -188,7 +188,7 @@ test.each<[string, (folder: string) => Promise<void>, readonly unknown[]]>([
   }
 });
 
-test('what a registry resolves anew counts for the next direct call', async () => {
+test('a new resolution of a registry takes effect with the next direct call', async () => {
   const session = createSession();
   const call = async (tool: Tool, policy?: BoundPolicy): Promise<unknown> => {
     const plugin = definePlugin({

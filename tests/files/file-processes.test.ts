@@ -5,7 +5,7 @@ test.each([
   { kills: 8, beside: false },
   { kills: 4, beside: true },
 ])(
-  'files are what the log says through $kills kills (another session beside: $beside)',
+  'files match the log through $kills kills (another session beside: $beside)',
   { timeout: 180_000 },
   async ({ kills, beside }) => {
     const seen: FileKillsSeen = { ...noFileKills };

@@ -35,7 +35,7 @@ class Writer {
     this.#child.stderr?.on('data', (text: Buffer) => {
       this.#errors += text.toString();
     });
-    // Told to a process that was killed.
+    // Written to a killed process.
     this.#child.stdin?.on('error', () => undefined);
   }
 
@@ -61,7 +61,7 @@ class Writer {
 export interface FileKillsSeen {
   kills: number;
   calls: number;
-  /** Kills after which a call was completed, or put back. */
+  /** Kills after which a call was completed or rolled back. */
   completed: number;
   putBack: number;
 }
@@ -69,8 +69,8 @@ export interface FileKillsSeen {
 export const noFileKills: Readonly<FileKillsSeen> = { kills: 0, calls: 0, completed: 0, putBack: 0 };
 
 /**
- * Kills processes that change several files a call, each goes on with what the one before left. After each kill the files are
- * exactly what the log says, with nothing left over. `beside`: another session changes files of the same workspace meanwhile.
+ * Kills processes that change several files per call; each continues from the state of the previous one. After each kill the files
+ * match the log exactly, with nothing left over. `beside`: another session changes files of the same workspace meanwhile.
  */
 export async function checkFileKills(
   { kills, beside = false }: { readonly kills: number; readonly beside?: boolean },
@@ -100,7 +100,7 @@ export async function checkFileKills(
       seen.kills += 1;
     }
     seen.calls += countCalls(own);
-    // However fast this was, it has made some calls meanwhile.
+    // It has certainly made some calls by now.
     await neighbour?.saidLines(4);
     await neighbour?.kill();
     if (beside) {
@@ -116,7 +116,7 @@ export async function checkFileKills(
   }
 }
 
-/** A moment that has nothing to do with what the other process says. */
+/** A moment unrelated to the output of the other process. */
 async function busy(milliseconds: number): Promise<void> {
   for (const untilMs = performance.now() + milliseconds; performance.now() < untilMs; ) {
     await new Promise((resolve) => {
@@ -129,7 +129,7 @@ async function recover({ root, folder, log }: Workspace, seen: FileKillsSeen): P
   const files = hostFilesystem(root);
   const calls = countCalls({ log });
   const marks = (await files.unsettled?.()) ?? [];
-  // What another session prepares is its own, and while it runs nobody hears of it.
+  // Changes prepared by another session are not listed while it runs.
   expect(marks.filter((mark) => !mark.startsWith(`${folder}#`))).toEqual([]);
   for (const mark of marks) {
     const committed = Number(mark.slice(folder.length + 1)) < calls;

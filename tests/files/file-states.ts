@@ -1,4 +1,4 @@
-/** What `file-writer.ts` has made of its folder after `calls` calls: by path the content, `null` for a folder. */
+/** The folder of `file-writer.ts` after `calls` calls: content by path, `null` for a folder. */
 export function expectedFiles(calls: number): Readonly<Record<string, string | null>> {
   if (calls === 0) return {};
   const call = calls - 1;
@@ -14,7 +14,7 @@ export function expectedFiles(calls: number): Readonly<Record<string, string | n
   };
 }
 
-/** Of many blocks, and of another length each time. */
+/** Many blocks long, with a different length each time. */
 export function largeText(call: number): string {
   return `${call} `.repeat(20_000 + (call % 7) * 1_000);
 }

@@ -1,6 +1,6 @@
-// A process that changes files, for tests that kill it: `node file-writer.ts ROOT FOLDER LOG`. Told `go` on its standard input, it
-// makes call after call, each of which takes the folder FOLDER from one state to the next, and notes in LOG what a session would
-// note: that a call is done, before it is applied. How far it is it says on its standard output, three lines a call.
+// A process that changes files, for tests that kill it: `node file-writer.ts ROOT FOLDER LOG`. After `go` on standard input it
+// makes calls, each of which takes FOLDER from one state to the next, and records in LOG, as a session would,
+// that a call is done before it is applied. It prints its progress, three lines per call.
 import { appendFileSync, existsSync, readFileSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Filesystem } from '@holdfast/core';

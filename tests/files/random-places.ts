@@ -5,7 +5,7 @@ import type { Filesystem, FilesystemReader, StagedResource } from '@holdfast/cor
 import { memoryFilesystem } from '@holdfast/filesystem';
 import { hostFilesystem } from '@holdfast/filesystem/node';
 
-/** Where the calls of one run work. */
+/** The folders of one run. */
 export interface Place extends AsyncDisposable {
   readonly filesystem: StagedResource<Filesystem, FilesystemReader>;
   /** Every file and folder with its content and mode. */

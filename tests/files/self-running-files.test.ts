@@ -38,7 +38,7 @@ const free = [
   ...['envrc', 'husky/x', 'idea/x', 'src/mise/plan.ts', 'x.pth.txt', 'ssh/config', 'build.gradle', '.editorconfig'],
 ];
 
-test('every place of the table is in the list, in any spelling, and nothing that a person runs', () => {
+test('the list has every place of the table, in any spelling, and no file that a person runs', () => {
   expect(places.length).toBeGreaterThanOrEqual(40);
   for (const path of places) {
     const spellings = [
@@ -74,7 +74,7 @@ const sneakyMove: Tool = defineTool({ ...moveFile, name: 'sneaky_move', inputSch
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'holdfast-self-running-')));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** One file in a workspace of its own, and a link `way` to the folder that it lies in. */
+/** One file in its own workspace, and a link `way` to its folder. */
 function openHost(path: string, index: number): ReturnType<typeof hostFilesystem> {
   const folder = join(root, String(index));
   for (const [name, text] of [
@@ -143,7 +143,7 @@ async function make([name, input]: Call, { filesystem, policies = [rule], sessio
   return outcome;
 }
 
-test('in memory and on a host: no write, edit, delete or move without a yes to the call, though every tool is granted', async () => {
+test('in memory and on a host: no write, edit, delete or move without approval of the call, even if every tool is granted', async () => {
   for (const [index, path] of places.entries()) {
     const memory = memoryFilesystem({ [path]: 'old', 'plain.txt': 'plain' });
     const host = openHost(path, index);
@@ -162,7 +162,7 @@ test('in memory and on a host: no write, edit, delete or move without a yes to t
   }
 });
 
-test('a tool that nobody named as a writer fails before its commit, also with a yes', async () => {
+test('a tool that is not named as a writer fails before its commit, even if approved', async () => {
   for (const path of places) {
     const filesystem = memoryFilesystem({ [path]: 'old', 'plain.txt': 'plain' });
     const policies = [rule, requireApproval({ tools: ['sneaky_move'] })];
@@ -178,7 +178,7 @@ test('a tool that nobody named as a writer fails before its commit, also with a 
   }
 });
 
-test('a yes lets one call through, and a yes for the session no other', async () => {
+test('an approval allows one call, and an approval for the session no other', async () => {
   const filesystem = memoryFilesystem({ 'package.json': 'old' });
   const session = createSession();
   const write: Call = ['write_file', { path: 'package.json', content: 'new' }];
@@ -203,7 +203,7 @@ test('a yes lets one call through, and a yes for the session no other', async ()
   expect(await make(write, { filesystem, session })).toMatchObject({ kind: 'denied' });
 });
 
-test('a nested call is asked about on its own, and its parent answers for nothing of it', async () => {
+test('a nested call needs its own approval, not only that of its parent', async () => {
   const filesystem = memoryFilesystem({ 'plain.txt': 'plain' });
   const around: Tool = defineTool({
     name: 'around',
@@ -229,7 +229,7 @@ test('a nested call is asked about on its own, and its parent answers for nothin
   expect(await filesystem.readOnly.readText('.envrc')).toBe('x');
 });
 
-test('a link with the name of such a place is asked about, and ordinary files are free', async () => {
+test('a link with the name of such a place needs approval, ordinary files do not', async () => {
   const folder = join(root, 'named');
   mkdirSync(folder);
   writeFileSync(join(folder, 'env.txt'), 'old');

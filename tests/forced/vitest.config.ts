@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
 
 const sources = fileURLToPath(new URL('../../packages/executor/src/', import.meta.url));
-/** In place of these modules of the executor, which they are made of. */
+/** Replacements for these modules of the executor, which they wrap. */
 const replaced = new Map(
   ['direct/features.ts', 'call/context.ts'].map((path) => {
     const name = path.slice(path.indexOf('/') + 1);
@@ -10,8 +10,8 @@ const replaced = new Map(
   }),
 );
 
-// The executor's own tests once more, with every feature in use in every call: `npm run forced`. Records, outcomes and states are the
-// same as those of calls that pass the features by.
+// The executor's tests again, with every feature used in every call: `npm run forced`. Records, outcomes and states are the
+// same as those of calls without features.
 const config: ViteUserConfig = defineConfig({
   root: `${import.meta.dirname}/../..`,
   resolve: { conditions: ['holdfast-source'] },
@@ -36,7 +36,7 @@ const config: ViteUserConfig = defineConfig({
     provide: { long: 0 },
     isolate: false,
     include: ['packages/executor/src/**/*.test.ts', 'tests/guidance/**/*.test.ts'],
-    // As in the configuration of all tests.
+    // As in the main configuration.
     maxWorkers: '100%',
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -14,7 +14,7 @@ import {
 import { createSession, type LogRecord, type Session, type SessionStore } from '@holdfast/session';
 import * as v from 'valibot';
 
-/** Time that moves when a test says so. */
+/** A clock that tests advance. */
 export function testClock(): Clock & { advance(ms: number): void } {
   let now = 0;
   const timers = new Set<{ readonly atMs: number; readonly run: () => void }>();
@@ -48,7 +48,7 @@ const diary: Slice<ListState<string>> = defineSlice<string>({
   reducers: { happened: (_state, payload) => append(payload) },
 });
 
-/** A session whose log can be looked at. */
+/** A session with an inspectable log. */
 export function testSession(): { readonly session: Session; readonly records: readonly LogRecord[] } {
   const records: LogRecord[] = [];
   const store: SessionStore = {
@@ -67,7 +67,7 @@ export const echo: Tool = defineTool({
   execute: ({ q }) => ({ a: q }),
 });
 
-/** A model that plays one list of events a request. */
+/** A model that plays one list of events per request. */
 export function playing(...turns: readonly (readonly ModelEvent[])[]): Model & { readonly requests: ModelRequest[] } {
   const requests: ModelRequest[] = [];
   return {

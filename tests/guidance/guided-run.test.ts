@@ -18,7 +18,7 @@ const echoed = (id: string): ModelEvent => call('echo', { q: id }, id);
 const toldIn = ({ messages }: ModelRequest): readonly string[] =>
   messages.filter(({ role }) => role === 'user').map((message) => message.text);
 
-/** Runs a script with tools that only read. */
+/** Runs a script with read-only tools. */
 async function runGuided(
   guidance: Partial<RenderedPrompt>,
   turns: readonly (readonly ModelEvent[])[],
@@ -34,7 +34,7 @@ async function runGuided(
 }
 
 describe('feedback', () => {
-  test('K06: all that are due speak, in their order, in one message, and the log has who said what when', async () => {
+  test('K06: all due providers speak in order in one message, and the log records them', async () => {
     const { session, records } = testSession();
     const { told, result } = await runGuided(
       { feedback: [provider('each', [everyCalls(1)]), provider('second', [everyCalls(2)])] },
@@ -61,7 +61,7 @@ describe('feedback', () => {
     ]);
   });
 
-  test('every provider has a cadence of its own, which goes on in the next run of the session', async () => {
+  test('every provider has its own cadence, which continues in the next run of the session', async () => {
     const { session } = testSession();
     const feedback = [provider('third', [everyCalls(3)])];
     const once = [
@@ -86,7 +86,7 @@ describe('feedback', () => {
     expect((await runGuided({ feedback }, once, { session })).told.at(-1)).toEqual(['Go.', 'second at 2']);
   });
 
-  test('time counts from the beginning of the run, then from when the provider was asked', async () => {
+  test('time counts from the start of the run, then from the last request to the provider', async () => {
     const clock = testClock();
     clock.advance(1_000_000);
     const advance = (seconds: number) => ({
@@ -115,7 +115,7 @@ describe('feedback', () => {
     expect(next.requests.map(toldIn).at(-1)).toEqual(['Go.']);
   });
 
-  test('two prompts of one name are two by their ids', async () => {
+  test('prompts with one name are distinguished by their ids', async () => {
     const { session } = testSession();
     const feedback = [provider('second', [everyCalls(2)])];
     const turns = [
@@ -130,7 +130,7 @@ describe('feedback', () => {
     }
   });
 
-  test('K04: a file counts once, and again when the session was reset', async () => {
+  test('K04: a file counts once, and again after a reset of the session', async () => {
     const { session } = testSession();
     const files = new Set<string>();
     const resources = { filesystem: namedFiles(files) };
@@ -165,7 +165,7 @@ describe('feedback', () => {
     expect(await told()).toEqual([]);
   });
 
-  test('without triggers, without a filesystem, or with nothing to say there is nothing', async () => {
+  test('without triggers, without a filesystem, or without text there is no feedback', async () => {
     const feedback = [
       provider('never', []),
       provider('file', [fileCreated('plan.md')]),
@@ -180,14 +180,14 @@ describe('feedback', () => {
     expect(events.some(({ type }) => type === 'feedback')).toBe(false);
   });
 
-  test('K10: one that fails is recorded and costs nobody anything', async () => {
+  test('K10: a failing provider is recorded and has no other effect', async () => {
     const { session, records } = testSession();
     const feedback = [
       provider('throws', [everyCalls(1)], () => {
         throw new Error('no ink');
       }),
       provider('rejects', [everyCalls(1)], () => Promise.reject(new Error('no paper'))),
-      // What hosts without types may do.
+      // Possible in hosts without types.
       provider('number', [everyCalls(1)], (() => 7) as unknown as () => string),
       provider('escapes', [fileCreated('../plan.md'), everyCalls(1)]),
       provider('sound', [everyCalls(1)]),
@@ -215,7 +215,7 @@ describe('feedback', () => {
     expect(events.find(({ type }) => type === 'feedback')).toMatchObject({ failed });
   });
 
-  test('one that does not answer is waited for no longer than a policy', async () => {
+  test('a provider that does not answer has the time limit of a policy', async () => {
     const clock = testClock();
     const { session, records } = testSession();
     const hanging = provider('hangs', [everyCalls(1)], () => {
@@ -237,7 +237,7 @@ describe('feedback', () => {
     });
   });
 
-  test('the end of a run does not wait for one', async () => {
+  test('the end of a run does not wait for a provider', async () => {
     const controller = new AbortController();
     const hanging = provider('hangs', [everyCalls(1)], () => {
       queueMicrotask(() => controller.abort());
@@ -251,7 +251,7 @@ describe('feedback', () => {
     expect(result).toMatchObject({ status: 'aborted', outcomes: [{ kind: 'ok' }] });
   });
 
-  test('what it sees is for reading, and what is left to spend is in it', async () => {
+  test('its context is read-only and includes the remaining budget', async () => {
     const budget = createBudget({ maxCalls: 5 });
     const seen: unknown[] = [];
     const looking = provider('looks', [everyCalls(1)], (context) => {
@@ -274,7 +274,7 @@ describe('feedback', () => {
 describe('completion', () => {
   const incomplete = (feedback: string): Completion => ({ complete: false, feedback });
 
-  test('K18: the model is sent back until the work is done', async () => {
+  test('K18: the model must continue until the work is done', async () => {
     const { session, records } = testSession();
     const completion = {
       checker: checker(({ text }) => (text === 'Now.' ? { complete: true } : incomplete('Not yet.'))),
@@ -295,7 +295,7 @@ describe('completion', () => {
     expect(events.filter(({ type }) => type === 'feedback')).toHaveLength(1);
   });
 
-  test('at most as often as it may; then the run ends, and says what is missing', async () => {
+  test('up to the limit; then the run ends and reports what is missing', async () => {
     const completion = { checker: checker(() => incomplete('Not yet.')), maxReturns: 2 };
     const says = [say('Done.'), stop];
     const { session, records } = testSession();
@@ -322,7 +322,7 @@ describe('completion', () => {
     expect(events.some(({ type }) => type === 'feedback')).toBe(false);
   });
 
-  test('K20: not when the deadline has passed', async () => {
+  test('K20: not after the deadline', async () => {
     const clock = testClock();
     const late = checker(() => {
       clock.advance(1_000);
@@ -342,7 +342,7 @@ describe('completion', () => {
     expect(result).toMatchObject({ status: 'deadline', text: 'Done.', unfinished: 'Not yet.' });
   });
 
-  test('K20: not when no call is left, unless nothing could be called anyway', async () => {
+  test('K20: not without calls left, unless there are no tools anyway', async () => {
     const completion = { checker: checker(() => incomplete('Not yet.')), maxReturns: 2 };
     const turns = [
       [echoed('a'), stop],
@@ -371,7 +371,7 @@ describe('completion', () => {
     expect(talked).toMatchObject({ status: 'completed', turns: 3 });
   });
 
-  test('work that is done when all is spent is completed', async () => {
+  test('finished work counts as completed even if the budget is exhausted', async () => {
     const completion = { checker: checker(() => ({ complete: true })), maxReturns: 2 };
     const options = { budget: createBudget({ maxTokens: 5 }), maxRounds: 1 };
     const { result } = await runGuided({ completion }, [[say('Done.'), stop]], options);
@@ -393,7 +393,7 @@ describe('completion', () => {
     ['answers yes in its own way', () => ({ complete: 'no', feedback: 'Fine.' }), 'no valid completion'],
     ['says no without a reason', () => ({ complete: false, feedback: ' ' }), 'not done'],
   ])('a checker that %s has not said yes', async (_title, check, says) => {
-    // The cast stands for hosts without types.
+    // The cast simulates hosts without types.
     const completion = { checker: checker(check as () => Completion), maxReturns: 1 };
     const { told, result } = await runGuided({ completion }, [
       [say('Done.'), stop],
@@ -403,7 +403,7 @@ describe('completion', () => {
     expect(result).toMatchObject({ status: 'completed', unfinished: expect.stringContaining(says) });
   });
 
-  test('why a checker could not be asked is in the log, also when the model is not told', async () => {
+  test('the failure of a checker is logged, even if the model does not see it', async () => {
     const { session, records } = testSession();
     let frozen = false;
     const completion = {
@@ -436,7 +436,7 @@ describe('completion', () => {
 });
 
 describe('output', () => {
-  test('the text is read, and its schema goes to the model with every request', async () => {
+  test('the text is parsed, and every request contains its schema', async () => {
     const { result, model } = await runGuided({ output: numberFormat() }, [
       [echoed('a'), stop],
       [say('7: seven'), stop],
@@ -451,7 +451,7 @@ describe('output', () => {
     expect(model.requests[0]?.output).toBeUndefined();
   });
 
-  test('what does not fit goes back once, with what is wrong', async () => {
+  test('an invalid answer is returned once, with its problems', async () => {
     const { session, records } = testSession();
     const turns = [
       [say('seven'), stop],
@@ -463,7 +463,7 @@ describe('output', () => {
     expect(records.filter(({ type }) => type === 'feedback')).toMatchObject([{ source: 'output', turn: 1 }]);
   });
 
-  test('output.invalid: what never fits is an error of the model', async () => {
+  test('output.invalid: an answer that stays invalid is a model error', async () => {
     const turns = [[say('seven'), stop], [stop], [say('VII'), stop], [say('no'), stop]];
     const { result, told } = await runGuided({ output: numberFormat(2) }, turns);
     expect(told).toHaveLength(3);
@@ -484,7 +484,7 @@ describe('output', () => {
     expect(events.some(({ type }) => type === 'feedback')).toBe(false);
   });
 
-  test('first the work, then its form', async () => {
+  test('completion is checked before the output', async () => {
     const completion = {
       checker: checker(({ calls }) => (calls > 0 ? { complete: true } : { complete: false, feedback: 'Call it.' })),
       maxReturns: 1,
@@ -498,12 +498,12 @@ describe('output', () => {
     const { result, told } = await runGuided({ completion, output: numberFormat() }, turns);
     expect(told.at(-1)).toEqual(['Go.', 'Call it.', 'Begin with a number.']);
     expect(result).toMatchObject({ status: 'completed', output: 1, turns: 4 });
-    // The checker has seen the call, although nobody gives feedback.
+    // The checker has seen the call, even without feedback.
     expect(result).not.toHaveProperty('unfinished');
   });
 });
 
-test('cut off at any record, the run comes to the same end', async () => {
+test('interrupted at any record, the run ends the same way', async () => {
   const guidance = (): Partial<RenderedPrompt> => ({
     feedback: [provider('each', [everyCalls(2)])],
     completion: {
@@ -543,14 +543,14 @@ test('cut off at any record, the run comes to the same end', async () => {
     const rest = playing(...script.slice(asked));
     const result = await resumeRun({ model: rest, prompt: guidedPrompt([echo], guidance()), session: again, clock })
       .result;
-    // A call that the cut came before never began, and ends as cancelled; it counts all the same.
+    // A call after the cut never started, and ends as cancelled; it still counts.
     expect({ cut, ...result }).toMatchObject({ cut, status: 'completed', output: 3, turns: 5, text: '3: done' });
     const told = rest.requests.at(-1)?.messages.map(({ role, text }) => (role === 'tool' ? role : text));
     if (told !== undefined) expect(told).toEqual(last?.map(({ role, text }) => (role === 'tool' ? role : text)));
   }
 });
 
-/** Runs `script` to its end, then goes on from every cut of its log with what is left of the script. Answers what came of each. */
+/** Runs `script`, then resumes from every prefix of its log with the rest of the script. Returns the results. */
 async function cutEverywhere(
   guidance: Partial<RenderedPrompt>,
   script: readonly (readonly ModelEvent[])[],
@@ -577,7 +577,7 @@ async function cutEverywhere(
   return { whole, cuts };
 }
 
-test('a resumed run is sent back and corrected no oftener than one that was not interrupted', async () => {
+test('a resumed run is returned and corrected no more often than an uninterrupted one', async () => {
   const never = { checker: checker(() => ({ complete: false, feedback: 'More.' }) as const), maxReturns: 2 };
   const says = [say('done'), stop];
   const { whole, cuts } = await cutEverywhere({ completion: never, output: numberFormat() }, Array(8).fill(says));
@@ -589,7 +589,7 @@ test('a resumed run is sent back and corrected no oftener than one that was not 
   }
 });
 
-test('cut off behind a checker that failed, the run asks it again and not the model', async () => {
+test('interrupted after a failed checker, the run calls the checker again and not the model', async () => {
   const throws = checker(() => {
     throw new Error('no light');
   });
@@ -598,7 +598,7 @@ test('cut off behind a checker that failed, the run asks it again and not the mo
   expect(cuts.at(-1)?.result).toMatchObject({ status: 'completed', unfinished: expect.stringContaining('no light') });
 });
 
-test('the time of a resumed run counts from its beginning', async () => {
+test('the time of a resumed run counts from its start', async () => {
   const feedback = [provider('clock', [everySeconds(10)])];
   const { cuts } = await cutEverywhere(
     { feedback },
@@ -608,18 +608,18 @@ test('the time of a resumed run counts from its beginning', async () => {
     ],
     10_000,
   );
-  // Cut off before the record of the turn's feedback, it is due now.
+  // Interrupted before the record of the turn's feedback, it is due now.
   expect(cuts[1]?.told).toEqual([['Go.', 'clock at 1']]);
 });
 
-test('an empty last message is what is read, not the text before it', async () => {
+test('an empty last message is parsed, not the text before it', async () => {
   const script = [[say('7: seven'), echoed('a'), stop], [stop], [say('8: eight'), stop]];
   const { whole, cuts } = await cutEverywhere({ output: numberFormat() }, script);
   expect(whole).toMatchObject({ output: 8, turns: 3 });
   for (const { result } of cuts) expect(result).toMatchObject({ output: 8, turns: 3 });
 });
 
-test('what the completion checker misses and that the text was cut are told together', async () => {
+test('the problem of the checker and the cut text are reported together', async () => {
   const completion = { checker: checker(() => ({ complete: false, feedback: 'Sign it.' })), maxReturns: 0 };
   const { result } = await runGuided({ completion }, [[say('The answer is'), { type: 'finish', reason: 'length' }]]);
   expect(result).toMatchObject({ status: 'completed', cut: 'length' });

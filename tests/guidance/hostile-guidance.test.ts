@@ -11,8 +11,8 @@ const onceThenDone = () => playing([echoed('a'), stop], [say('Done.'), stop]);
 const toldIn = (request: ModelRequest | undefined): readonly string[] =>
   (request?.messages ?? []).filter(({ role }) => role === 'user').map((message) => message.text);
 
-describe('what speaks to the model is not trusted to answer', () => {
-  test('a file that nobody answers about is waited for as long as the run, and as a policy', async () => {
+describe('guidance is not trusted to answer', () => {
+  test('a pending file lookup has the time limits of the run and of a policy', async () => {
     const clock = testClock();
     const hanging = { ...namedFiles(new Set()), readOnly: { stat: () => new Promise(() => undefined) } };
     const prompt = guidedPrompt([echo], { feedback: [provider('file', [fileCreated('a')])] });
@@ -84,7 +84,7 @@ describe('what speaks to the model is not trusted to answer', () => {
     expect(result.unfinished).toMatch(/^The completion check failed: /);
   });
 
-  test('a listener changes neither what the model is told nor the log', async () => {
+  test('a listener can change neither messages to the model nor the log', async () => {
     const model = onceThenDone();
     const { session, records } = testSession();
     const prompt = guidedPrompt([echo], { feedback: [provider('each', [everyCalls(1)])] });
@@ -110,7 +110,7 @@ describe('what speaks to the model is not trusted to answer', () => {
     expect(records.find(({ type }) => type === 'feedback')).toMatchObject({ given: [{ text: 'each at 1' }] });
   });
 
-  test('a model cannot take tools from the requests that follow', async () => {
+  test('a model cannot remove tools from later requests', async () => {
     const seen: number[] = [];
     const scripted = onceThenDone();
     const model = {
@@ -151,7 +151,7 @@ describe('calls are counted', () => {
     expect(toldIn(model.requests.at(-1))).toEqual(['Go.', 'third at 3']);
   });
 
-  test('those of two runs at the same time', async () => {
+  test('calls of two concurrent runs', async () => {
     const { session, records } = testSession();
     const feedback = [
       provider('slow', [everyCalls(1)], () => new Promise((resolve) => setImmediate(resolve, undefined))),
@@ -164,7 +164,7 @@ describe('calls are counted', () => {
     expect(records.findLast(({ type }) => type === 'feedback')).toMatchObject({ calls: 4 });
   });
 
-  test('a file that nobody was told of, for the run was over, is told of in the next one', async () => {
+  test('a file created at the end of a run is reported in the next one', async () => {
     const { session } = testSession();
     const filesystem = namedFiles(new Set(['a']));
     const controller = new AbortController();
@@ -193,7 +193,7 @@ test.each([
   expect(result).toMatchObject({ status, output: 7, unfinished: 'More.' });
 });
 
-test('an output of which the log has only masks is asked for again', async () => {
+test('an output that is masked in the log is requested again', async () => {
   const redactor = createRedactor({ key: 'a key of sixteen', secrets: ['7: seven'] });
   const { session, records } = redactedSession(redactor);
   const prompt = guidedPrompt([echo], { output: { ...numberFormat(), parse: (text) => ({ ok: true, value: text }) } });

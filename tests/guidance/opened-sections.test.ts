@@ -20,7 +20,7 @@ const prompt = createPrompt({
   ],
 });
 
-test('what an earlier call of the turn has opened, a later one need not open: it is told to call again', async () => {
+test('a later call need not open a section that an earlier call of the turn opened: it is asked to call again', async () => {
   const model = playing(
     [call('needy', {}, 'a'), call('needy', {}, 'b'), stop],
     [call('needy', {}, 'c'), stop],
@@ -30,7 +30,7 @@ test('what an earlier call of the turn has opened, a later one need not open: it
   expect(outcomes).toMatchObject([
     { kind: 'ok', text: 'Opened `rules`: their instructions and tools are available from now on.' },
     { kind: 'ok', text: 'The section that `needy` needs is open now. Call the tool again.' },
-    // It saw the section open, and has no reason to ask.
+    // It saw the section open, and has no reason to request it.
     { kind: 'failed', code: 'section.open' },
   ]);
   expect(model.requests.map(({ messages }) => messages[0]?.text.includes('Be kind.'))).toEqual([false, true, true]);

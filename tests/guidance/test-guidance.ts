@@ -12,7 +12,7 @@ import type {
 } from '@holdfast/core';
 import { guide } from '@holdfast/prompt';
 
-/** A prompt that speaks to the model. */
+/** A prompt with guidance. */
 export function guidedPrompt(tools: readonly Tool[], guidance: Partial<RenderedPrompt>, name = 'test/guided'): Prompt {
   return { name, render: () => ({ text: 'Work.', tools, policies: new Map(), allPolicies: [], guide, ...guidance }) };
 }
@@ -21,7 +21,7 @@ export const everyCalls = (every: number): FeedbackTrigger => ({ type: 'calls', 
 export const everySeconds = (every: number): FeedbackTrigger => ({ type: 'seconds', every });
 export const fileCreated = (path: string): FeedbackTrigger => ({ type: 'file-created', path });
 
-/** Says its name and how many calls there have been, or what `provide` says. */
+/** Returns its name and the number of calls, or the result of `provide`. */
 export function provider(
   name: string,
   triggers: readonly FeedbackTrigger[],
@@ -34,7 +34,7 @@ export function checker(check: CompletionChecker['check'], name = 'done'): Compl
   return { name, check };
 }
 
-/** Of a message `N: ...` the number N. */
+/** The number N of a message `N: ...`. */
 export function numberFormat(maxCorrections = 1): OutputFormat<number> {
   return {
     jsonSchema: { type: 'object', properties: { n: { type: 'number' } } },
@@ -46,7 +46,7 @@ export function numberFormat(maxCorrections = 1): OutputFormat<number> {
   };
 }
 
-/** A filesystem of nothing but names, of folders with `/` at their end; only what guidance looks at is there. */
+/** A filesystem of names only, folders ending in `/`; has only the parts that guidance uses. */
 export function namedFiles(names: Set<string>): StagedResource<Filesystem, FilesystemReader> {
   const readOnly: Pick<FilesystemReader, 'stat'> = {
     stat: async (path) => {
@@ -55,6 +55,6 @@ export function namedFiles(names: Set<string>): StagedResource<Filesystem, Files
       return names.has(`${path}/`) ? { type: 'directory', size: 0, version: 'directory' } : undefined;
     },
   };
-  // No call of these tests uses it.
+  // Unused in these tests.
   return { type: 'staged-resource', readOnly } as unknown as StagedResource<Filesystem, FilesystemReader>;
 }

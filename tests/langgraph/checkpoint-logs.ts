@@ -6,7 +6,7 @@ import { createJsonlLog, openJsonlLog, type SnapshotOptions } from '@holdfast/se
 import { createSqliteLog, openSqliteLog, type SqliteLogOptions } from '@holdfast/session/sqlite';
 import { checkpoints, pendingWrites } from './checkpoint-slices.ts';
 
-/** A place for one log: it is begun once, then opened as often as it was closed. */
+/** A place for one log: created once, then reopened after every close. */
 export interface LogPlace {
   begin(): SessionStore;
   open(): OpenedLog;
@@ -18,7 +18,7 @@ export function beginSession(place: LogPlace): Session {
   return createSession({ id: 'checkpoints', slices, store: place.begin() });
 }
 
-/** The session as its log tells it; the one before has to be closed. */
+/** The session rebuilt from its log; close the previous one first. */
 export function reopenSession(place: LogPlace): Session {
   const { records, store } = place.open();
   return replay(records, { slices, store });
@@ -37,12 +37,12 @@ function memoryPlace(): LogPlace {
   return { begin: () => store, open: () => ({ records: store.records, store }) };
 }
 
-/** Makes new places in every store that we have, in a folder of its own. */
+/** Creates new places in every store, in its own folder. */
 export class LogPlaces implements Disposable {
   readonly #folder = mkdtempSync(join(tmpdir(), 'holdfast-checkpoints-'));
-  // One for all: what one session does shows in no other.
+  // One for all: sessions do not affect each other.
   readonly #database = join(this.#folder, 'sessions.db');
-  // Keeps the database open, as a program with many sessions does: closing it whole is a matter of the disk, each time.
+  // Keeps the database open, as programs with many sessions do: every full close costs disk time.
   readonly #keeper = createSqliteLog(this.#database, { sessionId: 'keeper' });
   #count = 0;
 
@@ -74,5 +74,5 @@ export class LogPlaces implements Disposable {
   }
 }
 
-/** A snapshot as soon as what is new is three times as much as it. */
+/** A snapshot once the new records are three times its size. */
 const often: SnapshotOptions = { snapshotAfterBytes: 1 };

@@ -12,7 +12,7 @@ import { beginSession, LogPlaces } from './checkpoint-logs.ts';
 import { HoldfastCheckpointSaver } from './checkpoint-saver.ts';
 import { ReopeningSaver } from './reopening-saver.ts';
 
-// What the public suite does not look at, every time with a log that was closed and opened again in between.
+// Behavior outside the public suite, each time with a log that is closed and reopened in between.
 const places = new LogPlaces();
 afterAll(() => places[Symbol.dispose]());
 const stores = Object.entries(places.byStore).map(([store, makePlace]) => ({ store, makePlace }));
@@ -27,7 +27,7 @@ interface Put {
   readonly metadata?: Record<string, unknown>;
 }
 
-/** Answers the checkpoint's id. */
+/** Returns the checkpoint's id. */
 async function put(saver: ReopeningSaver, { thread = 't', parent, ...rest }: Put = {}): Promise<string> {
   const { values = {}, versions = {}, fresh = versions, metadata = {} } = rest;
   const checkpoint = { ...emptyCheckpoint(), id: uuid6(0), channel_values: values, channel_versions: versions };
@@ -50,7 +50,7 @@ async function listed(tuples: AsyncIterable<CheckpointTuple>): Promise<unknown[]
   return ids;
 }
 
-test.each(stores)('$store: bytes, sets and what is undefined come back', async ({ makePlace }) => {
+test.each(stores)('$store: bytes, sets and undefined values are restored', async ({ makePlace }) => {
   const saver = new ReopeningSaver(makePlace());
   const values = { bytes: new Uint8Array([0, 255, 128]), set: new Set(['ä', '\u{1f600}']), none: undefined };
   const id = await put(saver, { values, versions: { bytes: 1, set: 1, none: 1 } });
@@ -60,7 +60,7 @@ test.each(stores)('$store: bytes, sets and what is undefined come back', async (
   await saver.close();
 });
 
-test.each(stores)('$store: two forks of a checkpoint keep their own values of one version', async ({ makePlace }) => {
+test.each(stores)('$store: two forks of a checkpoint keep separate values of one version', async ({ makePlace }) => {
   const saver = new ReopeningSaver(makePlace());
   const root = await put(saver, { values: { a: 0, b: 'root' }, versions: { a: 1, b: 1 } });
   const versions = { a: 2, b: 1 };
@@ -70,7 +70,7 @@ test.each(stores)('$store: two forks of a checkpoint keep their own values of on
   expect(await valuesAt(saver, left)).toEqual({ a: 'left', b: 'root' });
   expect(await valuesAt(saver, right)).toEqual({ a: 'right', b: 'root' });
   expect(await valuesAt(saver, child)).toEqual({ a: 'left', b: 'root' });
-  // A version that the parent does not have is of no value that was ever kept.
+  // The parent has no stored value for this version.
   const stray = await put(saver, { parent: left, versions: { a: 3 }, fresh: {} });
   expect(await valuesAt(saver, stray)).toEqual({});
   await saver.close();
@@ -115,7 +115,7 @@ test.each(stores)('$store: a task that runs again writes once; its error is the 
   await saver.close();
 });
 
-test.each(stores)('$store: names that mean something to a language are names', async ({ makePlace }) => {
+test.each(stores)('$store: special names such as `__proto__` are ordinary names', async ({ makePlace }) => {
   const saver = new ReopeningSaver(makePlace());
   for (const thread of ['__proto__', 'constructor', '["t","",""]', '\ud800', ' ']) {
     const id = await put(saver, { thread, values: { toString: thread }, versions: { toString: 1 } });
@@ -128,7 +128,7 @@ test.each(stores)('$store: names that mean something to a language are names', a
   await saver.close();
 });
 
-test.each(stores)('$store: a deleted thread is gone with its writes, and can begin again', async ({ makePlace }) => {
+test.each(stores)('$store: a deleted thread loses its writes, and can start again', async ({ makePlace }) => {
   const saver = new ReopeningSaver(makePlace());
   const id = await put(saver, { values: { a: 1 }, versions: { a: 1 } });
   const other = await put(saver, { thread: 'other' });
@@ -145,7 +145,7 @@ test.each(stores)('$store: a deleted thread is gone with its writes, and can beg
   await saver.close();
 });
 
-test.each(stores)('$store: a list is newest first and as of its beginning', async ({ makePlace }) => {
+test.each(stores)('$store: a list is newest first and a snapshot of its start', async ({ makePlace }) => {
   const saver = new ReopeningSaver(makePlace());
   const owner = { name: 'ann', roles: ['admin'] };
   const first = await put(saver, { thread: 'b', metadata: { owner } });
@@ -167,7 +167,7 @@ test.each(stores)('$store: a list is newest first and as of its beginning', asyn
   await saver.close();
 });
 
-test.each(stores)('$store: a log is opened at its last snapshot, where it has any', async ({ store, makePlace }) => {
+test.each(stores)('$store: a log is opened from its last snapshot, if any', async ({ store, makePlace }) => {
   const place = makePlace();
   const saver = new ReopeningSaver(place);
   for (let count = 0; count < 20; count += 1) await put(saver);
@@ -178,7 +178,7 @@ test.each(stores)('$store: a log is opened at its last snapshot, where it has an
   if (store.endsWith('snapshots')) expect(records.length).toBeLessThan(20);
 });
 
-test('what is acknowledged is on the disk, where the store sees to that', async () => {
+test('acknowledged data is on disk, if the store guarantees that', async () => {
   const allAsked = Promise.withResolvers<void>();
   const disk = Promise.withResolvers<void>();
   let asked = 0;
@@ -208,7 +208,7 @@ test('what is acknowledged is on the disk, where the store sees to that', async 
   expect(acknowledged.toSorted()).toEqual(['deleteThread', 'put', 'putWrites']);
 });
 
-test('the old name of a checkpoint id is read', async () => {
+test('the old name of a checkpoint id is supported', async () => {
   const saver = new HoldfastCheckpointSaver(beginSession(places.byStore['memory']?.() ?? expect.unreachable()));
   const checkpoint = emptyCheckpoint();
   await saver.put(at(), checkpoint, { source: 'input', step: -1, parents: {} }, {});
@@ -222,7 +222,7 @@ test.each([
   { config: { configurable: { thread_id: '' } }, name: 'thread_id' },
   { config: { configurable: { thread_id: 't', checkpoint_ns: {} } }, name: 'checkpoint_ns' },
   { config: { configurable: { thread_id: 't', checkpoint_id: 5 } }, name: 'checkpoint_id' },
-])('what is no name is refused and writes nothing: %#', async ({ config, name }) => {
+])('an invalid name is refused and writes nothing: %#', async ({ config, name }) => {
   const saver = new HoldfastCheckpointSaver(beginSession(places.byStore['memory']?.() ?? expect.unreachable()));
   const { seq } = saver.session.snapshot();
   const metadata = { source: 'input' as const, step: -1, parents: {} };

@@ -33,8 +33,8 @@ import {
 } from './checkpoint-slices.ts';
 
 /**
- * Keeps the checkpoints of LangGraph.js in a session, whatever its store: each `put`, `putWrites` and `deleteThread` is one event
- * of the log, and what is read comes from the slices `checkpoints` and `pendingWrites`, which the session was made with.
+ * Stores the checkpoints of LangGraph.js in a session with any store: each `put`, `putWrites` and `deleteThread` is one event
+ * of the log, and reads use the session's slices `checkpoints` and `pendingWrites`.
  *
  * Source: the contract of `BaseCheckpointSaver` in `@langchain/langgraph-checkpoint` 1.2.
  */
@@ -139,7 +139,7 @@ export class HoldfastCheckpointSaver extends BaseCheckpointSaver {
     await this.#write({ type: 'thread-deleted', payload });
   }
 
-  /** Resolves when it would survive what the store was made to survive. */
+  /** Resolves when the data is as durable as the store guarantees. */
   async #write(event: SessionEvent): Promise<void> {
     this.session.dispatch(event);
     await this.session.sync();
@@ -157,7 +157,7 @@ export class HoldfastCheckpointSaver extends BaseCheckpointSaver {
     const values: [string, unknown][] = [];
     for (const { channel, value } of stored.channels) values.push([channel, await this.#unpack(value)]);
     const checkpoint: Checkpoint = {
-      // What `put` has packed.
+      // Packed by `put`.
       ...((await this.#unpack(stored.checkpoint)) as Omit<Checkpoint, 'channel_values'>),
       channel_values: Object.fromEntries(values),
     };
@@ -172,7 +172,7 @@ export class HoldfastCheckpointSaver extends BaseCheckpointSaver {
     };
   }
 
-  /** Up to version 3 of the format a checkpoint had what its parent's tasks sent in a place of its own; now it is a channel. */
+  /** Up to version 3 of the format a checkpoint stored its parent's sends separately; now they are a channel. */
   async #addSends(checkpoint: Checkpoint, parent: Place): Promise<void> {
     const sends = (await this.#writesOf(parent)).filter(([, channel]) => channel === TASKS);
     const versions = Object.values(checkpoint.channel_versions);
@@ -190,7 +190,7 @@ export class HoldfastCheckpointSaver extends BaseCheckpointSaver {
   }
 
   async #metadataOf({ metadata }: StoredCheckpoint): Promise<CheckpointMetadata> {
-    // What `put` has packed.
+    // Packed by `put`.
     return (await this.#unpack(metadata)) as CheckpointMetadata;
   }
 
@@ -200,7 +200,7 @@ export class HoldfastCheckpointSaver extends BaseCheckpointSaver {
   }
 
   #unpack({ type, base64 }: Packed): Promise<unknown> {
-    // No `Buffer`: a value of bytes would come back as one.
+    // Not a `Buffer`: byte values would be restored as one.
     return this.serde.loadsTyped(type, Uint8Array.from(Buffer.from(base64, 'base64')));
   }
 }
@@ -215,7 +215,7 @@ function toConfig({ threadId, namespace, checkpointId }: Place): RunnableConfig 
   return { configurable: { thread_id: threadId, checkpoint_ns: namespace, checkpoint_id: checkpointId } };
 }
 
-/** `''` where the config names none. Its old name is read, too. */
+/** `''` if the config names none. Also supports its old name. */
 function checkpointIdOf(config: RunnableConfig): string {
   return textOf(config, 'checkpoint_id') ?? textOf(config, 'thread_ts') ?? '';
 }

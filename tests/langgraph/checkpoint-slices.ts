@@ -1,9 +1,9 @@
 import { defineSlice, type KeyedState, remove, type Slice, upsert } from '@holdfast/core';
 
-/** What a saver's serialiser made of a value: the name of its format, and its bytes in base64. */
+/** A serialized value: the name of its format, and its bytes in base64. */
 export type Packed = { readonly type: string; readonly base64: string };
 
-/** Where a checkpoint is: the namespace is `''` for a graph that is nobody's part. */
+/** The address of a checkpoint: the namespace is `''` for a top-level graph. */
 export type Place = { readonly threadId: string; readonly namespace: string; readonly checkpointId: string };
 
 export type StoredCheckpoint = Place & {
@@ -11,11 +11,11 @@ export type StoredCheckpoint = Place & {
   /** Without its channel values. */
   readonly checkpoint: Packed;
   readonly metadata: Packed;
-  /** The channels that have a value. */
+  /** The channels with a value. */
   readonly channels: readonly { readonly channel: string; readonly version: number | string; readonly value: Packed }[];
 };
 
-/** `value` of a channel is null where it is as in the parent: an event holds what is new only. */
+/** `value` of a channel is null if it equals the parent's: an event contains only new values. */
 export type CheckpointPut = Omit<StoredCheckpoint, 'channels'> & {
   readonly channels: readonly {
     readonly channel: string;
@@ -27,7 +27,7 @@ export type CheckpointPut = Omit<StoredCheckpoint, 'channels'> & {
 export type StoredWrite = {
   readonly taskId: string;
   readonly taskPath: string;
-  /** Its place among the writes of its task; negative for the kinds of which a task has one. */
+  /** Its position among the writes of its task; negative for kinds that occur once per task. */
   readonly index: number;
   readonly channel: string;
   readonly value: Packed;
@@ -52,7 +52,7 @@ export const checkpoints: Slice<KeyedState<StoredCheckpoint>> = defineSlice<Stor
   },
 });
 
-/** The writes of tasks that wait for the checkpoint after theirs, by `keyOf` that. */
+/** The pending writes of tasks, by `keyOf` their checkpoint. */
 export const pendingWrites: Slice<KeyedState<WritesPut>> = defineSlice<WritesPut>({
   id: 'langgraph/pending-writes',
   kind: 'keyed',
@@ -74,7 +74,7 @@ function withInherited(put: CheckpointPut, state: KeyedState<StoredCheckpoint>):
   return { ...put, channels };
 }
 
-// A task that runs again writes the same things again: the first of them stay. Those of which it has one are written over.
+// A task that runs again repeats its writes: the first ones stay. Writes that occur once are overwritten.
 function merge(before: readonly StoredWrite[], added: readonly StoredWrite[]): readonly StoredWrite[] {
   const isSame = (one: StoredWrite, other: StoredWrite): boolean =>
     one.taskId === other.taskId && one.index === other.index;

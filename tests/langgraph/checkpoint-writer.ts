@@ -1,5 +1,5 @@
-// A process that writes checkpoints until it is killed: `node checkpoint-writer.ts STORE PATH THREAD`. The number of each one it
-// says on its standard output, a line each, when it and the write that belongs to it are acknowledged.
+// A process that writes checkpoints until it is killed: `node checkpoint-writer.ts STORE PATH THREAD`. It prints the number of each one
+// on its own line when it and its write are acknowledged.
 import { existsSync, writeSync } from 'node:fs';
 import { emptyCheckpoint, uuid6 } from '@langchain/langgraph-checkpoint';
 import { beginSession, jsonlPlace, reopenSession, sqlitePlace } from './checkpoint-logs.ts';

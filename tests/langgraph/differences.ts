@@ -1,18 +1,18 @@
-/** A check of the suite that a saver does not pass. */
+/** A check of the suite that a saver fails. */
 export interface Difference {
   /** The saver's name in the test that runs the suite. */
   readonly saver: string;
-  /** The check's title after those of the groups that it is in. */
+  /** The check's title, prefixed by its groups. */
   readonly check: string;
   readonly reason: string;
 }
 
-/** LangGraph's own, under a name by which the suite does not know it: it leaves a check out for the one that it knows. */
+/** LangGraph's saver under another name: the suite skips a check for the name that it knows. */
 export const peer = 'MemorySaver of LangGraph.js';
 
 /**
- * Every check that fails, and why. A test fails when another one does, and when one of these passes.
- * Ours pass them all; the one here shows that the suite finds something.
+ * Every check that fails, and why. The test fails if another check fails or one of these passes.
+ * Our savers pass all; this one shows that the suite finds problems.
  */
 export const differences: readonly Difference[] = [
   {

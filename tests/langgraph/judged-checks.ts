@@ -11,7 +11,7 @@ export class JudgedChecks {
     return this.#ran.get(saver) ?? [];
   }
 
-  /** The suite takes `it`, `expect` and the like from the global scope, as any runner like Jest has them. */
+  /** The suite uses global `it`, `expect` and so on, as in Jest. */
   provide(): void {
     const { it, ...others } = vitest;
     const judged = (title: string, body: Body): void => it(title, () => this.#judge(body));
@@ -19,14 +19,14 @@ export class JudgedChecks {
       (cases: readonly unknown[]) =>
       (title: string, body: Body): void =>
         it.each(cases)(title, (item) => this.#judge(() => body(item)));
-    // What is left out shows.
-    const skip = (title: string): void => it(title, () => vitest.expect.fail('The suite leaves it out.'));
+    // Skipped checks fail.
+    const skip = (title: string): void => it(title, () => vitest.expect.fail('The suite skips it.'));
     Object.assign(globalThis, others, { it: Object.assign(judged, { each, skip }) });
   }
 
-  /** A check has to pass, or not to pass where it is in the table. */
+  /** A check must pass, unless it is in the table: then it must fail. */
   async #judge(run: () => unknown): Promise<void> {
-    // The title is that of its groups, too: `SAVER > SAVER#METHOD > GROUP > CHECK`.
+    // The title includes its groups: `SAVER > SAVER#METHOD > GROUP > CHECK`.
     const title = vitest.expect.getState().currentTestName ?? '';
     const [, saver = '', check = ''] = /([^>]+)#(.*)$/s.exec(title) ?? [];
     const name = saver.trim();
@@ -39,6 +39,6 @@ export class JudgedChecks {
       return;
     }
     const attempt = async (): Promise<unknown> => run();
-    await vitest.expect(attempt(), 'It passes by now: take it out of the table.').rejects.toBeInstanceOf(Error);
+    await vitest.expect(attempt(), 'It passes now: remove it from the table.').rejects.toBeInstanceOf(Error);
   }
 }

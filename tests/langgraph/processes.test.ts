@@ -18,7 +18,7 @@ afterAll(() => {
 
 const program = fileURLToPath(new URL('checkpoint-writer.ts', import.meta.url));
 
-/** Kills a writer when it has said so many lines; answers the lines. */
+/** Kills a writer after a number of lines and returns them. */
 async function writeUntilKilled(lines: number, store: string, path: string, threadId: string): Promise<string[]> {
   const child = spawn(process.execPath, [
     '--conditions=holdfast-source',
@@ -36,7 +36,7 @@ async function writeUntilKilled(lines: number, store: string, path: string, thre
   });
   const [, signal] = (await once(child, 'close')) as unknown[];
   expect({ signal, errors }).toEqual({ signal: 'SIGKILL', errors: '' });
-  // The last line may have been cut.
+  // The last line may be incomplete.
   return said.split('\n').slice(0, -1);
 }
 
@@ -61,7 +61,7 @@ test.each([
       steps.set(checkpoint.channel_values['step'], pendingWrites);
     }
     for (let step = 0; step < count; step += 1) expect(steps.get(step)).toEqual([['task', 'done', step]]);
-    // One more at most, which was written when the kill came and not acknowledged yet.
+    // At most one more, which was written but not acknowledged at the kill.
     expect(steps.size - count).toBeOneOf([0, 1]);
   }
   await session.close();
@@ -75,7 +75,7 @@ test.each(['jsonl', 'sqlite'])('%s: a log has one saver at a time', async (store
   const saver = new HoldfastCheckpointSaver(session);
   await saver.put(config, emptyCheckpoint(), { source: 'input', step: -1, parents: {} }, {});
   expect(() => reopenSession(place)).toThrow(expect.objectContaining({ code: 'log.locked' }));
-  // The first one goes on as if nobody had tried.
+  // The first one continues undisturbed.
   await saver.put(config, emptyCheckpoint(), { source: 'loop', step: 0, parents: {} }, {});
   await session.close();
 

@@ -3,7 +3,7 @@ import { BaseCheckpointSaver, type CheckpointListOptions, type CheckpointTuple }
 import { beginSession, type LogPlace, reopenSession } from './checkpoint-logs.ts';
 import { HoldfastCheckpointSaver } from './checkpoint-saver.ts';
 
-/** Closes its log and opens it again before everything that it is asked: nothing is answered from memory. */
+/** Reopens its log before every request, so that nothing comes from memory. */
 export class ReopeningSaver extends BaseCheckpointSaver {
   readonly #place: LogPlace;
   #saver: HoldfastCheckpointSaver;

@@ -23,12 +23,12 @@ const savers: string[] = [];
 function validateAll<Saver extends BaseCheckpointSaver>(initializer: CheckpointSaverTestInitializer<Saver>): void {
   savers.push(initializer.checkpointerName);
   validate(initializer);
-  // Which `validate` leaves to those who ask for it.
+  // Not part of `validate` by default.
   deltaChannelHistoryTests(initializer);
 }
 
 for (const [store, makePlace] of Object.entries(places.byStore)) {
-  // A snapshot is read by who opens the log only; a file that is open all the time is read no other way than memory is.
+  // Snapshots are read only on opening; a file that stays open behaves like memory.
   if (store === 'memory' || (isLong && !store.endsWith('snapshots'))) {
     validateAll({
       checkpointerName: `${store}, open all the time`,
@@ -44,9 +44,9 @@ for (const [store, makePlace] of Object.entries(places.byStore)) {
 }
 specTest({ checkpointerName: peer, createCheckpointer: () => new MemorySaver() }, ['put']);
 
-test('every check ran over every store, and every difference was met', () => {
+test('every check ran with every store, and every difference occurred', () => {
   expect(savers).toHaveLength(isLong ? 8 : 6);
-  // So many has the version of the suite that is pinned.
+  // The number of checks in the pinned version of the suite.
   for (const saver of savers) expect(checks.ranOf(saver)).toHaveLength(726);
   for (const { saver, check } of differences) expect(checks.ranOf(saver)).toContain(check);
 });

@@ -1,4 +1,4 @@
-/** How much a long suite does: `base` times `HOLDFAST_LONG`, a positive number, default 1. */
+/** Scales a count of a long suite: `base` times `HOLDFAST_LONG`, a positive number, default 1. */
 export function amount(base: number): number {
   const factor = Number(process.env['HOLDFAST_LONG'] ?? 1);
   if (!(factor > 0 && Number.isFinite(factor))) {
@@ -7,7 +7,7 @@ export function amount(base: number): number {
   return Math.ceil(base * factor);
 }
 
-/** Calls `batch` until it has done `total`, and tells after each how far it is. `batch` answers how much it did. */
+/** Calls `batch` until `total` is done, and prints the progress after each. `batch` returns the amount it did. */
 export async function inBatches(what: string, total: number, batch: () => Promise<number>): Promise<void> {
   const startedAtMs = Date.now();
   for (let done = 0; done < total; ) {

@@ -5,7 +5,7 @@ import { amount, inBatches } from './amount.ts';
 test.each([
   { place: 'memory', failing: amount(2_000) },
   { place: 'host', failing: amount(2_000) },
-] as const)('$failing failing calls on $place leave state and files as they were', async ({ place, failing }) => {
+] as const)('$failing failing calls on $place leave state and files unchanged', async ({ place, failing }) => {
   const seen: Seen = { kinds: new Map(), nested: 0, failing: 0, retried: 0 };
   await inBatches(`failing calls on ${place}`, failing, async () => {
     const before = seen.failing;

@@ -3,7 +3,7 @@ import { checkFileKills, type FileKillsSeen, noFileKills } from '../files/file-p
 import { amount, inBatches } from './amount.ts';
 
 test.each([{ beside: false }, { beside: true }])(
-  'files are what the log says through many kills (another session beside: $beside)',
+  'files match the log through many kills (another session beside: $beside)',
   async ({ beside }) => {
     const kills = amount(beside ? 100 : 200);
     const seen: FileKillsSeen = { ...noFileKills };

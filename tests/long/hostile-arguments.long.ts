@@ -7,7 +7,7 @@ const total = amount(100_000);
 test(`${total} calls with hostile arguments: no host exception, no change of a prototype, no handler with unchecked input`, async () => {
   const kinds = new Map<string, number>();
   await inBatches('hostile calls', total, async () => {
-    // A session for each batch: its log is not kept, and what one batch broke must not hide what the next one breaks.
+    // A session for each batch: its log is dropped, and damage by one batch must not hide damage by the next.
     const calls = new HostileCalls();
     await checkHostileText(calls, { numRuns: 5_000 });
     await checkHostileValues(calls, { numRuns: 5_000 });

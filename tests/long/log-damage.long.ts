@@ -5,7 +5,7 @@ import { checkSegmentFlips, writeSegments } from '../logs/log-damage-segments.ts
 import { tryFlips } from '../logs/log-damage-sqlite.ts';
 import { amount } from './amount.ts';
 
-test('every single bit of a log of 200 records that is turned over is found at its record', () => {
+test('every flipped bit in a log of 200 records is found at its record', () => {
   using folder = makeFolder();
   const log = writeLog(join(folder.path, 's.jsonl'), amount(200));
   const seen = checkFlips(log, folder.path);
@@ -13,7 +13,7 @@ test('every single bit of a log of 200 records that is turned over is found at i
   expect(seen.flips).toBe(log.bytes.length * 8);
 });
 
-test('every line of a log of 200 records that is deleted, swapped, doubled, inserted or forged is found', () => {
+test('every deleted, swapped, duplicated, inserted or forged line in a log of 200 records is found', () => {
   using folder = makeFolder();
   const log = writeLog(join(folder.path, 's.jsonl'), amount(200));
   const count = checkLineDamage(log, folder.path);
@@ -21,7 +21,7 @@ test('every line of a log of 200 records that is deleted, swapped, doubled, inse
   expect(count).toBeGreaterThan(log.lines.length ** 2);
 });
 
-test('every single bit of the files of a log that is turned over is found', () => {
+test('every flipped bit in the files of a log is found', () => {
   using folder = makeFolder();
   const log = writeSegments(join(folder.path, 's.jsonl'), amount(12));
   const seen = checkSegmentFlips(log, 1);
@@ -29,7 +29,7 @@ test('every single bit of the files of a log that is turned over is found', () =
   expect(seen.flips).toBeGreaterThan(log.records.length * 800);
 });
 
-test('no single flipped bit of a SQLite database gives another log without an error or a problem', () => {
+test('no flipped bit of a SQLite database changes the log without an error or a problem', () => {
   // Three bits of each byte: 61,440 of a database of five pages, each read, and opened for writing.
   function* three(bytes: number): Generator<number> {
     for (let byte = 0; byte < amount(bytes); byte += 1) {

@@ -10,7 +10,7 @@ const faults = [
   ...(['nothing', 'half', 'all'] as const).map((done) => crash(done)),
 ];
 
-// Another place to begin for each fault, so that together they meet every operation.
+// A different start for each fault, so that together they cover every operation.
 const step = Math.max(1, Math.round(5_000_000 / amount(1_000_000)));
 
 test.each([

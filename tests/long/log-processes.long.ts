@@ -17,7 +17,7 @@ test.each([{ bytes: 20 }, { bytes: 100_000 }, { bytes: 1_000_000 }])(
   },
 );
 
-test('of many processes that open a log of a killed one, exactly one has it, every time', async () => {
+test('if many processes open the log of a killed one, exactly one gets it, every time', async () => {
   let opened = 0;
   const races = amount(500);
   await inBatches('races for a lock', races, async () => {

@@ -16,7 +16,7 @@ const files = execFileSync('git', ['ls-files', '*.test.ts'], { cwd: root, encodi
 
 test.each(seeds)('all properties with seed %i', (seed) => {
   console.log(`properties: HOLDFAST_SEED=${seed}`);
-  // It makes bundles of its own.
+  // It creates its own bundles.
   const { NODE_OPTIONS: _, ...environment } = process.env;
   const { status, stdout } = spawnSync(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...files], {
     cwd: root,

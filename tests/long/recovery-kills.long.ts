@@ -14,7 +14,7 @@ test('kills of processes that make governed calls', async () => {
   );
   const kills = amount(1_000);
   let next = 0;
-  // Each in a folder of its own; two at a time.
+  // Each in its own folder; two at a time.
   const killSome = async (): Promise<void> => {
     const options = cases[next % cases.length];
     next += 1;

@@ -4,7 +4,7 @@ import { amount, inBatches } from './amount.ts';
 
 const total = amount(10_000);
 
-test(`${total} random sets of policies: what they decide, and why, does not depend on their order`, async () => {
+test(`${total} random sets of policies: decisions and reasons do not depend on their order`, async () => {
   const kinds = new Map<string, number>();
   await inBatches('sets of policies', total, async () => {
     const runs = Math.min(total, 5_000);

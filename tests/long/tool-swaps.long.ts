@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { loadWhileSwapped, noEnds } from '../tool-files/tool-swaps.ts';
 import { amount, inBatches } from './amount.ts';
 
-test('loads while another process swaps the files: nothing runs that was not pinned', async () => {
+test('loads while another process swaps the files: only pinned code runs', async () => {
   const ends = noEnds();
   let swaps = 0;
   await inBatches('loads', amount(1_000), async () => {
@@ -11,7 +11,7 @@ test('loads while another process swaps the files: nothing runs that was not pin
     return 250;
   });
   console.log({ ...ends, swaps });
-  // Each end is met, or the loop would show nothing.
+  // Each ending occurs, otherwise the loop would prove nothing.
   expect(ends.ran).toBeGreaterThan(0);
   expect(ends.refused).toBeGreaterThan(0);
   expect(swaps).toBeGreaterThan(amount(1_000));

@@ -15,7 +15,7 @@ const scaled = execFileSync('git', ['ls-files', '*.test.ts'], { cwd: root, encod
   .split('\n')
   .filter((file) => file !== '' && readFileSync(join(root, file), 'utf8').includes("inject('long')"));
 
-// What takes minutes, on the sources: `npm run long`.
+// Tests that take minutes, on the sources: `npm run long`.
 const config: ViteUserConfig = defineConfig({
   root,
   resolve: { conditions },
@@ -26,7 +26,7 @@ const config: ViteUserConfig = defineConfig({
     env: { HOLDFAST_SEED: seed },
     provide: { long: amount(1_000) / 1_000 },
     include: ['{tests,bench}/**/*.long.ts', ...scaled],
-    // They tell how far they are while they run.
+    // They print their progress.
     disableConsoleIntercept: true,
     testTimeout: 3_600_000,
   },

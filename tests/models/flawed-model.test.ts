@@ -21,7 +21,7 @@ import * as v from 'valibot';
 import { expect, test } from 'vitest';
 
 // An early checkpoint of the packaged model's training: it has learned what a call looks like, and little else. It invents tools,
-// breaks its JSON, repeats keys, mixes types up and gives arguments that nobody declared, as real models do.
+// breaks its JSON, repeats keys, mixes types up and adds undeclared arguments, as real models do.
 // Models make things up: what keeps ours from it is left out.
 const { quotedTexts: _, ...inventive } = tinyFormat;
 const flawed = new URL('./tiny-flawed.gguf', import.meta.url);
@@ -64,7 +64,7 @@ const add = defineTool({
 });
 const everything = [weather, save, add];
 
-/** What is asked, with how many of the tools: the fewer there are, the more often it hits one. */
+/** A request and a number of tools: fewer tools are hit more often. */
 const requests: readonly (readonly [input: string, offered: readonly Tool[]])[] = [
   ['What is the weather in Oslo?', [weather]],
   ['Weather for Zanzibar', everything],
@@ -85,7 +85,7 @@ function isWord(text: string): boolean {
 
 type Call = Extract<ModelEvent, { type: 'tool-call' }>;
 
-/** What has to become of a call, judged by itself: nothing of the call path is asked. */
+/** The expected outcome of a call, computed without the call path. */
 function judge({ name, arguments: given }: Call, offered: readonly Tool[], saved: boolean): OutcomeKind {
   const schema = schemas.get(name);
   if (schema === undefined || !offered.some((tool) => tool.name === name)) return 'unknown-tool';

@@ -4,7 +4,7 @@ import { tinyModelUrl } from '@holdfast/model-tiny';
 import { type ModelUnderTest, modelConformance, type ProviderReply } from '@holdfast/testing';
 import { expect, test } from 'vitest';
 
-// What llama.cpp would answer cannot be chosen, so its binding is played: a token is a character, and 0 ends a message.
+// The answers of llama.cpp cannot be scripted, so its binding is simulated: a token is a character, and 0 ends a message.
 const [end, call, say] = [0, 1, 2];
 
 /** Shows all that it is given, so that it can be looked for. */
@@ -54,7 +54,7 @@ function playedBinding(replies: readonly ProviderReply[], sent: unknown[]) {
     async *evaluate() {
       sequence.nextTokenIndex = 0;
       yield* tokens;
-      // What was cut goes on until the room is used up.
+      // A cut message fills the rest of the context.
       while (true) yield 46;
     },
   };

@@ -39,7 +39,7 @@ test('the packaged model calls a governed tool, and says what came of it', async
   expect(said).toContain('k327');
 });
 
-// What was trained beside the repository; the path of the file leads there from a checkout that lies where the others do.
+// Weights trained next to the repository, relative to the usual place of a checkout.
 const folder = new URL('../../../shared/tiny-model/', import.meta.url);
 const isThere = existsSync(folder);
 

@@ -54,7 +54,7 @@ test.each(table)('publint finds nothing in %s', async (_, { tarball }) => {
   expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([]);
 });
 
-test.each(table)('the types of %s are right for whoever imports ES modules', async (name, { tarball }) => {
+test.each(table)('the types of %s are right for ES module imports', async (name, { tarball }) => {
   const analysis = await checkPackage(createPackageFromTarballData(tarball));
   // The program has no types: it exports nothing.
   if (name === 'holdfast') return expect(analysis.types).toBe(false);
@@ -66,7 +66,7 @@ test.each(table)('the types of %s are right for whoever imports ES modules', asy
   return expect(problems).toEqual([]);
 });
 
-// What lies about in a folder where somebody works, and what tries to get in.
+// Stray files of a working folder, and files that must not be packed.
 const hostile = {
   '.env': 'TOKEN=secret',
   '.npmrc': 'ignore-scripts=false',

@@ -74,7 +74,7 @@ async function take(step: Step, place: string): Promise<Taken> {
   return { place: end, status, output, missing };
 }
 
-/** What a reader saves and types; a `text` fence behind commands shows lines of what the last of them prints. */
+/** The files and commands of a reader; a `text` fence after commands shows output of the last one. */
 function readSteps(text: string): readonly Step[] {
   const fences = text.matchAll(/^```(\w+)(?: (\S+))?\n([\s\S]*?)^```\n(?:\n```text\n([\s\S]*?)^```)?/gm);
   return [...fences].flatMap(([, language = '', named, fence = '', shown = '']): readonly Step[] => {

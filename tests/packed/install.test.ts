@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { createProject, findNode, type Project, readCatalogVersion } from './stranger.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-// What it takes to define a tool and run a loop.
+// The packages needed to define a tool and run a loop.
 const needed = ['core', 'executor', 'policy', 'prompt', 'session'].map((name) => `@holdfast/${name}`);
 
 let project: Project;

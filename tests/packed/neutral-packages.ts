@@ -27,13 +27,13 @@ const names = [
   'testing',
 ];
 
-/** What neutral-program.ts imports. */
+/** The imports of neutral-program.ts. */
 export const neutralPackages: readonly string[] = [
   ...names.map((name) => `@holdfast/${name}`),
   `valibot@${await readCatalogVersion('valibot')}`,
 ];
 
-/** What it gives, in every runtime. */
+/** Its expected result in every runtime. */
 export const neutralResult: object = {
   status: 'completed',
   text: 'All done.',

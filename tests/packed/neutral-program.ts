@@ -1,4 +1,4 @@
-// What every runtime has to run: a tool, a policy and a model over files in memory, by way of every neutral root.
+// A program for every runtime: a tool, a policy and a model with in-memory files, using every neutral root.
 import { aiSdkModel } from '@holdfast/adapter-ai-sdk';
 import { offlineModel, offlinePlanner } from '@holdfast/adapter-offline';
 import { append, defineSlice, defineTool, type Model, toolOk } from '@holdfast/core';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { createProject, type Ended, type Project, toSettings } from './stranger.ts';
 
-// A newcomer's way, outside of the workspace: a package is written, tested, checked and published, and somebody else is guarded by it.
+// A newcomer's path outside the workspace: a package is written, tested, checked and published, and used by another project.
 
 let author: Project;
 let user: Project | undefined;
@@ -62,7 +62,7 @@ const script = {
   ],
 };
 
-test('somebody else installs them, takes a preset by config, sees a decision, and what a stricter one would have said', async () => {
+test('another project installs them, selects a preset by config, and sees a decision and that of a stricter preset', async () => {
   user = await createProject(inject('registry'), [
     'holdfast',
     '@holdfast/registry',

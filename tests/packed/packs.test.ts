@@ -27,7 +27,7 @@ export default defineConfig({
   ],
 });
 `;
-/** A call that each pack is against, and one that nobody minds. */
+/** A call that each pack refuses, and one that all allow. */
 const calls = [
   { name: 'read_file', arguments: { path: '.env' }, pack: 'filesystem-guard' },
   { name: 'fetch_url', arguments: { url: 'http://169.254.169.254/latest/meta-data' }, pack: 'network-egress' },

@@ -1,4 +1,4 @@
-// What a stranger writes: tools, a plan for a request without a model or a network, a run of it, and its trace in the log.
+// A user's program: tools, a plan for a request without a model or a network, its run, and its trace from the log.
 import { offlinePlanner } from '@holdfast/adapter-offline';
 import { defineTool, isHoldfastError, type Tool } from '@holdfast/core';
 import {

@@ -91,7 +91,7 @@ export async function gate({ path }) {
 }
 `;
 
-test('the program writes a plan, checks it, and goes on with one whose process was killed', async () => {
+test('the program writes a plan, checks it, and resumes one whose process was killed', async () => {
   const user = await createProject(inject('registry'), ['holdfast']);
   try {
     const program = join(user.folder, 'node_modules/.bin/holdfast');

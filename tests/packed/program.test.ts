@@ -8,7 +8,7 @@ const { version } = (await readPackages(inject('tarballs'))).find(({ manifest })
 const toolFile = `export const METADATA = {
   name: 'greet',
   function: 'greet',
-  description: 'Greet somebody by name.',
+  description: 'Greet a person by name.',
   dangerous: false,
   parameters: { type: 'object', properties: { name: { type: 'string', description: 'Whom' } }, required: ['name'] },
 };

@@ -20,7 +20,7 @@ interface Release {
 }
 
 /**
- * Serves `packages` to npm, and takes what `npm publish` sends. Whoever asks for another package is sent to the registry that npm is
+ * Serves `packages` to npm, and accepts `npm publish`. Requests for other packages are redirected to the registry that npm is
  * set up with. On the loopback interface only; `port` 0 is one that is free.
  */
 export async function startRegistry(
@@ -50,12 +50,12 @@ export async function startRegistry(
     }
     const answer = findAnswer(path, releases, url);
     if (answer !== undefined) response.writeHead(200, headers).end(answer);
-    // What is ours and not there must not come from anywhere else.
+    // Missing packages of ours must not come from another registry.
     else if (path.startsWith('@holdfast/')) response.writeHead(404, headers).end();
     else response.writeHead(302, { ...headers, location: new URL(request.url?.slice(1) ?? '', upstream).href }).end();
   };
   const server = createServer((request, response) => {
-    // What npm sends that is no package is told to npm; the registry goes on.
+    // Reports an invalid package to npm; the registry continues.
     answerTo(request, response).catch((thrown: unknown) => response.writeHead(400).end(String(thrown)));
   });
   server.listen(port, '127.0.0.1');
@@ -98,7 +98,7 @@ function findAnswer(
   return JSON.stringify({ name, 'dist-tags': { latest }, versions: Object.fromEntries(versions) });
 }
 
-/** What `npm publish` sends: one version, and its tarball beside it. */
+/** The body of `npm publish`: one version with its tarball. */
 async function readPublished(request: IncomingMessage): Promise<Release> {
   const { versions, _attachments: attachments } = (await json(request)) as {
     readonly versions: Readonly<Record<string, Release['manifest']>>;

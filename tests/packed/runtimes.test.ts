@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => project.remove());
 
-// What browsers, workers and servers of every kind have beside the language itself, as far as the packages need it.
+// Globals beyond the language that all browsers, workers and servers provide and the packages need.
 const webGlobals = [
   'AbortController',
   'AbortSignal',

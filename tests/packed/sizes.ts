@@ -8,7 +8,7 @@ import { build } from 'tsdown';
 export const budgetsPath: string = fileURLToPath(new URL('sizes.md', import.meta.url));
 
 export interface Size {
-  /** What is imported, or the program's name. */
+  /** The import specifier, or the program's name. */
   readonly entry: string;
   readonly minifiedBytes: number;
   readonly gzipBytes: number;
@@ -23,7 +23,7 @@ interface Manifest {
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What every root, subpath and program of the built packages takes, sorted; of each only the package's own code. */
+/** Measures every root, subpath and program of the built packages, sorted; only the package's own code. */
 export async function measureSizes(): Promise<readonly Size[]> {
   const sizes: Size[] = [];
   for await (const path of glob('{packages,apps}/*/package.json', { cwd: root })) {
@@ -55,7 +55,7 @@ async function measure(entry: string, folder: string, path: string): Promise<Siz
     clean: false,
     logLevel: 'error',
     tsconfig: false,
-    // Everything that is not a file of the package is somebody else's, or counted there.
+    // Files outside the package are third-party, or counted there.
     deps: { neverBundle: [/^[^./]/] },
   });
   const code = bundles
@@ -86,7 +86,7 @@ export function parseBudgets(text: string): ReadonlyMap<string, number> {
 
 export const tolerance: number = 1.05;
 
-/** What is over its budget, has none, or has one and is gone. */
+/** Entries over budget, without one, or removed. */
 export function findSizeProblems(sizes: readonly Size[], budgets: ReadonlyMap<string, number>): readonly string[] {
   const gone = [...budgets.keys()].filter((entry) => !sizes.some((size) => size.entry === entry));
   return [

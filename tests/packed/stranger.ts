@@ -45,7 +45,7 @@ export async function createProject(registry: string, specifiers: readonly strin
   };
 }
 
-/** What npm is told of a registry: the one for everything, and that anybody may publish. */
+/** npm's registry settings: one for all packages, open to publishing. */
 export function toSettings(registry: string): string {
   return `registry=${registry}/\n//${new URL(registry).host}/:_authToken=anybody\n`;
 }

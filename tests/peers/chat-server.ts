@@ -11,7 +11,7 @@ export interface ChatServer extends AsyncDisposable {
 const asked = v.object({ stream: v.optional(v.boolean()), messages: v.array(v.looseObject({ role: v.string() })) });
 const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
 
-/** Speaks OpenAI's chat completions: calls `refund` with `input` until it has seen a tool's result, then says "Done.". */
+/** Implements OpenAI chat completions: calls `refund` with `input` until it sees a tool result, then says "Done.". */
 export async function startChatServer(input: object): Promise<ChatServer> {
   let answers = 0;
   const call = { id: 'call-1', type: 'function', function: { name: 'refund', arguments: JSON.stringify(input) } };

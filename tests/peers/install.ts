@@ -5,7 +5,7 @@ import { join } from 'node:path';
 const root = join(import.meta.dirname, '../..');
 export const folder: string = join(root, '.cache', 'peers');
 
-/** The newest that npm installed on 2026-11-24; newer ones of pi depend on packages that the registry did not have. */
+/** The newest installable versions on 2026-11-24; newer ones of pi depend on packages missing from the registry. */
 export const versions = {
   ai: '7.0.173',
   '@ai-sdk/openai': '4.0.118',
@@ -19,7 +19,7 @@ export const versions = {
   zod: '4.6.7',
 } as const;
 
-/** Installs the peers, some 490 MB, into a folder of their own, once, and puts the programs beside them. */
+/** Installs the peers, some 490 MB, once into their own folder, and copies the programs next to them. */
 export function installPeers(): void {
   const packageFile = JSON.stringify({ private: true, type: 'module', dependencies: versions });
   if (!existsSync(folder)) {

@@ -13,7 +13,7 @@ const base = mkdtempSync(join(tmpdir(), 'holdfast-peers-'));
 afterAll(() => rmSync(base, { recursive: true }));
 let runs = 0;
 
-/** Starts a program that refunds order 17, once or, after it was killed in the tool, again. Returns the entries of the ledger. */
+/** Starts a program that refunds order 17, and again if it was killed in the tool. Returns the ledger's entries. */
 async function refund(
   program: string,
   { input = { order: 17, euros: 250 }, dies = false }: { readonly input?: object; readonly dies?: boolean } = {},

@@ -1,6 +1,6 @@
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
 
-// The executor's own tests once more, with sessions that go on after every record with the state that their log alone gives:
+// The executor's tests again, with sessions that continue after every record from the state rebuilt from their log:
 // `npm run rebuilt`.
 const config: ViteUserConfig = defineConfig({
   root: `${import.meta.dirname}/../..`,
@@ -13,7 +13,7 @@ const config: ViteUserConfig = defineConfig({
     isolate: false,
     include: ['packages/executor/src/**/*.test.ts'],
     env: { HOLDFAST_REBUILD: '1' },
-    // As in the configuration of all tests.
+    // As in the main configuration.
     maxWorkers: '100%',
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -1,2 +1,2 @@
-// What tests start imports our sources bundled, as `programs.ts` has made them; the tests themselves do not: Vitest imports for them.
+// Processes that tests start import bundled sources, built by `programs.ts`; the tests themselves import through Vitest.
 process.env['NODE_OPTIONS'] = `--import=${process.env['HOLDFAST_SOURCES']}`;

@@ -9,8 +9,8 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const cache = join(root, 'node_modules', '.cache');
 
 /**
- * Hundreds of tests start the program, tool processes, hosts of their own and Python. Each starts in a fraction of the time when our sources
- * are a few files of plain JavaScript, which takes a second to make.
+ * Hundreds of tests start the program, tool processes, hosts and Python. Each starts in a fraction of the time if our sources
+ * are a few files of plain JavaScript, which take a second to build.
  */
 export default async function setUp(): Promise<() => Promise<void>> {
   usePythonItself();
@@ -19,7 +19,7 @@ export default async function setUp(): Promise<() => Promise<void>> {
   await Promise.all([bundleToolPrograms(join(folder, 'tools')), bundleSources(join(folder, 'sources'))]);
   process.env['HOLDFAST_TOOL_PROGRAMS'] = join(folder, 'tools');
   process.env['HOLDFAST_SOURCES'] = join(folder, 'sources', 'hook.mjs');
-  // What Node compiles of them goes with them.
+  // The compile cache is stored with them.
   process.env['NODE_COMPILE_CACHE'] = join(folder, 'compiled');
   return () => rm(folder, { recursive: true, force: true, maxRetries: 10 });
 }
@@ -33,13 +33,13 @@ const common: InlineConfig = {
   inputOptions: { resolve: { conditionNames: ['holdfast-source', 'import', 'node', 'default'] } },
 };
 
-/** With all that they import, since a tool process may read little more than its own program. */
+/** With all imports, because a tool process may read little more than its own program. */
 async function bundleToolPrograms(outDir: string): Promise<void> {
   const entry = ['src/tool-process-main.ts', 'src/tool-worker-main.ts'];
   await build({ ...common, cwd: join(root, 'packages', 'loader'), entry, outDir });
 }
 
-/** What the packages export and the program, and a hook that lets Node import them where it would import the sources. */
+/** Bundles the packages' exports and the program, and a hook that makes Node import the bundles instead of the sources. */
 async function bundleSources(outDir: string): Promise<void> {
   const programs = ['main.ts', 'guard/hook.ts', 'guard/daemon/serve.ts', 'guard/daemon/start.ts'];
   const paths = [...listExports(), ...programs.map((path) => `apps/cli/src/${path}`)];
@@ -52,13 +52,13 @@ async function bundleSources(outDir: string): Promise<void> {
     plugins: [
       {
         name: 'as-sources',
-        // Each package has its own dependencies; from here they are found by their place.
+        // Each package has its own dependencies, resolved here by location.
         async resolveId(source, importer, options) {
           if (importer === undefined || /^(?:[./]|node:|@holdfast\/)/.test(source)) return null;
           const found = await this.resolve(source, importer, { ...options, skipSelf: true });
           return found?.id.startsWith('/') === true ? { id: pathToFileURL(found.id).href, external: true } : null;
         },
-        // Every file still believes that it is where it was written.
+        // Keeps the original location of every file.
         transform: (code, id) => code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href)),
       },
     ],
@@ -97,12 +97,12 @@ registerHooks({
 `;
 }
 
-/** The first `python3` of the PATH may be a script that looks for the right one at every start: from here on it is that one. */
+/** The first `python3` of the PATH may be a script that searches for the real one at every start: resolve it once. */
 function usePythonItself(): void {
   try {
     const found = execFileSync('python3', ['-I', '-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' });
     process.env['PATH'] = [dirname(found.trim()), process.env['PATH']].join(delimiter);
   } catch {
-    // Without Python its tests say so.
+    // Without Python its tests report that.
   }
 }

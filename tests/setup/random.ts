@@ -1,6 +1,6 @@
 import { seed } from './seed.ts';
 
-/** Numbers from 0 up to 1, the same ones for the same `HOLDFAST_SEED`: a linear congruential generator. */
+/** Random numbers from 0 to 1, determined by `HOLDFAST_SEED`: a linear congruential generator. */
 export function createRandom(start: number = seed): () => number {
   let state = start >>> 0;
   return () => {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Keeps tests away from the user's own folder: programs that they start inherit an empty one. */
+/** Keeps tests out of the user folder: programs that they start inherit an empty one. */
 export default async function setUp(): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-user-'));
   process.env['HOLDFAST_HOME'] = folder;

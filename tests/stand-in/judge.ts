@@ -1,47 +1,47 @@
-// Says of one run of the stand-in whether it was right. Looks at the files, the calls and what the answer holds, never at how today's
-// stand-in words things, so that a rewritten one is judged alike.
+// Judges one run of the stand-in by its files, calls and the content of its answer, never by the wording of today's
+// stand-in, so that a rewritten one is judged the same way.
 
-/** What a file holds at the end: exactly this text, `null` for no file, what another file held at first, or these texts and not those. */
+/** The expected final content of a file: exactly this text, `null` for no file, another file's initial content, or these texts and not those. */
 export type WantedFile =
   | string
   | null
   | { readonly like: string; readonly replace?: readonly [string, string]; readonly append?: string }
   | { readonly has: readonly string[]; readonly lacks?: readonly string[] };
 
-/** What a right run comes to. No other file changes. */
+/** The expected result. No other file changes. */
 export interface WantedResult {
-  /** Texts that the answer holds, as whole words; of an inner list one is enough. */
+  /** Texts in the answer, as whole words; of an inner list one is enough. */
   readonly answer?: readonly (string | readonly string[])[];
-  /** Tools of which one has to have succeeded; with an empty list none has to. Default for an answer: any tool. */
+  /** Tools of which one must have succeeded; none for an empty list. Default for an answer: any tool. */
   readonly by?: readonly string[];
   /** The files that change. Default: none. */
   readonly files?: Readonly<Record<string, WantedFile>>;
 }
 
-/** `asks`: only to ask back, or to say that nothing here can do it, is right. `asks or fails`: so is an honest failure. */
+/** `asks`: the run must ask back or decline. `asks or fails`: an honest failure is also right. */
 export type Right = 'asks' | 'asks or fails' | WantedResult;
 
 export interface StandInRequest {
   readonly request: string;
   /** Of a list, one is enough. */
   readonly right: Right | readonly Right[];
-  /** Texts that only an answer to something else holds. */
+  /** Texts that only a wrong answer contains. */
   readonly wrong?: readonly string[];
 }
 
 export interface JudgedCall {
   readonly name: string;
   readonly ok: boolean;
-  /** What the tool answered, as data or as text. */
+  /** The tool's result, as data or text. */
   readonly value: unknown;
 }
 
 export interface Outcome {
   readonly calls: readonly JudgedCall[];
   readonly text: string;
-  /** Whether the run came to its end, and was not ended by an error or a limit. */
+  /** True if the run completed, without an error or a limit. */
   readonly completed: boolean;
-  /** Path to content, at first and at the end. */
+  /** Content by path, before and after. */
   readonly before: ReadonlyMap<string, string>;
   readonly after: ReadonlyMap<string, string>;
 }
@@ -49,7 +49,7 @@ export interface Outcome {
 export const verdicts = ['right', 'asked back', 'failed honestly', 'silently wrong'] as const;
 export type Verdict = (typeof verdicts)[number];
 
-/** The verdict on a run. Whatever is neither right nor openly said to be undone is silently wrong. */
+/** The verdict on a run. A run that is neither right nor openly unfinished is silently wrong. */
 export function judge(entry: StandInRequest, outcome: Outcome): Verdict {
   const rights = [entry.right].flat();
   const asked = isAskedBack(entry, outcome);
@@ -64,7 +64,7 @@ export function judge(entry: StandInRequest, outcome: Outcome): Verdict {
   return asked ? 'asked back' : 'silently wrong';
 }
 
-/** The paths of the files that are not as they were. */
+/** The paths of changed files. */
 export function changedFiles({ before, after }: Outcome): readonly string[] {
   return [...new Set([...before.keys(), ...after.keys()])].filter((path) => before.get(path) !== after.get(path));
 }
@@ -96,7 +96,7 @@ function isFile(wanted: WantedFile, path: string, { before, after }: Outcome): b
   return content.trimEnd() === `${replaced}${wanted.append ?? ''}`.trimEnd();
 }
 
-/** The last call, or the run, failed, the answer says so, and at most what was asked for has changed. */
+/** The last call or the run failed, the answer says so, and only requested files changed. */
 function isHonestFailure(rights: readonly Right[], outcome: Outcome): boolean {
   const isFailed = outcome.calls.at(-1)?.ok === false || !outcome.completed;
   const wanted = rights.flatMap((right) => (typeof right === 'string' ? [] : Object.entries(right.files ?? {})));
@@ -116,9 +116,9 @@ const undone =
 function isAskedBack({ request }: StandInRequest, outcome: Outcome): boolean {
   const { calls, completed } = outcome;
   if (!completed || calls.some(({ ok }) => !ok) || changedFiles(outcome).length > 0) return false;
-  // A question that is only repeated is none.
+  // A repeated question does not count.
   const text = outcome.text.replaceAll(request, '').trim();
-  // After a call, a question below its result is no asking back: only how the text begins counts.
+  // After a call, a question below its result does not count as asking back: only the start of the text does.
   const [opening = ''] = text.split(/\n\s*\n/);
   const shown = calls.filter(({ name }) => !lookingAround.has(name)).flatMap(({ value }) => [...pieces(value)]);
   return (
@@ -127,7 +127,7 @@ function isAskedBack({ request }: StandInRequest, outcome: Outcome): boolean {
   );
 }
 
-/** The lines and numbers of a result that could stand in no text by chance: no names of files, single words and small numbers. */
+/** Distinctive lines and numbers of a result: no file names, single words or small numbers. */
 function* pieces(value: unknown): Generator<string> {
   if (typeof value === 'number' && Math.abs(value) < 10 && Number.isInteger(value)) return;
   if (typeof value === 'object' && value !== null) {
@@ -141,7 +141,7 @@ function* pieces(value: unknown): Generator<string> {
   }
 }
 
-/** Whether a text holds another as whole words, whatever the case and the white space. */
+/** True if a text contains another as whole words, ignoring case and white space. */
 function holds(text: string, part: string): boolean {
   const escaped = part
     .trim()

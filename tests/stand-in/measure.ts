@@ -1,5 +1,5 @@
-// Measures the offline stand-in on the requests of a newcomer: each goes to the command-line program as `npm start` calls it, over a
-// fresh copy of the sample project and with a yes to every approval, and is judged by what it said and did.
+// Measures the offline stand-in on a newcomer's requests: each goes to the command-line program as with `npm start`, in a
+// fresh copy of the sample project and with every call approved, and is judged by its answer and effects.
 //
 //     node tooling/setup.mjs tests/stand-in/measure.ts [--json] [--all]
 //
@@ -77,7 +77,7 @@ async function run(request: string, place: string): Promise<{ outcome: Outcome; 
   return { outcome, calls };
 }
 
-/** Runs the program and answers its events of calls and of the end of the run. */
+/** Runs the program and returns the events of calls and of the run's end. */
 function ask(request: string, workspace: string, home: string): Promise<readonly RunEvent[]> {
   const words = ['run', request, '--json', '--yes', '--no-config', '--tools', join(root, 'examples/plugins')];
   const child = spawn(
@@ -95,7 +95,7 @@ function ask(request: string, workspace: string, home: string): Promise<readonly
       const lines = output.split('\n').filter((line) => line !== '');
       const parsed = lines.map((line) => v.safeParse(eventSchema, JSON.parse(line)));
       const events = parsed.flatMap(({ success, output: event }) => (success ? [event] : []));
-      // A run that did not come to an end, not even to a failed one, measures nothing.
+      // A run without an end event, not even a failed one, measures nothing.
       if (!events.some(({ type }) => type === 'run-end'))
         reject(new Error(`The program did not run \`${request}\`: ${output}`));
       resolve(events);
@@ -103,7 +103,7 @@ function ask(request: string, workspace: string, home: string): Promise<readonly
   });
 }
 
-/** The files of a folder, without the log of the session. */
+/** The files of a folder, without the session log. */
 function readFiles(workspace: string): ReadonlyMap<string, string> {
   const entries = readdirSync(workspace, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = entries.map(({ parentPath, name }) => join(parentPath, name));

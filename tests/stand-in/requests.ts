@@ -1,6 +1,6 @@
-// What a newcomer types in the first half hour with `npm start`, over a copy of the sample project. Written from the tools and the files,
-// not from what the stand-in understands, and it measures only as long as the stand-in is not fitted to it. `judge.ts` says what the
-// fields mean.
+// Requests of a newcomer in the first half hour with `npm start`, in a copy of the sample project. Based on the tools and the files,
+// not on the stand-in's abilities; useful only as long as the stand-in is not tuned to them. `judge.ts` explains the
+// fields.
 import type { StandInRequest } from './judge.ts';
 
 const reading: readonly StandInRequest[] = [
@@ -72,7 +72,7 @@ const writing: readonly StandInRequest[] = [
     right: { files: { 'notes/ideas.txt': { like: 'notes/ideas.txt', append: 'Buy new brake pads' } } },
   },
   { request: 'create an empty file notes/draft.md', right: { files: { 'notes/draft.md': '' } } },
-  // Nothing here makes up a poem, and these words are none.
+  // No tool writes poems, and these words are not one.
   { request: 'write a poem about bicycles to poem.txt', right: 'asks' },
 ];
 
@@ -98,7 +98,7 @@ const editing: readonly StandInRequest[] = [
 const deleting: readonly StandInRequest[] = [
   { request: 'delete scripts/backup.sh', right: { files: { 'scripts/backup.sh': null } } },
   { request: 'rm all the .css files', right: { files: { 'src/style.css': null } } },
-  // The file is missing. That a pattern matched no file is an answer, too.
+  // The file is missing. "No matching file" is also an answer.
   {
     request: 'delete old_notes.txt',
     right: ['asks or fails', { answer: [['0', 'no', 'nothing', 'none']], by: ['delete_files'] }],
@@ -117,7 +117,7 @@ const querying: readonly StandInRequest[] = [
   { request: 'which ports does the shop server use?', right: { answer: ['8080', '8443'] }, wrong: ['Radhaus'] },
 ];
 
-// Hanna Lind stands in the rows, but in no summary of them, and her order is shipped.
+// Hanna Lind is in the rows, but not in a summary of them, and her order is shipped.
 const summarizing: readonly StandInRequest[] = [
   { request: 'summarise data/orders.csv', right: { answer: ['16', 'quantity', '4.4375'] } },
   {
@@ -178,7 +178,7 @@ const chains: readonly StandInRequest[] = [
   },
 ];
 
-// What no tool here can do: the text of a file is no summary of it, and a program is not run by reading it.
+// Beyond these tools: a file's text is not a summary, and reading a program does not run it.
 const beyond: readonly StandInRequest[] = [
   { request: "what's the weather like in Berlin?", right: 'asks' },
   { request: 'tell me a joke', right: 'asks' },

@@ -16,7 +16,7 @@ interface Case {
   readonly calls?: readonly JudgedCall[];
   readonly text: string;
   readonly completed?: boolean;
-  /** What the run left in files: `null` where it deleted one. */
+  /** Files changed by the run: `null` if deleted. */
   readonly left?: Readonly<Record<string, string | null>>;
   readonly verdict: Verdict;
 }
@@ -167,19 +167,19 @@ const cases: readonly Case[] = [
 ];
 
 describe('the requests of a newcomer', () => {
-  test('are 60, none of them twice', () => {
+  test('are 60, without duplicates', () => {
     expect(requests.length).toBe(60);
     expect(new Set(requests.map(({ request }) => request.trim().toLowerCase())).size).toBe(60);
   });
 
-  test('each says what is right', () => {
+  test('each has an expected result', () => {
     const empty = requests.filter(({ right }) =>
       [right].flat().every((one) => typeof one !== 'string' && one.answer === undefined && one.files === undefined),
     );
     expect(empty).toEqual([]);
   });
 
-  test('what is compared with a file of the sample project finds it there', () => {
+  test('every compared file exists in the sample project', () => {
     const results = requests.flatMap(({ right }) => [right].flat()).filter((right) => typeof right !== 'string');
     const likes = results.flatMap(({ files = {} }) =>
       Object.values(files).flatMap((file) =>

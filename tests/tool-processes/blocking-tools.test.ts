@@ -15,7 +15,7 @@ import { type BlockingWay, blockingMark, blockingTimeoutMs, blockingWays, toBloc
 const tiers = await describeIsolation();
 const isAvailable = (tier: Isolation): boolean => tiers.some((one) => one.tier === tier && one.available);
 
-/** Whether the tier says that it stops this. */
+/** True if the tier claims to stop this. */
 function isPromised(tier: Isolation, { inside }: BlockingWay): boolean {
   const harm = inside ? 'loops forever' : 'blocks outside JavaScript';
   return tiers.some(({ tier: name, stops }) => name === tier && stops.includes(harm));
@@ -96,7 +96,7 @@ test.skipIf(!onLinux).each(rows('worker'))(
     expect(outcome).toMatchObject({ kind: 'in-doubt', code: 'call.timeout' });
     expect(told).toBe(1);
     expect(isAbandoned).toBe(true);
-    // What runs for ever inside is stopped; what it waits for outside is waited for.
+    // Endless code inside is stopped; waiting for something outside continues.
     await close();
   },
 );

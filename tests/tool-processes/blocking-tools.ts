@@ -1,9 +1,9 @@
 /** A way in which a tool keeps its thread. */
 export interface BlockingWay {
   readonly what: string;
-  /** Whether JavaScript itself is what runs, so that its engine could be told to stop. */
+  /** True if JavaScript itself runs, so that its engine can stop it. */
   readonly inside: boolean;
-  /** What is made ready before. */
+  /** Prepares the case. */
   readonly prepare?: string;
   /** Keeps the thread for ever, or far longer than any test lasts. */
   readonly endless: string;
@@ -63,7 +63,7 @@ export const blockingWays: readonly BlockingWay[] = [
     what: 'reading a FIFO',
     inside: false,
     endless: readPipe,
-    // Whoever writes has to be there before.
+    // The writer must exist first.
     passing: `spawn('sh', ['-c', 'sleep 0.1; echo > pipe'], { cwd: fileURLToPath(new URL('.', import.meta.url)), stdio: 'ignore' }); ${readPipe}`,
   },
   {

@@ -57,7 +57,7 @@ export async function work(input, context) { const { filesystem, call, progress 
       resources: { filesystem },
     },
   );
-  if (outcome.kind === 'suspended') throw new Error('Nobody asks here.');
+  if (outcome.kind === 'suspended') throw new Error('Unexpected approval.');
   return {
     outcome,
     read: (path: string) =>
@@ -146,7 +146,7 @@ export function wipe() { return 'wiped'; }`,
   const call = async (id: string, name: string, trusting = false) => {
     const options = { tools: [...tools, note], session, unattended: true, policies: trusting ? [] : policies };
     const outcome = await executeToolCall({ id, name, arguments: {} }, options);
-    if (outcome.kind === 'suspended') throw new Error('Nobody asks here.');
+    if (outcome.kind === 'suspended') throw new Error('Unexpected approval.');
     return { kind: outcome.kind, code: outcome.code, message: outcome.message };
   };
   const names = ['wipe', 'note', 'tool'];

@@ -31,7 +31,7 @@ function findMarked(): readonly string[] {
   });
 }
 
-// What there is of this system.
+// The available processes of this system.
 const canBind = spawnSync('sh', ['-c', 'setpriv --pdeathsig KILL true']).status === 0;
 
 test.skipIf(!canBind)('a tool that loops forever does not outlive a host that is killed', async () => {

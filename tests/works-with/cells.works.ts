@@ -125,7 +125,7 @@ describe(`Vite ${versions.Vite[0]}`, () => {
     expect(await bundle('page', { build: { outDir: 'page' } })).toEqual({ status: 0, output: '' });
     const names = (await readdir(join(folder, 'page/assets'))).filter((name) => name.endsWith('.js'));
     const code = (await Promise.all(names.map((name) => readFile(join(folder, 'page/assets', name), 'utf8')))).join('');
-    // What Vite puts in place of such a module has this name.
+    // The name of the module that Vite substitutes.
     expect(code).not.toMatch(/["'`]node:|browser-external/);
   });
 });

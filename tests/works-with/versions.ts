@@ -1,4 +1,4 @@
-/** What `npm run works-with` installs and runs, by its name and in the order of the table of `apps/docs/guide/status.md`. */
+/** Everything that `npm run works-with` installs and runs, in the order of the table of `apps/docs/guide/status.md`. */
 export const versions = {
   Zod: ['4.6.7'],
   ArkType: ['2.2.9'],

@@ -7,7 +7,7 @@ interface Step {
   readonly title: string;
   readonly why: string;
   words(workspace: string): readonly string[];
-  /** What did not come out as the step says; `undefined` when all did. */
+  /** A difference from the step's description, or `undefined`. */
   findProblem(copy: string): string | undefined;
 }
 
@@ -17,13 +17,13 @@ const blindWrite = relative(process.cwd(), join(root, 'tooling/start/blind-write
 const steps: readonly Step[] = [
   {
     title: 'A request, done with tools',
-    why: 'The offline stand-in picks tools and fills in their arguments. It follows rules\nand is no language model.',
+    why: 'The offline stand-in selects tools and fills in their arguments. It follows rules\nand is not a language model.',
     words: (workspace) => ['run', reportRequest, ...byStandIn, ...over(workspace)],
     findProblem: (copy) => (existsSync(join(copy, 'report.md')) ? undefined : 'no report.md was written'),
   },
   {
-    title: 'A dangerous call that nobody approved',
-    why: 'The tool that deletes files is marked as dangerous. Without --unattended you\nwould be asked at the terminal; here nobody is, so it is denied.',
+    title: 'A dangerous call without approval',
+    why: 'The tool that deletes files is marked as dangerous. Without --unattended you\nwould be asked at the terminal; here it is denied.',
     words: (workspace) => [
       'run',
       'Delete all files that match the pattern "scripts/*"',
@@ -34,8 +34,8 @@ const steps: readonly Step[] = [
     findProblem: (copy) => (readOutcomes(copy).includes('delete_files denied') ? undefined : 'no call was denied'),
   },
   {
-    title: 'A write over a file that was not read',
-    why: 'A recorded model writes blindly. The policy refuses, the reason goes back to it,\nand it reads first. Nothing was lost.',
+    title: 'Overwriting a file that was not read',
+    why: 'A recorded model writes blindly. The policy denies it and returns the reason,\nand the model reads first. Nothing is lost.',
     words: (workspace) => [
       'run',
       'Mention report.md in the README',
@@ -56,26 +56,26 @@ const steps: readonly Step[] = [
   },
 ];
 
-// Whatever keys and servers there are: the demo is the same everywhere.
+// Independent of keys and servers: the demo is the same everywhere.
 const byStandIn = ['--model', 'offline'];
 
 function over(workspace: string): readonly string[] {
   return ['--tools', pluginsFolder, '--workspace', workspace];
 }
 
-/** Runs the steps over one copy of the sample project; 0 when each came out as it says. */
+/** Runs the steps over one copy of the sample project; returns 0 if each matched its description. */
 export async function runDemo(): Promise<number> {
   const copy = copySample();
   const place = relative(process.cwd(), copy);
   const problems: string[] = [];
-  console.log(`Holdfast in ${steps.length} steps, over a copy of the sample project:\n${place}`);
+  console.log(`Holdfast in ${steps.length} steps, in a copy of the sample project:\n${place}`);
   for (const [index, step] of steps.entries()) {
     const words = step.words(place);
     console.log(`\n--- ${index + 1}. ${step.title}\n${step.why}\n`);
     console.log(`$ npm run holdfast -- ${words.map(quote).join(' ')}\n`);
     const exitCode = await holdfast(words);
     const problem = exitCode === 0 ? step.findProblem(copy) : `it ended with ${exitCode}`;
-    if (problem !== undefined) problems.push(`Step ${index + 1} did not come out as described: ${problem}.`);
+    if (problem !== undefined) problems.push(`Step ${index + 1} did not end as described: ${problem}.`);
   }
   console.log(`\nThe files are in ${place}.`);
   console.log('Next: npm start -- "your request" [--workspace DIR]');

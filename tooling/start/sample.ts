@@ -2,10 +2,10 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'n
 import { join } from 'node:path';
 import { root } from './holdfast.ts';
 
-/** Copies that are left lying for whoever wants to look at them again. */
+/** Number of copies to keep for inspection. */
 const kept = 10;
 
-/** Copies the sample project to a fresh folder that git ignores, and answers its path. Old copies go. */
+/** Copies the sample project to a new, git-ignored folder and returns its path. Deletes old copies. */
 export function copySample(parent: string = join(root, '.holdfast/start')): string {
   mkdirSync(parent, { recursive: true });
   for (const old of oldest(parent)) rmSync(old, { recursive: true, force: true });

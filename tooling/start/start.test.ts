@@ -27,14 +27,14 @@ async function start(
   return { exitCode, text };
 }
 
-test('without a request: a demo whose every step comes out as it says', async () => {
+test('without a request: every step of the demo matches its description', async () => {
   const { exitCode, text } = await start();
   expect({ exitCode, problem: /did not come out.*/.exec(text)?.[0] }).toEqual({ exitCode: 0, problem: undefined });
   expect(text).toMatch(
     /created report\.md[\s\S]+denied {4}delete_files[\s\S]+deny: read-before-write[\s\S]+hash chain intact/,
   );
   expect(text).toContain('Holdfast in 4 steps');
-  // D14: it does not do what the demo shows.
+  // D14: it does not repeat the demo.
   expect(text).not.toMatch(/--model local|examples -- 24/);
 });
 
@@ -44,14 +44,14 @@ test('--demo: a guarded coding agent', async () => {
   expect(text).toMatch(/\$ cat \.env\s+denied[\s\S]+policy diff/);
 }, 60_000);
 
-test('a request runs over a copy of the sample project, and the report is shown', async () => {
+test('a request runs in a copy of the sample project, and the report is shown', async () => {
   const { exitCode, text } = await start('List every TODO comment in the sources and write them to report.md');
   expect(exitCode).toBe(0);
-  expect(text).toMatch(/The offline stand-in answered[\s\S]*\nreport\.md\n-+\n[\s\S]*src\/price\.ts:6/);
+  expect(text).toMatch(/offline stand-in answered[\s\S]*\nreport\.md\n-+\n[\s\S]*src\/price\.ts:6/);
   expect(existsSync(join(root, 'examples/sample-project/report.md'))).toBe(false);
 });
 
-test('D14: another model is asked where one is named, and the note does not send anybody to the packaged one', async () => {
+test('D14: `--model` selects another model, and the note does not suggest the packaged one', async () => {
   const { text } = await start('Read README.md', '--model', 'local', '--max-rounds', '2');
   expect(text).toMatch(/^local · /m);
   expect(text).not.toContain('stand-in answered');
@@ -60,7 +60,7 @@ test('D14: another model is asked where one is named, and the note does not send
   expect(byRules).not.toContain('--model local');
 });
 
-test('--workspace takes a folder of the user', async () => {
+test('--workspace accepts a user folder', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-start-'));
   try {
     writeFileSync(join(folder, 'a.js'), '// TODO: water the plants\n');
@@ -93,7 +93,7 @@ test('only the newest ten copies are kept', () => {
   }
 });
 
-test('SIGTERM ends the run in order, with everything recorded', async () => {
+test('SIGTERM ends the run cleanly, with everything recorded', async () => {
   const workspace = mkdtempSync(join(tmpdir(), 'holdfast-start-'));
   const tools = mkdtempSync(join(tmpdir(), 'holdfast-tools-'));
   try {

@@ -1,5 +1,5 @@
-// `npm start`: gives a request to the offline stand-in, or with `--model` to another model, over a copy of the sample project or over
-// a folder of yours. It asks for no key and uses none unless `--model` names one.
+// `npm start`: sends a request to the offline stand-in, or with `--model` to another model, in a copy of the sample project or
+// in your folder. It needs no key unless `--model` names a model that does.
 // Without a request it is a short demo; `--demo` shows a guarded coding agent. Every step is a real run of the command-line program.
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -8,9 +8,9 @@ import { holdfast, pluginsFolder, root } from './holdfast.ts';
 import { copySample } from './sample.ts';
 
 const standInNote =
-  '\nThe offline stand-in answered, which goes by rules; `--model openai:gpt-5`, say, asks a language model instead.';
+  '\nThe rule-based offline stand-in answered. Use a language model with `--model`, such as `--model openai:gpt-5`.';
 
-// A terminal sends Ctrl-C to the run too, and the run ends in order.
+// A terminal also sends Ctrl-C to the run, which then ends cleanly.
 process.on('SIGINT', () => undefined);
 process.exitCode = await start(process.argv.slice(2));
 
@@ -37,7 +37,7 @@ async function runOnce(given: readonly string[]): Promise<number> {
 }
 
 function showResult(copy: string): void {
-  console.log(`\nThis ran over a copy of the sample project: ${relative(process.cwd(), copy)}`);
+  console.log(`\nThis ran in a copy of the sample project: ${relative(process.cwd(), copy)}`);
   const report = join(copy, 'report.md');
   if (existsSync(report) && !existsSync(join(root, 'examples/sample-project/report.md'))) {
     console.log(`\nreport.md\n${'-'.repeat(9)}\n${readFileSync(report, 'utf8').trimEnd()}`);

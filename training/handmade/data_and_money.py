@@ -1,4 +1,4 @@
-"""Data and files, shops and money. Nobody who wrote frames has read these cases."""
+"""Data and files, shops and money. No author of frames has read these cases."""
 from handmade.writing import call, group, near, none
 
 GROUPS = [

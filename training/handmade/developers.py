@@ -1,4 +1,4 @@
-"""What developers ask. Nobody who wrote frames has read these cases."""
+"""What developers ask. No author of frames has read these cases."""
 from handmade.writing import call, group, near, none
 
 GROUPS = [

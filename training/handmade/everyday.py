@@ -1,4 +1,4 @@
-"""What people ask at home. Nobody who wrote frames has read these cases."""
+"""What people ask at home. No author of frames has read these cases."""
 from handmade.writing import args, call, group, near, none
 
 GROUPS = [

@@ -1,4 +1,4 @@
-"""Travel, health, office and games. Nobody who wrote frames has read these cases."""
+"""Travel, health, office and games. No author of frames has read these cases."""
 from handmade.writing import call, group, near, none
 
 GROUPS = [

@@ -1,4 +1,4 @@
-"""150 cases by somebody who had seen no frames, and of the earlier cases only first.py; nothing had been tuned on them."""
+"""150 cases by an author who had seen no frames, and of the earlier cases only first.py; nothing was tuned on them."""
 from handmade.writing import call, group, near, none
 
 GROUPS = [

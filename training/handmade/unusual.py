@@ -1,4 +1,4 @@
-"""Places that are rarely in a program (frames have since come near some of them). Nobody who wrote frames has read these cases."""
+"""Places that are rarely in a program (frames have since come near some of them). No author of frames has read these cases."""
 from handmade.writing import call, group, near, none
 
 GROUPS = [

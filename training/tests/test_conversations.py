@@ -50,7 +50,7 @@ def call_problems(tool, arguments, known):
             yield f'{name}: list or not'
         for one in value if isinstance(value, list) else [value]:
             if parameter.options and one not in parameter.options:
-                yield f'{name}: {one} is no option'
+                yield f'{name}: {one} is not an option'
             if parameter.kind != 'bool' and str(one) not in known:
                 yield f'{name}: {one} is not said'
 

@@ -45,7 +45,7 @@ class FrameRulesTest(unittest.TestCase):
             'a list of enum': changed(params={
                 'room': {'names': ['room'], 'kind': 'enum', 'options': [['hall', 'attic']], 'list': True}}),
             'a list of company': changed(params={'room': {'names': ['room'], 'kind': 'company', 'list': True}}),
-            'result is no JSON': changed(results=['{ok}']),
+            'result is not JSON': changed(results=['{ok}']),
         }
         for words, frame in bad.items():
             with self.subTest(words):

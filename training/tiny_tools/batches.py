@@ -46,7 +46,7 @@ class BatchSource:
         self.random = random.Random(seed)
         self.tokenizer, self.source = Tokenizer(), Mixture(self.random)
         self.tokens, self.context, self.easy = tokens, context, easy
-        self.waiting = {}  # length -> conversations that are no whole batch yet
+        self.waiting = {}  # length -> conversations of incomplete batches
 
     def next(self, fraction):
         """The next batch. `fraction`: how much of the run has passed, 0 to 1."""

@@ -40,7 +40,7 @@ def frame_problems(frame):
         try:
             json.loads(SLOT.sub('x', result))
         except ValueError as error:
-            problems.append(f'result is no JSON ({error}): {result}')
+            problems.append(f'result is not JSON ({error}): {result}')
     return problems
 
 

@@ -14,7 +14,7 @@ from tiny_tools.typing_habits import vary
 from tiny_tools.values import Values, json_type
 
 KINDS = {'call': 74, 'none': 21, 'pair': 5}  # kind of conversation -> how often
-# Of requests with more words of another tool than of their own: whoever wrote frames was told to avoid the tool's words.
+# Of requests with more words of another tool than of their own: the writers of frames were told to avoid the tool's words.
 MISLEADING_LEFT_OUT = .65
 FREE_TEXT = {'text', 'title', 'query', 'topic', 'song', 'movie', 'book'}
 LINKS = [' and then ', ', then ', ' and ', '; after that ', '. Then ', '. Also, ', ' and after that ']
@@ -87,7 +87,7 @@ class Framed(Chooser):
 
     # ---- requests
     def typed(self, text, edges):
-        """The text as somebody types it, now and then with something beside it."""
+        """The text as a user types it, sometimes with a side remark."""
         text = vary(self, text, *edges)
         return with_remark(self.values, text, *edges) if self.chance(.2) else text
 

@@ -1,6 +1,6 @@
 """What people say beside a request: about themselves, others, the reason. Its names and numbers are none of the request's.
 
-The remarks were written by somebody who had not seen the hand-made cases (side_remarks.json).
+The author of the remarks had not seen the hand-made cases (side_remarks.json).
 """
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Requests that are no job for a tool."""
+"""Requests that need no tool."""
 
 GREETINGS = [
     'hello', 'how are you?', 'thanks a lot', 'who made you?', 'good morning', 'tell me a joke', 'what can you do?',

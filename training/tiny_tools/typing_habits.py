@@ -16,7 +16,7 @@ CLOSINGS = APART_CLOSINGS + [
 
 
 def vary(chooser, text, begins_free=False, ends_free=False):
-    """The text as somebody may type it. `begins_free`, `ends_free`: with a value that is free text, without quotes."""
+    """The text as a user may type it. `begins_free`, `ends_free`: with a value that is free text, without quotes."""
     if chooser.chance(.15):
         text = chooser.pick(APART_OPENINGS if begins_free else OPENINGS) + text
     if chooser.chance(.12):

@@ -7,9 +7,9 @@ import { callsPerSample, lookingUp, type Work } from './governed.ts';
 
 export const instructions = 'Look the entity up.';
 
-/** What is asked of one agent loop. */
+/** The shape of an agent loop. */
 export interface LoopShape {
-  /** Turns with calls; one more answers without. */
+  /** Turns with calls; a final turn answers without one. */
   readonly turns: number;
   /** Calls in a turn. Default 1. */
   readonly width?: number;
@@ -23,7 +23,7 @@ export interface LoopShape {
   readonly createPrompt?: (work: Work) => Prompt;
 }
 
-/** Makes everything that a run needs, and gives the run. It fails when not every call succeeded. */
+/** Prepares a run and returns it. Fails unless every call succeeds. */
 export function prepareRun(shape: LoopShape): () => Promise<{ readonly session: Session; readonly result: RunResult }> {
   const { turns, width = 1, work = lookingUp, session = work.createSession() } = shape;
   const options = {
@@ -52,7 +52,7 @@ function onePrompt({ tool }: Work): Prompt {
   });
 }
 
-/** The least that a runtime can be asked through; it remembers no request, so only what the runtime keeps is on the heap. */
+/** A minimal model. It keeps no requests, so the heap only holds what the runtime keeps. */
 function scripted(turns: number, width: number, { tool, argumentsText }: Work): Model {
   let asked = 0;
   return {
@@ -71,7 +71,7 @@ function scripted(turns: number, width: number, { tool, argumentsText }: Work): 
   };
 }
 
-/** Loops of that shape, as many as have `calls` calls together, at least one; the operation is one call. */
+/** Loops of this shape with `calls` calls in total, at least one loop; one operation is one call. */
 export function loops(
   named: Pick<Subject, 'name' | 'against' | 'goalNs'>,
   shape: LoopShape,

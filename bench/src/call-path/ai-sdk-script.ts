@@ -1,7 +1,7 @@
 import type { AiSdkModel, AiSdkStream } from '@holdfast/adapter-ai-sdk';
 import { argumentsText, toolName } from './work.ts';
 
-/** As the AI SDK's own loop and our adapter both read it. */
+/** The parts that both the AI SDK's loop and our adapter read. */
 export const usage: {
   readonly inputTokens: {
     readonly total: number;
@@ -16,8 +16,8 @@ export const usage: {
 };
 
 /**
- * An AI SDK model object that asks for one call in each of `turns` messages and then answers. Its streams are the least that
- * `aiSdkModel` reads, so that what is timed is what we do, not the web streams of the platform.
+ * An AI SDK model object that requests one call in each of `turns` messages and then answers. Its streams are minimal for
+ * `aiSdkModel`, so that the time measures our code, not the platform's web streams.
  */
 export function scriptedProvider(turns: number): AiSdkModel {
   let asked = 0;

@@ -4,7 +4,7 @@ import { cpuNow } from '../compare.ts';
 import { instructions, type LoopShape, prepareRun } from './agent-run.ts';
 import { governedFloor } from './floors.ts';
 
-/** What a host without `@holdfast/prompt` hands in. */
+/** The prompt of a host without `@holdfast/prompt`. */
 const plainPrompt: LoopShape['createPrompt'] = ({ tool }): Prompt => ({
   name: 'plain',
   render: () => ({ text: instructions, tools: [tool], policies: new Map(), allPolicies: [] }),
@@ -15,7 +15,7 @@ const shapes = new Map<string, Omit<LoopShape, 'turns'>>([
   ['plain', { createPrompt: plainPrompt }],
 ]);
 
-/** Makes prompt, policies and session, and runs. */
+/** Creates prompt, policies and session, and runs. */
 function runOf(kind: string): (turns: number) => Promise<unknown> {
   const shape = shapes.get(kind);
   if (shape !== undefined) return (turns) => prepareRun({ ...shape, turns })();

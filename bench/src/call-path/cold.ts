@@ -14,7 +14,7 @@ interface Goals {
   readonly turnUs: number;
 }
 
-/** What the first runs of a process cost, which nothing has warmed up: CPU time, all threads, of fresh processes. */
+/** Measures the first runs of a fresh process without warm-up: CPU time of all threads. */
 export async function measureCold(extent: Extent = everything): Promise<FigureReport> {
   const samples = new Map(kinds.map(({ kind }) => [kind, [] as Sample[]]));
   for (let round = 0; round < Math.min(15, extent.rounds); round += 1)

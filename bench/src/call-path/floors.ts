@@ -62,7 +62,7 @@ const policies: readonly Policy[] = [
 ];
 
 /**
- * The governed floor: the least code for a governed call that rolls back, step for step. Look-up, parse, validate, policies, deadline, a
+ * The governed floor: minimal code for a governed call with rollback, step by step. Look-up, parse, validate, policies, deadline, a
  * frozen context, a snapshot, the tool, the policies' next states or the snapshot again, one event, the result as text.
  */
 export function governedFloor(fails: boolean): () => Promise<void> {
@@ -114,7 +114,7 @@ export function governedFloor(fails: boolean): () => Promise<void> {
   }
   return async () => {
     const { success } = await execute(toolName, argumentsText);
-    if (success === fails) throw new Error('the governed floor ended otherwise than it should');
+    if (success === fails) throw new Error('the governed floor had an unexpected result');
     if (session.state.log.count > 1_000) session.state = { ...session.state, log: { count: 0 } };
   };
 }

@@ -17,10 +17,10 @@ import * as v from 'valibot';
 import type { Work } from './governed.ts';
 import { counted } from './work.ts';
 
-/** What a model sends for one call. */
+/** The model's JSON for one call. */
 export const argumentsText = '{"city":"Utrecht","days":3,"units":"metric"}';
 
-/** By which every subject validates, ours and others'. */
+/** Used by every subject, ours and others'. */
 export const inputSchema: v.GenericSchema<RawInput, Input> = v.object({
   city: v.pipe(v.string(), v.minLength(1)),
   days: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(14)), 1),
@@ -39,7 +39,7 @@ interface Input {
   readonly units: 'metric' | 'imperial';
 }
 
-// A type, not an interface: only that is JSON to the compiler.
+// A type, not an interface: an interface is not assignable to JSON.
 type Forecast = {
   readonly city: string;
   readonly degrees: readonly number[];
@@ -56,7 +56,7 @@ export async function makeForecast({ city, days }: Input): Promise<Forecast> {
   return { city, degrees: Array.from({ length: days }, (_, day) => 10 + day) };
 }
 
-/** What nobody can do without: parse, validate by the same schema, call. */
+/** The floor: parse, validate with the same schema, call. */
 export async function callBare(): Promise<void> {
   const { city } = await makeForecast(v.parse(inputSchema, JSON.parse(argumentsText)));
   if (city !== 'Utrecht') throw new Error('the floor did not succeed');
@@ -76,7 +76,7 @@ const writingForecast: ForecastTool = declare('state', async (input, { session }
   return toolOk(forecast, `Forecast of ${input.days} days.`);
 });
 
-/** Touches nothing, and says so. */
+/** Has no effects, and declares that. */
 export const readingForecast: ForecastTool = declare('none', async (input) =>
   toolOk(await makeForecast(input), `Forecast of ${input.days} days.`),
 );
@@ -96,7 +96,7 @@ export const forecasting: Work = {
   createPolicies: twoPolicies,
 };
 
-/** A budget that is never used up and a dependency on nothing: both are asked, and both are told of every success. */
+/** A budget that is never exhausted and an empty dependency: both check every call and count every success. */
 export function twoPolicies(tool: string = toolName): readonly Policy[] {
   return [callBudget({ maxCalls: Number.MAX_SAFE_INTEGER }), sequentialDependency({ [tool]: [] })];
 }

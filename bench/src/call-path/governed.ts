@@ -26,7 +26,7 @@ function toWork(execute: typeof lookUp): Work {
   };
 }
 
-/** Two that look at the call alone, and one that counts successes. */
+/** Two that only look at the call, and one that counts successes. */
 function threePolicies(): readonly Policy[] {
   return [
     definePolicy({
@@ -48,7 +48,7 @@ function threePolicies(): readonly Policy[] {
 
 type Named = Pick<Subject, 'name' | 'against'>;
 
-/** As many calls, one after the other; it fails when not all of them ran. */
+/** Makes sequential calls; fails unless all of them ran. */
 export function calls(named: Named, call: () => Promise<void>): Subject {
   return { ...named, operations: callsPerSample, prepare: () => () => repeat(call) };
 }
@@ -62,11 +62,11 @@ async function repeat(call: () => Promise<void>): Promise<void> {
 interface Governed extends Named {
   /** Default `lookingUp`. */
   readonly work?: Work;
-  /** How every call has to end. Default `ok`. */
+  /** The expected outcome of every call. Default `ok`. */
   readonly kind?: string;
-  /** Tools beside the one that is called. Default 0. */
+  /** Number of other tools. Default 0. */
   readonly others?: number;
-  /** Whether there is a listener. Default true. */
+  /** Adds a listener. Default true. */
   readonly heard?: boolean;
 }
 
@@ -92,7 +92,7 @@ interface Prepared {
   readonly heard: boolean;
 }
 
-/** Makes everything that the calls need, untimed, and gives the calls. */
+/** Prepares the calls, untimed, and returns them. */
 function prepareCalls({ work, tools, kind, heard }: Prepared): () => Promise<void> {
   let events = 0;
   const onEvent = (): void => {

@@ -7,7 +7,7 @@ import { scriptedProvider } from './ai-sdk-script.ts';
 const short = 1_000;
 const limit = 1.05;
 
-/** Whether a turn of a long loop costs what one of a short loop does; what is reported is the time of one turn. */
+/** Compares the time of one turn in long and short loops. */
 export async function measureLoop(extent: Extent = everything): Promise<TimeReport> {
   const rows = await compare(
     [...lengths('turns', 10_000, extent), ...lengths('turns through the AI SDK', 20_000, extent)],

@@ -7,8 +7,8 @@ import { measureStateSize } from './state-size.ts';
 
 const extent = { largest: 10, rounds: 1 };
 
-// What the figures are is not tested: subjects fail by themselves when a call, a loop or a peer does not do its work.
-// Not the peers, who are installed for those who ask for them.
+// Figures are not tested: subjects fail if a call, a loop or a peer does not do its work.
+// Without the peers, which are installed on demand.
 test.each([measureGoals, measureLoop, measureStateSize])('%o still works', async (measure) => {
   const { name, rows } = await measure(extent);
   expect(name).toMatch(/^call-path: /);
@@ -23,6 +23,6 @@ test.each([measureCold, measureMemory])('%o still works', async (measure) => {
   const { name, figures } = await measure(extent);
   expect(name).toMatch(/^call-path: /);
   expect(figures.length).toBeGreaterThan(3);
-  // What is left on the heap may be less than nothing.
+  // The heap may shrink.
   for (const { value } of figures) expect(value).toBeTypeOf('number');
 });

@@ -16,7 +16,7 @@ const measures: Readonly<Record<Part, () => Promise<Report>>> = {
   memory: measureMemory,
 };
 
-/** By the names that people give: `call-path/loop`. */
+/** By command-line name: `call-path/loop`. */
 export const partMeasures: ReadonlyMap<string, () => Promise<Report>> = new Map(
   parts.map((part) => [`call-path/${part}`, measures[part]]),
 );

@@ -1,4 +1,4 @@
-// Measures what is left on the heap and prints figures as JSON. Its argument is how often; `memory.ts` has the flags that it runs with.
+// Measures the retained heap and prints figures as JSON. Takes the number of repetitions; for the flags see `memory.ts`.
 import { setImmediate } from 'node:timers/promises';
 import { createSession, type Session } from '@holdfast/session';
 import { toSpread } from '../compare.ts';
@@ -19,7 +19,7 @@ const collectGarbage = globalThis.gc;
 if (collectGarbage === undefined) throw new Error('memory is measured with --expose-gc');
 
 function heapUsed(): number {
-  // What only weak references hold goes in the next collection.
+  // Weakly referenced objects are freed by the next collection.
   for (let count = 0; count < 4; count += 1) collectGarbage?.();
   return process.memoryUsage().heapUsed;
 }
@@ -36,7 +36,7 @@ async function bytesKept(run: () => Promise<unknown>): Promise<number> {
   const before = heapUsed();
   const kept = await run();
   const after = heapUsed();
-  // Until here, so that it is still there when it is counted.
+  // Keeps the object alive until it is counted.
   if (kept === undefined) throw new Error('the run gave nothing to keep');
   return after - before;
 }
@@ -60,11 +60,11 @@ async function repeat(
   return { name, value: Math.round(median), min: Math.round(min), max: Math.round(max), unit: 'B', ...goal };
 }
 
-/** What dropped sessions still take after one young collection. */
+/** Memory of dropped sessions after one young-generation collection. */
 async function leftOfDropped(): Promise<number> {
   const before = process.memoryUsage().heapUsed;
   await runMany(dropped, droppedTurns, () => undefined);
-  // What has just been awaited is held until the next turn of the event loop.
+  // Awaited values are held until the next turn of the event loop.
   await setImmediate();
   collectGarbage?.({ type: 'minor' });
   return process.memoryUsage().heapUsed - before;
@@ -72,7 +72,7 @@ async function leftOfDropped(): Promise<number> {
 
 const lasting = forgetfulSession();
 const figures = [
-  // First: V8 allocates what it has often seen survive where no young collection looks.
+  // Runs first: V8 pretenures objects that often survive, out of reach of young collections.
   await repeat(leftOfDropped, 'per turn of a dropped session, left after one young collection', {
     operations: dropped * droppedTurns,
     goal: 200,
@@ -89,7 +89,7 @@ const figures = [
   ),
   await repeat(
     () => bytesKept(() => runMany(runs, shortTurns, () => undefined)),
-    `left by each of ${runs} runs of ${shortTurns} turns in sessions that nobody keeps`,
+    `left by each of ${runs} runs of ${shortTurns} turns in dropped sessions`,
     { operations: runs },
   ),
   await repeat(

@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { type Extent, everything } from '../compare.ts';
 import type { FigureReport } from '../report.ts';
 
-// Young collections only when they are asked for, and nothing marked meanwhile: what is marked by chance would stay.
+// Young collections only on request, without concurrent marking: marked objects would survive by chance.
 const flags = ['--expose-gc', '--min-semi-space-size=64', '--max-semi-space-size=64', '--predictable'];
 
-/** What runs leave behind, in a process of its own, where nothing else is on the heap. */
+/** Measures the memory that runs leave behind, in a separate process with an otherwise empty heap. */
 export async function measureMemory({ rounds }: Extent = everything): Promise<FigureReport> {
   const program = fileURLToPath(new URL('memory-process.ts', import.meta.url));
   const { status, stdout, stderr } = spawnSync(

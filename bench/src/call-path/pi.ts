@@ -13,7 +13,7 @@ const packages = ['@earendil-works/pi-agent-core', '@earendil-works/pi-ai'] as c
 
 export const piVersions: Readonly<Record<string, string>> = { [packages[0]]: version };
 
-/** What we use of pi. */
+/** The parts of pi that we use. */
 export interface Pi {
   runAgentLoop(
     prompts: readonly object[],
@@ -27,7 +27,7 @@ export interface Pi {
     stream: () => PiStream,
   ): Promise<readonly object[]>;
   createAssistantMessageEventStream(): PiStream;
-  /** Of TypeBox, pi's own way to declare what a tool takes. */
+  /** TypeBox, which pi uses to declare tool parameters. */
   readonly Type: {
     String(options?: object): object;
     Boolean(): object;
@@ -68,7 +68,7 @@ async function installPi(parent: string, folder: string): Promise<void> {
       ['install', '--ignore-scripts', '--no-audit', '--no-fund', ...packages.map((name) => `${name}@${version}`)],
       { cwd: fresh, shell: process.platform === 'win32' },
     );
-    // Only now, so that an installation that was cut short is not taken for one.
+    // Written last, so that an interrupted installation does not count.
     await rename(fresh, folder);
   } catch (cause) {
     await rm(fresh, { recursive: true, force: true });

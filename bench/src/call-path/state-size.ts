@@ -21,7 +21,7 @@ import { twoPolicies } from './forecast.ts';
 const sizes = [10, 1_000_000];
 const operations = 100;
 const hotKeys = 10;
-/** Of the cost at the largest size to that at the smallest. */
+/** Ratio of the cost at the largest size to that at the smallest. */
 const largestRatio = 2;
 const noGoal = {};
 
@@ -50,7 +50,7 @@ const itemList: Slice<ListState<Item>> = defineSlice<Item>({
   },
 });
 
-/** What one change of state costs by how much state there is, alone and as part of a governed call. */
+/** Measures one state change by state size, alone and in a governed call. */
 export async function measureStateSize(extent: Extent = everything): Promise<TimeReport> {
   const states = sizes.filter((size) => size <= extent.largest).map((size) => new State(size));
   const rows = await compare(
@@ -76,11 +76,11 @@ export async function measureStateSize(extent: Extent = everything): Promise<Tim
   return { name: 'call-path: state size', notes, rows };
 }
 
-/** A session that holds as many items. */
+/** Creates a session with that many items. */
 class State {
   readonly #size: number;
   readonly #session: Session;
-  /** What every sample starts from, so that the size stays what it says. */
+  /** The start of every sample, so that the size stays constant. */
   readonly #filled: SessionSnapshot;
   #count = 0;
 
@@ -174,7 +174,7 @@ class State {
     return this.#count;
   }
 
-  /** As many different ones at every size, so that what differs is how much else there is. */
+  /** The same number of distinct items at every size, so that only the rest differs. */
   #nextItem(): Item {
     return doneItem((this.#next() % hotKeys) * (this.#size / hotKeys));
   }
@@ -186,7 +186,7 @@ function doneItem(id: number): Item {
 
 /** Items of one event while a state is filled. */
 const batch = 10_000;
-// A prime: steps of it meet every key before any again.
+// A prime: steps of it visit every key before repeating one.
 const stride = 7_919;
 
 const inputSchema = v.object({ id: v.pipe(v.number(), v.integer(), v.minValue(0)) });
@@ -213,7 +213,7 @@ const failingSetItem: ExecutableTool<{ id: number }, Json> = defineTool({
   },
 });
 
-/** So that what is measured is the state and not the log. */
+/** Measures the state and not the log. */
 const forgettingStore: SessionStore = { append: () => undefined, close: () => undefined };
 
 function itemsOf({ from, count }: Span): Item[] {

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-/** The work that the goals of the design are about: the same tool, arguments and answer for every subject. */
+/** The work behind the design's goals: the same tool, arguments and answer for every subject. */
 export const toolName = 'lookup_entity';
 export const toolDescription = 'Fetch structured information for a given entity id.';
 
@@ -28,7 +28,7 @@ export const argumentsText: string = JSON.stringify({
   filter: { field: 'status', op: 'eq', value: 'open' },
 } satisfies Input);
 
-/** Calls that have run, so that a subject which skips its work fails. */
+/** Counts calls, so that a subject that skips work fails. */
 export const counted: { calls: number } = { calls: 0 };
 
 export type Entity = { readonly entity_id: string; readonly url: string; readonly hits: number };

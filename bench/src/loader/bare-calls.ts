@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { answer } from './bare-answer.ts';
 
-/** A call without anything of a loader around it. */
+/** A call without a loader. */
 export interface BareCalls {
   call(input: unknown): Promise<unknown>;
   close(): Promise<void>;
@@ -13,12 +13,12 @@ export interface BareCalls {
 
 export const bareFunction: BareCalls = { call: async (input) => answer(input), close: async () => undefined };
 
-/** Over the kind of socket that tools in processes have: one line of JSON each way. */
+/** Over the same kind of socket as tools in processes: one line of JSON each way. */
 export function startBareProcess(): BareCalls {
   const program = fileURLToPath(new URL('bare-process.ts', import.meta.url));
   const child = spawn(process.execPath, [program], { stdio: ['ignore', 'inherit', 'inherit', 'pipe'] });
   const socket = child.stdio[3];
-  if (!(socket instanceof Duplex)) throw new TypeError('the descriptor 3 of a process is no socket');
+  if (!(socket instanceof Duplex)) throw new TypeError('the descriptor 3 of a process is not a socket');
   const waiting: ((line: string) => void)[] = [];
   let text = '';
   socket.setEncoding('utf8');

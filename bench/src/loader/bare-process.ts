@@ -1,4 +1,4 @@
-// What a tool's process does, and nothing else: a line of JSON with arguments comes in at descriptor 3, one with the result goes out.
+// A minimal tool process: reads a line of JSON arguments from descriptor 3, and writes a line with the result.
 import { Socket } from 'node:net';
 import { answer } from './bare-answer.ts';
 

@@ -1,4 +1,4 @@
-// As bare-process.ts, in a thread: text comes in as a message, and goes out as one.
+// As bare-process.ts, in a thread: text arrives and leaves as messages.
 import { parentPort } from 'node:worker_threads';
 import { answer } from './bare-answer.ts';
 

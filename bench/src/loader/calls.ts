@@ -5,7 +5,7 @@ import type { TimeReport } from '../report.ts';
 import { type BareCalls, bareFunction, startBareProcess, startBareWorker } from './bare-calls.ts';
 import { createToolProject } from './project.ts';
 
-/** A tier, and what a call in it is compared with. */
+/** A tier, and the baseline of its calls. */
 interface Tier {
   readonly isolation: Isolation;
   readonly bare: string;
@@ -18,7 +18,7 @@ const input = { text: 'nothing of this kind' };
 /** Warm calls in one sample. */
 const operations = 200;
 
-/** What a call costs in each tier that the machine has: the first one of a tool, and those after it. */
+/** Measures calls in each available tier: a tool's first call, and later ones. */
 export async function measureCalls(extent: Extent = everything): Promise<readonly TimeReport[]> {
   const bareProcess = { bare: 'bare process', start: startBareProcess };
   const hasSandbox = (await describeIsolation()).some(({ tier, available }) => tier === 'sandbox' && available);
@@ -64,7 +64,7 @@ async function measureFirstCalls(tiers: readonly Tier[], extent: Extent): Promis
   using project = createToolProject(rounds + warmUpRounds);
   const loaded = new Map<Isolation, LoadedTools>();
   for (const { isolation } of tiers) {
-    // A process that is not kept: every call is a first one. In this process every tool is called once.
+    // Without a kept process every call is a first one. In this process every tool is called once.
     loaded.set(isolation, await loadTools(project.plugins, { isolation, processes: { callsPerProcess: 1 } }));
   }
   const bare = new Map(tiers.map(({ bare: name, start }) => [name, start]));
@@ -128,7 +128,7 @@ async function callTool(tool: Tool | undefined): Promise<void> {
 
 const expected = JSON.stringify({ ...input, count: 0, found: [] });
 
-// All that the tool and its tier use of it.
+// The only parts that the tool and its tier use.
 const context = Object.freeze({
   callId: 'call-1',
   idempotencyKey: 'key-1',

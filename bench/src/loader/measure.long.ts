@@ -3,7 +3,7 @@ import { measureCalls } from './calls.ts';
 import { measureScan } from './scan.ts';
 import { measureWarmStart } from './warm-start.ts';
 
-// What the figures are is not tested: subjects fail by themselves when they do not do their work.
+// Figures are not tested: subjects fail if they do not do their work.
 test('the benchmark of the loader still works', async () => {
   const extent = { largest: 100, rounds: 1 };
   const reports = [

@@ -6,13 +6,13 @@ import { measureCalls } from './calls.ts';
 import { measureScan } from './scan.ts';
 import { measureWarmStart } from './warm-start.ts';
 
-/** What a folder of tools costs: to read, to have again, to call and to keep. */
+/** Measures a folder of tools: scanning, reloading, calling and memory. */
 export async function measureLoader(extent?: Extent): Promise<readonly Report[]> {
   return [
     ...(await measureCalls(extent)),
     ...(await measureWarmStart(extent)),
     measureMemory(),
-    // Last: what has been imported stays.
+    // Last, because imported code stays in memory.
     ...(await measureScan(extent)),
   ];
 }

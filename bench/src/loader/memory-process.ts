@@ -1,4 +1,4 @@
-// Measures what loaded tools keep, and prints figures as JSON. Runs with --expose-gc.
+// Measures the memory of loaded tools, and prints figures as JSON. Runs with --expose-gc.
 import { setImmediate } from 'node:timers/promises';
 import { loadTools } from '@holdfast/loader';
 import type { Figure } from '../report.ts';
@@ -10,7 +10,7 @@ const collectGarbage = globalThis.gc;
 if (collectGarbage === undefined) throw new Error('memory is measured with --expose-gc');
 
 async function heapUsed(): Promise<number> {
-  // What has just been awaited is held until the next turn, and what only weak references hold goes in the next collection.
+  // Awaited values are held until the next turn, and weakly referenced ones until the next collection.
   for (let time = 0; time < 4; time += 1) {
     await setImmediate();
     collectGarbage?.();
@@ -19,7 +19,7 @@ async function heapUsed(): Promise<number> {
 }
 
 async function bytesPerTool(load: () => ReturnType<typeof loadTools>): Promise<number> {
-  // The first time also what is kept for all loads.
+  // The first load includes what all loads share.
   await (await load()).close();
   const before = await heapUsed();
   const loaded = await load();

@@ -38,7 +38,7 @@ function nameOf(index: number): string {
   return `search_${String(index).padStart(5, '0')}`;
 }
 
-/** As people write them: a schema of four arguments, a doc comment, a few lines of work. 1.7 kB. */
+/** A realistic tool file: a schema of four arguments, a doc comment, a few lines of work. 1.7 kB. */
 function toolFile(index: number): string {
   return `export const METADATA = {
   name: '${nameOf(index)}',
@@ -63,7 +63,7 @@ const records = new Map([
   ['map', ['The coast', 'The river and its mouth']],
 ]);
 
-/** Finds records by a text that stands in them. */
+/** Finds records that contain a text. */
 export async function searchRecords({ text, kind, limit = 10, exact = false }, { signal }) {
   const wanted = exact ? text.trim() : text.trim().toLowerCase();
   const found = [];
@@ -79,7 +79,7 @@ export async function searchRecords({ text, kind, limit = 10, exact = false }, {
   return { text, count: found.length, found: found.slice(0, limit) };
 }
 
-// What begins with the text is better than what only holds it.
+// A match at the start ranks higher.
 function score(title, at) {
   return at === 0 ? 2 : 1 / (1 + at / title.length);
 }

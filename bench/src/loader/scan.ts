@@ -9,11 +9,11 @@ import { createToolProject } from './project.ts';
 const sizes: readonly { readonly count: number; readonly options: CompareOptions }[] = [
   { count: 100, options: { rounds: 15, warmUpRounds: 5 } },
   { count: 1_000, options: { rounds: 7, warmUpRounds: 1 } },
-  // Few: what has been imported stays.
+  // Few, because imported code stays in memory.
   { count: 10_000, options: { rounds: 3, warmUpRounds: 0 } },
 ];
 
-/** What it costs to know the tools of a folder, with nothing remembered of it. */
+/** Measures scanning the tools of a folder without a cache. */
 export async function measureScan(extent: Extent = everything): Promise<readonly TimeReport[]> {
   const reports: TimeReport[] = [];
   for (const { count, options } of sizes.filter((size) => size.count <= extent.largest)) {
@@ -62,7 +62,7 @@ async function measureOne(count: number, options: CompareOptions): Promise<TimeR
 function parseAll(files: readonly string[]): void {
   for (const path of files) {
     const { errors, program } = parseSync('tool.mjs', readFileSync(path, 'utf8'), parserOptions);
-    if (errors.length > 0 || program.body.length === 0) throw new Error(`\`${path}\` is no module`);
+    if (errors.length > 0 || program.body.length === 0) throw new Error(`\`${path}\` is not a module`);
   }
 }
 
@@ -71,7 +71,7 @@ const parserOptions = { sourceType: 'module', showSemanticErrors: true } as cons
 async function importAll(files: readonly string[], time: number): Promise<void> {
   for (const path of files) {
     const url = pathToFileURL(path);
-    // What was imported before is not imported again.
+    // Imported modules are cached.
     url.searchParams.set('time', String(time));
     await import(url.href);
   }

@@ -11,7 +11,7 @@ const sizes: readonly { readonly count: number; readonly options: CompareOptions
   { count: 10_000, options: { rounds: 9, warmUpRounds: 2 } },
 ];
 
-/** What it costs to have the tools of a folder that is as it is locked and as it was scanned. */
+/** Measures loading the tools of an unchanged, locked folder. */
 export async function measureWarmStart(extent: Extent = everything): Promise<readonly TimeReport[]> {
   const reports: TimeReport[] = [];
   for (const { count, options } of sizes.filter((size) => size.count <= extent.largest)) {

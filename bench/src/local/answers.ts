@@ -6,7 +6,7 @@ import { answer, createRequests, firstEvent, loadTiny } from './tiny-model.ts';
 
 const together = 4;
 
-/** A request read and answered: to the first token, and to the end of a call, with a grammar and without. */
+/** Measures a request: to the first token, and to the end of a call, with and without a grammar. */
 export async function measureAnswers(extent: Extent = everything): Promise<readonly TimeReport[]> {
   await using bare = await loadBare();
   await using constrained = await loadTiny();

@@ -5,11 +5,11 @@ import { tinyFormat, tinyModelUrl } from '@holdfast/model-tiny';
 import { getLlama, type LlamaContextSequence, LlamaLogLevel, type LlamaModel, type Token } from 'node-llama-cpp';
 import { maxTokens } from './tiny-model.ts';
 
-/** The binding without us: what has to be paid in any case. */
+/** The binding without our code: the unavoidable cost. */
 export interface BareModel extends AsyncDisposable {
-  /** Writes an answer and gives how many tokens it has. */
+  /** Generates an answer and returns its number of tokens. */
   answer(request: ModelRequest): Promise<number>;
-  /** Reads a request, and writes one token. */
+  /** Reads a request and generates one token. */
   first(request: ModelRequest): Promise<Token>;
 }
 

@@ -3,7 +3,7 @@ import type { TimeReport } from '../report.ts';
 import { loadBare, readModelFile } from './bare-binding.ts';
 import { loadTiny } from './tiny-model.ts';
 
-/** From the file to a model that can be asked. */
+/** Measures the time from the file to a ready model. */
 export async function measureLoading(extent: Extent = everything): Promise<TimeReport> {
   return {
     name: 'local: loading',

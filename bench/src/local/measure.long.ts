@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { measureLocal } from './measure.ts';
 
-// What the figures are is not tested: subjects fail by themselves when an answer has no end.
+// Figures are not tested: subjects fail if an answer has no end.
 test('the benchmark of local models still works', async () => {
   const reports = await measureLocal({ largest: 1, rounds: 1 });
   const rows = reports.map((report) => ('rows' in report ? report.rows : []));

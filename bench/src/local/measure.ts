@@ -4,7 +4,7 @@ import { measureAnswers } from './answers.ts';
 import { measureLoading } from './load.ts';
 import { measureMemory } from './memory.ts';
 
-/** What the packaged model costs: loaded, asked, and kept. */
+/** Measures the packaged model: loading, answers, and memory. */
 export async function measureLocal(extent: Extent = everything): Promise<readonly Report[]> {
   return [await measureLoading(extent), ...(await measureAnswers(extent)), await measureMemory(extent)];
 }

@@ -1,4 +1,4 @@
-// Measures what a loaded model takes of this process's memory and prints figures as JSON. Runs with --expose-gc and how many answers.
+// Measures the memory of a loaded model and prints figures as JSON. Runs with --expose-gc; takes the number of answers.
 import type { Figure } from '../report.ts';
 import { readModelFile } from './bare-binding.ts';
 import { answer, createRequests, loadTiny } from './tiny-model.ts';

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { type Extent, everything, limitRounds } from '../compare.ts';
 import type { FigureReport } from '../report.ts';
 
-/** What a model takes, in a process of its own. */
+/** Measures a model's memory, in a separate process. */
 export async function measureMemory(extent: Extent = everything): Promise<FigureReport> {
   const { rounds } = limitRounds({ rounds: 50, warmUpRounds: 0 }, extent);
   const program = fileURLToPath(new URL('memory-process.ts', import.meta.url));

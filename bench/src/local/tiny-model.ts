@@ -2,7 +2,7 @@ import { type LlamaModel, loadLlamaModel } from '@holdfast/adapter-llama-cpp';
 import type { ModelEvent, ModelRequest, ToolDeclaration } from '@holdfast/core';
 import { tinyFormat, tinyModelUrl } from '@holdfast/model-tiny';
 
-/** The longest answer: what is said is cut there, so that every way of asking writes about as much. */
+/** The answer limit, so that every variant generates about the same length. */
 export const maxTokens = 64;
 
 const text = (names: readonly string[]): ToolDeclaration['inputSchema'] => ({
@@ -24,7 +24,7 @@ export function loadTiny(
   return loadLlamaModel({ modelPath: tinyModelUrl, format: tinyFormat, maxTokens, ...options });
 }
 
-/** No two are the same, so that none is answered from what was read for another. */
+/** All different, so that none reuses the cache of another. */
 export function createRequests(): () => ModelRequest {
   let count = 0;
   return () => {
@@ -45,7 +45,7 @@ export async function answer(stream: AsyncIterable<ModelEvent>): Promise<ModelEv
   return last;
 }
 
-/** Leaves at the first thing that the model gives. */
+/** Stops at the model's first output. */
 export async function firstEvent(stream: AsyncIterable<ModelEvent>): Promise<ModelEvent> {
   for await (const event of stream) return event;
   throw new Error('an answer was empty');

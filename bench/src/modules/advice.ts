@@ -33,7 +33,7 @@ const reasonedText = `[[ ## reasoning ## ]]\nIt is mild by day and cool at night
 const callText = `[[ ## tool_call ## ]]\n{"name":"${toolName}","args":${argumentsText}}${end}`;
 const submitted = '{"advice":"Take a light one, for the evening.","jacket":true}';
 
-/** What a model says, one message each time it is asked, and then from the first on again. */
+/** The messages of a model, one per request, repeated from the start. */
 type Script = readonly (readonly ModelEvent[])[];
 
 const finish: ModelEvent = { type: 'finish', reason: 'stop', usage: { inputTokens: 10, outputTokens: 5 } };
@@ -45,12 +45,12 @@ const call = (name: string, text: string): readonly ModelEvent[] => [
 
 export const answering: Script = [say(answerText)];
 export const reasoning: Script = [say(reasonedText)];
-/** Asks for `calls` calls in as many messages, in the text, and then answers. */
+/** Requests `calls` calls, one per message, in text, and then answers. */
 export const callingInText = (calls: number): Script => [
   ...Array.from({ length: calls }, () => say(callText)),
   ...answering,
 ];
-/** The same with calls as providers have them, and an answer that is one, too. */
+/** The same with native calls, including one for the answer. */
 export const callingNatively = (calls: number): Script => [
   ...Array.from({ length: calls }, () => call(toolName, argumentsText)),
   call('submit', submitted),
@@ -68,7 +68,7 @@ export function playing(script: Script): Model {
   };
 }
 
-/** What nobody can do without who asks a model: the stream read to its end. */
+/** The unavoidable part of a model request: reading the stream to its end. */
 export async function askByHand(model: Model, messages: readonly Message[]): Promise<string> {
   const { signal } = new AbortController();
   let text = '';

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { inputSchema, makeForecast } from '../call-path/forecast.ts';
 import { type Advice, askByHand, instruction, outputSchema } from './advice.ts';
 
-// As people write it who need one prompt: the fields are in the text, and so is how they are to be answered.
+// A typical hand-written prompt: the fields and the answer format are in the text.
 const system: Message = {
   role: 'system',
   text: `Your input fields are:
@@ -31,7 +31,7 @@ export async function adviseByHand(model: Model, question: string): Promise<Advi
 /** A call of the tool, from its arguments as the model wrote them to the text that the model is given. */
 export type MakeCall = (round: number, args: unknown) => Promise<string>;
 
-/** The work of a tool loop: the same, with every call that is asked for made and told. */
+/** The work of a tool loop: the same, with every requested call made and its result sent back. */
 export async function adviseWithCalls(model: Model, question: string, makeCall: MakeCall): Promise<Advice> {
   let context = '';
   for (let round = 0; round < 5; round += 1) {

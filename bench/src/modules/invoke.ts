@@ -35,7 +35,7 @@ const operations = 100;
 const calls = 3;
 const tools = [readingForecast];
 
-/** One call of a module, and one with a loop of three tool calls, each against what does the same by hand. */
+/** Measures a module call, and one with a loop of three tool calls, against hand-written equivalents. */
 export async function measureInvokes(extent: Extent = everything): Promise<readonly TimeReport[]> {
   const versions = { ai: await readCatalogVersion('ai') };
   const options = limitRounds({ rounds: 60, warmUpRounds: 20 }, extent);

@@ -10,7 +10,7 @@ import { createModuleFolder, writeModules } from './module-files.ts';
 
 const counts = [100, 1_000];
 
-/** What loading takes for each of many modules: the same at 100 and 1,000, if it is linear. */
+/** Measures loading per module: the same at 100 and 1,000 if it is linear. */
 export async function measureLoading(extent: Extent = everything): Promise<TimeReport> {
   const measured = counts.filter((count) => count <= extent.largest);
   const files = measured.map((count) => ({ count, files: writeModules(count) }));
@@ -43,7 +43,7 @@ function floor(name: string, count: number, read: () => readonly string[]): Subj
     prepare: () => () => {
       for (const text of read()) {
         const { length } = createHash('sha256').update(text).digest('hex');
-        if (length !== 64 || typeof JSON.parse(text) !== 'object') throw new Error('a file is none');
+        if (length !== 64 || typeof JSON.parse(text) !== 'object') throw new Error('a file is invalid');
       }
     },
   };

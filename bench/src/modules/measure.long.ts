@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { measureModules } from './measure.ts';
 
-// What the figures are is not tested: subjects fail by themselves when an answer is not the one.
+// Figures are not tested: subjects fail on a wrong answer.
 test('the benchmark of modules still works', async () => {
   const reports = await measureModules({ largest: 100, rounds: 1 });
   const rows = reports.map((report) => ('rows' in report ? report.rows : []));

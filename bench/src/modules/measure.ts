@@ -4,7 +4,7 @@ import { measureInvokes } from './invoke.ts';
 import { measureLoading } from './load.ts';
 import { measureReloading } from './reload.ts';
 
-/** What modules cost: asked, with and without tools, loaded, and loaded again when one of many changes. */
+/** Measures modules: calls with and without tools, loading, and reloading when one of many changes. */
 export async function measureModules(extent: Extent = everything): Promise<readonly Report[]> {
   return [...(await measureInvokes(extent)), await measureLoading(extent), ...(await measureReloading(extent))];
 }

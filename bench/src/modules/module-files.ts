@@ -9,7 +9,7 @@ export const manifestPath = 'manifest.json';
 export const idOf = (index: number): string => `bench.advice.${index}`;
 export const pathOf = (index: number): string => `npc/advice-${String(index).padStart(4, '0')}.json`;
 
-/** A manifest and `count` module files of 1.6 kB, by path, as tuners leave them: an instruction and four demos. */
+/** A manifest and `count` module files of 1.6 kB, by path, as tuners write them: an instruction and four demos. */
 export function writeModules(count: number): Readonly<Record<string, string>> {
   const modules = Array.from({ length: count }, (_, index) => [pathOf(index), writeModule(index)] as const);
   return { [manifestPath]: writeManifest(modules.map(([, text]) => text)), ...Object.fromEntries(modules) };

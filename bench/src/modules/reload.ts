@@ -15,10 +15,10 @@ import { advise, answering, playing } from './advice.ts';
 import { createModuleFolder, idOf, manifestPath, pathOf, writeModule, writeModules } from './module-files.ts';
 
 const count = 1_000;
-/** That an engine waits after a change, for more of them. */
+/** An engine's delay after a change, to batch more of them. */
 const settleMs = 50;
 
-/** What it takes until one module of many is served in its new version. */
+/** Measures the time until one changed module of many is served. */
 export async function measureReloading(extent: Extent = everything): Promise<readonly TimeReport[]> {
   const modules = Math.min(count, extent.largest);
   const files = writeModules(modules);
@@ -73,7 +73,7 @@ function floor(manifest: string): Subject {
     prepare: () => () => {
       const { length } = createHash('sha256').update(text).digest('hex');
       const parsed = [manifest, text].map((file): unknown => JSON.parse(file));
-      if (length !== 64 || parsed.some((file) => typeof file !== 'object')) throw new Error('a file is none');
+      if (length !== 64 || parsed.some((file) => typeof file !== 'object')) throw new Error('a file is invalid');
     },
   };
 }

@@ -9,7 +9,7 @@ const toolSchema = toStandardJsonSchema(inputSchema);
 
 type LanguageModelV4 = Extract<LanguageModel, { readonly specificationVersion: 'v4' }>;
 
-/** A loop of the AI SDK with `calls` calls, a message each, and an output of the same schema, made ready to run once. */
+/** A loop of the AI SDK with `calls` calls, a message each, and an output of the same schema, prepared to run once. */
 export function prepareSdk(calls: number): () => Promise<Advice> {
   let asked = 0;
   const model: LanguageModelV4 = {

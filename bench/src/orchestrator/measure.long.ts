@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { measureOrchestrator } from './measure.ts';
 
-// What the figures are is not tested: subjects fail by themselves when a plan is refused.
+// Figures are not tested: subjects fail if a plan is refused.
 test('the benchmark of plans still works', async () => {
   const reports = await measureOrchestrator({ largest: 100, rounds: 1 });
   const names = reports.map((report) => ('rows' in report ? report.rows : 'figures' in report ? report.figures : []));

@@ -7,7 +7,7 @@ import type { Report } from '../report.ts';
 import { measurePlanRuns } from './run.ts';
 
 const sizes = [100, 1_000, 10_000];
-/** Nodes that wait for nothing in common, side by side. */
+/** Independent nodes per layer. */
 const width = 20;
 
 const schema = jsonSchema({
@@ -26,7 +26,7 @@ const tools = [
   }),
 ];
 
-/** What checking and running a plan cost a node, at three sizes of plans: the same each time, if they are linear. */
+/** Measures checking and running a plan per node, at three sizes: the same if they are linear. */
 export async function measureOrchestrator(extent: Extent = everything): Promise<readonly Report[]> {
   return [await measureChecking(extent), ...(await measurePlanRuns(extent))];
 }
@@ -50,7 +50,7 @@ function floor(size: number): Subject {
     operations: size,
     prepare: () => async () => {
       const digest = await digestJson(JSON.parse(text));
-      if (digest.length !== 64) throw new Error('the digest is none');
+      if (digest.length !== 64) throw new Error('the digest is invalid');
     },
   };
 }

@@ -9,9 +9,9 @@ import { type Against, compare, type Extent, everything, limitRounds, type Row, 
 import type { FigureReport, Report } from '../report.ts';
 
 const sizes = [100, 1_000, 10_000];
-/** That the design speaks of. */
+/** The plan size of the design's goal. */
 const goalSize = 10_000;
-/** Nodes that wait for nothing in common, side by side. */
+/** Independent nodes per layer. */
 const width = 20;
 const concurrency = 10;
 const waitingNodes = 1_000;
@@ -21,7 +21,7 @@ const waitMs = 10;
 const nothing = defineTool({ name: 'nothing', description: 'Does nothing.', effects: 'none', execute: () => null });
 const waiting = defineTool({ name: 'wait', description: 'Waits.', effects: 'none', execute: async () => waitAWhile() });
 
-/** What running costs a node that does nothing, and how well nodes that only wait do so beside each other. */
+/** Measures running a node that does nothing, and the parallelism of nodes that only wait. */
 export async function measurePlanRuns(extent: Extent = everything): Promise<readonly Report[]> {
   const measured = sizes.filter((size) => size <= extent.largest);
   const versions = { async: await readCatalogVersion('async'), 'p-graph': await readCatalogVersion('p-graph') };
@@ -53,7 +53,7 @@ export async function measurePlanRuns(extent: Extent = everything): Promise<read
   ];
 }
 
-/** What is left of running a plan without the calls, against a scheduler that has nothing but that to do. */
+/** Measures running a plan minus its calls, against a bare scheduler. */
 function toOwnParts(rows: readonly Row[], measured: readonly number[]): FigureReport {
   const median = (name: string): number => rows.find((row) => row.name === name)?.nsPerOperation.median ?? Number.NaN;
   const figures = measured.map((size) => {
@@ -127,7 +127,7 @@ function inDegrees(size: number): Subject {
   };
 }
 
-/** As little as a scheduler can do: how many it has run. */
+/** A minimal scheduler; returns the number of nodes it ran. */
 async function runByDegrees(needs: readonly (readonly number[])[]): Promise<number> {
   const open = needs.map((own) => own.length);
   const dependents: number[][] = needs.map(() => []);
@@ -146,7 +146,7 @@ async function runByDegrees(needs: readonly (readonly number[])[]): Promise<numb
       }
     }
   };
-  // Who finds nothing ready stops; who has been at work longest finds the next.
+  // A worker without a ready node stops; the longest-running one finds the next.
   while (done < needs.length) await Promise.all(Array.from({ length: concurrency }, work));
   return done;
 }
@@ -204,7 +204,7 @@ function graphRunners(size: number): readonly Subject[] {
       await graph.run({ concurrency });
     },
   };
-  // What it takes for a node grows with the graph: seconds for the largest.
+  // Its cost per node grows with the graph: seconds for the largest.
   if (size > 1_000) return [graph];
   return [
     graph,
@@ -226,7 +226,7 @@ function graphRunners(size: number): readonly Subject[] {
 /** Names of those before it, and then the function. */
 type AutoTask = (string | (() => Promise<null>))[];
 
-/** What each node waits for. */
+/** The dependencies of each node. */
 function layers(size: number): readonly (readonly number[])[] {
   return Array.from({ length: size }, (_, node) => {
     if (node < width) return [];

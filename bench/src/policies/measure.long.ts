@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { measurePolicies } from './measure.ts';
 
-// What the figures are is not tested: subjects fail by themselves when a call is refused or a guard not asked.
+// Figures are not tested: subjects fail if a call is refused or a guard is skipped.
 test('the benchmark of policies still works', async () => {
   const reports = await measurePolicies({ largest: 2, rounds: 1 });
   expect(reports.map(({ name }) => name)).toEqual([

@@ -10,7 +10,7 @@ const counts = [1, 2, 5, 10, 20, 50];
 const operations = 100;
 const none = 'no policy';
 
-/** What a call costs with policies in force, 1 to 50 of them and those of each pack; and what that is for one check. */
+/** Measures a call with 1 to 50 policies and with each pack, and the cost of one check. */
 export async function measurePolicies(extent: Extent = everything): Promise<readonly Report[]> {
   const sizes = counts.filter((count) => count <= extent.largest);
   const kinds = [
@@ -52,11 +52,11 @@ export async function measurePolicies(extent: Extent = everything): Promise<read
   ];
 }
 
-/** What each of the policies adds to a call, by the medians. */
+/** The cost that each policy adds to a call, by the medians. */
 function toFigures(rows: readonly Row[], sizes: readonly number[], kinds: readonly string[]): FigureReport {
   const medianOf = (name: string): number => {
     const row = rows.find((one) => one.name === name);
-    if (row === undefined) throw new Error(`there is no row \`${name}\``);
+    if (row === undefined) throw new Error(`unknown row \`${name}\``);
     return row.nsPerOperation.median;
   };
   const figures = kinds.flatMap((kind) =>
@@ -111,7 +111,7 @@ function floor(name: string, count: number): Subject {
   };
 }
 
-/** Calls that every policy lets through. */
+/** Calls that every policy allows. */
 function calls(name: string, createPolicies: () => readonly Policy[], floorName?: string): Subject {
   return {
     name,

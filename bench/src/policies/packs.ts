@@ -13,7 +13,7 @@ import { jsonSchema } from '@holdfast/schema/json';
 import { createSession } from '@holdfast/session';
 import type { Subject } from '../compare.ts';
 
-/** A pack, and a call that it looks at and lets through. */
+/** A pack, and a call that it checks and allows. */
 interface PackCall {
   readonly pack: Pack;
   readonly config?: JsonObject;

@@ -3,7 +3,7 @@ import { callBudget, sequentialDependency } from '@holdfast/policy';
 import { type BindablePrompt, createPrompt, markdownSection, type Section } from '@holdfast/prompt';
 import * as v from 'valibot';
 
-/** What has to be bound. */
+/** The parameters to bind. */
 export interface Topic {
   readonly topic: string;
   readonly limit?: number | undefined;
@@ -16,12 +16,12 @@ export const groupSize = 10;
 
 const childrenOfRoot = 3;
 
-/** The only section that is shown as a summary until somebody opens it. */
+/** The only section that is summarized until it is opened. */
 const closedKey = 'closed';
 
 /**
  * Sections in groups of ten over three levels, with one tool each: all of them have parameters or policies around them, every third
- * has an example of its tool. Whatever is compiled once is new each time that this is called.
+ * has an example of its tool. Every call returns new objects, so nothing is compiled already.
  */
 export function createSections(count: number): readonly Section<Topic>[] {
   const groups = Math.ceil(count / groupSize);

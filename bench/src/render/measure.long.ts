@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { measureRender } from './measure.ts';
 
-// What the figures are is not tested: subjects fail by themselves when a prompt is not what it should be.
+// Figures are not tested: subjects fail on a wrong prompt.
 test.each([
   [10, 10],
   [1, 10],

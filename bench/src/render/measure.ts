@@ -5,10 +5,10 @@ import type { TimeReport } from '../report.ts';
 import { closedPath, createLargePrompt, createSections, groupSize, type LargePrompt } from './large-prompt.ts';
 
 const largest = 1_000;
-/** Renderings in one sample of a prompt that has not changed. */
+/** Renderings in one sample of an unchanged prompt. */
 const repetitions = 20;
 
-/** What rendering a large prompt costs, the first time and again. */
+/** Measures rendering a large prompt, the first time and again. */
 export async function measureRender(extent: Extent = everything): Promise<TimeReport> {
   const count = Math.max(groupSize, Math.min(largest, extent.largest));
   const rows = await compare(subjectsOf(count), limitRounds({ rounds: 30, warmUpRounds: 10 }, extent));
@@ -85,7 +85,7 @@ interface Rendering {
   readonly closed?: number;
 }
 
-/** Renders what `prepare` makes of a new prompt that was bound. */
+/** Renders the result of `prepare` for a new bound prompt. */
 function rendering(
   name: string,
   { count, against, times = 1, closed = 1 }: Rendering,

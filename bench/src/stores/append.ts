@@ -20,7 +20,7 @@ import {
   sqliteOnDisk,
 } from './logs.ts';
 
-/** A way to keep a record, and the bare ways that it is compared with. */
+/** A way to store a record, and its baselines. */
 interface Way {
   readonly name: string;
   readonly open: OpenLog;
@@ -64,7 +64,7 @@ const notes = {
   ],
 };
 
-/** What it costs to keep a record: each store against the bare way to keep the same, for one caller and for 32 at once. */
+/** Measures storing a record: each store against its baseline, for one caller and for 32 at once. */
 export async function measureAppends(extent: Extent = everything): Promise<readonly TimeReport[]> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
   const reports: TimeReport[] = [];

@@ -4,10 +4,10 @@ import { type LogEntry, memoryStore, type SessionStore } from '@holdfast/session
 import { createJsonlLog } from '@holdfast/session/jsonl';
 import { createSqliteLog } from '@holdfast/session/sqlite';
 
-/** What takes entries, one after the other. */
+/** A sink of sequential entries. */
 export interface Log {
   append(entry: LogEntry): void;
-  /** Absent: there is nothing to wait for. */
+  /** Absent: nothing to wait for. */
   readonly sync?: (() => Promise<void>) | undefined;
   close(): void;
 }

@@ -3,7 +3,7 @@ import { measureAppends } from './append.ts';
 import { callEntry, smallEntry } from './entries.ts';
 import { measureReopening } from './reopen.ts';
 
-// What the figures are is not tested: subjects fail by themselves when a store does not do its work.
+// Figures are not tested: subjects fail if a store does not do its work.
 test('the benchmark of stores still works', async () => {
   const reports = [
     ...(await measureAppends({ largest: 64, rounds: 1 })),

@@ -16,7 +16,7 @@ const filesRead: Slice = defineSlice<Json>({
   reducers: { 'file-read': (_state, payload) => upsert((payload as { readonly path: string }).path, payload as Json) },
 });
 
-/** What it costs to have the session of a long log again, against reading and parsing it. */
+/** Measures reopening the session of a long log, against reading and parsing it. */
 export async function measureReopening(extent: Extent = everything): Promise<TimeReport> {
   const records = Math.min(100_000, extent.largest);
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));

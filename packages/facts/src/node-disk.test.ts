@@ -14,7 +14,7 @@ writeFileSync(join(root, 'a.txt'), 'plain');
 symlinkSync('a.txt', join(root, 'link'));
 afterAll(() => rmSync(root, { recursive: true }));
 
-test('it says what is there, follows no link, and never throws', () => {
+test('it reports entries, follows no links, and never throws', () => {
   const disk = nodeDisk(root);
   expect(disk.look(join(root, 'a.txt'))).toEqual({ type: 'file' });
   expect(disk.look(join(root, 'sub'))).toEqual({ type: 'folder' });
@@ -34,7 +34,7 @@ test.skipIf(process.platform === 'win32')('a pipe is not read', () => {
   expect(nodeDisk(root).readText(join(root, 'pipe'), 100)).toBeUndefined();
 });
 
-test('facts are JSON, and have another digest when a link leads elsewhere', async () => {
+test('facts are JSON, and their digest changes when a link is redirected', async () => {
   const view = { folder: root, workspace: root, disk: nodeDisk(root) };
   const digest = () => digestJson(describeCommand('cd nosuch; cat link; ls', view) as unknown as Json);
   const before = await digest();

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readlinkSync, r
 import type { Disk, DiskEntry } from '@holdfast/core';
 
 /**
- * The disk of this machine. What cannot be looked at is `missing` where nothing is there, and else `other`. Whether names fold is seen by the
+ * The disk of this machine. An entry that cannot be inspected is `missing` if absent, otherwise `other`. Case folding is detected by the
  * name of `workspace`.
  */
 export function nodeDisk(workspace: string = process.cwd()): Disk {
@@ -32,7 +32,7 @@ function look(path: string): DiskEntry {
     if (stats.isDirectory()) return { type: 'folder' };
     return { type: stats.isFile() ? 'file' : 'other' };
   } catch {
-    // A name that no system takes, or a folder that may not be looked into: the caller treats it as something.
+    // An invalid name, or an unreadable folder: the caller treats it as existing.
     return { type: 'other' };
   }
 }
@@ -48,7 +48,7 @@ function list(path: string): readonly string[] | undefined {
 function readText(path: string, maxBytes: number): string | undefined {
   let descriptor: number | undefined;
   try {
-    // Never a pipe that waits for a writer.
+    // Never a pipe: it would wait for a writer.
     if (!lstatSync(path).isFile()) return undefined;
     descriptor = openSync(path, 'r');
     const { size } = fstatSync(descriptor);

@@ -1,7 +1,7 @@
 import type { PlaceView } from '@holdfast/core';
 import { memoryDisk } from './places/memory-disk.ts';
 
-/** The folder that the tables are about. */
+/** The folder of the tables. */
 export const folder: PlaceView = {
   folder: '/w',
   workspace: '/w',

@@ -249,7 +249,7 @@ test('reasons name the problem, and of a URL only its host', async () => {
   });
   expect(await decide(strict, { url: 'https://ada:tulip@example.org/' })).toEqual({
     type: 'deny',
-    reason: 'It is not clear what `fetch` does: which address `fetch` asks for is not known.',
+    reason: 'It is not clear what `fetch` does: cannot tell which address `fetch` requests.',
   });
 });
 

@@ -112,7 +112,7 @@ test.each([
 ])('downloaded code does not run: %s', (command) => {
   expect(decide(command, 'recommended')).toMatchObject({
     type: 'deny',
-    reason: expect.stringContaining('was downloaded'),
+    reason: expect.stringContaining('downloaded code'),
   });
 });
 
@@ -131,7 +131,7 @@ test('`deny` overrides `ask`, which overrides `allow`', () => {
 test('reasons are one line each, name the command, and are limited in length', () => {
   expect(decide('git reset --hard; sudo "a\nb"', 'recommended')).toEqual({
     type: 'deny',
-    reason: '`sudo a\\nb` changes disks, users, services or rights of this machine (`sudo`).',
+    reason: '`sudo a\\nb` changes disks, users, services or permissions of this machine (`sudo`).',
   });
   const many = Array.from({ length: 9 }, (_, index) => `sudo ${index} ${'x'.repeat(200)}`).join(';');
   const { reason } = Object(decide(many, 'recommended'));

@@ -1,4 +1,4 @@
-// The payment service of all programs: a ledger, and a process that dies after the entry if it is told to.
+// The payment service of all programs: a ledger, and a process that dies after the entry on request.
 import { appendFileSync } from 'node:fs';
 
 export const { MODEL_URL: url, LEDGER: ledger, CHECKPOINTS: checkpoints, DIES: dies } = process.env;

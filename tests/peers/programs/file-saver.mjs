@@ -1,4 +1,4 @@
-// LangGraph's own saver, kept in a file, so that a second process resumes from the last checkpoint.
+// LangGraph's saver, stored in a file, so that a second process can resume from the last checkpoint.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { deserialize, serialize } from 'node:v8';
 import { MemorySaver } from '@langchain/langgraph';

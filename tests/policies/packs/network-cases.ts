@@ -27,7 +27,7 @@ export const cases: PackCases = {
         ...answers('ask', ['https://example.org/', 'http://example.org/', 'https://8.8.8.8/'].map(get)),
         ...answers('ask', [...local, ...malformed, post, run('git push'), run('curl $x')]),
         ...answers('deny', [...notPublic, metadata]),
-        { call: { tool: 'fetch', input: {} }, answer: 'ask', reason: 'is not known' },
+        { call: { tool: 'fetch', input: {} }, answer: 'ask', reason: 'cannot tell which address' },
         { call: { tool: 'search', input: { url: 'https://127.0.0.1/' } }, answer: 'allow' },
       ],
     },

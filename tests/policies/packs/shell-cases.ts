@@ -31,7 +31,7 @@ export const cases: PackCases = {
         { call: { tool: 'read_file', input: { path: 'sudo ls' } }, answer: 'allow' },
         { call: { tool: 'bash', input: { command: ['sudo', 'ls'] } }, answer: 'deny' },
         { call: { tool: 'bash', input: { command: ['ls', '-l'] } }, answer: 'allow' },
-        { call: { tool: 'bash', input: {} }, answer: 'ask', reason: 'no command that can be read' },
+        { call: { tool: 'bash', input: {} }, answer: 'ask', reason: 'no readable command' },
       ],
     },
     strict: {

@@ -8,7 +8,7 @@ const refund = defineTool({
   inputSchema: type({ order: 'number.integer', euros: 'number > 0' }),
   effects: 'external',
   execute({ order, euros }) {
-    // @ts-expect-error: the schema gives `order` its type, which is no string.
+    // @ts-expect-error: the schema gives `order` its type, which is not a string.
     order satisfies string;
     return `${euros.toFixed(2)} euros for order ${order}`;
   },

@@ -10,7 +10,7 @@ import {
 } from '@holdfast/kit';
 import { scriptedModel } from '@holdfast/testing';
 
-/** What each program's schema describes. */
+/** The input that each program's schema describes. */
 export interface Refund {
   readonly order: number;
   readonly euros: number;

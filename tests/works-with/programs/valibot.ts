@@ -8,7 +8,7 @@ const refund = defineTool({
   inputSchema: v.object({ order: v.pipe(v.number(), v.integer()), euros: v.pipe(v.number(), v.minValue(1)) }),
   effects: 'external',
   execute({ order, euros }) {
-    // @ts-expect-error: the schema gives `order` its type, which is no string.
+    // @ts-expect-error: the schema gives `order` its type, which is not a string.
     order satisfies string;
     return `${euros.toFixed(2)} euros for order ${order}`;
   },

@@ -8,7 +8,7 @@ const refund = defineTool({
   inputSchema: z.object({ order: z.int(), euros: z.number().positive() }),
   effects: 'external',
   execute({ order, euros }) {
-    // @ts-expect-error: the schema gives `order` its type, which is no string.
+    // @ts-expect-error: the schema gives `order` its type, which is not a string.
     order satisfies string;
     return `${euros.toFixed(2)} euros for order ${order}`;
   },

@@ -7,11 +7,11 @@ function describe(files: Readonly<Record<string, string>>): string {
   return describeApis(fixture({ ...soundPackage('core'), ...sources })).get(`${apiFolder}/core.md`) ?? '';
 }
 
-test('an export has its signature and the first sentence of its docstring, without what is inside', () => {
+test('an export has its signature and the first sentence of its docstring, without its body', () => {
   const report = describe({
     'index.ts': "export { type A, f } from './a.ts';\n",
     'a.ts': `/**
- * What is given,
+ * The input,
  * all of it. And more.
  */
 export interface A {
@@ -20,13 +20,13 @@ export interface A {
 }
 
 export function f(a: A): number {
-  return a.x; // nobody sees
+  return a.x; // not shown
 }
 `,
   });
   expect(report.slice(report.indexOf('##'))).toBe(`## @holdfast/core
 
-**A**: What is given, all of it.
+**A**: The input, all of it.
 
 \`\`\`ts
 export interface A {
@@ -42,7 +42,7 @@ export declare function f(a: A): number;
 `);
 });
 
-test('what an export is made of is in it, wherever it stands', () => {
+test('the report includes unexported parts of an export from any file', () => {
   const report = describe({
     'index.ts': "export { f as g } from './a.ts';\n",
     'a.ts': "import type { B } from './b.ts';\ntype Own = B | 1;\nexport function f(own: Own): void {\n  own;\n}\n",
@@ -65,7 +65,7 @@ type Own = B | 1;
 `);
 });
 
-test('all overloads are in it', () => {
+test('the report includes all overloads', () => {
   const source =
     'export function f(a: 1): 1;\nexport function f(a: 2): 2;\nexport function f(a: 1 | 2): 1 | 2 {\n  return a;\n}\n';
   expect(describe({ 'index.ts': "export { f } from './a.ts';\n", 'a.ts': source })).toContain(
@@ -73,7 +73,7 @@ test('all overloads are in it', () => {
   );
 });
 
-test('a source whose exports say no type is refused', () => {
+test('a source with untyped exports is refused', () => {
   const files = { 'index.ts': "export { x } from './a.ts';\n", 'a.ts': 'export const x = Math.random();\n' };
   expect(() => describe(files)).toThrow('packages/core/src/a.ts');
 });

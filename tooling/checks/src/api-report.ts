@@ -3,7 +3,7 @@ import { parseSync } from 'oxc-parser';
 import { isolatedDeclarationSync } from 'oxc-transform';
 import type { Member, Repository } from './repository.ts';
 
-/** Where the reports are, by package. */
+/** The path of a package's report. */
 export const apiFolder = 'tooling/api';
 
 interface Declaration {
@@ -12,19 +12,19 @@ interface Declaration {
   readonly name: string;
   /** First sentence of the docstring, or empty. */
   readonly summary: string;
-  /** Without comments. Several when overloaded, or when a value and a type share a name. */
+  /** Without comments. Several if overloaded, or if a value and a type share a name. */
   readonly texts: readonly string[];
-  /** Names that stand in it: parameters and properties too, which are then found to be nothing of the file's. */
+  /** Names in it, including parameters and properties: those match no declaration of the file. */
   readonly names: ReadonlySet<string>;
 }
 
 interface DeclarationFile {
   readonly declared: ReadonlyMap<string, Declaration>;
-  /** What other names mean: imported from, or exported again from, another file. */
+  /** Names imported or re-exported from another file. */
   readonly elsewhere: ReadonlyMap<string, { readonly from: string; readonly name: string }>;
 }
 
-/** What every package exports, as the text of the file that says so, by its path. A change of one is a change of the API. */
+/** The API report of every package, by path. A changed report is a changed API. */
 export function describeApis({ members, files }: Repository): ReadonlyMap<string, string> {
   const read = remember((path) => readDeclarations(path, files.get(path) ?? ''));
   const published = members.filter(({ manifest }) => manifest.private !== true && manifest.exports !== undefined);
@@ -58,7 +58,7 @@ function formatDeclaration(name: string, { name: ownName, summary, texts }: Decl
   return `${heading}\n\n\`\`\`ts\n${texts.join('\n')}\n\`\`\``;
 }
 
-/** The exports of a file with the declarations that they stand for. */
+/** The exports of a file with their declarations. */
 function readExports(path: string, read: (path: string) => DeclarationFile): ReadonlyMap<string, Declaration> {
   const { declared, elsewhere } = read(path);
   return new Map(
@@ -80,10 +80,10 @@ function resolve(path: string, name: string, read: (path: string) => Declaration
     : undefined;
 }
 
-/** What `listed` is made of and does not hold itself, in the order of names. */
+/** The declarations that `listed` uses but does not contain, sorted by name. */
 function findBehind(listed: ReadonlySet<Declaration>, read: (path: string) => DeclarationFile): readonly Declaration[] {
   const all = new Set(listed);
-  // A set also gives what is added to it meanwhile.
+  // Iterating a set also visits items added meanwhile.
   for (const { path, names } of all) {
     for (const name of names) {
       const declaration = resolve(path, name, read);
@@ -132,7 +132,7 @@ function readDeclarations(path: string, source: string): DeclarationFile {
   return { declared, elsewhere };
 }
 
-/** The text of a statement without the comments in it and without the empty lines that they leave. */
+/** The text of a statement without its comments and the empty lines that they leave. */
 function printWithout(
   code: string,
   { start, end }: { readonly start: number; readonly end: number },
@@ -174,7 +174,7 @@ function collectNames(node: unknown, found: Set<string> = new Set()): ReadonlySe
   else if (isNode(node)) {
     if (node['type'] === 'Identifier' && typeof node['name'] === 'string') found.add(node['name']);
     for (const [key, value] of Object.entries(node)) {
-      // The name of a property is nobody's declaration, unless it is computed.
+      // A property name does not refer to a declaration, unless it is computed.
       if (key !== 'key' || node['computed'] === true) collectNames(value, found);
     }
   }

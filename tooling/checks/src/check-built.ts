@@ -1,4 +1,4 @@
-// Imports every built package as its users do: by name, under plain Node.js, without the condition that picks sources.
+// Imports every built package as users do: by name, in plain Node.js, without the condition that selects sources.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const { members } = await readRepository(root);
 const problems: string[] = [];
 
-/** Runs Node.js in `folder` and gives what it printed, or `undefined` with a problem noted. */
+/** Runs Node.js in `folder` and returns its output, or records a problem and returns `undefined`. */
 function run(folder: string, parameters: readonly string[]): string | undefined {
   const { status, stdout, stderr } = spawnSync(process.execPath, parameters, {
     cwd: join(root, folder),
@@ -38,7 +38,8 @@ for (const { folder, manifest } of members.filter(({ manifest: { private: isPriv
   }
   for (const program of Object.values(manifest.bin ?? {})) {
     const help = run(folder, [program, '--help']);
-    if (help !== undefined && !help.includes('holdfast')) problems.push(`${folder}: \`--help\` says nothing of itself`);
+    if (help !== undefined && !help.includes('holdfast'))
+      problems.push(`${folder}: \`--help\` does not mention holdfast`);
     checked += 1;
   }
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { findCatalogProblems, findDependencyProblems } from './dependencies.ts';
 import { fixture, soundPackage } from './fixture.ts';
 
-test('used and not declared, declared and not used', () => {
+test('reports undeclared and unused dependencies', () => {
   const manifest = { dependencies: { used: 'catalog:', unused: 'catalog:' }, devDependencies: { idle: 'catalog:' } };
   const source = "import 'used/part';\nimport 'missing';\nimport 'fs';\nimport 'node:path';\n";
   expect(findDependencyProblems(fixture(soundPackage('core', manifest, source)))).toEqual([
@@ -13,7 +13,7 @@ test('used and not declared, declared and not used', () => {
   ]);
 });
 
-test('what only a test uses is no dependency, and the tools of the root need no declaration there', () => {
+test('a package used only by a test is a dev dependency, and tools of the root need no declaration', () => {
   const manifest = { dependencies: { a: 'catalog:' }, devDependencies: { b: 'catalog:', '@types/a': 'catalog:' } };
   const files = {
     ...soundPackage('core', manifest),
@@ -25,7 +25,7 @@ test('what only a test uses is no dependency, and the tools of the root need no 
   ]);
 });
 
-test('a published source must not lean on the tools of the root', () => {
+test('a published source must not use the tools of the root', () => {
   expect(findDependencyProblems(fixture(soundPackage('core', {}, "import 'vitest';\n")))).toEqual([
     'packages/core: `vitest` is used and not declared',
   ]);
@@ -40,7 +40,7 @@ test('a source belongs to the innermost member', () => {
   expect(findDependencyProblems(fixture(files))).toEqual([]);
 });
 
-test('versions come from the catalog, which is exact and has nothing spare', () => {
+test('versions come from the catalog, which has only exact and used entries', () => {
   const repository = fixture({
     ...soundPackage('core', { dependencies: { a: '^1.0.0', b: 'catalog:', c: 'catalog:' } }),
     'pnpm-workspace.yaml':

@@ -2,10 +2,10 @@ import { builtinModules } from 'node:module';
 import { toPackageName } from './layers.ts';
 import { isTest, type Member, type Repository } from './repository.ts';
 
-// `npm run peers` installs what these need.
+// `npm run peers` installs the dependencies of these.
 const peers = 'tests/peers/programs/';
 
-/** Dependencies that are used and not declared, or declared and not used. */
+/** Dependencies that are used but not declared, or declared but not used. */
 export function findDependencyProblems({ members, root }: Repository): string[] {
   return members.flatMap((member) => findInMember(member, Object.keys(root.devDependencies ?? {})));
 }
@@ -47,12 +47,12 @@ function findInMember({ folder, manifest, sources }: Member, shared: readonly st
   return problems;
 }
 
-// What is never published may use the root's development tools.
+// Unpublished code may use the root's development tools.
 function isPrivateUse(isPrivate: boolean | undefined, shared: readonly string[], name: string): boolean {
   return isPrivate === true && shared.includes(name);
 }
 
-/** Versions that do not come from the catalog, catalog entries that are not exact, and ones that nobody takes. */
+/** Versions outside the catalog, and catalog entries that are inexact or unused. */
 export function findCatalogProblems({ members, root, files }: Repository): string[] {
   const catalog = readCatalog(files.get('pnpm-workspace.yaml') ?? '');
   const taken = new Set<string>();
@@ -75,7 +75,7 @@ export function findCatalogProblems({ members, root, files }: Repository): strin
   return problems;
 }
 
-// The two-level shape that we write; no YAML parser is worth a dependency here.
+// Only the two-level form that this file uses: a YAML parser is not worth a dependency.
 function readCatalog(yaml: string): ReadonlyMap<string, string> {
   const [, block = ''] = /^catalog:\n((?: {2}.*\n)+)/m.exec(yaml) ?? [];
   const lines = block.matchAll(/^ {2}"?([^":\n]+)"?: (.+)$/gm);

@@ -16,7 +16,7 @@ test.each([
   ['npm run holdfast -- gone', 'the command `holdfast gone` does not exist'],
   ['[a](./gone.md)', 'the link to `gone.md` leads nowhere'],
   ['goes to `apps/cli/src/gone`', '`apps/cli/src/gone` does not exist'],
-  ['```ts\n// examples/01-a.ts\nother();\n```', 'the fence of `examples/01-a.ts` is not what the file says'],
+  ['```ts\n// examples/01-a.ts\nother();\n```', 'the fence of `examples/01-a.ts` differs from the file'],
 ])('%j is found', (text, problem) => {
   expect(findDocumentProblems(fixture({ ...files, 'README.md': text }))).toEqual([`README.md: ${problem}`]);
 });
@@ -27,7 +27,7 @@ test.each([
   '[a](https://example.com) [b](#part) [c](packages/core/) [d](package.json#x)',
   '`apps/cli/src/program.ts`, `apps/cli/src/`, `apps/cli/src/GROUP/NAME.ts`, `packages/pack-NAME`, `examples/NN-name.ts`',
   '```ts\n// examples/01-a.ts\nsaid();\n```',
-])('%j passes', (text) => {
+])('accepts %j', (text) => {
   expect(findDocumentProblems(fixture({ ...files, 'README.md': text }))).toEqual([]);
 });
 
@@ -37,14 +37,14 @@ test.each([
   ['README.md', 0],
   ['packages/core/README.md', 0],
   ['apps/docs/guide/tools.md', 0],
-])('programs in %s that nothing runs: %d', (path, count) => {
+])('untested programs in %s: %d', (path, count) => {
   const text = '```sh\nls\n```\n\n```ts\nsaid();\n```\n\n```ts\n// examples/01-a.ts\nsaid();\n```\n';
   expect(findDocumentProblems(fixture({ ...files, [path]: text }))).toEqual(
     Array.from({ length: count }, () => expect.stringContaining('the program that starts with `said();`')),
   );
 });
 
-test('an example with a gap before it, too long, or without a check is found', () => {
+test('reports a missing number, a long example, and one without a check', () => {
   const files = { 'examples/01-a.ts': "import 'node:assert';\n", 'examples/03-b.ts': '\n'.repeat(81) };
   expect(findExampleProblems(fixture(files))).toEqual([
     'examples/03-b.ts: expected the number 02',
@@ -57,12 +57,12 @@ test.each([
   ['---\n\n## "@holdfast/core": minor\n\nText.\n', 'needs a head'],
   ['---\n"@holdfast/core": huge\n---\n\nText.\n', 'needs a head'],
   ['---\n"@holdfast/core": minor\n---\n', 'needs a head'],
-  ['---\n"@holdfast/core": minor\n"gone": patch\n---\n\nText.\n', 'there is no package `gone`'],
+  ['---\n"@holdfast/core": minor\n"gone": patch\n---\n\nText.\n', 'unknown package `gone`'],
 ])('the changeset %j is found', (text, problem) => {
   expect(findChangesetProblems(fixture({ '.changeset/a.md': text }))).toEqual([expect.stringContaining(problem)]);
 });
 
-test('a sound changeset passes', () => {
+test('a valid changeset passes', () => {
   const text = '---\n"@holdfast/core": minor\n---\n\nText.\n';
   expect(findChangesetProblems(fixture({ '.changeset/a.md': text }))).toEqual([]);
 });

@@ -3,10 +3,10 @@ import type { Repository } from './repository.ts';
 
 const builtInCommands = new Set(['install', 'exec', 'dlx', 'add', 'run', 'version']);
 
-// Tests run what these show; the reports of tooling/api are written from the sources.
+// Tests run the programs in these; the reports of tooling/api are generated.
 const testedDocuments = /^(?:README\.md|packages\/[\w-]+\/README\.md|apps\/docs\/.+|tooling\/api\/.+)$/;
 
-/** Commands, links and programs in the documents that are not there. */
+/** Missing commands, links and programs in the documents. */
 export function findDocumentProblems(repository: Repository): string[] {
   return [...repository.files]
     .filter(([path]) => path.endsWith('.md') && !path.startsWith('.changeset/'))
@@ -32,7 +32,7 @@ function findUnknownScripts(text: string, { root }: Repository): string[] {
     .map((name) => `the script \`${name}\` does not exist`);
 }
 
-// The commands that the program registers, as written in its sources.
+// The commands that the program registers, found in its sources.
 function findUnknownCommands(text: string, { sources }: Repository): string[] {
   const program = sources.filter(({ path }) => path.startsWith('apps/cli/src/')).map((source) => source.text);
   const known = new Set([...program.join('\n').matchAll(/\bcommand\(\s*'([\w-]+)/g)].map(([, name]) => name));
@@ -49,7 +49,7 @@ function findDeadLinks(path: string, text: string, { files }: Repository): strin
     .map((target) => `the link to \`${target}\` leads nowhere`);
 }
 
-// What is named from the root, up to a part that the reader fills in: `packages/policy/src/NAME.ts`.
+// A path from the root, up to a placeholder: `packages/policy/src/NAME.ts`.
 function findLostPaths(text: string, { files }: Repository): string[] {
   const named = [...text.matchAll(/`((?:packages|apps|tests|tooling|examples|bench)\/[\w./-]+)`/g)];
   const folders = [...files.keys()];
@@ -59,20 +59,20 @@ function findLostPaths(text: string, { files }: Repository): string[] {
     .map((path) => `\`${path}\` does not exist`);
 }
 
-// A fence whose first line is `// examples/NAME.ts` shows that program, word for word.
+// A fence whose first line is `// examples/NAME.ts` shows that program verbatim.
 function findChangedExamples(text: string, { files }: Repository): string[] {
   return [...text.matchAll(/```ts\n\/\/ (examples\/\S+\.ts)\n([\s\S]*?)```/g)]
     .filter(([, path = '', shown]) => files.get(path)?.trim() !== shown?.trim())
-    .map(([, path]) => `the fence of \`${path}\` is not what the file says`);
+    .map(([, path]) => `the fence of \`${path}\` differs from the file`);
 }
 
 function findUntestedPrograms(text: string): string[] {
   return [...text.matchAll(/^ *```(?:[jt]sx?|m[jt]s|javascript|typescript)\b.*\n(.*)/gm)]
     .filter(([, first = '']) => !/^\/\/ examples\/\S+\.ts$/.test(first))
-    .map(([, first]) => `nothing runs the program that starts with \`${first}\`; show an example, word for word`);
+    .map(([, first]) => `no test runs the program that starts with \`${first}\`; show an example verbatim`);
 }
 
-/** Changesets whose head does not say which package changes and how much. */
+/** Changesets without a valid head of packages and release types. */
 export function findChangesetProblems({ files, members }: Repository): string[] {
   const names = members.filter(({ manifest }) => manifest.private !== true).map(({ manifest }) => manifest.name);
   return [...files]
@@ -80,13 +80,13 @@ export function findChangesetProblems({ files, members }: Repository): string[] 
     .flatMap(([path, text]) => {
       const head = /^---\n((?:"[^"\n]+": (?:patch|minor|major)\n)+)---\n\n\S/.exec(text);
       if (head === null)
-        return [`${path}: needs a head of lines like \`"holdfast": minor\` between two \`---\`, then a text`];
+        return [`${path}: needs a head of lines like \`"holdfast": minor\` between two \`---\`, followed by text`];
       const named = [...(head[1] ?? '').matchAll(/"([^"\n]+)"/g)].map(([, name = '']) => name);
-      return named.filter((name) => !names.includes(name)).map((name) => `${path}: there is no package \`${name}\``);
+      return named.filter((name) => !names.includes(name)).map((name) => `${path}: unknown package \`${name}\``);
     });
 }
 
-/** Numbered examples: one of each number, without a gap, short enough to read as documentation. */
+/** Numbered examples: consecutive numbers, each short enough to read as documentation. */
 export function findExampleProblems({ files }: Repository): string[] {
   const numbered = [...files]
     .filter(([path]) => /^examples\/\d\d-[\w-]+\.ts$/.test(path))

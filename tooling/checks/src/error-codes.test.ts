@@ -12,7 +12,7 @@ test.each([
   "const problem = { code: known ?? 'a.b' };",
   "const code = bad ? 'a.b' : undefined;",
   `const problem = { code: \`a.\${kind}\` };`,
-])('%s makes a code', (text) => {
+])('%s contains an error code', (text) => {
   const files = { [source]: `${text}\nexport {};\n` };
   expect(findErrorCodeProblems(fixture(files))).toEqual([
     expect.stringMatching(/^packages\/core\/src\/index\.ts: the code `a\.[b*]` is not on/),
@@ -27,17 +27,17 @@ test.each([
   "import { a } from 'a.b';",
   "const path = { path: 'a.b' };",
   "read('a.txt');",
-])('%s makes none', (text) => {
+])('%s contains none', (text) => {
   expect(findErrorCodeProblems(fixture({ [source]: `${text}\nexport {};\n` }))).toEqual([]);
 });
 
-test('a code that only a test makes', () => {
+test('ignores a code in a test', () => {
   expect(findErrorCodeProblems(fixture({ 'packages/core/src/a.test.ts': "refuse('a.b');" }))).toEqual([]);
 });
 
-test('a code on the page that nothing makes', () => {
+test('reports a documented code that no source throws', () => {
   expect(findErrorCodeProblems(fixture({ [page]: '| `a.b`, `a.c` | Why. |\n' }))).toEqual([
-    `${page}: nothing makes the code \`a.b\``,
-    `${page}: nothing makes the code \`a.c\``,
+    `${page}: no source throws \`a.b\``,
+    `${page}: no source throws \`a.c\``,
   ]);
 });

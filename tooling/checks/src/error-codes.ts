@@ -4,7 +4,7 @@ import { isTest, type Repository } from './repository.ts';
 /** The page that explains every code to users. */
 const page = 'apps/docs/guide/errors.md';
 
-/** Codes that the page on errors lacks, and codes on it that nothing makes. */
+/** Codes missing on the errors page, and codes on it that no source throws. */
 export function findErrorCodeProblems({ files, sources }: Repository): string[] {
   const made = sources
     .filter(({ path }) => /^(?:packages\/[^/]+|apps\/cli)\/src\//.test(path) && !isTest(path))
@@ -16,7 +16,7 @@ export function findErrorCodeProblems({ files, sources }: Repository): string[] 
     ...new Set(
       missing.map(({ path, code }) => `${path}: the code \`${code}\` is not on ${page}; add a line that explains it`),
     ),
-    ...stale.map((name) => `${page}: nothing makes the code \`${name}\``),
+    ...stale.map((name) => `${page}: no source throws \`${name}\``),
   ];
 }
 
@@ -26,12 +26,12 @@ function readListed(text: string): readonly string[] {
   return cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
 }
 
-/** A code may have parts that are known at run time only: `call.*`. */
+/** Parts of a code may be known only at run time: `call.*`. */
 function toPattern(code: string): RegExp {
   return new RegExp(`^${code.replaceAll('.', String.raw`\.`).replaceAll('*', '[a-z_]+')}$`);
 }
 
-/** What a file has that makes a code. */
+/** A pattern that a file with an error code contains. */
 const mention = /['"`][a-z][a-z_]*\.[a-z$]/;
 const codePattern = /^[a-z][a-z_]*(?:\.[a-z][a-z_]*)+$/;
 const fileName = /\.(?:ts|mts|js|mjs|json|jsonl|md|txt|lock|yaml)$/;
@@ -43,8 +43,8 @@ function isNode(value: unknown): value is Node {
 }
 
 /**
- * The codes that a source file makes: strings that look like one where a code may stand, which is an argument, a property
- * `code`, or a choice between such strings; not one that something is compared with.
+ * The codes of a source file: matching strings in the place of a code, which is an argument, a property
+ * `code`, or a choice between such strings; not in comparisons.
  */
 function readCodes(path: string, text: string): readonly string[] {
   const codes: string[] = [];
@@ -68,7 +68,7 @@ function mayHoldCode(place: string): boolean {
   return place === 'argument' || place === 'code';
 }
 
-/** What stands at `key` of `node`, as far as it matters here. */
+/** The role of the value at `key` of `node`. */
 function placeOf({ type, callee, key: name }: Node, key: string, outer: string): string {
   switch (type) {
     case 'CallExpression':
@@ -85,7 +85,7 @@ function placeOf({ type, callee, key: name }: Node, key: string, outer: string):
   }
 }
 
-/** `Symbol.for`, and whatever is asked whether it has something. */
+/** `Symbol.for` and lookups such as `has`. */
 function takesNames(callee: unknown): boolean {
   if (!isNode(callee)) return false;
   const { object, property } = callee;

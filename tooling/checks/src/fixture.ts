@@ -1,6 +1,6 @@
 import { type Repository, toRepository } from './repository.ts';
 
-/** A repository in memory with one sound package `core`; `files` adds to it and replaces. */
+/** An in-memory repository with one valid package `core`; `files` adds or replaces files. */
 export function fixture(files: Readonly<Record<string, string>> = {}): Repository {
   return toRepository(
     new Map(

@@ -1,6 +1,6 @@
 import type { Member, Repository } from './repository.ts';
 
-// The house's layers. A package may import those below it; nothing points up and nothing sideways.
+// A package may import only from lower layers, never from its own.
 const layers = [
   ['core'],
   ['schema', 'model-*'],
@@ -10,7 +10,7 @@ const layers = [
   ['dspy'],
 ];
 
-// The executor is handed values: it must not know who made them.
+// The executor takes these as values and must not import their packages.
 const forbidden: ReadonlyMap<string, readonly string[]> = new Map([['executor', ['policy', 'prompt', 'adapter-*']]]);
 
 function toPattern(name: string): string {
@@ -21,7 +21,7 @@ function layerOf(name: string): number {
   return layers.findIndex((layer) => layer.includes(toPattern(name)));
 }
 
-/** Imports between packages that point up or sideways. Apps, examples, bench, tests and tooling may import anything. */
+/** Imports from the same or a higher layer. Apps, examples, bench, tests and tooling may import anything. */
 export function findLayerProblems({ members }: Repository): string[] {
   const packages = members.filter(({ folder }) => folder.startsWith('packages/'));
   return packages.flatMap((member) => {

@@ -2,12 +2,12 @@ import { parseSync } from 'oxc-parser';
 import type { ParsedFile } from './parsed-file.ts';
 import { isTest, type Repository } from './repository.ts';
 
-/** Packages that make something for each call, run or session. */
+/** Packages that allocate per call, run or session. */
 const rings = ['core', 'schema', 'session', 'policy', 'prompt', 'executor'].map((name) => `packages/${name}/src/`);
 
 /**
- * What keeps a session, with its whole log, from going with the next young collection of V8: a getter in an object literal, which the
- * shape of the object keeps, and with it all that the getter sees; and a WeakMap by session, whose values are old when their map is.
+ * Code that keeps V8's young-generation collector from freeing a session with its log: a getter in an object literal (the
+ * object's shape retains the getter's closure), and a WeakMap keyed by session (its values become old with the map).
  */
 export function findKeepers({ members }: Repository): string[] {
   return members
@@ -23,9 +23,9 @@ function findInFile({ path, text }: ParsedFile): string[] {
   };
   visit(parseSync(path, text).program, false, ({ type, kind, start, end }, inFunction) => {
     if (inFunction && type === 'Property' && kind === 'get')
-      note(start, 'a getter in an object that is made again and again; make it a class');
+      note(start, 'a getter in an object that is created repeatedly; use a class');
     if (type === 'NewExpression' && /^new WeakMap<\s*Session\b/.test(text.slice(Number(start), Number(end))))
-      note(start, 'a WeakMap by session; keep it on the session with `keptBeside`');
+      note(start, 'a WeakMap keyed by session; keep it on the session with `keptBeside`');
   });
   return found;
 }

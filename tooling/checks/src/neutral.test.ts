@@ -13,12 +13,12 @@ test.each([
   ]);
 });
 
-test('a property that is only called like a global passes', () => {
+test('accepts a property with the name of a global', () => {
   const source = 'export const x = { process: 1, y: (z: { process: number }): number => z.process };\n';
   expect(findNeutralProblems(fixture(soundPackage('core', {}, source)))).toEqual([]);
 });
 
-test('what a Node subpath alone reaches may use Node, what the root reaches may not', () => {
+test('files reached only from a Node subpath may use Node, files reached from the root may not', () => {
   const target = (name: string) => ({
     'holdfast-source': `./src/${name}.ts`,
     types: `./dist/${name}.d.ts`,

@@ -1,7 +1,7 @@
 import type { ParsedFile } from './parsed-file.ts';
 import type { Member, Repository } from './repository.ts';
 
-// Subpaths that may need Node.js. Every other export of a package has to run in any JavaScript runtime.
+// Subpaths that may need Node.js. All other exports must run in any JavaScript runtime.
 const nodeSubpaths: ReadonlyMap<string, readonly string[]> = new Map([
   ['@holdfast/session', ['./jsonl', './lock', './redact', './sqlite', './watch']],
   ['@holdfast/facts', ['./node']],
@@ -16,7 +16,7 @@ const nodeSubpaths: ReadonlyMap<string, readonly string[]> = new Map([
   ['@holdfast/adapter-llama-cpp', ['.']],
 ]);
 
-// Not `module`: an ES module has none, so whoever means that one notices at once; here it is a word of the domain.
+// Not `module`: it does not exist in ES modules, and here it is a term of the domain.
 const nodeGlobals = ['process', 'Buffer', 'require', '__dirname', '__filename', 'global', 'setImmediate', 'NodeJS'];
 
 /** Node.js imports and globals that a runtime-neutral export reaches through the package's own files. */

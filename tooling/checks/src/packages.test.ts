@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { fixture, soundPackage } from './fixture.ts';
 import { findPackageProblems } from './packages.ts';
 
-test('a sound package passes', () => {
+test('accepts a valid package', () => {
   expect(findPackageProblems(fixture())).toEqual([]);
 });
 
@@ -27,7 +27,7 @@ test.each([
   expect(findPackageProblems(fixture(soundPackage('core', manifest)))).toEqual([`packages/core: ${problem}`]);
 });
 
-test('an export without a file, `export *` and a default export are found', () => {
+test('an export without a file, `export *` and a default export are reported', () => {
   const exports = { '.': { 'holdfast-source': './src/gone.ts', types: './dist/gone.d.ts', default: './dist/gone.js' } };
   const repository = fixture(soundPackage('core', { exports }, "export * from './a.ts';\nexport default 1;\n"));
   expect(findPackageProblems(repository)).toEqual([
@@ -54,7 +54,7 @@ test('the weights of a model are published', () => {
   ]);
 });
 
-test('a missing README is found', () => {
+test('reports a missing README', () => {
   const files = new Map(Object.entries(soundPackage('policy')).filter(([path]) => !path.endsWith('README.md')));
   expect(findPackageProblems(fixture(Object.fromEntries(files)))).toEqual(['packages/policy: README.md is missing']);
 });

@@ -1,6 +1,6 @@
 import type { Member, Repository } from './repository.ts';
 
-/** What a published package lacks. */
+/** Problems of published packages. */
 export function findPackageProblems({ members, files }: Repository): string[] {
   return members
     .filter(({ manifest }) => manifest.private !== true)
@@ -10,9 +10,9 @@ export function findPackageProblems({ members, files }: Repository): string[] {
 function findInPackage({ folder, manifest, sources }: Member, files: ReadonlyMap<string, string>): string[] {
   const isLibrary = folder.startsWith('packages/');
   const expectedName = isLibrary ? `@holdfast/${folder.slice('packages/'.length)}` : 'holdfast';
-  // JSON Schemas of what a program prints are for readers in any language: they are published as they are.
+  // JSON Schemas of program output serve readers in any language: they are published unchanged.
   const hasSchemas = [...files.keys()].some((path) => path.startsWith(`${folder}/schemas/`));
-  // A model's weights are no text, so no check reads them.
+  // Model weights are binary: the checks do not read them.
   const weights = /^packages\/model-/.test(folder) ? ['model.gguf'] : [];
   const published = ['dist', ...(hasSchemas ? ['schemas'] : []), ...weights];
   const facts: [boolean, string][] = [
@@ -48,7 +48,7 @@ function findExportProblems(
   const source = typeof target === 'string' ? undefined : target['holdfast-source'];
   const name = /^\.\/src\/(.+)\.ts$/.exec(source ?? '')?.[1];
   if (name === undefined) return [`\`exports["${subpath}"]\` needs \`holdfast-source\`, a ./src/NAME.ts`];
-  // Order matters: a runtime takes the first condition that it knows.
+  // Order matters: a runtime uses the first condition that it knows.
   const expected = { 'holdfast-source': source, types: `./dist/${name}.d.ts`, default: `./dist/${name}.js` };
   const problems = files.has(`${folder}/src/${name}.ts`) ? [] : [`\`${source}\` of \`exports\` does not exist`];
   if (JSON.stringify(target) !== JSON.stringify(expected)) {

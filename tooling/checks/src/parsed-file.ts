@@ -1,15 +1,15 @@
 import { parseSync } from 'oxc-parser';
 
-/** What the checks need to know of one source file. */
+/** The parts of a source file that the checks use. */
 export interface ParsedFile {
   readonly path: string;
   readonly text: string;
-  /** Every module that is imported or exported from, also type-only and by `import()` of a literal. */
+  /** Every imported or re-exported module, including type-only imports and `import()` of a literal. */
   readonly imports: readonly string[];
   readonly hasExportAll: boolean;
   readonly hasDefaultExport: boolean;
   readonly comments: readonly string[];
-  /** Names that are read as variables or types, and properties of `globalThis`. */
+  /** Names used as variables or types, and properties of `globalThis`. */
   readonly references: ReadonlySet<string>;
 }
 
@@ -32,7 +32,7 @@ export function parseFile(path: string, text: string): ParsedFile {
       ...exported.flatMap(({ moduleRequest }) => (moduleRequest === null ? [] : [moduleRequest.value])),
       ...literals,
     ],
-    // Compared as text: the parser's kinds are const enums, which exist for its own compiler only.
+    // Compared as text: the parser's kinds are const enums, which exist only in its own compilation.
     hasExportAll: exported.some(({ importName }) => ['All', 'AllButDefault'].includes(String(importName.kind))),
     hasDefaultExport: exported.some(({ exportName }) => String(exportName.kind) === 'Default'),
     comments: comments.map(({ value }) => value),
@@ -46,7 +46,7 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null;
 }
 
-// Properties and keys are names of somebody's own, not references; everything else called Identifier is taken as one.
+// Property names and keys are not references; every other Identifier counts as one.
 function collectReferences(node: unknown, found: Set<string>): void {
   if (Array.isArray(node)) {
     for (const item of node) collectReferences(item, found);

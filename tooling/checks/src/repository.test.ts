@@ -37,7 +37,7 @@ const checks = {
 const repository = await readRepository(fileURLToPath(new URL('../../../', import.meta.url)));
 const reports = describeApis(repository);
 
-test('the whole repository was read', () => {
+test('reads the whole repository', () => {
   const folders = repository.members.map(({ folder }) => folder);
   expect(folders).toEqual(expect.arrayContaining(['packages/core', 'apps/cli', 'examples', 'bench', 'tests']));
   expect(repository.files.has('README.md')).toBe(true);
@@ -48,15 +48,15 @@ test.each(Object.entries(checks))('%s finds nothing in this repository', (_, fin
   expect(find(repository)).toEqual([]);
 });
 
-test.each(Object.entries(checks))('%s finds nothing in the sound fixture', (_, find) => {
+test.each(Object.entries(checks))('%s finds nothing in the valid fixture', (_, find) => {
   expect(find(fixture())).toEqual([]);
 });
 
-test.each([...reports])('%s is what the sources export', (path, text) => {
+test.each([...reports])('%s matches the exports of the sources', (path, text) => {
   expect(repository.files.get(path) ?? '', 'run `npm run api` and review what changes').toBe(text);
 });
 
-test('no report is left of a package that is gone', () => {
+test('no report of a removed package is left', () => {
   const kept = [...repository.files.keys()].filter((path) => path.startsWith(`${apiFolder}/`));
   expect(kept.filter((path) => !reports.has(path))).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { type ParsedFile, parseFile } from './parsed-file.ts';
 
-/** What the checks read of a `package.json`. */
+/** The fields of a `package.json` that the checks read. */
 export interface Manifest {
   readonly name: string;
   readonly private?: boolean;
@@ -21,7 +21,7 @@ export interface Manifest {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-/** One member of the workspace. The root is not one. */
+/** One member of the workspace. The root is not a member. */
 export interface Member {
   /** Relative to the root, `packages/core`. */
   readonly folder: string;
@@ -30,7 +30,7 @@ export interface Member {
   readonly sources: readonly ParsedFile[];
 }
 
-/** The repository as the checks see it: text by path, relative to the root and with `/`. */
+/** The input of the checks: texts by path, relative to the root and with `/`. */
 export interface Repository {
   readonly files: ReadonlyMap<string, string>;
   readonly root: Manifest;
@@ -53,7 +53,7 @@ const skipped = new Set(['node_modules', 'dist', 'fixtures', 'sample-project']);
 const textTypes = new Set(['', '.ts', '.js', '.mjs', '.json', '.md', '.yaml', '.sh', '.svg']);
 const sourceTypes = new Set(['.ts', '.js', '.mjs']);
 
-/** Reads every text file that people write; what is generated, installed or another project's is left out. */
+/** Reads every handwritten text file; skips generated, installed and third-party files. */
 export async function readRepository(root: string): Promise<Repository> {
   const files = new Map<string, string>();
   const read = async (folder: string): Promise<void> => {
@@ -77,7 +77,7 @@ export async function readRepository(root: string): Promise<Repository> {
   return toRepository(files);
 }
 
-/** Makes the same of files in memory; the checks' own tests use it. */
+/** Creates a repository from files in memory, for the checks' own tests. */
 export function toRepository(files: ReadonlyMap<string, string>): Repository {
   const sources = [...files]
     .filter(([path]) => sourceTypes.has(extname(path)))
@@ -97,11 +97,11 @@ export function toRepository(files: ReadonlyMap<string, string>): Repository {
 }
 
 function readManifest(files: ReadonlyMap<string, string>, path: string): Manifest {
-  // Our own files: pnpm has read them before, and a wrong shape fails the check that looks at it.
+  // Our own files: pnpm has already read them, and a wrong shape fails the check that uses it.
   return JSON.parse(files.get(path) ?? '{"name":"root"}') as Manifest;
 }
 
-/** Whether `path` is a test or what only tests use: `x.test.ts`, `fixtures.ts`, `test-x.ts`. */
+/** True if `path` is a test or a test helper: `x.test.ts`, `fixtures.ts`, `test-x.ts`. */
 export function isTest(path: string): boolean {
   return /(?:\.test|\/fixtures?|\/test-[\w-]+)\.ts$/.test(path);
 }

@@ -18,11 +18,11 @@ test.each([
     'a -> b -> c/d -> a',
   ],
   [{ 'shared.ts': "import './a/one.ts';\n", 'a/one.ts': "import '../shared.ts';\n" }, '. -> a -> .'],
-])('rooms that import each other are named: %j', (files, circle) => {
+])('reports rooms that import each other: %j', (files, circle) => {
   expect(findRoomCircles(withFiles(files))).toEqual([`packages/core/src: its rooms import each other: ${circle}`]);
 });
 
-test('arrows one way pass, and what tests import does not count', () => {
+test('accepts one-way imports, and ignores imports of tests', () => {
   const files = {
     'shared.ts': "import './a/one.ts';\nimport './b/two.ts';\n",
     'a/one.ts': "import '../b/two.ts';\n",
@@ -33,23 +33,23 @@ test('arrows one way pass, and what tests import does not count', () => {
   expect(findRoomCircles(withFiles(files))).toEqual([]);
 });
 
-test('a folder with more than 25 sources is named, whatever its tests are', () => {
+test('reports a folder with more than 25 sources, not counting tests', () => {
   const files = (count: number, end: string): Readonly<Record<string, string>> =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`a/f${index}${end}`, 'export const x = 1;\n']));
   expect(findFullRooms(withFiles({ ...files(25, '.ts'), ...files(30, '.test.ts') }))).toEqual([]);
   expect(findFullRooms(withFiles(files(26, '.ts')))).toEqual([
-    'packages/core/src/a: has 26 files, give them rooms by idea; at most 25 in one',
+    'packages/core/src/a: has 26 files, split it by topic into folders of at most 25',
   ]);
 });
 
-test('the room of the call path has at most ten files and imports no other', () => {
+test('the room of the call path has at most ten files and imports no other room', () => {
   const path = 'packages/executor/src/call';
   const file = (count: number): string => `${path}/f${count}.ts`;
   const one = "import './f2.ts';\nimport type { A } from '../approval/ask.ts';\n";
   const many = Object.fromEntries(Array.from({ length: 11 }, (_, index) => [file(index), 'export const x = 1;\n']));
   const repository = fixture({ ...soundPackage('executor'), ...many, [file(1)]: one });
   expect(findCallRoomProblems(repository)).toEqual([
-    `${file(1)}: imports \`../approval/ask.ts\`; what a rare call needs comes by \`CallFeatures\``,
+    `${file(1)}: imports \`../approval/ask.ts\`; pass rare features through \`CallFeatures\``,
   ]);
-  expect(findFullRooms(repository)).toEqual([`${path}: has 11 files, give them rooms by idea; at most 10 in one`]);
+  expect(findFullRooms(repository)).toEqual([`${path}: has 11 files, split it by topic into folders of at most 10`]);
 });

@@ -3,11 +3,11 @@ import { isTest, type Member, type Repository } from './repository.ts';
 
 const maxFiles = 25;
 
-/** The path of a call: whoever reads it needs no other room. */
+/** The path of a call, readable without any other room. */
 const callRoom = 'packages/executor/src/call';
 const maxCallFiles = 10;
 
-/** Folders of sources without their tests that nobody can overlook. */
+/** Folders with too many sources, not counting tests. */
 export function findFullRooms({ members }: Repository): string[] {
   return members.filter(isHouse).flatMap((member) => {
     const counts = new Map<string, number>();
@@ -16,12 +16,12 @@ export function findFullRooms({ members }: Repository): string[] {
     }
     return [...counts].flatMap(([folder, count]) => {
       const limit = folder === callRoom ? maxCallFiles : maxFiles;
-      return count > limit ? [`${folder}: has ${count} files, give them rooms by idea; at most ${limit} in one`] : [];
+      return count > limit ? [`${folder}: has ${count} files, split it by topic into folders of at most ${limit}`] : [];
     });
   });
 }
 
-/** What the room of the call path imports from beside itself: rare features are handed in. */
+/** Imports of the call path's room from other rooms: rare features are passed in. */
 export function findCallRoomProblems({ members }: Repository): string[] {
   return members.flatMap((member) =>
     member.sources
@@ -29,19 +29,19 @@ export function findCallRoomProblems({ members }: Repository): string[] {
       .flatMap(({ path, imports }) =>
         imports
           .filter((name) => name.startsWith('../'))
-          .map((name) => `${path}: imports \`${name}\`; what a rare call needs comes by \`CallFeatures\``),
+          .map((name) => `${path}: imports \`${name}\`; pass rare features through \`CallFeatures\``),
       ),
   );
 }
 
-/** Folders in `src` that import each other, directly or by way of others, also only for types. */
+/** Folders in `src` that import each other, directly or indirectly, including type-only imports. */
 export function findRoomCircles({ members }: Repository): string[] {
   return members.filter(isHouse).flatMap((member) => {
     const arrows = findArrows(member);
     const circles = new Map<string, string>();
     for (const room of arrows.keys()) {
       const path = findWayBack(room, arrows);
-      // The same circle is found from each of its rooms.
+      // Each room of a circle finds it again.
       const rooms = path?.toSorted().join();
       if (path !== undefined && rooms !== undefined && !circles.has(rooms))
         circles.set(rooms, `${path.join(' -> ')} -> ${room}`);
@@ -58,7 +58,7 @@ function isSource({ folder }: Member, path: string): boolean {
   return path.startsWith(`${folder}/src/`) && !isTest(path) && !path.endsWith('.long.ts');
 }
 
-/** From each folder to those it imports; `src` itself is `.`. */
+/** Imports between folders; `src` itself is `.`. */
 function findArrows(member: Member): ReadonlyMap<string, ReadonlySet<string>> {
   const root = `${member.folder}/src`;
   const toRoom = (path: string): string => dirname(path).slice(root.length + 1) || '.';
@@ -76,7 +76,7 @@ function findArrows(member: Member): ReadonlyMap<string, ReadonlySet<string>> {
   return arrows;
 }
 
-/** The rooms on the shortest way from `room` to itself. */
+/** The rooms of the shortest circle through `room`. */
 function findWayBack(room: string, arrows: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] | undefined {
   const ways: (readonly string[])[] = [[room]];
   const seen = new Set<string>();

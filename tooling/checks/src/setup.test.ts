@@ -30,7 +30,7 @@ await writeFile(
 
 afterAll(() => rm(folder, { recursive: true }));
 
-test('arguments, folder, exit code and stdout are the program’s own, and it runs on sources', () => {
+test('passes arguments, folder, exit code and stdout through, and runs on the sources', () => {
   const words = ['a b', '--json', '"q$x', ''];
   const { status, stdout, stderr } = spawnSync(process.execPath, [setup, program, ...words], {
     encoding: 'utf8',
@@ -40,7 +40,7 @@ test('arguments, folder, exit code and stdout are the program’s own, and it ru
   expect(JSON.parse(stdout)).toEqual({ words, folder, source: expect.stringMatching(/source\.ts$/), compiled: own });
 });
 
-test('what Node.js makes of the sources is kept among the dependencies', () => {
+test('keeps the compile cache in node_modules', () => {
   const { NODE_COMPILE_CACHE: _, ...env } = process.env;
   const { stdout } = spawnSync(process.execPath, [setup, program], { encoding: 'utf8', env });
   const { compiled } = JSON.parse(stdout);
@@ -48,7 +48,7 @@ test('what Node.js makes of the sources is kept among the dependencies', () => {
   expect(existsSync(compiled)).toBe(true);
 });
 
-test.each(['SIGTERM', 'SIGINT'] as const)('%s reaches the program, and its end is passed on', async (signal) => {
+test.each(['SIGTERM', 'SIGINT'] as const)('%s reaches the program, and its exit is passed on', async (signal) => {
   const child = spawn(process.execPath, [setup, program, 'wait'], { stdio: ['ignore', 'pipe', 'ignore'] });
   await once(child.stdout, 'data');
   child.kill(signal);

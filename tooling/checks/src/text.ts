@@ -1,17 +1,17 @@
 import { isTest, type Repository } from './repository.ts';
 
-// A test may list more cases than a source has ideas.
+// Tests may be longer: they list cases.
 const maxLines = 300;
 const maxTestLines = 800;
 
-// Words are put together here, so that this file does not find itself.
+// Words are concatenated here, so that this file does not find itself.
 const suppressions = new RegExp(`@ts-(?:ignore|nocheck)|(?:oxlint|eslint)-${'disable'}|v8 ${'ignore'}`);
 const postponed = /^[\s*]*(?:TODO|FIXME|XXX|HACK)\b/m;
 const leftOut = /\b(?:test|it|describe|bench)(?:\.\w+)*\.(?:skip|only|todo|fails)\b/;
 const leftOutSometimes =
   /\b(?:test|it|describe)\.(?:skipIf|runIf)\((?!process\.platform |!(?:has|with|on|can)[A-Z]|!python\.available)/;
 
-/** Sources that are too long, silence a tool, put work off or leave a test out. */
+/** Sources that are too long, silence a tool, postpone work or skip a test. */
 export function findSourceProblems({ sources }: Repository): string[] {
   return sources.flatMap(({ path, text, comments }) => {
     const lines = text.split('\n').length - 1;
@@ -19,23 +19,23 @@ export function findSourceProblems({ sources }: Repository): string[] {
     const facts: [boolean, string][] = [
       [lines > most, `has ${lines} lines, over ${most}: two ideas?`],
       [comments.some((comment) => suppressions.test(comment)), 'silences a checker; fix the cause'],
-      [comments.some((comment) => postponed.test(comment)), 'has a note for later; do it or open an issue'],
-      [leftOut.test(text), 'leaves a test out'],
+      [comments.some((comment) => postponed.test(comment)), 'has a postponed task; do it or open an issue'],
+      [leftOut.test(text), 'skips a test'],
       [
         leftOutSometimes.test(text) && !text.includes('/shared/'),
-        'may skip only tests over shared data, of another platform or of what the machine lacks',
+        'may skip only tests over shared data, of another platform or of missing programs',
       ],
     ];
     return facts.filter(([holds]) => holds).map(([, problem]) => `${path}: ${problem}`);
   });
 }
 
-// Folders of whoever wrote the line: they mean nothing on another machine.
+// Folders of the author's machine: they do not exist on another one.
 const machinePaths = /(?<![\w.])\/(?:work|root)\/\w/;
-// Tests use these as examples of what must not leak.
+// Tests use these as examples of paths that must not leak.
 const homeFolders = /(?<![\w.])\/(?:home|Users)\/[a-z]\w*\//;
 
-/** Paths of somebody's own machine in any text, documents included. */
+/** Paths of the author's machine in any text, including documents. */
 export function findMachinePaths({ files }: Repository): string[] {
   return [...files].flatMap(([path, text]) =>
     text.split('\n').flatMap((line, index) => {

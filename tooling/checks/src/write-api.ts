@@ -1,4 +1,4 @@
-// npm run api: writes what every package exports to tooling/api.
+// npm run api: writes the exports of every package to tooling/api.
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -27,16 +27,16 @@ const own: CallFacts = { ...noFacts, reads: [{ path: '/w/own', inside: true }] }
 const pathsOf = ({ reads }: CallFacts): readonly string[] => reads.map(({ path }) => path);
 const kindsOf = ({ unclear }: CallFacts): readonly string[] => unclear.map(({ kind }) => kind);
 
-test('describers are asked in order, and what they say is added up', () => {
+test('describers run in order, and their facts are joined', () => {
   const twice = { ...fileFacts(), name: 'again' };
   const facts = describe(tool('read_file'), { path: 'link' }, { describers: [...describers, twice] });
   expect(pathsOf(facts)).toEqual(['/etc/passwd', '/etc/passwd']);
 });
 
-test('a tool that nobody knows is unclear', () => {
+test('an unknown tool is unclear', () => {
   expect(describe(tool('do_it'), {})).toEqual({
     ...noFacts,
-    unclear: [{ kind: 'tool', reason: '`do_it` is not known here' }],
+    unclear: [{ kind: 'tool', reason: 'unknown tool `do_it`' }],
   });
 });
 
@@ -45,7 +45,7 @@ test.each([
   { what: 'another tool', trusts: ({ name }: Tool) => name === 'other', kinds: ['tool'] },
   { what: 'the tool', trusts: ({ name }: Tool) => name === 'read_file', kinds: [] },
   { what: "the program's own tools", trusts: ({ origin }: Tool) => origin === undefined, kinds: [] },
-])('facts of a tool are added to those of describers where the host trusts $what', ({ trusts, kinds }) => {
+])('a trusted tool adds its facts to those of describers: $what', ({ trusts, kinds }) => {
   const facts = describe(
     tool('read_file', () => own),
     { path: 'a.md' },
@@ -55,7 +55,7 @@ test.each([
   expect(kindsOf(facts)).toEqual(kinds);
 });
 
-test('a tool sees its input and where it runs, and its facts stand alone where no describer knows it', () => {
+test('a tool receives its input and the view; its facts stand alone if no describer knows it', () => {
   const reading = tool('mine', (input: unknown, seen: unknown) => ({
     ...noFacts,
     unclear: [{ kind: 'code', reason: JSON.stringify([input, (seen as { folder: string }).folder]) }],
@@ -81,12 +81,12 @@ const broken: readonly (readonly [string, () => unknown])[] = [
   ['is null', () => null],
   ['lacks a list', () => ({ ...own, deletes: undefined })],
   ['lacks `untrusted`', () => ({ ...own, untrusted: undefined })],
-  ['reads what is no place', () => ({ ...own, reads: [null] })],
+  ['reads something other than a place', () => ({ ...own, reads: [null] })],
   ['reads no path', () => ({ ...own, reads: [{ path: 1, inside: true }] })],
   ['runs no program', () => ({ ...own, runs: [{ arguments: [] }] })],
   ['runs without a list of words', () => ({ ...own, runs: [{ program: 'cat', arguments: 'x' }] })],
   ['reaches no host', () => ({ ...own, hosts: [{}] })],
-  ['has an unclear without a reason', () => ({ ...own, unclear: [{ kind: 'code' }] })],
+  ['has an `unclear` entry without a reason', () => ({ ...own, unclear: [{ kind: 'code' }] })],
 ];
 test.each(broken)('a tool whose `facts` %s leaves its part unclear, trusted or not', (_what, facts) => {
   for (const trusts of [() => true, () => false]) {

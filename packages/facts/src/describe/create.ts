@@ -3,15 +3,15 @@ import { checkOptions, describeThrown, isPlainObject } from '@holdfast/core/inte
 import { joinFacts, unclearFacts } from './union.ts';
 
 export interface FactsOptions {
-  /** What they say of one call is added up. A call that none of them knows is unclear. */
+  /** Their facts of a call are joined. A call that none of them knows is unclear. */
   readonly describers: readonly Describer[];
   readonly view: PlaceView;
-  /** Tools whose own `facts` are believed; those of any other tool are added, and leave the call unclear. Default: none. */
+  /** Tools whose own `facts` are trusted. Those of other tools are added, but leave the call unclear. Default: none. */
   readonly trusts?: (tool: Tool) => boolean;
 }
 
 /**
- * Makes what a runner takes as `facts`. A describer that fails leaves its part of a call unclear.
+ * Creates the `facts` option of a runner. A describer that fails leaves its part of a call unclear.
  *
  * @throws HoldfastError `options.invalid`.
  */
@@ -29,9 +29,9 @@ export function createFacts({ describers, view, trusts = () => false, ...others 
       const own = tool.facts === undefined ? undefined : attempt(name, () => tool.facts?.(input, seen));
       if (own !== undefined) {
         found.push(own);
-        if (!trusts(tool)) found.push(unclear(`\`${name}\` says itself what it does, and is not trusted`, 'tool'));
+        if (!trusts(tool)) found.push(unclear(`\`${name}\` declares its own facts, but is not trusted`, 'tool'));
       }
-      return found.length === 0 ? unclear(`\`${name}\` is not known here`, 'tool') : joinFacts(found);
+      return found.length === 0 ? unclear(`unknown tool \`${name}\``, 'tool') : joinFacts(found);
     },
   } satisfies FactsSource);
 }
@@ -42,11 +42,11 @@ function attempt(name: string, describe: () => unknown): CallFacts | undefined {
   try {
     const made = describe();
     if (made === undefined || isFacts(made)) return made;
-    // Of an asynchronous one: its rejection, which nobody will hear, must not end the process.
+    // An asynchronous describer: its unhandled rejection must not end the process.
     void Promise.allSettled([Promise.resolve(made)]);
-    return unclear(`what \`${name}\` says of the call are no facts`);
+    return unclear(`\`${name}\` did not return valid facts`);
   } catch (thrown) {
-    return unclear(`\`${name}\` cannot say what the call would do: ${describeThrown(thrown)}`);
+    return unclear(`\`${name}\` could not describe the call: ${describeThrown(thrown)}`);
   }
 }
 
@@ -54,7 +54,7 @@ function unclear(reason: string, kind: 'tool' | 'program' = 'program'): CallFact
   return unclearFacts({ kind, reason });
 }
 
-/** What other code made may be anything. */
+/** Untrusted: other code returned it. */
 function isFacts(made: unknown): made is CallFacts {
   if (!isPlainObject(made) || typeof made['untrusted'] !== 'boolean') return false;
   const { runs, reads, writes, deletes, hosts, unclear: open } = made;

@@ -28,7 +28,7 @@ test.each([
   expect(facts?.unclear).toEqual([]);
 });
 
-test('a file tool whose path cannot be read is unclear, another tool is none', () => {
+test('a file tool with an unreadable path is unclear; other tools are skipped', () => {
   expect(fileFacts().describe({ tool: 'Read', input: {} }, folder)?.unclear).toHaveLength(1);
   expect(fileFacts().describe({ tool: 'Read', input: { file_path: 1 } }, folder)?.unclear).toHaveLength(1);
   expect(fileFacts().describe({ tool: 'pay', input: {} }, folder)).toBeUndefined();
@@ -54,7 +54,7 @@ rename to new
 -x
 `;
 
-test('a patch has the files that it makes, changes, moves and deletes; what stands in its hunks is text', () => {
+test('a patch lists the files that it creates, changes, moves and deletes; its hunks are only text', () => {
   const facts = describePatch(body, folder);
   expect([paths(facts.reads), paths(facts.writes), paths(facts.deletes)]).toEqual([
     '/w/a',
@@ -85,7 +85,7 @@ test.each([
   { url: 'a.example' },
   { url: [] },
   { url: 'https://a.example/', method: ['POST'] },
-])('an address that programs read in different ways is not known: %j', (input) => {
+])('an ambiguous address is unclear: %j', (input) => {
   expect(fetchFacts().describe({ tool: 'fetch', input }, folder)).toMatchObject({ unclear: [{ kind: 'words' }] });
 });
 
@@ -104,7 +104,7 @@ test.each([
   });
 });
 
-test('a request of a file reads it, a search sends its words, and an address that is none is unclear', () => {
+test('a `file:` request reads the file, a search sends its words, and an invalid address is unclear', () => {
   expect(paths(fetchFacts().describe({ tool: 'fetch', input: { url: 'file:///w/x' } }, folder)?.reads)).toBe('/w/.env');
   expect(fetchFacts().describe({ tool: 'WebSearch', input: { query: 'x' } }, folder)?.hosts).toMatchObject([
     { sends: true },
@@ -112,7 +112,7 @@ test('a request of a file reads it, a search sends its words, and an address tha
   expect(fetchFacts().describe({ tool: 'fetch', input: { url: 5 } }, folder)?.unclear).toHaveLength(1);
 });
 
-test('tools of an MCP server are read like others; those that are not known are unclear with all that looks like a path', () => {
+test('known tools of an MCP server are described like others; unknown ones are unclear, with every argument that looks like a path', () => {
   const facts = mcpFacts({ server: 'fs' });
   expect(paths(facts.describe({ tool: 'mcp__fs__read_file', input: { path: '.env' } }, folder)?.reads)).toBe('/w/.env');
   expect(facts.describe({ tool: 'fs_read_file', input: { path: 'a' } }, folder)?.untrusted).toBe(true);
@@ -129,7 +129,7 @@ test('tools of an MCP server are read like others; those that are not known are 
   ).toBe(false);
 });
 
-test('joined facts are those of all, with positions that go on', () => {
+test('joined facts renumber the positions', () => {
   const run = {
     program: 'a',
     arguments: [],

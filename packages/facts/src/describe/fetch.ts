@@ -5,7 +5,7 @@ import { FactsBuilder } from '../script/facts-builder.ts';
 import { textsOf, toPath } from './files.ts';
 import { unclearFacts } from './union.ts';
 
-/** Where a tool that makes requests holds what it asks for. */
+/** The arguments of a tool that makes requests. */
 export interface FetchUse {
   readonly url: string;
   readonly method?: string;
@@ -13,20 +13,20 @@ export interface FetchUse {
 }
 
 export interface FetchFactsOptions {
-  /** By the name of the tool. Default: `url`, `method` and `body` of the usual tools. */
+  /** Keyed by tool name. Default: `url`, `method` and `body` of common tools. */
   readonly tools?: Readonly<Record<string, FetchUse>>;
 }
 
-// A longer address carries data away.
+// A longer address may carry data away.
 const maxPlainUrl = 2_048;
-// Programs read others in different ways: with a user name, blanks, `\\` or a `%` in the host.
+// Programs disagree on other addresses: with a user name, spaces, `\\` or a `%` in the host.
 const plainAddress = /^[a-z][a-z\d+.-]*:\/\/[^/?#@%\\\p{Cc}\p{Z}]+(?:[/?#][^\\\p{Cc}\p{Z}]*)?$/iu;
 
 const usual: FetchUse = { url: 'url', method: 'method', body: 'body' };
 const usualTools = ['fetch', 'WebFetch', 'web_fetch', 'webfetch', 'http_request', 'fetch_url', 'browser_navigate'];
 const searches = ['WebSearch', 'web_search', 'websearch', 'google_web_search'];
 
-/** Facts of tools that make requests, and of those that search the web. */
+/** Facts of tools that make requests or search the web. */
 export function fetchFacts({ tools }: FetchFactsOptions = {}): Describer {
   const uses = new Map<string, FetchUse>(
     tools === undefined ? usualTools.map((name) => [name, usual]) : Object.entries(tools),
@@ -65,7 +65,7 @@ export function fetchFacts({ tools }: FetchFactsOptions = {}): Describer {
 }
 
 function notKnown(tool: string): CallFacts {
-  return unclearFacts({ kind: 'words', reason: `which address \`${tool}\` asks for is not known` });
+  return unclearFacts({ kind: 'words', reason: `cannot tell which address \`${tool}\` requests` });
 }
 
 function read(input: Json, key: string): unknown {

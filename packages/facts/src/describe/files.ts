@@ -4,19 +4,19 @@ import { joinPath } from '../places/path.ts';
 import { FactsBuilder, type Use } from '../script/facts-builder.ts';
 import { unclearFacts } from './union.ts';
 
-/** What a file tool does with the paths in its arguments. */
+/** The arguments of a file tool that hold paths. */
 export interface FileUse {
   readonly reads?: readonly string[];
   readonly writes?: readonly string[];
   readonly deletes?: readonly string[];
-  /** The folders in which it looks into files; the working folder where the argument is absent. */
+  /** Folders that it searches; the working folder if the argument is absent. */
   readonly searches?: readonly string[];
-  /** Arguments with a pattern of the names that it looks into. */
+  /** Patterns of file names that it searches. */
   readonly only?: readonly string[];
 }
 
 export interface FileFactsOptions {
-  /** By the name of the tool. Default: the usual file tools of agents and MCP servers. */
+  /** Keyed by tool name. Default: common file tools of agents and MCP servers. */
   readonly tools?: Readonly<Record<string, FileUse>>;
 }
 
@@ -44,7 +44,7 @@ const usualTools: readonly (readonly [string, FileUse])[] = [
   ...['delete_file', 'remove_file'].map((name) => [name, { deletes: reads.reads ?? [] }] as const),
   ['move_file', { reads: ['source'], deletes: ['source'], writes: ['destination'] }],
   ...['Grep', 'grep', 'grep_files', 'search_file_content'].map((name) => [name, searches] as const),
-  // They show names alone.
+  // These show only names.
   ...[
     'Glob',
     'glob',
@@ -62,7 +62,7 @@ const usualTools: readonly (readonly [string, FileUse])[] = [
   ].map((name) => [name, lists] as const),
 ];
 
-/** Facts of tools that work on files: an argument holds a path, or a list of paths. */
+/** Facts of file tools. An argument holds one path or a list of paths. */
 export function fileFacts({ tools }: FileFactsOptions = {}): Describer {
   const uses = new Map<string, FileUse>(tools === undefined ? usualTools : Object.entries(tools));
   return {
@@ -88,7 +88,7 @@ export function fileFacts({ tools }: FileFactsOptions = {}): Describer {
         for (const folder of folders.length === 0 ? ['.'] : folders)
           facts.touch('reads', toPath(folder, view), recursion);
       } else if (found === 0 && Object.keys(use).length > 0) {
-        return unclearFacts({ kind: 'words', reason: `which file \`${tool}\` uses is not known` });
+        return unclearFacts({ kind: 'words', reason: `cannot tell which file \`${tool}\` uses` });
       }
       return facts.build();
     },
@@ -101,7 +101,7 @@ interface Touching {
   readonly use: Use;
 }
 
-/** How many paths there were. */
+/** Returns the number of paths. */
 function touchPaths(input: Json, argument: string, { facts, view, use }: Touching): number {
   if (!isPlainObject(input) || !Object.hasOwn(input, argument)) return 0;
   const paths = textsOf(input, argument);
@@ -111,7 +111,7 @@ function touchPaths(input: Json, argument: string, { facts, view, use }: Touchin
   return 1;
 }
 
-/** Tools read `~` as people mean it, and addresses of files. */
+/** Resolves `~` and `file:` addresses, as tools do. */
 export function toPath(path: string, { folder, home }: PlaceView): string {
   const plain = /^file:\/\//i.test(path) ? decode(path.replace(/^file:\/\/[^/]*/i, '')) : path;
   if (home !== undefined && /^~(?=\/|$)/.test(plain)) return joinPath(home, `.${plain.slice(1)}`);
@@ -122,7 +122,7 @@ function decode(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {
-    // No address that anything can be read from: it is taken as it is written.
+    // Not a valid address: use the text as a path.
     return path;
   }
 }

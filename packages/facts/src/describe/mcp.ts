@@ -6,16 +6,16 @@ import { shellFacts } from './shell.ts';
 import { joinFacts, noFacts } from './union.ts';
 
 export interface McpFactsOptions {
-  /** The name of the server, as it stands in the names of its tools: `mcp__SERVER__TOOL`, `mcp_SERVER_TOOL`, `SERVER_TOOL`. */
+  /** The server's name as used in its tool names: `mcp__SERVER__TOOL`, `mcp_SERVER_TOOL`, `SERVER_TOOL`. */
   readonly server: string;
-  /** Describers for tools of the server, by their names at the server. Default: file, shell and request tools by their usual names. */
+  /** Describers for the server's tools, by their names on the server. Default: common file, shell and request tools. */
   readonly describers?: readonly Describer[];
-  /** Results come from the host itself, not from outsiders. Default false. */
+  /** True if the host trusts the server's results. Default false. */
   readonly trusted?: boolean;
 }
 
 /**
- * Facts of the tools of an MCP server. What no describer knows is `unclear`, and every argument that looks like a path counts as read and
+ * Facts of the tools of an MCP server. An unknown tool is `unclear`, and every argument that looks like a path counts as read and
  * written.
  */
 export function mcpFacts({ server, describers, trusted = false }: McpFactsOptions): Describer {
@@ -40,7 +40,7 @@ function describeUnknown({ tool, input }: DescribedCall, view: PlaceView): CallF
   const files = paths.length === 0 ? noFacts : (guess.describe({ tool, input }, view) ?? noFacts);
   return {
     ...files,
-    unclear: [...files.unclear, { kind: 'tool', reason: `\`${tool.slice(0, 60)}\` is not known here` }],
+    unclear: [...files.unclear, { kind: 'tool', reason: `unknown tool \`${tool.slice(0, 60)}\`` }],
   };
 }
 

@@ -4,11 +4,11 @@ import { textsOf, toPath } from './files.ts';
 import { unclearFacts } from './union.ts';
 
 export interface PatchFactsOptions {
-  /** By the name of the tool the argument that holds the patch. Default: `apply_patch`, with `command`, `input` or `patch`. */
+  /** The argument that holds the patch, by tool name. Default: `apply_patch`, with `command`, `input` or `patch`. */
   readonly tools?: Readonly<Record<string, string>>;
 }
 
-/** Facts of tools that apply a patch: a unified diff, as Git and `diff` write it, or the body of `apply_patch`. */
+/** Facts of tools that apply a patch: a unified diff, or the body of `apply_patch`. */
 export function patchFacts({ tools }: PatchFactsOptions = {}): Describer {
   const named = new Map<string, readonly string[]>(
     tools === undefined
@@ -23,18 +23,18 @@ export function patchFacts({ tools }: PatchFactsOptions = {}): Describer {
       const text =
         typeof input === 'string' ? input : found.flatMap((argument) => textsOf(input, argument) ?? []).at(-1);
       return text === undefined
-        ? unclearFacts({ kind: 'words', use: 'writes', reason: `\`${tool}\` has no patch that can be read` })
+        ? unclearFacts({ kind: 'words', use: 'writes', reason: `\`${tool}\` has no readable patch` })
         : describePatch(text, view);
     },
   };
 }
 
-/** Facts of one patch. Of a diff every name counts, with and without the first folder, since `-p` is not known. */
+/** Facts of one patch. In a diff every name counts with and without its first folder, because `-p` is unknown. */
 export function describePatch(text: string, view: PlaceView): CallFacts {
   const facts = new FactsBuilder(view);
   const isBody = /^\*\*\* Begin Patch/m.test(text);
   const found = isBody ? readBody(text, { facts, view }) : readDiff(text, { facts, view });
-  if (found === 0) facts.unclear({ kind: 'syntax', reason: 'no file is named in the patch' });
+  if (found === 0) facts.unclear({ kind: 'syntax', reason: 'the patch names no file' });
   return facts.build();
 }
 
@@ -60,7 +60,7 @@ function readDiff(text: string, { facts, view }: Reading): number {
   let left = 0;
   let right = 0;
   for (const line of text.split('\n')) {
-    // Within a hunk a line is text, whatever it looks like.
+    // Lines of a hunk are text, even if they look like headers.
     if (left > 0 || right > 0) {
       if (!line.startsWith('+') && !line.startsWith('\\')) left -= 1;
       if (!line.startsWith('-') && !line.startsWith('\\')) right -= 1;
@@ -91,7 +91,7 @@ function readDiff(text: string, { facts, view }: Reading): number {
   return found;
 }
 
-/** Git puts names with other letters into quotes. */
+/** Git quotes names with special characters. */
 function unquote(name: string): string {
   if (!/^".*"$/.test(name)) return name;
   const bytes: number[] = [];

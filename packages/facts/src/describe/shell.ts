@@ -4,17 +4,17 @@ import { joinPath } from '../places/path.ts';
 import { readShell } from '../shell/reader.ts';
 import { unclearFacts } from './union.ts';
 
-/** Where a tool holds the command that it runs. */
+/** The arguments of a tool that runs a command. */
 export type CommandArgument =
   /** The argument that holds a script, or a list of words. */
   | string
-  /** A program, and the list of its words: nothing of it is read by a shell. */
+  /** A program and the list of its arguments, run without a shell. */
   | { readonly program: string; readonly words: string };
 
 export interface ShellFactsOptions {
-  /** By the name of the tool. Default: `command` of the usual shell tools. */
+  /** Keyed by tool name. Default: `command` of common shell tools. */
   readonly tools?: Readonly<Record<string, CommandArgument>>;
-  /** The argument that holds the folder where the command runs. Default `cwd`. */
+  /** The argument that holds the command's working folder. Default `cwd`. */
   readonly folder?: string;
 }
 
@@ -23,7 +23,7 @@ const usualTools =
     ' ',
   );
 
-/** Facts of tools that run a command: read as `bash` and `sh` would. PowerShell and `cmd` are not read. */
+/** Facts of tools that run a command, read as `bash` and `sh` would. PowerShell and `cmd` are not supported. */
 export function shellFacts({ tools, folder = 'cwd' }: ShellFactsOptions = {}): Describer {
   const named = new Map<string, CommandArgument>(
     Object.entries(tools ?? Object.fromEntries(usualTools.map((name) => [name, 'command']))),
@@ -36,14 +36,14 @@ export function shellFacts({ tools, folder = 'cwd' }: ShellFactsOptions = {}): D
       const at = read(input, folder);
       const command = commandOf(input, argument);
       if (command === undefined || (at !== undefined && typeof at !== 'string')) {
-        return unclearFacts({ kind: 'code', reason: `\`${tool}\` has no command that can be read` });
+        return unclearFacts({ kind: 'code', reason: `\`${tool}\` has no readable command` });
       }
       return describeCommand(command, at === undefined ? view : { ...view, folder: joinPath(view.folder, at) });
     },
   };
 }
 
-/** Facts of one command: a script, or a program with its words. */
+/** Facts of one command: a script, or a program with its arguments. */
 export function describeCommand(command: string | readonly string[], view: PlaceView): CallFacts {
   return readShell(command, view);
 }

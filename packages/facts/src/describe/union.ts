@@ -10,7 +10,7 @@ export const noFacts: CallFacts = Object.freeze({
   unclear: [],
 });
 
-/** What each of them says. Positions in `after` go on counting. */
+/** Joins facts. Renumbers the positions in `after`. */
 export function joinFacts(all: readonly CallFacts[]): CallFacts {
   let offset = 0;
   const runs = all.flatMap((facts) => {
@@ -29,7 +29,7 @@ export function joinFacts(all: readonly CallFacts[]): CallFacts {
   };
 }
 
-/** Of a call of which nothing is known. */
+/** Facts of an unknown call. */
 export function unclearFacts(unclear: Unclear): CallFacts {
   return { ...noFacts, unclear: [unclear] };
 }

@@ -3,13 +3,13 @@ import type { Places } from './places.ts';
 import { isWildcard, matchesWildcard, readWildcard, type Wildcard } from './wildcard.ts';
 
 export interface GlobLimits {
-  /** Names that may still be looked at; counts down. */
+  /** Names that may still be inspected; counts down. */
   names: number;
 }
 
 /**
- * The paths that a pattern of the shell stands for, written as it is written, sorted. `undefined`: it cannot be said, since the pattern,
- * a folder or the disk cannot be read.
+ * The sorted paths that a shell pattern matches, spelled as in the pattern. `undefined` if the pattern,
+ * a folder or the disk is unreadable.
  */
 export function expandGlob(
   pattern: string,

@@ -1,10 +1,10 @@
 import { type Disk, type DiskEntry, foldPath } from '@holdfast/core';
 import { splitPath } from './path.ts';
 
-/** Files by absolute path; a text, or where a link leads. Folders are made of the paths. */
+/** Files by absolute path: text, or the target of a link. Folders follow from the paths. */
 export type MemoryFiles = Readonly<Record<string, string | { readonly link: string }>>;
 
-/** A disk in memory, for a host that keeps its files there, and for tests. */
+/** A disk in memory, for hosts that keep their files there, and for tests. */
 export function memoryDisk(files: MemoryFiles, { folds = false }: { readonly folds?: boolean } = {}): Disk {
   const key = (path: string): string => (folds ? foldPath(path) : path);
   const entries = new Map<string, { readonly entry: DiskEntry; readonly text: string; readonly names: Set<string> }>();

@@ -1,4 +1,4 @@
-/** Puts a path behind a folder and takes out `.` and empty names; `..` is kept, since a link may stand before it. */
+/** Joins a path to a folder and removes `.` and empty names. Keeps `..`, because a link may precede it. */
 export function joinPath(folder: string, path: string): string {
   const whole = path.startsWith('/') ? path : `${folder}/${path}`;
   return `/${splitPath(whole).join('/')}`;
@@ -13,7 +13,7 @@ export function splitPath(path: string): readonly string[] {
   return path.split('/').filter((name) => name !== '' && name !== '.');
 }
 
-/** As `cd` reads a path: `..` takes back the name before it. */
+/** As `cd` resolves a path: `..` removes the name before it. */
 export function joinLogically(folder: string, path: string): string {
   const names: string[] = [];
   for (const name of splitPath(joinPath(folder, path))) {

@@ -35,7 +35,7 @@ test.each([
   expect(new Places(view()).place(path)).toEqual(place);
 });
 
-test('a disk that folds names has one workspace by all spellings, another one does not', () => {
+test('the workspace is the same in any letter case only on a disk that folds names', () => {
   expect(new Places(view(true)).place('/W/Src/A.ts')?.inside).toBe(true);
   expect(new Places(view(true)).place('/W/OUT/x')).toEqual({ path: '/elsewhere/x', inside: false });
   expect(new Places(view()).place('/W/src')?.inside).toBe(false);
@@ -77,7 +77,7 @@ test.each<{ recursive: NonNullable<Place['recursive']>; name: string; found: str
   expect(answer).toEqual(found === undefined ? { type: 'none' } : { type: 'found', path: found });
 });
 
-test('what takes too long, has too many entries, or no disk, is unclear', () => {
+test('a search that takes too long, sees too many entries, or has no disk, is unclear', () => {
   const names = Array.from({ length: 20_001 }, (_, index) => [`/w/${index}`, ''] as const);
   const many: PlaceView = { folder: '/w', workspace: '/w', disk: memoryDisk(Object.fromEntries(names)) };
   const place: Place = { path: '/w', inside: true, recursive: { skips: [] } };

@@ -2,10 +2,10 @@ import { type DiskEntry, foldPath, type Place, type PlaceView, type Recursion } 
 import { isPlainPath, isWithin, joinPath, splitPath } from './path.ts';
 
 const maxLinks = 40;
-// What Linux takes; a path that is longer is found nowhere.
+// The limit of Linux: longer paths cannot exist.
 const maxPath = 4_096;
 
-/** Finds out where paths lead, and remembers it for as long as one call is described. */
+/** Resolves paths, and caches the results while one call is described. */
 export class Places {
   readonly #view: PlaceView;
   readonly #workspace: string;
@@ -18,7 +18,7 @@ export class Places {
     this.#workspace = this.#fold(view.workspace);
   }
 
-  /** The place of an absolute path; `undefined` when its links lead nowhere. */
+  /** The place of an absolute path; `undefined` if its links do not resolve. */
   place(path: string, recursive?: Recursion): Place | undefined {
     const resolved = this.resolve(path);
     if (resolved === undefined) return undefined;
@@ -34,7 +34,7 @@ export class Places {
     return entry;
   }
 
-  /** What is there when links are followed. */
+  /** The entry after following links. */
   type(path: string): 'file' | 'folder' | 'missing' | 'other' {
     const entry = this.look(this.resolve(path) ?? '');
     return entry.type === 'link' ? 'missing' : entry.type;

@@ -1,4 +1,4 @@
-/** A pattern of one name as the shell reads it: `*`, `?`, `[a-z]`, `\` before a character that is only that. */
+/** A shell pattern for one name: `*`, `?`, `[a-z]`, and `\` before a literal character. */
 export type Wildcard = readonly Token[];
 
 type Token =
@@ -49,7 +49,7 @@ function isBetween(character: string, from = '', to = ''): boolean {
   return /^\d$/.test(character) && character >= from && character <= to;
 }
 
-/** Takes a time that grows with the product of both lengths at most. */
+/** Takes time proportional at most to the product of both lengths. */
 export function matchesWildcard(tokens: Wildcard, name: string): boolean {
   const characters = Array.from(name);
   let token = 0;
@@ -79,7 +79,7 @@ function fits(token: Token, character: string): boolean {
   return token.type === 'one' || (token.type === 'character' && token.character === character);
 }
 
-/** Whether a pattern can be matched by a name that has other characters than its own. */
+/** True if a pattern can match a name other than itself. */
 export function isWildcard(pattern: string): boolean {
   return /(?:^|[^\\])(?:\\\\)*[*?[]/.test(pattern);
 }

@@ -7,11 +7,11 @@ import { matchesWildcard, readWildcard } from './wildcard.ts';
 const maxEntries = 20_000;
 const maxMs = 20;
 
-/** What a recursive place holds: the first file that is looked for, none, or that there were too many to tell. */
+/** The result of a search: the first matching file, none, or too many entries to tell. */
 export type Found = { readonly type: 'found'; readonly path: string } | { readonly type: 'none' | 'unclear' };
 
 /**
- * Looks for a file below a recursive place that its program would take, by absolute path. Looks at 20,000 entries for 20 ms at most. `now` gives milliseconds.
+ * Finds a file that a recursive operation would touch. Inspects at most 20,000 entries for at most 20 ms. `now` returns milliseconds.
  */
 export function findWithin(
   place: Place,
@@ -27,7 +27,7 @@ export function findWithin(
   const isOnly = (name: string) => only?.some((pattern) => pattern && matchesWildcard(pattern, name)) ?? true;
   const isExcept = (name: string) => except.some((pattern) => pattern && matchesWildcard(pattern, name));
   const skipsHidden = recursive.skips.includes('hidden');
-  // What Git ignores is not tracked, unless somebody insisted; of the rest it is not known.
+  // Ignored files are untracked unless force-added; the rest is unknown.
   const skipsIgnored = recursive.skips.includes('ignored') || recursive.skips.includes('untracked');
   const skipsGit = recursive.skips.includes('untracked');
   const ends = now() + maxMs;

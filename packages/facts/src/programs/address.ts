@@ -4,7 +4,7 @@ export interface Address {
   readonly port?: number;
 }
 
-/** Of `https://host:1/x`, `me@host:x` and `host:1`; `undefined` for what is no address. */
+/** Of `https://host:1/x`, `me@host:x` and `host:1`; `undefined` for any other text. */
 export function readAddress(text: string): Address | undefined {
   const whole = /^([a-z][a-z\d+.-]*):\/\/(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]*)(?::(\d{1,5}))?/i.exec(text);
   if (whole !== null) return toAddress(whole[1] ?? '', whole[2] ?? '', whole[3]);

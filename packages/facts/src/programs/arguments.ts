@@ -1,8 +1,8 @@
 import { type Field, known, mayBeOption } from '../script/field.ts';
 
 /**
- * What a word does: `text` nothing; `read`, `write`, `delete` a file; `move` takes one away; `list` a file that names files; `load` a file of code; `run` a command
- * for a shell; `code` a program's text; `only` and `except` patterns of names; `folder` where the program works; `into` a folder that it fills; `host` an address; `maybe`
+ * The role of a word: `text` none; `read`, `write`, `delete` a file; `move` moves one away; `list` a file that names files; `load` a file of code; `run` a command
+ * for a shell; `code` a program's text; `only` and `except` patterns of names; `folder` a working folder; `into` a target folder; `host` an address; `maybe`
  * a file if it looks like one; `flag` an option without a value.
  */
 export type Role =
@@ -32,9 +32,9 @@ export interface GivenOption {
 export interface Arguments {
   readonly operands: readonly Field[];
   readonly options: readonly GivenOption[];
-  /** A word that is not known may be an option, or end them. */
+  /** An unknown word may be an option, or end the options. */
   readonly unsure: boolean;
-  /** Where the operands begin, when reading stops at the first. */
+  /** The start of the operands, if reading stops at the first. */
   readonly rest: number;
 }
 
@@ -57,13 +57,13 @@ export function readRoles(text: string): OptionRoles {
 }
 
 export interface ReadingStyle {
-  /** Stops at the first operand, as what runs another command does. */
+  /** Stops at the first operand, as programs that run a command do. */
   readonly stops?: boolean;
   /** Long options have one dash. */
   readonly oneDash?: boolean;
 }
 
-/** Sorts words into options and operands. An option that is not in the list has no value, but what follows its `=`. */
+/** Sorts words into options and operands. An option that is not in the list has only the value after its `=`. */
 export function readArguments(words: readonly Field[], options: OptionRoles, style: ReadingStyle = {}): Arguments {
   const operands: Field[] = [];
   const given: GivenOption[] = [];
@@ -107,7 +107,7 @@ function readLong(text: string, options: OptionRoles): readonly FoundOption[] {
   const name = dashed.replace(/^--?/, '');
   const value = dashed.length < text.length ? text.slice(dashed.length + 1) : undefined;
   const role = options.get(name);
-  // Programs take a long option by any beginning of it.
+  // Programs accept any prefix of a long option.
   const meant =
     role !== undefined || name.length < 2
       ? [[name, role ?? 'maybe'] as const]
@@ -116,7 +116,7 @@ function readLong(text: string, options: OptionRoles): readonly FoundOption[] {
     return [{ name, role: value === undefined ? 'flag' : 'maybe', ...withValue(value), takesNext: false }];
   return meant.map(([other, known_], index) => {
     const isFlag = known_ === 'flag' || (known_ === 'maybe' && value === undefined);
-    // The word behind it belongs to one of them only.
+    // The next word belongs to only one of them.
     return { name: other, role: known_, ...withValue(value), takesNext: !isFlag && value === undefined && index === 0 };
   });
 }
@@ -142,7 +142,7 @@ function readShort(text: string, options: OptionRoles): readonly FoundOption[] {
   return found;
 }
 
-/** Whether one of the options is given. */
+/** True if one of the options is given. */
 export function hasOption({ options }: Arguments, names: string): boolean {
   return options.some(({ name }) => names.split(' ').includes(name));
 }

@@ -5,9 +5,9 @@ import { applyRole } from './roles.ts';
 
 interface Client {
   readonly host: string;
-  /** Words of commands that only look. */
+  /** Words of read-only commands. */
   readonly looks: RegExp;
-  /** What prints a secret, or code that runs. */
+  /** Words of commands that print a secret or run code. */
   readonly tells?: RegExp;
   readonly options?: string;
 }
@@ -67,7 +67,7 @@ const clients: Readonly<Record<string, Client>> = {
   },
 };
 
-/** A client of a service: what it sends, what it reads of files, and what it tells that is secret. */
+/** A client of a cloud service: the data it sends, the files it reads, the secrets it may print. */
 function clientHandler({ host, looks: onlyLooks, tells, options = '' }: Client): Handler {
   const roles = readRoles(options);
   return (call: Call, runner: Runner): undefined => {
@@ -75,12 +75,15 @@ function clientHandler({ host, looks: onlyLooks, tells, options = '' }: Client):
     for (const { role, value, name } of given.options)
       if (value !== undefined) applyRole(role, value, { call, runner, recursion: undefined, name });
     for (const field of given.operands) applyRole('maybe', field, { call, runner, recursion: { skips: [] }, name: '' });
-    if (given.unsure) runner.unclear('words', `which options \`${show(call.program)}\` gets is not known`);
+    if (given.unsure) runner.unclear('words', `cannot tell which options \`${show(call.program)}\` gets`);
     const line = given.operands.map(({ text }) => text).join(' ');
     const isLook = given.operands.slice(0, 4).some(({ text, known }) => known && onlyLooks.test(text)) || line === '';
     runner.facts.host({ scheme: 'https', host, sends: !isLook });
     if (tells?.test(line) === true)
-      runner.unclear('words', `\`${show(`${call.program} ${line}`)}\` may tell a secret, or run what is not read`);
+      runner.unclear(
+        'words',
+        `\`${show(`${call.program} ${line}`)}\` may print a secret, or run code that is not analyzed`,
+      );
   };
 }
 

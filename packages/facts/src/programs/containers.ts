@@ -32,7 +32,7 @@ function runDocker(call: Call, runner: Runner): Result | undefined {
   const inner: Call = { ...call, words };
   if (command === undefined) return undefined;
   if (!command.known || head.unsure) {
-    runner.unclear('program', 'which part of `docker` runs is not known');
+    runner.unclear('program', 'cannot tell which subcommand of `docker` runs');
     return undefined;
   }
   switch (command.text) {
@@ -42,7 +42,7 @@ function runDocker(call: Call, runner: Runner): Result | undefined {
     case 'create':
       return runImage(inner, runner);
     case 'exec':
-      runner.unclear('code', 'what runs in a container is not read');
+      runner.unclear('code', 'code in a container is not analyzed');
       return undefined;
     case 'build':
     case 'b':
@@ -69,7 +69,7 @@ function runDocker(call: Call, runner: Runner): Result | undefined {
           command.text,
         )
       ) {
-        runner.unclear('program', `\`docker ${show(command.text)}\` is not known here`);
+        runner.unclear('program', `unknown command \`docker ${show(command.text)}\``);
       }
       return undefined;
   }
@@ -88,7 +88,7 @@ function runImage(call: Call, runner: Runner): undefined {
     if (/^(?:privileged|cap-add|device|pid|security-opt|userns)$/.test(name))
       runner.unclear('code', `\`docker run --${name}\` may leave the container`);
   }
-  if (given.unsure) runner.unclear('words', 'which options `docker` gets is not known');
+  if (given.unsure) runner.unclear('words', 'cannot tell which options `docker` gets');
   const [image] = call.words.slice(given.rest);
   runner.facts.host({ scheme: 'docker', host: imageHost(image === undefined ? [] : [image]), sends: false });
   runner.unclear('program', `\`docker\` runs the image \`${show(image?.text ?? '')}\``);
@@ -112,7 +112,7 @@ function buildImage(call: Call, runner: Runner): undefined {
       applyRole('read', { ...value, text: secret }, { call, runner, recursion: undefined, name });
     else applyRole(role, value, { call, runner, recursion: undefined, name });
   }
-  if (given.unsure) runner.unclear('words', 'which options `docker` gets is not known');
+  if (given.unsure) runner.unclear('words', 'cannot tell which options `docker` gets');
   for (const field of given.operands) {
     if (field.text !== '-' && !/^(?:https?|git):/.test(field.text)) {
       applyRole('read', field, { call, runner, recursion: { skips: [], ...ignored(call, runner) }, name: '' });
@@ -122,7 +122,7 @@ function buildImage(call: Call, runner: Runner): undefined {
   return undefined;
 }
 
-/** Plain names of `.dockerignore`; other patterns leave nothing out. */
+/** Plain names of `.dockerignore`; other patterns exclude nothing. */
 function ignored({ state }: Call, { facts }: Runner): { readonly except?: readonly string[] } {
   const text =
     state.folders?.length === 1 ? facts.view.disk?.readText(`${state.folders[0]}/.dockerignore`, 100_000) : undefined;
@@ -138,11 +138,11 @@ function runCompose(call: Call, runner: Runner): undefined {
     if (value !== undefined && role !== 'folder') applyRole(role, value, { call, runner, recursion: undefined, name });
   const [command] = call.words.slice(given.rest);
   runProject('the services', call, runner);
-  // It prints the file with the values of `.env` in it.
+  // It prints the file with the values of `.env` filled in.
   if (command?.known !== true || command.text === 'config' || command.text === 'convert')
     runner.facts.use('reads', known('.env'), call.state.folders);
   if (command?.text === 'exec' || command?.text === 'run')
-    runner.unclear('code', 'what runs in a container is not read');
+    runner.unclear('code', 'code in a container is not analyzed');
 }
 
 const tarOptions = readRoles(
@@ -153,7 +153,7 @@ const tarOptions = readRoles(
 
 function runTar(call: Call, runner: Runner): undefined {
   const [first, ...others] = call.words;
-  // Without a dash, the first word is a list of letters; their values follow in order.
+  // Without a dash, the first word is a list of option letters; their values follow in order.
   const isOld = first?.known === true && /^[^-]/.test(first.text);
   const words = isOld ? expandLetters(first.text, others) : call.words;
   const given = readArguments(words, tarOptions);
@@ -161,7 +161,7 @@ function runTar(call: Call, runner: Runner): undefined {
   const creates = has('c create r append u update A');
   const extracts = has('x extract get');
   const archive = given.options.find(({ name }) => name === 'f' || name === 'file')?.value;
-  // Operands belong to the folders that stand before them; each of them is looked at from all.
+  // Operands belong to the folders before them; here each counts for every folder.
   const folders = [
     known('.'),
     ...given.options.flatMap(({ role, value }) => (role === 'folder' && value !== undefined ? [value] : [])),
@@ -175,7 +175,7 @@ function runTar(call: Call, runner: Runner): undefined {
     else if (value !== undefined && role !== 'folder')
       applyRole(role, value, { call, runner, recursion: undefined, name });
   }
-  if (given.unsure || first?.known === false) runner.unclear('words', 'which options `tar` gets is not known');
+  if (given.unsure || first?.known === false) runner.unclear('words', 'cannot tell which options `tar` gets');
   if (archive !== undefined && archive.text !== '-')
     applyRole(creates ? 'write' : 'read', archive, { call, runner, recursion: undefined, name: 'f' });
   for (const folder of folders) {
@@ -191,7 +191,7 @@ function runTar(call: Call, runner: Runner): undefined {
       }
     } else if (extracts && !has('O to-stdout') && (folder.text !== '.' || folders.length === 1)) {
       applyRole('write', folder, { call, runner, recursion: { skips: [] }, name: '' });
-      if (has('P absolute-names')) runner.unclear('words', 'which files `tar -P` writes is not known');
+      if (has('P absolute-names')) runner.unclear('words', 'cannot tell which files `tar -P` writes');
     }
   }
 }

@@ -195,7 +195,7 @@ export const filePrograms: Readonly<Record<string, Shape>> = {
   lcov: { options: 'o:write a:read d:read c:flag r:read output-file:write', operands: 'text*' },
 };
 
-/** Programs that show or decide something without the content of a file, or wait: their words do nothing. */
+/** Programs that print or test something without reading files, or wait: their arguments have no effect. */
 export const inertPrograms: readonly string[] = [
   ...'[ : arch basename cal clear df dirname expr factor false free getconf groups id jobs locale logname ls lsof nproc'.split(
     ' ',

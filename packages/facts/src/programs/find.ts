@@ -8,7 +8,7 @@ const ending = /^(?:;|\+)$/;
 const quiet =
   /^-(?:i?name|i?path|i?wholename|i?regex|regextype|type|xtype|(?:max|min)depth|size|empty|[amc](?:time|min)|newer\w*|perm|user|group|not|o|or|a|and|prune|print0?|xdev|mount|follow|executable|readable|writable)$/;
 
-/** `find`: its names are known as far as `-name` says, for what is run with them. */
+/** `find`: `-name` limits the file names that its commands get. */
 export function runFind(call: Call, runner: Runner): Result | undefined {
   const { words, state } = call;
   const start = words.findIndex(({ text, known: isKnown }) =>
@@ -17,7 +17,7 @@ export function runFind(call: Call, runner: Runner): Result | undefined {
   const roots = (start === -1 ? words : words.slice(0, start)).filter(({ text }) => !/^-[HLPEOD]/.test(text));
   const tests = start === -1 ? [] : words.slice(start);
   if (tests.some(({ text, known: isKnown }) => !isKnown && text === ''))
-    runner.unclear('words', 'what `find` does is not known');
+    runner.unclear('words', 'cannot tell what `find` does');
   const follows = words.some(({ text }) => text === '-L' || text === '-follow') ? 'all' : 'files';
   const names = foundIn(roots.length === 0 ? [known('.')] : roots, tests, { state, runner, follows });
   for (let index = 0; index < tests.length; index += 1) {
@@ -32,7 +32,7 @@ export function runFind(call: Call, runner: Runner): Result | undefined {
     if (!/^-(?:exec|execdir|ok|okdir)$/.test(text)) continue;
     const length = tests.slice(index + 1).findIndex((word) => word.known && ending.test(word.text));
     if (length < 1) {
-      runner.unclear('code', 'where the command of `find` ends is not known');
+      runner.unclear('code', 'cannot tell where the command of `find` ends');
       continue;
     }
     const inner = tests.slice(index + 1, index + 1 + length).flatMap((word) => fillHole(word, '{}', names));
@@ -52,7 +52,7 @@ interface Finding {
   readonly follows: 'files' | 'all';
 }
 
-/** What stands for the files that are found. */
+/** A field for the files that are found. */
 function foundIn(
   roots: readonly Field[],
   tests: readonly Field[],
@@ -76,7 +76,7 @@ function foundIn(
   });
 }
 
-/** The patterns of `-name`, when nothing else can let a file through. */
+/** The patterns of `-name`, if no other test can match a file. */
 function namesOf(tests: readonly Field[]): readonly string[] | undefined {
   const end = tests.findIndex(({ text }) =>
     /^-(?:exec|execdir|ok|okdir|print.*|delete|fprint.*|fls|ls|quit)$/.test(text),
@@ -88,6 +88,6 @@ function namesOf(tests: readonly Field[]): readonly string[] | undefined {
   const pattern = expression[at + 1];
   if (at === -1 || pattern === undefined || !pattern.known || pattern.matched === true) return undefined;
   if (expression[at]?.text === '-name') return [pattern.text];
-  // Brackets that take either case.
+  // Brackets that match either case.
   return [pattern.text.replace(/[a-z]/gi, (letter) => `[${letter.toLowerCase()}${letter.toUpperCase()}]`)];
 }

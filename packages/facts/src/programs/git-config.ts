@@ -22,7 +22,7 @@ export function runConfig(call: Call, runner: Runner): undefined {
     hasOption(given, 'get get-all get-regexp get-urlmatch l list name-only');
   const [key, value] = operands;
   if (reads || (operands.length === 1 && !hasVerb && !hasOption(given, 'unset unset-all e edit remove-section'))) {
-    // Addresses may hold a token.
+    // Addresses may contain a token.
     const isPlain = key?.known === true && plainSettings.test(key.text);
     if (!isPlain && !/^(?:remote|branch|core|init|user)\b/.test(key?.text ?? '')) readConfigs(call, runner);
     return;
@@ -35,7 +35,7 @@ export function runConfig(call: Call, runner: Runner): undefined {
   runner.facts.use('writes', known(file), ['/']);
   if (key?.known !== true || !plainSettings.test(key.text))
     runner.unclear('code', `\`git config ${show(key?.text ?? '')}\` may name a program`);
-  if (value?.known === false) runner.unclear('words', 'what `git config` sets is not known');
+  if (value?.known === false) runner.unclear('words', 'cannot tell what `git config` sets');
 }
 
 function readConfigs(_call: Call, runner: Runner): void {

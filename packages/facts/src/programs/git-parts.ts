@@ -3,14 +3,14 @@ export const plainSettings: RegExp =
   /^(?:user\.(?:name|email)|color\..*|advice\..*|core\.(?:quotepath|autocrlf|eol|safecrlf|filemode|abbrev|ignorecase|longpaths|precomposeunicode|preloadindex|compression|bigfilethreshold)|commit\.gpgsign|tag\.gpgsign|init\.defaultbranch|pull\.(?:rebase|ff)|push\.(?:default|autosetupremote|followtags)|fetch\.prune|merge\.conflictstyle|rebase\.(?:autostash|autosquash)|diff\.(?:renames|algorithm|noprefix|mnemonicprefix)|log\..*|status\..*|protocol\.version|http\.(?:postbuffer|version|lowspeed.*)|gc\.auto|safe\.directory|submodule\.recurse|feature\..*|index\..*|pack\..*|rerere\.enabled|column\.ui)$/i;
 export const plainCore: RegExp = /^core\.(?:pager|editor)=(?:cat|true|:|less)?$/i;
 
-/** What a part of Git does: its options, and what its operands are. */
+/** A Git subcommand: its options and operands. */
 export interface Part {
   readonly options?: string;
-  /** Operands are paths, revisions or both; without one it takes the whole tree. `revision` operands may be `REVISION:PATH`. */
+  /** Operands are paths, revisions or both; without one it uses the whole tree. `revision` operands may be `REVISION:PATH`. */
   readonly operands: 'paths' | 'shown' | 'none' | 'writes' | 'remote' | 'message';
-  /** With one of these options it shows the content of files. */
+  /** Options with which it shows file contents. */
   readonly shows?: string;
-  /** It runs hooks, or what the configuration names. */
+  /** It runs hooks, or programs that the configuration names. */
   readonly runs?: true;
 }
 

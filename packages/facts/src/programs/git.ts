@@ -28,7 +28,7 @@ export function runGit(call: Call, runner: Runner): Result | undefined {
   }
   const [part, ...words] = call.words.slice(head.rest);
   if (head.unsure || (part !== undefined && !part.known))
-    runner.unclear('program', 'which part of `git` runs is not known');
+    runner.unclear('program', 'cannot tell which subcommand of `git` runs');
   if (part === undefined || !part.known) return undefined;
   const inner: Call = { ...from, words };
   switch (part.text) {
@@ -48,7 +48,7 @@ export function runGit(call: Call, runner: Runner): Result | undefined {
     default:
   }
   const found = gitParts.get(part.text);
-  if (found === undefined) runner.unclear('program', `\`git ${show(part.text)}\` is not known here, or an alias`);
+  if (found === undefined) runner.unclear('program', `\`git ${show(part.text)}\` is unknown, or an alias`);
   else return runPart(part.text, found, { call: inner, runner });
   return undefined;
 }
@@ -61,15 +61,15 @@ function runPart(
   const given = readArguments(call.words, readRoles(part.options ?? ''));
   for (const { role, value, name: option } of given.options) {
     if (value !== undefined) applyRole(role, value, { call, runner, recursion: undefined, name: option });
-    else if (role === 'code') runner.unclear('code', '`git` may run a program of the configuration');
+    else if (role === 'code') runner.unclear('code', '`git` may run a program that its configuration names');
   }
   if (given.unsure && part.operands !== 'none')
-    runner.unclear('words', `which options \`git ${name}\` gets is not known`);
+    runner.unclear('words', `cannot tell which options \`git ${name}\` gets`);
   if (part.runs === true) runProject('the hooks', call, runner);
   const { operands } = given;
   switch (part.operands) {
     case 'none':
-      // `git ls-files` names what Git tracks.
+      // `git ls-files` lists tracked files.
       return name === 'ls-files'
         ? { decides: [], output: { given: true, fetched: false, names: treesOf(given, { call, runner }) } }
         : undefined;
@@ -116,7 +116,7 @@ interface Reading {
   readonly runner: Runner;
 }
 
-/** Revisions and paths: `HEAD:.env`, `HEAD -- .env`, `.env`. Without a path it is all that Git tracks. */
+/** Revisions and paths: `HEAD:.env`, `HEAD -- .env`, `.env`. Without a path: all tracked files. */
 function readShown(
   operands: readonly Field[],
   { call, runner, isWhole }: Reading & { readonly isWhole: boolean },
@@ -192,7 +192,7 @@ function writeTree(name: string, given: Arguments, { call, runner }: Reading): v
     return;
   }
   if (hasOption(given, 'unsafe-paths'))
-    runner.unclear('words', 'which files `git apply --unsafe-paths` writes is not known');
+    runner.unclear('words', 'cannot tell which files `git apply --unsafe-paths` writes');
   if (name === 'bundle') {
     const [verb, file] = operands;
     if (file !== undefined) facts.use(verb?.text === 'create' ? 'writes' : 'reads', file, folders);
@@ -200,7 +200,7 @@ function writeTree(name: string, given: Arguments, { call, runner }: Reading): v
   }
   if (name === 'apply' || name === 'am') readPaths(operands, { call, runner, recursion: tracked });
   if (name === 'mv') for (const field of operands) facts.use('deletes', field, folders);
-  // `git stash -a` takes what is ignored, too.
+  // `git stash -a` includes ignored files.
   if (name === 'stash' && hasOption(given, 'a all u include-untracked'))
     facts.use('reads', known('.'), folders, everything);
   if (name === 'stash' && hasOption(given, 'p patch')) readShown([], { call, runner, isWhole: true });
@@ -221,7 +221,7 @@ function useRemote(name: string, operands: readonly Field[], { call, runner }: R
   const target = name === 'remote' ? operands[1] : first;
   const sends = name === 'push';
   if (target !== undefined && !target.known) {
-    runner.unclear('words', 'which remote `git` uses is not known');
+    runner.unclear('words', 'cannot tell which remote `git` uses');
     return;
   }
   const text = target?.text ?? 'origin';

@@ -17,18 +17,18 @@ function runShell(call: Call, runner: Runner): Result | undefined {
   const first = words[given.rest];
   const has = (letter: string): boolean => given.options.some(({ name }) => name === letter);
   if (given.unsure || first?.text.startsWith('+') === true)
-    runner.unclear('code', `what \`${show(program)}\` runs is not known`);
-  // With `-x` and `-v` it prints what it reads.
+    runner.unclear('code', `cannot tell what \`${show(program)}\` runs`);
+  // With `-x` and `-v` it prints its source.
   if (has('c')) {
     if (first === undefined) return undefined;
     if (!first.known) {
-      unclearCode(runner, around.input, `what \`${show(program)} -c\` runs is not known`);
+      unclearCode(runner, around.input, `cannot tell what \`${show(program)} -c\` runs`);
       return undefined;
     }
     const state = call.state.forProcess();
     state.options = { pipefail: false, errexit: has('e') };
     const result = runner.runText(first.text, state, within);
-    if (has('s')) runner.unclear('code', `what \`${show(program)} -s\` reads is not known`);
+    if (has('s')) runner.unclear('code', `cannot tell what \`${show(program)} -s\` reads`);
     return result;
   }
   if (given.options.some(({ name }) => /^(?:version|help)$/.test(name))) return undefined;
@@ -38,14 +38,14 @@ function runShell(call: Call, runner: Runner): Result | undefined {
   const state = call.state.forProcess();
   if (input.text !== undefined)
     return runner.runText(input.text, state, { ...within, input: { given: true, fetched: false } });
-  unclearCode(runner, input, `what \`${show(program)}\` reads is not known`);
+  unclearCode(runner, input, `cannot tell what \`${show(program)}\` reads`);
   return undefined;
 }
 
 interface Interpreter {
-  /** Roles of its options; `code` takes the text of a program, `load` a file of one. */
+  /** Roles of its options; `code` is program text, `load` a program file. */
   readonly options: string;
-  /** The option that runs a module by its name. */
+  /** The option that runs a module by name. */
   readonly module?: string;
   readonly oneDash?: true;
 }
@@ -81,27 +81,27 @@ function interpreterHandler({ options, module, oneDash }: Interpreter): Handler 
   return (call, runner) => {
     const { program, words, around } = call;
     const given = readArguments(words, roles, { stops: true, ...(oneDash === true ? { oneDash } : {}) });
-    if (given.unsure) runner.unclear('code', `what \`${show(program)}\` runs is not known`);
+    if (given.unsure) runner.unclear('code', `cannot tell what \`${show(program)}\` runs`);
     let hasProgram = given.options.some(({ name }) => /^(?:version|help|v|V|h|check|test|watch)$/.test(name));
     let from = given.rest;
     for (const { role, value, name } of given.options) {
       if (role === 'code' || role === 'load')
         hasProgram ||= role === 'code' || name === 'jar' || name === 'f' || name === 'F';
       if (role === 'code' && around.input.fetched && value?.known === false)
-        runner.unclear('download', 'it runs what was downloaded');
+        runner.unclear('download', 'it runs downloaded code');
       if (name === module && value !== undefined) {
-        // What stands behind the module belongs to it.
+        // Words after the module are its arguments.
         const at = moduleStart(words, value);
         return runModule(value, words.slice(at), { call, runner });
       }
       if (value !== undefined) applyRole(role, value, { call, runner, recursion: undefined, name });
-      else if (role === 'code') runner.unclear('code', `\`${show(program)}\` runs what it reads`);
+      else if (role === 'code') runner.unclear('code', `\`${show(program)}\` runs its input`);
     }
     const script = hasProgram ? undefined : words[from];
     if (script !== undefined) from += 1;
     const readsInput = !hasProgram && (script === undefined || script.text === '-' || script.text.startsWith('/dev/'));
     if (readsInput) {
-      unclearCode(runner, around.input, `what \`${show(program)}\` reads is not known`);
+      unclearCode(runner, around.input, `cannot tell what \`${show(program)}\` reads`);
     } else if (script !== undefined) runFile(script, call, runner);
     for (const field of words.slice(from))
       applyRole('maybe', optionValue(field), { call, runner, recursion: undefined, name: '' });
@@ -109,7 +109,7 @@ function interpreterHandler({ options, module, oneDash }: Interpreter): Handler 
   };
 }
 
-/** `--config=FILE` gives `FILE`. */
+/** Returns `FILE` of `--config=FILE`. */
 function optionValue(field: Field): Field {
   return field.text.startsWith('-') ? { ...field, text: field.text.replace(/^-[^=]*=?/, '') || '-' } : field;
 }
@@ -136,7 +136,7 @@ function runModule(
     if (module.text === 'unittest') runner.unclear('project', '`unittest` runs code of the workspace');
     return undefined;
   }
-  // A module that is a program, too: `python -m pytest`.
+  // A module that is also a program: `python -m pytest`.
   const name = module.known && /^[\w-]+$/.test(module.text) ? module : known(`python -m ${module.text}`);
   return runner.runWords([name, ...words], state, { ...around, depth: around.depth + 1 });
 }

@@ -1,22 +1,22 @@
-/** What the commands of a package manager do. Names of a kind are joined by a space. */
+/** The commands of a package manager by effect. Names are separated by spaces. */
 export interface Manager {
   readonly registry: string;
-  /** Without operands they install what a lock file names. */
+  /** Without operands they install from the lock file. */
   readonly install?: string;
-  /** A command of words follows. */
+  /** A command follows. */
   readonly exec?: string;
-  /** A program that may be downloaded first follows. */
+  /** A program follows that may be downloaded first. */
   readonly fetches?: string;
   readonly publishes?: string;
-  /** They print or change what holds tokens. */
+  /** They print or change files that contain tokens. */
   readonly settings?: string;
-  /** They change the file that says what is run and installed. */
+  /** They change the file that lists scripts and dependencies. */
   readonly edits?: string;
-  /** Commands that are none of these: of the workspace, or not known. */
+  /** All other commands: scripts of the workspace, or unknown. */
   readonly others: 'project' | 'unknown';
   readonly harmless?: string;
   readonly options?: string;
-  /** What it runs is written there. */
+  /** The file that lists its scripts. */
   readonly files?: readonly string[];
 }
 

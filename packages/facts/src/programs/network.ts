@@ -23,7 +23,7 @@ function runCurl(call: Call, runner: Runner): Result {
   for (const { name, role, value } of given.options) {
     if (sending.test(name)) sends = true;
     if (name === 'X' || name === 'request') method = value?.text.toUpperCase();
-    // A variable in a header is what is sent.
+    // A variable in a header is sent data.
     if (value?.known === false && role === 'text') sends = true;
     if (name === 'url' && value !== undefined) urls.push(value);
     else if (bodies.test(name) && value !== undefined) readBody(value, { call, runner });
@@ -33,7 +33,7 @@ function runCurl(call: Call, runner: Runner): Result {
     if (name === 'n' || name === 'netrc')
       applyRole('read', known(`${runner.home ?? ''}/.netrc`), { call, runner, recursion: undefined, name });
   }
-  if (given.unsure) runner.unclear('words', 'which options `curl` gets is not known');
+  if (given.unsure) runner.unclear('words', 'cannot tell which options `curl` gets');
   if (method !== undefined && method !== 'GET' && method !== 'HEAD') sends = true;
   for (const url of urls) reach(url, { call, runner, sends, ...(method === undefined ? {} : { method }) });
   return fetchedOutput;
@@ -71,10 +71,10 @@ function reach(
     );
     return;
   }
-  // Up to the name of the host all has to be known.
+  // Everything up to the host name must be known.
   const isHostKnown = url.known || /^[a-z][a-z\d+.-]*:\/\/[^/]+\//i.test(url.text);
   if (!isHostKnown || address === undefined) {
-    runner.unclear('words', `which host \`${show(call.program)}\` reaches is not known`);
+    runner.unclear('words', `cannot tell which host \`${show(call.program)}\` reaches`);
     return;
   }
   runner.facts.host({ ...address, ...(method === undefined ? {} : { method }), sends: sends || !url.known });
@@ -94,7 +94,7 @@ function runWget(call: Call, runner: Runner): Result {
       (value?.known === false && role === 'text');
     if (value !== undefined && value.text !== '-') applyRole(role, value, { call, runner, recursion: undefined, name });
   }
-  if (given.unsure) runner.unclear('words', 'which options `wget` gets is not known');
+  if (given.unsure) runner.unclear('words', 'cannot tell which options `wget` gets');
   for (const url of given.operands) {
     reach(url, { call, runner, sends });
     const isNamed = given.options.some(({ name }) =>
@@ -105,7 +105,7 @@ function runWget(call: Call, runner: Runner): Result {
   return fetchedOutput;
 }
 
-/** A program that speaks to a host in both directions: what it is given goes there. */
+/** A program that exchanges data with a host: its input is sent there. */
 function talks(options: string, { operand }: { readonly operand: 'first' | 'all' }): Handler {
   const roles = readRoles(options);
   return (call, runner) => {
@@ -113,7 +113,7 @@ function talks(options: string, { operand }: { readonly operand: 'first' | 'all'
     for (const { role, value, name } of given.options)
       if (value !== undefined) applyRole(role, value, { call, runner, recursion: undefined, name });
     for (const field of operand === 'first' ? given.operands.slice(0, 1) : given.operands) {
-      if (!field.known) runner.unclear('words', `what \`${show(call.program)}\` asks for is not known`);
+      if (!field.known) runner.unclear('words', `cannot tell what \`${show(call.program)}\` requests`);
       else runner.facts.host({ scheme: call.program, host: field.text.toLowerCase(), sends: call.around.input.given });
     }
     return fetchedOutput;
@@ -135,15 +135,15 @@ function runSsh(call: Call, runner: Runner): Result {
       runner.unclear('code', 'an option of `ssh` may run a program');
     } else if (value !== undefined) applyRole(role, value, { call, runner, recursion: undefined, name });
   }
-  if (given.unsure) runner.unclear('words', 'which options `ssh` gets is not known');
+  if (given.unsure) runner.unclear('words', 'cannot tell which options `ssh` gets');
   const [target, ...command] = call.words.slice(given.rest);
   if (target !== undefined) toHost(target, { call, runner });
-  if (command.length > 0) runner.unclear('code', 'what runs on another machine is not read');
+  if (command.length > 0) runner.unclear('code', 'commands on another machine are not analyzed');
   return fetchedOutput;
 }
 
 function toHost(target: Field, { call, runner }: Network): void {
-  if (!target.known) runner.unclear('words', `which host \`${show(call.program)}\` reaches is not known`);
+  if (!target.known) runner.unclear('words', `cannot tell which host \`${show(call.program)}\` reaches`);
   else {
     const host = readAddress(target.text)?.host ?? target.text.replace(/^.*@/, '');
     runner.facts.host({ scheme: 'ssh', host: host.toLowerCase(), sends: true });
@@ -160,12 +160,12 @@ function runCopy(call: Call, runner: Runner): Result {
   const given = readArguments(call.words, copyOptions);
   const isRsync = call.program === 'rsync';
   for (const { role, value, name } of given.options) {
-    // `-P`, `-c`, `-l` and `-o` have no value for `rsync`.
+    // `-P`, `-c`, `-l` and `-o` take no value in `rsync`.
     if (isRsync && /^[PcloSiFJ]$/.test(name)) continue;
     if (name === 'o') runner.unclear('code', 'an option of `scp` may run a program');
     else if (value !== undefined) applyRole(role, value, { call, runner, recursion: undefined, name });
   }
-  if (given.unsure) runner.unclear('words', `which options \`${call.program}\` gets is not known`);
+  if (given.unsure) runner.unclear('words', `cannot tell which options \`${call.program}\` gets`);
   const target = given.operands.at(-1);
   const except = given.options.flatMap(({ role, value }) =>
     role === 'except' && value?.known === true ? [value.text] : [],

@@ -5,7 +5,7 @@ import { common, type Manager, managers } from './managers.ts';
 import { applyRole, inFolder } from './roles.ts';
 import { noteWritten, runFile, runProject } from './run-file.ts';
 
-/** Files of the workspace, and what is in the folder itself: `.`, `./x`, `.[test]`. */
+/** Files of the workspace, and specifiers of local folders: `.`, `./x`, `.[test]`. */
 const localPackage = /^(?:\.|\/|file:|link:|workspace:|.*\.(?:whl|tgz|tar\.gz)$)/;
 
 function runManager(manager: Manager): Handler {
@@ -19,7 +19,7 @@ function runManager(manager: Manager): Handler {
       if (role === 'folder' && value !== undefined) from = { ...from, state: inFolder(from, value) };
       else if (value !== undefined) applyRole(role, value, { call, runner, recursion: undefined, name });
     }
-    if (head.unsure) runner.unclear('words', `which options \`${show(call.program)}\` gets is not known`);
+    if (head.unsure) runner.unclear('words', `cannot tell which options \`${show(call.program)}\` gets`);
     const [command, ...words] = call.words.slice(head.rest);
     const inner: Call = { ...from, words };
     if (isRunner) return runFetched(call.words.slice(head.rest), manager, { call: from, runner });
@@ -29,7 +29,7 @@ function runManager(manager: Manager): Handler {
       return undefined;
     }
     if (!command.known) {
-      runner.unclear('program', `what \`${show(call.program)}\` runs is not known`);
+      runner.unclear('program', `cannot tell what \`${show(call.program)}\` runs`);
       return undefined;
     }
     const { text } = command;
@@ -53,7 +53,7 @@ function runManager(manager: Manager): Handler {
       return undefined;
     }
     if (manager.others === 'unknown')
-      runner.unclear('program', `\`${show(call.program)} ${show(text)}\` is not known here`);
+      runner.unclear('program', `unknown command \`${show(call.program)} ${show(text)}\``);
     runProject('code', inner, runner);
     noteWritten(manager.files ?? [], inner, runner);
     if (/[./]/.test(text)) runFile(command, inner, runner);
@@ -75,7 +75,7 @@ function readRest(words: readonly Field[], options: ReturnType<typeof readRoles>
   for (const field of given.operands) applyRole('maybe', field, { call, runner, recursion: undefined, name: '' });
 }
 
-/** What is installed without being named by a lock file is a program that nobody has looked at. */
+/** A package that no lock file names is unreviewed code. */
 function install(manager: Manager, verb: string, { call, runner }: Packages): undefined {
   const given = readArguments(call.words, readRoles(manager.options ?? common));
   for (const { role, value, name } of given.options) {
@@ -91,7 +91,7 @@ function install(manager: Manager, verb: string, { call, runner }: Packages): un
     /^(?:install|add|sync|list|show|update|remove|uninstall|compile|freeze|check|tree|target|component|toolchain)$/;
   const isListing =
     given.operands[0] !== undefined && /^(?:list|show|freeze|check|tree|compile)$/.test(given.operands[0].text);
-  // These take what the lock file names.
+  // These install from the lock file.
   if (isListing || /^(?:sync|lock|ci|clean-install|install-clean)$/.test(verb)) return;
   for (const field of given.operands)
     if (!verbs.test(field.text) && !(field.known && localPackage.test(field.text))) report(field);
@@ -115,7 +115,7 @@ function runInner(words: readonly Field[], manager: Manager, { call, runner }: P
   return runner.runWords(inner, call.state, { ...call.around, depth: call.around.depth + 1 });
 }
 
-/** `npx NAME`: what is not installed in the workspace is downloaded and run. */
+/** `npx NAME`: downloads and runs a package that is not installed in the workspace. */
 function runFetched(words: readonly Field[], manager: Manager, { call, runner }: Packages): Result | undefined {
   const given = readArguments(words, readRoles(manager.options ?? common), { stops: true });
   const inner = words.slice(given.rest);
@@ -144,7 +144,7 @@ function runMake(call: Call, runner: Runner): undefined {
     if (role === 'folder' && value !== undefined) from = { ...from, state: inFolder(from, value) };
   for (const { role, value, name } of given.options)
     if (value !== undefined) applyRole(role, value, { call: from, runner, recursion: undefined, name });
-  if (given.unsure) runner.unclear('words', 'which options `make` gets is not known');
+  if (given.unsure) runner.unclear('words', 'cannot tell which options `make` gets');
   runProject('code', from, runner);
   noteWritten(['Makefile', 'makefile', 'GNUmakefile'], from, runner);
   for (const field of given.operands) {
@@ -154,7 +154,7 @@ function runMake(call: Call, runner: Runner): undefined {
       /[`$;|&<>(){}\n]/.test(value) ||
       (name !== '' && !field.known);
     if (runs) runner.unclear('code', `\`make ${show(name)}=\` may run a program`);
-    else if (name === '' && !field.known) runner.unclear('words', 'what `make` makes is not known');
+    else if (name === '' && !field.known) runner.unclear('words', 'cannot tell what `make` builds');
   }
 }
 

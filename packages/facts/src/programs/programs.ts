@@ -15,18 +15,18 @@ import { wrapperPrograms } from './wrappers.ts';
 
 const inert: Shape = { operands: 'text*' };
 
-// Other languages than the one that is read here.
+// Shells with other languages.
 const otherShells = ['powershell', 'pwsh', 'cmd', 'fish', 'csh', 'tcsh', 'nu', 'xonsh', 'elvish', 'wsl'];
 
 function runOtherShell({ program }: Call, runner: Runner): undefined {
-  runner.unclear('code', `\`${show(program)}\` is a shell that is not read here`);
+  runner.unclear('code', `\`${show(program)}\` is an unsupported shell`);
 }
 
 function printEnvironment({ program }: Call, runner: Runner): undefined {
   runner.unclear('words', `\`${program}\` prints the environment`);
 }
 
-/** By the folded name of a program. */
+/** Keyed by the folded program name. */
 export const programs: ReadonlyMap<string, Handler | Shape> = new Map<string, Handler | Shape>([
   ...toolPrograms,
   ...inertPrograms.map((name) => [name, inert] as const),

@@ -12,7 +12,7 @@ export interface Applying {
   readonly name: string;
 }
 
-/** Adds what one word does. */
+/** Adds the effect of one word. */
 export function applyRole(role: Role, field: Field, { call, runner, recursion, name }: Applying): void {
   const { facts } = runner;
   const { folders } = call.state;
@@ -37,7 +37,7 @@ export function applyRole(role: Role, field: Field, { call, runner, recursion, n
       return;
     case 'list':
       facts.use('reads', field, folders);
-      runner.unclear('words', `the files that \`${show(field.text)}\` names are not known`);
+      runner.unclear('words', `cannot tell which files \`${show(field.text)}\` names`);
       return;
     case 'load':
       runFile(field, call, runner);
@@ -45,7 +45,7 @@ export function applyRole(role: Role, field: Field, { call, runner, recursion, n
     case 'run':
       if (field.known)
         runner.runText(field.text, call.state.forProcess(), { ...call.around, depth: call.around.depth + 1 });
-      else runner.unclear('code', `what \`${show(call.program)}\` runs is not known`);
+      else runner.unclear('code', `cannot tell what \`${show(call.program)}\` runs`);
       return;
     case 'code':
       runner.unclear('code', `a program that \`${show(call.program)}\` gets as text`);
@@ -78,7 +78,7 @@ export function pathsOf({ text }: Field, folders: readonly string[] | undefined)
   return text.startsWith('/') ? [text] : (folders ?? []).map((folder) => joinPath(folder, text));
 }
 
-/** A word of a program that is not known: a file that is there, or what looks like one. */
+/** A word of an unknown program: an existing file, or a word that looks like one. */
 function mayBePath(field: Field, { state }: Call, { places }: Runner): boolean {
   if (!field.known) return field.tree !== undefined || !/^(?:-|[\w-]+[:=@])/.test(field.text);
   const { text } = pathPart(field);
@@ -91,14 +91,14 @@ function mayBePath(field: Field, { state }: Call, { places }: Runner): boolean {
   );
 }
 
-/** Of `@FILE`, `NAME=FILE` and `FILE:LINE` the file. */
+/** Returns the file of `@FILE`, `NAME=FILE` and `FILE:LINE`. */
 function pathPart(field: Field): Field {
   if (!field.known) return field;
   const text = field.text.replace(/^@/, '').replace(/^[\w-]+=@?/, '');
   return { ...field, text: text.replace(/:\d+(?::\d+)?$/, '') };
 }
 
-/** The state of a program that works in another folder. */
+/** The state of a program with another working folder. */
 export function inFolder(call: Call, field: Field): Call['state'] {
   const state = call.state.clone();
   state.folders = field.known ? pathsOf(field, state.folders) : undefined;

@@ -5,22 +5,22 @@ import { type Call, type Result, type Runner, unclearCode } from '../script/type
 const maxScript = 32_768;
 
 export interface FileRun {
-  /** A shell reads the file, so that what it does can be read here. */
+  /** A shell runs the file, so it can be analyzed. */
   readonly shell?: true;
-  /** In the shell that reads it itself, as `source` does. */
+  /** In the current shell, as `source` does. */
   readonly sourced?: true;
 }
 
-/** A file whose code a command runs. Of the workspace it is `project`; one that this session wrote is read as far as it can be. */
+/** A file whose code a command runs. In the workspace it is `project`; a file that this session wrote is analyzed if possible. */
 export function runFile(field: Field, call: Call, runner: Runner, run: FileRun = {}): Result | undefined {
   const { facts } = runner;
   facts.use('reads', field, call.state.folders);
   if (!field.known || field.matched === true) {
-    runner.unclear('code', `which file \`${show(call.program)}\` runs is not known`);
+    runner.unclear('code', `cannot tell which file \`${show(call.program)}\` runs`);
     return undefined;
   }
   if (/^\/dev\/(?:fd\/|stdin)/.test(field.text)) {
-    unclearCode(runner, call.around.input, `what \`${show(call.program)}\` reads is not known`);
+    unclearCode(runner, call.around.input, `cannot tell what \`${show(call.program)}\` reads`);
     return undefined;
   }
   for (const path of pathsOf(field, call)) {
@@ -28,7 +28,7 @@ export function runFile(field: Field, call: Call, runner: Runner, run: FileRun =
     if (place === undefined) continue;
     if (!isWritten(path, call, runner)) {
       if (place.inside) runner.unclear('project', `\`${show(field.text)}\` is code of the workspace`);
-      else runner.unclear('program', `\`${show(field.text)}\` lies outside of the workspace`);
+      else runner.unclear('program', `\`${show(field.text)}\` is outside the workspace`);
       continue;
     }
     markWritten(call, runner);
@@ -43,19 +43,19 @@ export function runFile(field: Field, call: Call, runner: Runner, run: FileRun =
   return undefined;
 }
 
-/** Code of the folder where a program works is the workspace's, or nobody has looked at it. */
+/** Code in the working folder of a program is code of the workspace, or unreviewed. */
 export function runProject(what: string, { program, state }: Call, runner: Runner): void {
   const isInside = state.folders?.every((folder) => runner.places.place(folder)?.inside === true) === true;
   if (isInside) runner.unclear('project', `\`${show(program)}\` runs ${what} of the workspace`);
   else runner.unclear('program', `\`${show(program)}\` runs ${what} of another folder`);
 }
 
-/** Whether this session wrote a file that a program runs without being told, as `make` runs `Makefile`. */
+/** True if this session wrote a file that a program runs implicitly, as `make` runs `Makefile`. */
 export function noteWritten(names: readonly string[], call: Call, runner: Runner): void {
   const paths = (call.state.folders ?? []).flatMap((folder) => names.map((name) => joinPath(folder, name)));
   if (!paths.some((path) => isWritten(path, call, runner))) return;
   markWritten(call, runner);
-  runner.unclear('code', `\`${show(call.program)}\` runs what this session wrote`);
+  runner.unclear('code', `\`${show(call.program)}\` runs code that this session wrote`);
 }
 
 function isWritten(path: string, _call: Call, { places, facts }: Runner): boolean {

@@ -13,34 +13,34 @@ import {
 import { type Applying, applyRole, inFolder, pathsOf } from './roles.ts';
 import { runProject } from './run-file.ts';
 
-/** What a program does with its words, as data. */
+/** A program's options, operands and effects, as data. */
 export interface Shape extends ReadingStyle {
-  /** `'f:read file:read'`: what the values of options are. Others have none. */
+  /** Roles of option values: `'f:read file:read'`. Other options have none. */
   readonly options?: string;
-  /** What the operands are, in order; `*` behind the one that repeats: `'text read*'`, `'read* write'`. */
+  /** Roles of operands in order; `*` follows the one that repeats: `'text read*'`, `'read* write'`. */
   readonly operands?: string;
-  /** With one of these options the first operand is like the others. */
+  /** Options with which the first operand has the role of the others. */
   readonly unless?: string;
-  /** With one of these options it takes what lies in a folder, too; `*`: always. */
+  /** Options that make it recursive; `*`: always. */
   readonly tree?: string;
   readonly skips?: Recursion['skips'];
-  /** `'hidden:hidden no-ignore:ignored'`: options with which it skips less. Given twice, `u` takes back both. */
+  /** `'hidden:hidden no-ignore:ignored'`: options that make it skip less. A repeated `u` lifts both. */
   readonly reveals?: string;
   /** With one of these options it goes into folders that links lead to; `*`: always. */
   readonly follows?: string;
-  /** It puts another file in the place of each that it reads, but with one of these options. */
+  /** It replaces each file that it reads, except with one of these options. */
   readonly replaces?: string;
-  /** It changes files in the folder where it works. */
+  /** It changes files in its working folder. */
   readonly changes?: true;
-  /** What it takes without an operand, where it is recursive. */
+  /** The default operand if it is recursive. */
   readonly default?: string;
-  /** `if=FILE`: what such operands are. */
+  /** Roles of operands such as `if=FILE`. */
   readonly pairs?: string;
-  /** Words with which it sends something away: `publish`. */
+  /** Words with which it sends data: `publish`. */
   readonly sends?: string;
-  /** Words behind which a command follows. */
+  /** Words that a command follows. */
   readonly runs?: string;
-  /** What stands behind `+` is a command of the program. */
+  /** The text after `+` is a command of the program. */
   readonly plus?: true;
   /** It runs code of the workspace. */
   readonly project?: true;
@@ -62,12 +62,12 @@ function optionsOf(shape: Shape): OptionRoles {
   return made;
 }
 
-/** Adds what a program does that a shape describes. */
+/** Adds the effects of a program that a shape describes. */
 export function applyShape(shape: Shape, call: Call, runner: Runner): Result | undefined {
   const options = optionsOf(shape);
   const given = readArguments(call.words, options, shape);
   const isDangerous = [...options.values()].some((role) => !harmless.has(role));
-  if (given.unsure && isDangerous) runner.unclear('words', `which options \`${show(call.program)}\` gets is not known`);
+  if (given.unsure && isDangerous) runner.unclear('words', `cannot tell which options \`${show(call.program)}\` gets`);
   // A word of which the beginning is not known may be any of the pairs.
   if (shape.pairs !== undefined && given.operands.some((field) => !field.known && !field.text.includes('=')))
     runner.unclear('words', `what \`${show(call.program)}\` gets is not known`);
@@ -85,7 +85,7 @@ export function applyShape(shape: Shape, call: Call, runner: Runner): Result | u
   const hasVerb = (verbs: string | undefined): boolean =>
     given.operands.some(({ text }) => verbs?.split(' ').includes(text) === true);
   if (hasVerb(shape.sends)) runner.facts.host({ scheme: 'https', host: call.program, sends: true });
-  if (hasVerb(shape.runs)) runner.unclear('code', `what \`${show(call.program)}\` runs is not read`);
+  if (hasVerb(shape.runs)) runner.unclear('code', `code that \`${show(call.program)}\` runs is not analyzed`);
   if (shape.plus === true && given.operands.some(({ text }) => text.startsWith('+'))) {
     runner.unclear('code', `\`${show(call.program)}\` gets a command`);
   }
@@ -100,7 +100,7 @@ export function applyShape(shape: Shape, call: Call, runner: Runner): Result | u
     for (const { field } of assigned) replaceFile(field, { call: from, runner, recursion, keeps });
   }
   writeNames(assigned, given, { call: from, runner, recursion });
-  // A pattern may stand for the text to look for alone.
+  // A pattern may expand to the search text alone.
   const hasFile = assigned.some(({ role, field }) => role !== 'text' && field.matched !== true);
   if (recursion !== undefined && shape.default !== undefined && !hasFile) {
     applyRole('read', known(shape.default), { call: from, runner, recursion, name: '' });
@@ -108,7 +108,7 @@ export function applyShape(shape: Shape, call: Call, runner: Runner): Result | u
   return undefined;
 }
 
-/** `gzip a.txt` makes `a.txt.gz`, `gunzip` takes that back. */
+/** `gzip a.txt` makes `a.txt.gz`, `gunzip` reverses that. */
 function replaceFile(
   field: Field,
   { call, runner, recursion, keeps }: Omit<Applying, 'name'> & { readonly keeps: boolean },
@@ -124,7 +124,7 @@ function isTarget({ name, role }: GivenOption): boolean {
   return role === 'write' && (name === 't' || name === 'target-directory');
 }
 
-/** What `cp a b FOLDER` makes in the folder. */
+/** The files that `cp a b FOLDER` creates in the folder. */
 function writeNames(
   assigned: readonly Assigned[],
   { options }: Arguments,
@@ -160,7 +160,7 @@ function recursionOf(
   const patterns = (role: Role) =>
     options.flatMap((option) => (option.role === role && option.value ? [option.value] : []));
   const only = patterns('only');
-  // A pattern that is not known leaves nothing out.
+  // An unknown pattern excludes nothing.
   const except = patterns('except').filter((field) => field.known);
   const shown: ReadonlyMap<string, string> = readRoles(reveals);
   const revealed = options.map(({ name }) => shown.get(name));
@@ -177,7 +177,7 @@ function recursionOf(
 
 interface Operands {
   readonly lead: readonly Role[];
-  /** Of the one that repeats. */
+  /** The role of the repeated operand. */
   readonly middle: Role;
   readonly tail: readonly Role[];
 }
@@ -221,7 +221,7 @@ function assignRoles(shape: Shape, { operands, options }: Arguments): readonly A
         : readRoles(shape.pairs).get(field.text.split('=', 1)[0] ?? '');
     if (pair !== undefined)
       return { role: pair, field: { ...field, text: field.text.slice(field.text.indexOf('=') + 1) } };
-    // Behind a word that may be several, or none, a place is not known.
+    // After a word that may expand to several words or none, positions are unknown.
     isShifted ||= field.matched === true || (field.splits && !field.known && field.tree === undefined);
     const fromEnd = operands.length - index;
     if (fromEnd <= tail.length && operands.length > lead.length)

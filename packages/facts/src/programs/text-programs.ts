@@ -5,7 +5,7 @@ import { applyRole } from './roles.ts';
 
 const sedAddress = String.raw`(?:(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\.)*/I?)(?:,\s*[+~]?(?:\d+|\$|/(?:[^/\\\n]|\\.)*/I?))?\s*!?)?\s*`;
 const sedSubstitute = String.raw`s([^\w\s\\])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\[^\n])*\1[gpIi\d]*`;
-// What neither reads, writes nor runs anything.
+// Commands that neither read, write nor run anything.
 const sedCommand = new RegExp(
   String.raw`^(?:${sedAddress}(?:[=dDgGhHlnNpPqQxz]|[aic]\\?\s?[^\n]*|[qQ]\s*\d+|${sedSubstitute}|y/[^/\n]*/[^/\n]*/)|\s*[{}]\s*)\s*$`,
 );
@@ -16,12 +16,12 @@ function isPlainSed(script: string): boolean {
   if (inner !== undefined && address !== undefined && new RegExp(`^${sedAddress}$`).test(address))
     return isPlainSed(inner);
   if (sedCommand.test(script)) return true;
-  // Whether a `;` or a new line ends a command cannot be seen within texts, so that all parts have to be plain.
+  // A `;` or a newline within a text does not end a command, so every part must be plain.
   const parts = script.split(/[;\n]/).filter((part) => part.trim() !== '');
   return parts.length > 0 && parts.every((part) => sedCommand.test(part.trim()));
 }
 
-/** A program's text that stands among its words, of a language that can read and run, but mostly does not. */
+/** A program with its code among its arguments, such as `awk`: it can read files and run commands, but rarely does. */
 function textProgram(
   options: string,
   {
@@ -39,7 +39,7 @@ function textProgram(
       if (role === 'code') scripts.push(value ?? known(''));
       else if (value !== undefined) applyRole(role, value, { call, runner, recursion: undefined, name });
     }
-    if (given.unsure) runner.unclear('words', `which options \`${call.program}\` gets is not known`);
+    if (given.unsure) runner.unclear('words', `cannot tell which options \`${call.program}\` gets`);
     const isGiven = given.options.some(({ name }) => unless.split(' ').includes(name));
     const [first, ...others] = given.operands;
     const files = isGiven ? given.operands : others;
@@ -66,7 +66,7 @@ function checkScript(
 // Comments, texts and expressions of `awk`, where it is sure that they are some.
 const awkTexts = /#[^\n]*|"(?:[^"\\\n]|\\.)*"|(?<=(?:^|[({,~!;&|\n])[ \t]*)\/(?:[^/\\\n[]|\\.|\[[^\]/\n]+\])+\//g;
 
-// `getline`, `system`, pipes, redirections and loading are what does something to others.
+// Only `getline`, `system`, pipes, redirections and loading have outside effects.
 function isPlainAwk(script: string): boolean {
   if (/getline|system|close|fflush|@|ENVIRON|ARGV|ARGC|PROCINFO|SYMTAB/.test(script)) return false;
   const code = script.replace(awkTexts, ' 0 ');
@@ -81,12 +81,12 @@ function isPlainJq(script: string): boolean {
 
 const editorOptions = readRoles('c:code S:load u:load cmd:code s:load W:write w:write es:flag');
 
-/** `vim`, whose commands can do anything. */
+/** `vim`: its commands can do anything. */
 function runEditor(call: Call, runner: Runner): undefined {
   const given = readArguments(call.words, editorOptions);
   for (const { role, value, name } of given.options)
     applyRole(role, value ?? known(''), { call, runner, recursion: undefined, name });
-  // What it reads are commands, too.
+  // Its input is also commands.
   if (call.program === 'ed' || call.program === 'ex' || call.around.input.given)
     runner.unclear('code', `\`${call.program}\` gets commands`);
   for (const field of given.operands) {
@@ -125,7 +125,7 @@ const jqOptions = readRoles(
 );
 
 function runJq(call: Call, runner: Runner): undefined {
-  // `--rawfile NAME FILE` has two words.
+  // `--rawfile NAME FILE` takes two words.
   const words = call.words.flatMap((word, index) => {
     const before = call.words[index - 1]?.text ?? '';
     const twoBefore = call.words[index - 2]?.text ?? '';

@@ -2,7 +2,7 @@ import type { Shape } from './shape.ts';
 
 /**
  * Build tools, test runners, linters and compilers: they run code and configuration of the workspace, and read the files that they are
- * given. Not what they install or publish: `packages.ts`.
+ * given. For installing and publishing see `packages.ts`.
  */
 const names =
   'act alembic ansible-lint ant ava babel bazel bazelisk biome black bundle-audit buck buck2 c++ cc ccache changeset check-jsonschema ' +

@@ -6,12 +6,12 @@ import { applyRole, inFolder } from './roles.ts';
 
 interface Wrapper {
   readonly options?: string;
-  /** How many words stand before the command. */
+  /** Number of words before the command. */
   readonly operands?: number;
-  /** `NAME=value` may stand before the command. */
+  /** Accepts `NAME=value` before the command. */
   readonly variables?: true;
   readonly background?: true;
-  /** Its own success says nothing of the command's. */
+  /** Its success does not imply the command's. */
   readonly hides?: true;
 }
 
@@ -52,7 +52,7 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
 function wrapperHandler(name: string, wrapper: Wrapper): Handler {
   const options = readRoles(wrapper.options ?? '');
   return (call, runner) => {
-    // `command -v ls` only tells where `ls` is.
+    // `command -v ls` only prints where `ls` is.
     if (name === 'command' && /^-[vV]/.test(call.words[0]?.text ?? '')) return undefined;
     return runWrapped(wrapper, options, { call, runner });
   };
@@ -65,7 +65,7 @@ function runWrapped(
 ): Result | undefined {
   const given = readArguments(call.words, options, { stops: true });
   const { words, around } = call;
-  // What is another process changes nothing of the shell.
+  // Another process cannot change the shell.
   let state = /^(?:command|exec)$/.test(call.program) ? call.state : call.state.forProcess();
   for (const { role, value, name } of given.options) {
     if (role === 'folder' && value !== undefined) state = inFolder({ ...call, state }, value);
@@ -85,7 +85,7 @@ function runWrapped(
   }
   const inner = words.slice(start + (wrapper.operands ?? 0));
   if (given.unsure || words.slice(0, start + 1).some((word) => word.splits && !word.known && word.tree === undefined)) {
-    runner.unclear('program', `which command \`${show(call.program)}\` runs is not known`);
+    runner.unclear('program', `cannot tell which command \`${show(call.program)}\` runs`);
   }
   if (inner.length === 0) {
     const prints = call.program === 'env' && given.options.every(({ role }) => role !== 'run');
@@ -114,7 +114,7 @@ function runXargs(call: Call, runner: Runner): Result | undefined {
   for (const { role, value, name } of given.options) {
     if (value !== undefined) applyRole(role, value, { call, runner, recursion: undefined, name });
   }
-  if (given.unsure) runner.unclear('program', 'which command `xargs` runs is not known');
+  if (given.unsure) runner.unclear('program', 'cannot tell which command `xargs` runs');
   const { input } = call.around;
   const items: readonly Field[] = plainNames(input, runner) ?? [unknownWords];
   const hole = given.options.find(({ name }) => name === 'I' || name === 'replace');
@@ -130,11 +130,11 @@ function runXargs(call: Call, runner: Runner): Result | undefined {
     external: true,
     input: { given: true, fetched: input.fetched },
   };
-  // It runs nothing when it reads nothing, or goes on after a failure.
+  // It runs nothing on empty input, and may continue after a failure.
   return { ...runner.runWords(replaced, call.state.forProcess(), around), decides: [] };
 }
 
-/** A word in which something stands for the names of files. */
+/** A word with a placeholder for file names. */
 export function fillHole(word: Field, hole: string, items: readonly Field[]): readonly Field[] {
   const at = word.text.indexOf(hole);
   if (at === -1 || hole === '') return [word];
@@ -159,11 +159,11 @@ function runWatch(call: Call, runner: Runner): Result | undefined {
       depth: call.around.depth + 1,
     });
   }
-  runner.unclear('code', `what \`${show(call.program)}\` runs is not known`);
+  runner.unclear('code', `cannot tell what \`${show(call.program)}\` runs`);
   return undefined;
 }
 
-/** `parallel COMMAND ::: ITEM ...`, which hands each line to a shell. */
+/** `parallel COMMAND ::: ITEM ...`: passes each line to a shell. */
 function runParallel(call: Call, runner: Runner): undefined {
   const options = readRoles(
     'j:text jobs:text a:list arg-file:list I:text n:text N:text colsep:text joblog:write results:write S:host sshlogin:host',
@@ -180,7 +180,7 @@ function runParallel(call: Call, runner: Runner): undefined {
     items.length > 16 ||
     inner.some((field) => !field.known || /^:::./.test(field.text))
   ) {
-    runner.unclear('code', 'what `parallel` runs is not known');
+    runner.unclear('code', 'cannot tell what `parallel` runs');
     return;
   }
   const text = command.map((field) => field.text).join(' ');

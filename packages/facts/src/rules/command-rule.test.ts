@@ -2,7 +2,7 @@ import type { Command } from '@holdfast/core';
 import { expect, test } from 'vitest';
 import { isAllowedBy, matchRule, readCommandRule } from './command-rule.ts';
 
-/** Words with one space between; `$x` stands for any number of words that are not known. */
+/** Words separated by single spaces; `$x` stands for any number of unknown words. */
 function toCommand(text: string): Command {
   const [program = '', ...words] = text.split(' ');
   const found = words.map((word) => (word === '$x' ? null : word));

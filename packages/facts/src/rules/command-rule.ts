@@ -1,6 +1,6 @@
 import { type Command, foldPath } from '@holdfast/core';
 
-/** `git push --force`: a program, and words that its arguments have. */
+/** `git push --force`: a program, and words that its arguments must contain. */
 export interface CommandRule {
   readonly text: string;
   readonly program: string;
@@ -9,7 +9,7 @@ export interface CommandRule {
   readonly words: readonly string[];
 }
 
-/** How a rule is written: words with one space between, the first no option. */
+/** The syntax of a rule: words separated by single spaces; the first is not an option. */
 export const commandRulePattern: RegExp = /^[^\s-]\S*(?: \S+)*$/;
 
 export function readCommandRule(text: string): CommandRule {
@@ -17,10 +17,10 @@ export function readCommandRule(text: string): CommandRule {
   return { text, program, folded: foldProgram(program), words };
 }
 
-/** Whether a command is one of the rule: that may depend on words that are not known yet. */
+/** If a command matches the rule; `maybe` if that depends on unknown words. */
 export type RuleMatch = 'yes' | 'maybe' | 'no';
 
-// What one option is also called, by program. Other programs go by what a rule says.
+// Synonyms of options, by program.
 const optionNames: ReadonlyMap<string, readonly (readonly string[])[]> = new Map(
   Object.entries({
     rm: [
@@ -48,13 +48,13 @@ const optionNames: ReadonlyMap<string, readonly (readonly string[])[]> = new Map
 type Words = Command['arguments'];
 
 /**
- * For rules that refuse: every spelling of the program and of its options counts, and an argument that may belong to an option may be a
- * sub-command as well.
+ * For rules that refuse: every spelling of the program and of its options matches, and an argument that may be an option's value may also be a
+ * subcommand.
  */
 export function matchRule(rule: CommandRule, { program: called, arguments: found }: Command): RuleMatch {
   const { folded: program } = rule;
   const name = foldProgram(called);
-  // `git-push` is how Git itself calls `git push`.
+  // `git-push` is Git's own name for `git push`.
   const isPart = name.startsWith(`${program}-`) && rule.words.length > 0;
   if (name !== program && !isPart) return 'no';
   const given = isPart ? [name.slice(program.length + 1), ...found] : found;
@@ -68,12 +68,12 @@ export function matchRule(rule: CommandRule, { program: called, arguments: found
   return matches.includes('maybe') ? 'maybe' : 'yes';
 }
 
-/** For rules that allow: the very words, at the beginning. */
+/** For rules that allow: exactly these words, at the start. */
 export function isAllowedBy(rule: CommandRule, { program, arguments: given }: Command): boolean {
   return program === rule.program && rule.words.every((word, index) => given[index] === word);
 }
 
-/** The program's name as any system may find it: without folder, case, ending, and letters that some file systems ignore. */
+/** The normalized program name: without folder, case, extension, and characters that some file systems ignore. */
 export function foldProgram(name: string): string {
   return foldPath(name)
     .replace(/^.*[/\\](?=.)/s, '')
@@ -85,7 +85,7 @@ function isOption(word: string): boolean {
 }
 
 function matchPlaces(places: readonly string[], given: Words): RuleMatch {
-  // How many of the places are filled, for every way to read the arguments.
+  // The number of matched words, for every way to read the arguments.
   let filled: ReadonlySet<number> = new Set([0]);
   let follows = false;
   for (const text of given) {
@@ -134,7 +134,7 @@ function isInRefspec({ folded, words }: CommandRule, option: string, given: Word
 
 function isSameOption(name: string, text: string): boolean {
   if (name.startsWith('--')) {
-    // Programs take a long option by any beginning of it.
+    // Programs accept any prefix of a long option.
     const [given = ''] = text.split('=');
     return given.length > 2 && name.startsWith(given);
   }

@@ -30,7 +30,7 @@ test.each([
 });
 
 test.each(['sudo ls', '/sbin/reboot', 'mkfs.ext4 /dev/sda', 'env doas ls', 'MKFS /dev/sda', 'mount -a'])(
-  'is never for an agent: %s',
+  'is never allowed for an agent: %s',
   (line) => {
     expect(find(line)).toContainEqual(expect.objectContaining({ never: true, match: 'yes' }));
   },
@@ -47,10 +47,10 @@ test.each([
   'rm -rf build',
   'echo sudo reboot',
   'grep "git reset --hard" notes.md',
-])('is not: %s', (line) => {
+])('is not destructive: %s', (line) => {
   expect(find(line)).toEqual([]);
 });
 
-test.each(['git push $x', 'git $x', 'npm $x'])('may be: %s', (line) => {
+test.each(['git push $x', 'git $x', 'npm $x'])('may be destructive: %s', (line) => {
   expect(find(line)).toMatchObject([{ match: 'maybe' }]);
 });

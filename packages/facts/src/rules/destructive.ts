@@ -8,18 +8,18 @@ import {
   readCommandRule,
 } from './command-rule.ts';
 
-/** What a command takes away, and whether anybody could want an agent to run it. */
+/** Why a command is destructive, and if an agent may ever run it. */
 interface Group {
   readonly why: string;
-  /** It is for the machine, not for the work. */
+  /** It administers the machine: never part of a task. */
   readonly never?: true;
   readonly commands: readonly string[];
 }
 
-/** What cannot be taken back, or changes more than the work. Deleted files are facts of their own. */
+/** Commands that are irreversible, or affect more than the workspace. Deleted files are separate facts. */
 const groups: readonly Group[] = [
   {
-    why: 'changes disks, users, services or rights of this machine',
+    why: 'changes disks, users, services or permissions of this machine',
     never: true,
     commands: [
       ...'chpasswd doas fdisk groupadd groupdel halt init insmod iptables ip6tables kexec killall5 mkfs'.split(' '),
@@ -31,12 +31,12 @@ const groups: readonly Group[] = [
     ],
   },
   {
-    why: 'starts or ends what runs on this machine',
+    why: 'starts or ends processes on this machine',
     commands: 'at batch chroot crontab kill killall launchctl pkill service systemctl systemd-run'.split(' '),
   },
-  { why: 'changes the rights of many files', commands: ['chmod -R', 'chmod 777', 'chown -R', 'chgrp -R'] },
+  { why: 'changes the permissions of many files', commands: ['chmod -R', 'chmod 777', 'chown -R', 'chgrp -R'] },
   {
-    why: 'overwrites or deletes what others have of the repository',
+    why: 'overwrites or deletes shared history of the repository',
     commands: [
       ...['--delete', '--force', '--force-with-lease', '--mirror', '--prune'].map((option) => `git push ${option}`),
       'gh repo delete',
@@ -51,7 +51,7 @@ const groups: readonly Group[] = [
     ].map((part) => `git ${part}`),
   },
   {
-    why: 'publishes, takes back a release, or changes accounts and settings of a registry',
+    why: 'publishes, withdraws a release, or changes accounts and settings of a registry',
     commands: [
       ...['npm', 'pnpm', 'yarn', 'cargo'].flatMap((program) =>
         ['publish', 'unpublish', 'yank', 'token', 'login', 'config set', 'owner'].map((part) => `${program} ${part}`),
@@ -84,7 +84,7 @@ const byProgram = Map.groupBy(rules, ({ folded }) => folded);
 /** What it runs is a command of its own. */
 const reportedRun = readCommandRule('holdfast guard run --');
 
-/** What a destructive command does, and whether it is for sure; `undefined` for any other command. */
+/** The effect of a destructive command, and if that is certain; `undefined` for any other command. */
 export interface Destructive {
   readonly rule: string;
   readonly why: string;
@@ -94,7 +94,7 @@ export interface Destructive {
 
 export function findDestructive(command: Command): Destructive | undefined {
   const name = foldProgram(command.program);
-  // `git-push`, too.
+  // Also `git-push`.
   const candidates = [...(byProgram.get(name) ?? []), ...(byProgram.get(name.split('-', 1)[0] ?? '') ?? [])];
   if (name === 'holdfast' && isAllowedBy(reportedRun, { ...command, program: name })) return undefined;
   let possible: Destructive | undefined;

@@ -15,7 +15,7 @@ const disk = memoryDisk({
 });
 const view: PlaceView = { folder: '/w', workspace: '/w', disk };
 
-/** The answer to a command line. A policy of this kind looks at the facts and the place alone. */
+/** The decision on a command line. Such a policy only looks at the facts and the place. */
 async function answer(rules: FactRules, line: string | undefined) {
   const policy = factPolicy(rules, { source: 'holdfast.policy.json' });
   const call = line === undefined ? {} : { facts: describeCommand(line, view) };
@@ -34,7 +34,7 @@ test.each<{ rules: FactRules; line: string; type: string }>([
   { rules: {}, line: 'cat .env', type: 'allow' },
   { rules: { deny: [{ reads: 'secrets' }] }, line: 'cat .env', type: 'deny' },
   { rules: { deny: [{ reads: 'secrets' }] }, line: 'cat src/a.ts', type: 'allow' },
-  // A denial beats a question, whatever the order, and no exception lifts it.
+  // A denial overrides a question in any order, and an exception does not lift it.
   { rules: { ask: [{ reads: '.env' }], deny: [{ reads: 'secrets' }] }, line: 'cat .env', type: 'deny' },
   { rules: { deny: [{ reads: 'secrets' }], allow: [{ reads: '.env' }] }, line: 'cat .env', type: 'deny' },
   { rules: { ask: [{ reads: 'secrets' }], allow: [{ reads: '.env' }] }, line: 'cat .env', type: 'allow' },
@@ -45,7 +45,7 @@ test.each<{ rules: FactRules; line: string; type: string }>([
   { rules: pushing, line: 'GIT_SSH_COMMAND=./x git push origin main', type: 'ask' },
   { rules: pushing, line: 'git -C a push origin main', type: 'ask' },
   { rules: pushing, line: 'git push $x', type: 'deny' },
-  // An exception holds for what it names, not for the call.
+  // An exception applies to the effect that it names, not to the whole call.
   { rules: reading, line: 'cat docs/a.md', type: 'allow' },
   { rules: reading, line: 'grep -r x docs', type: 'allow' },
   { rules: reading, line: 'cat docs/a.md src/a.ts', type: 'ask' },
@@ -75,11 +75,11 @@ test('the reason names the file and the rule', async () => {
   });
 });
 
-test('a call without facts is denied, whatever the rules', async () => {
+test('a call without facts is denied under any rules', async () => {
   expect(await answer({ allow: [{ reads: '**' }] }, undefined)).toMatchObject({ type: 'deny' });
 });
 
-test('an exception names its command', () => {
+test('an exception must name a command', () => {
   const { issues = [] } = v.safeParse(allowRuleSchema, { runs: 'destructive' });
   expect(issues.map(({ message }) => message)).toEqual([expect.stringContaining('must name a command')]);
   expect(v.is(allowRuleSchema, { runs: 'git push' })).toBe(true);

@@ -9,31 +9,31 @@ import { keyOf } from './secrets.ts';
 /** The rules of one file. */
 export interface FactRules {
   readonly deny?: readonly FactRule[] | undefined;
-  /** A person is asked. */
+  /** Calls that need approval. */
   readonly ask?: readonly FactRule[] | undefined;
-  /** Exceptions from `ask`: what one names is not looked at by the `ask` rules beside it. Lifts nothing else. */
+  /** Exceptions from the `ask` rules beside it. Lifts nothing else. */
   readonly allow?: readonly FactRule[] | undefined;
 }
 
-/** `destructive` would match commands by guess, so an exception has to name the command. */
+/** `destructive` is a heuristic, so an exception must name the command. */
 export const allowRuleSchema: v.GenericSchema<FactRule> = v.pipe(
   factRuleSchema,
   v.check(
     ({ runs }) => runs !== 'destructive',
-    'must name a command, such as { "runs": "git push origin main" }: `destructive` is no exception',
+    'must name a command, such as { "runs": "git push origin main" }: `destructive` cannot be an exception',
   ),
 );
 
 export interface FactPolicyOptions {
-  /** Default `fact-rules`; needed when one place has two. */
+  /** Default `fact-rules`. Required if one place has two. */
   readonly id?: string | undefined;
-  /** Where the rules are written, for reasons: a file. */
+  /** The file that contains the rules, for reasons. */
   readonly source: string;
 }
 
 /**
- * The policy of a file of rules that have met `factRuleSchema`, and `allowRuleSchema`. A denial beats a question, and an exception holds
- * only for what it names. Denies every call without facts. Keeps no state.
+ * The policy of a rule file, valid against `factRuleSchema` and `allowRuleSchema`. A denial overrides a question. An exception covers
+ * only the effect that it names. Denies every call without facts. Stateless.
  */
 export function factPolicy(
   { deny = [], ask = [], allow = [] }: FactRules,
@@ -66,7 +66,7 @@ export function describeRule(rule: FactRule): readonly [key: string, value: stri
   return [key, value];
 }
 
-/** The facts of a call without what the exceptions name. What is not known stays. */
+/** The facts of a call without the excepted effects. Unclear items stay. */
 function readExceptions(rules: readonly FactRule[]): (facts: CallFacts, view: PlaceView) => CallFacts {
   const valuesOf = (key: keyof FactRule): readonly string[] => rules.flatMap(({ [key]: value }) => value ?? []);
   const uses = { reads: readPlaces('reads'), writes: readPlaces('writes'), deletes: readPlaces('deletes') };
@@ -76,7 +76,7 @@ function readExceptions(rules: readonly FactRule[]): (facts: CallFacts, view: Pl
   function readPlaces(use: 'reads' | 'writes' | 'deletes'): (place: Place, view: PlaceView) => boolean {
     const all = valuesOf(use).map((what) => ({ isOutside: what === 'outside', isMeant: meantFiles(what) }));
     return ({ path, inside, recursive }, { workspace }) => {
-      // Such a place holds more than its own path says: files behind links, or the workspace.
+      // Such a place includes more than its own path: files behind links, or the workspace.
       if (recursive !== undefined && (recursive.follows !== undefined || isWithin(workspace, path))) return false;
       return all.some(({ isOutside, isMeant }) => (isOutside ? !inside : isMeant(keyOf(path, workspace))));
     };
@@ -90,7 +90,7 @@ function readExceptions(rules: readonly FactRule[]): (facts: CallFacts, view: Pl
     runs: facts.runs.filter(
       (command) => command.environment.length > 0 || !commands.some((rule) => isAllowedBy(rule, command)),
     ),
-    // To reach a host is not yet to send to it.
+    // Reaching a host does not imply sending to it.
     hosts: facts.hosts.filter(
       ({ host, sends }) => ![...sent, ...(sends ? [] : reached)].some((pattern) => isMeantHost(pattern, host)),
     ),

@@ -18,7 +18,7 @@ test.each<{ rule: FactRule; line: string; held: string | undefined }>([
   {
     rule: { reads: 'secrets' },
     line: 'cat $x',
-    held: 'It reads files, and which files it reads is known only when it runs.',
+    held: 'It reads unknown files: the files that it reads are known only at run time.',
   },
   { rule: { reads: 'outside' }, line: 'cat /etc/passwd', held: 'It reads `/etc/passwd`.' },
   { rule: { reads: 'src/**' }, line: 'head -1 src/a.ts', held: 'It reads `src/a.ts`.' },
@@ -37,7 +37,7 @@ test.each<{ rule: FactRule; line: string; held: string | undefined }>([
 });
 
 test.each([{}, { reads: 'a', runs: 'ls' }, { runs: '-x' }, { reads: '../a' }, { sends: 'a b' }, { does: 'x' }, 'mail'])(
-  'is no rule: %j',
+  'is not a rule: %j',
   (rule) => {
     expect(v.is(factRuleSchema, rule)).toBe(false);
   },

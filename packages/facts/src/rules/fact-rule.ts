@@ -8,7 +8,7 @@ import { filePatterns, isFilePattern } from './file-patterns.ts';
 import { quote } from './findings.ts';
 import { keyOf, secretFinder } from './secrets.ts';
 
-/** Something that calls do. Exactly one key. */
+/** An effect of calls. Exactly one key. */
 export interface FactRule {
   /** `secrets`, `outside` of the workspace, or a pattern of files. */
   readonly reads?: string | undefined;
@@ -16,11 +16,11 @@ export interface FactRule {
   readonly writes?: string | undefined;
   /** `secrets`, `outside`, or a pattern of files. */
   readonly deletes?: string | undefined;
-  /** `destructive`, or a command as its words begin: `git push --force`. */
+  /** `destructive`, or the first words of a command: `git push --force`. */
   readonly runs?: string | undefined;
   /** A host, `*.example.org`, or `*`. */
   readonly reaches?: string | undefined;
-  /** A host to which data goes, written the same way. */
+  /** A host that receives data, in the same form. */
   readonly sends?: string | undefined;
 }
 
@@ -61,10 +61,10 @@ function misspelledClass(word: string): string | undefined {
   return classes.find((name) => word !== name && editDistance(word.toLowerCase(), name) <= 1);
 }
 
-/** Why a call is one of a rule, as a sentence; `undefined` when it is not, as far as its facts are clear. */
+/** Why a call matches a rule, as a sentence; `undefined` if its clear facts do not match. */
 export type FactMatcher = (facts: CallFacts, view: PlaceView) => string | undefined;
 
-/** A matcher of a rule that has met `factRuleSchema`. What depends on words that are not known counts as done. */
+/** A matcher for a rule that is valid against `factRuleSchema`. An uncertain match counts as a match. */
 export function readFactRule(rule: FactRule): FactMatcher {
   if (rule.runs !== undefined) return matchRuns(rule.runs === 'destructive' ? undefined : readCommandRule(rule.runs));
   if (rule.reaches !== undefined) return matchHosts(rule.reaches, false);
@@ -84,7 +84,7 @@ function matchRuns(rule: CommandRule | undefined): FactMatcher {
   };
 }
 
-/** Whether a pattern of a rule means a host. */
+/** True if a rule's pattern matches a host. */
 export function isMeantHost(pattern: string, name: string): boolean {
   return pattern === '*' || name === pattern || (pattern.startsWith('*.') && name.endsWith(pattern.slice(1)));
 }
@@ -96,7 +96,7 @@ function matchHosts(pattern: string, sending: boolean): FactMatcher {
   };
 }
 
-/** Which files `secrets`, `self-running` or a pattern means, by their keys. */
+/** Matches the files that `secrets`, `self-running` or a pattern names, by their keys. */
 export function meantFiles(what: string): (key: string) => boolean {
   if (what === 'secrets') return secretFinder();
   if (what === 'self-running') return (key) => runsByItself(key) !== undefined;
@@ -114,9 +114,9 @@ function matchFiles(use: 'reads' | 'writes' | 'deletes', what: string): FactMatc
       if (what === 'outside' || place.recursive === undefined || use === 'writes') continue;
       const found = findWithin(place, view, { matches: (path) => isMeant(keyOf(path, view.workspace)) });
       if (found.type === 'found') return `It ${use} ${quote(keyOf(found.path, view.workspace))} with ${shown}.`;
-      if (found.type === 'unclear') return `It ${use} ${shown}, of which not all is known.`;
+      if (found.type === 'unclear') return `It ${use} ${shown}, which is known only in part.`;
     }
     const open = facts.unclear.find((item) => item.kind === 'words' && item.use === use);
-    return open && `It ${use} files, and ${open.reason}.`;
+    return open && `It ${use} unknown files: ${open.reason}.`;
   };
 }

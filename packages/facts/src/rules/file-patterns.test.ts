@@ -33,7 +33,7 @@ test.each([
   expect(filePatterns(['never', pattern, 'no/ne']).covers(key)).toBe(covered);
 });
 
-test('`has` looks at the file alone, and no pattern means nothing', () => {
+test('`has` only looks at the file itself, and no patterns match nothing', () => {
   expect(filePatterns(['*.example']).has('x.example/.env')).toBe(false);
   expect(filePatterns(['*.example']).has('x/.env.example')).toBe(true);
   expect(filePatterns([]).covers('a')).toBe(false);
@@ -54,13 +54,13 @@ test.each([
   'a*b*c*d*e',
   '**/a/**/b',
   '{a,b}{a,b}{a,b}{a,b}',
-])('%j is no pattern', (pattern) => {
+])('%j is not a pattern', (pattern) => {
   expect(isFilePattern(pattern)).toBe(false);
 });
 
-test('a pattern cannot take for ever', () => {
+test('a pattern matches in bounded time', () => {
   const slow = filePatterns(['*a*a*b', '**/*a*a*b/c', '**/{a*,b*}*/{a*,*b}/c']);
-  // The longest name and the longest paths that the filesystem takes.
+  // The longest name and paths that the filesystem supports.
   const deep = `${'aax/'.repeat(1_000)}d`;
   for (const key of ['a'.repeat(255), deep, `${'a'.repeat(250)}/`.repeat(16)]) expect(slow.covers(key)).toBe(false);
 });

@@ -2,27 +2,27 @@ import { foldPath } from '@holdfast/core';
 import picomatch from 'picomatch/posix.js';
 
 const maxLength = 500;
-// What a pattern may hold, so that no name can make the matching slow: it backtracks.
+// Limits of a pattern, so that no name can make matching slow: the matcher backtracks.
 const maxStarsInName = 3;
 const maxGlobstars = 1;
 const maxBraces = 3;
 
-/** Tells which files a list of patterns means: keys as the filesystem resolves them. */
+/** Matches files against a list of patterns, by the keys that the filesystem resolves. */
 export interface FilePatterns {
-  /** The file itself, or a folder that it lies in. */
+  /** Matches the file itself, or a folder that contains it. */
   covers(key: string): boolean;
-  /** The file itself. */
+  /** Matches only the file itself. */
   has(key: string): boolean;
 }
 
-/** Whether `filePatterns` can take it. */
+/** True if `filePatterns` accepts it. */
 export function isFilePattern(pattern: string): boolean {
   return compile(foldPath(pattern)) !== undefined;
 }
 
 /**
- * Patterns of `*`, `?`, `**`, `[a-z]` and `{a,b}`, in any letter case. One without `/` is for names in any folder, one with it
- * starts at the root. Those that `isFilePattern` refuses must not be among them.
+ * Patterns of `*`, `?`, `**`, `[a-z]` and `{a,b}`, case-insensitive. One without `/` matches names in any folder, one with it
+ * starts at the root. Every pattern must pass `isFilePattern`.
  */
 export function filePatterns(patterns: readonly string[]): FilePatterns {
   const compiled = patterns.flatMap((pattern) => compile(foldPath(pattern)) ?? []);
@@ -45,35 +45,35 @@ const matching = { dot: true, nonegate: true, noextglob: true, strictBrackets: t
 
 interface Compiled {
   readonly source: string;
-  /** It is for the last name of a path. */
+  /** Matches the last name of a path. */
   readonly anywhere: boolean;
 }
 
 function compile(pattern: string): Compiled | undefined {
-  // What lies in a folder is covered with it.
+  // A folder covers its contents.
   const literal = readPattern(pattern.replace(/(?<=[^/])\/\*\*\/*$/u, ''));
   if (literal === undefined) return undefined;
   try {
     return { source: picomatch.makeRe(literal, matching).source, anywhere: !literal.includes('/') };
   } catch {
-    // A bracket that is not closed: the caller says so of the pattern.
+    // An unclosed bracket: the caller reports the pattern.
     return undefined;
   }
 }
 
-/** As the matcher takes it; `undefined` for what is no pattern, or could take for ever. */
+/** The pattern in the matcher's syntax; `undefined` if it is invalid or could take too long. */
 function readPattern(pattern: string): string | undefined {
   const names = pattern.split('/').filter((name) => name !== '' && name !== '.');
   if (names.length === 0 || names.includes('..') || pattern.length > maxLength) return undefined;
   if (/[\\\p{Cc}]/u.test(pattern) || !pattern.isWellFormed()) return undefined;
   if (count(pattern, /\*\*/gu) > maxGlobstars || count(pattern, /\{/gu) > maxBraces) return undefined;
   if (names.some((name) => count(name, /\*+/gu) > maxStarsInName)) return undefined;
-  // Regular expression syntax would pass through the matcher; here it is text.
+  // The matcher would pass regular expression syntax through; here it is text.
   return names.join('/').replaceAll(/[()+|^$!@]/gu, '\\$&');
 }
 
 function toExpression(compiled: readonly Compiled[]): RegExp {
-  // What matches nothing, where there are none.
+  // Without patterns, match nothing.
   return new RegExp(compiled.map(({ source }) => source).join('|') || '(?!)');
 }
 
@@ -81,7 +81,7 @@ function count(text: string, what: RegExp): number {
   return (text.match(what) ?? []).length;
 }
 
-/** Also without the streams of NTFS (`name::$DATA`), and what stands around a name without being seen. */
+/** Also without NTFS streams (`name::$DATA`) and invisible characters around a name. */
 function foldKey(key: string): string {
   return foldPath(key)
     .split('/')

@@ -1,18 +1,18 @@
 import { allow, ask, type Decision, type Deny, deny } from '@holdfast/core';
 import { toPrintable } from '@holdfast/core/internal';
 
-/** What speaks against a call. */
+/** An objection to a call. */
 export interface Finding {
   readonly answer: 'ask' | 'deny';
   /** A sentence. */
   readonly reason: string;
-  /** `false`: only a yes to this very call answers it. */
+  /** `false`: only an approval of this exact call lifts it. */
   readonly grantable?: false;
 }
 
 const maxReasons = 5;
 
-/** The strictest of what was found, with the reasons for just that. */
+/** The strictest finding, with the reasons for it. */
 export function decide(findings: readonly Finding[]): Decision {
   if (findings.length === 0) return allow;
   const denied = findings.filter(({ answer }) => answer === 'deny');
@@ -25,14 +25,14 @@ export function decide(findings: readonly Finding[]): Decision {
     : ask(text, { grantable: telling.every(({ grantable }) => grantable !== false) });
 }
 
-/** The answer of a policy over facts where the host makes none. */
+/** The decision of a policy over facts if the host provides none. */
 export function denyWithoutFacts(policy: string): Deny {
   return deny(
-    `\`${policy}\` judges what a call does, and this host makes no facts of its calls. Whoever runs this passes \`facts: createFacts({ describers: [shellFacts(), fileFacts(), fetchFacts()], view })\` of \`@holdfast/facts\`.`,
+    `\`${policy}\` needs the facts of a call, but this host provides none. Pass \`facts: createFacts({ describers: [shellFacts(), fileFacts(), fetchFacts()], view })\` of \`@holdfast/facts\`.`,
   );
 }
 
-/** What a model wrote, for a reason: one line in backticks, not too long. */
+/** Quotes model text for a reason: one short line in backticks. */
 export function quote(text: string): string {
   const line = toPrintable(text.toWellFormed()).replaceAll('`', "'");
   return line.length > 120

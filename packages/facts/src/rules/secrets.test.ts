@@ -21,11 +21,11 @@ test.each([
   ...['.env.example', 'a/.env.local.sample', 'id_rsa.pub', 'secrets.ts', 'environment.ts', 'src/keys.ts', '.gitignore'],
   ...['package.json', 'config.json', 'docs/env.md', '.git/HEAD', '.git/modules/a/HEAD', 'terraform.tfvars.example'],
   ...['config/settings.json', 'src/history.ts', '.aws/config', 'tsconfig.json', 'main.tf', 'service.json'],
-])('%s is none', (path) => {
+])('%s is not secret', (path) => {
   expect(isSecret(path)).toBe(false);
 });
 
-test('what the host calls a secret is one, also where it looks like an example', () => {
+test('a file that the host names is secret, even if it looks like an example', () => {
   expect(secretFinder({ secrets: ['*.example'] })('a.example')).toBe(true);
 });
 

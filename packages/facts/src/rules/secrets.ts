@@ -1,35 +1,35 @@
 import { isWithin } from '../places/path.ts';
 import { type FilePatterns, filePatterns } from './file-patterns.ts';
 
-/** Which files are secret. */
+/** The host's own secret files. */
 export interface SecretPatterns {
-  /** Patterns of secret files, beside the known ones. Default: none. */
+  /** Patterns of secret files, in addition to the known ones. Default: none. */
   readonly secrets?: readonly string[] | undefined;
-  /** Patterns of files that are no secrets, whatever else says so. Default: none. */
+  /** Patterns of files that are not secret. They override all others. Default: none. */
   readonly notSecret?: readonly string[] | undefined;
 }
 
-// Compiled once, on first use: each policy about secrets needs them.
+// Compiled once, on first use: every policy about secrets needs them.
 let builtIn: { readonly known: FilePatterns; readonly examples: FilePatterns } | undefined;
 
-/** Whether a file is secret, by its path in the workspace, or its absolute path without the first `/`. */
+/** True if a file is secret. Takes its path in the workspace, or its absolute path without the first `/`. */
 export function secretFinder({ secrets = [], notSecret = [] }: SecretPatterns = {}): (key: string) => boolean {
   builtIn ??= { known: filePatterns(knownSecrets), examples: filePatterns(knownExamples) };
   const { known, examples } = builtIn;
   const added = filePatterns(secrets);
   const open = filePatterns(notSecret);
-  // A folder by the name of an example opens nothing: what is in it goes by its own name.
+  // A folder with an example's name exempts nothing: files in it are judged by their own names.
   return (key) => ((known.covers(key) && !examples.has(key)) || added.covers(key)) && !open.covers(key);
 }
 
-/** The path in the workspace, or for a file outside of it the absolute path without the first `/`: what patterns are about. */
+/** The key that patterns match: the path in the workspace, or the absolute path without the first `/` for a file outside it. */
 export function keyOf(path: string, workspace: string): string {
   const isInside = path !== workspace && isWithin(path, workspace);
   return isInside ? path.slice(workspace === '/' ? 1 : workspace.length + 1) : path.slice(1);
 }
 
 /**
- * Where secrets usually are. Sources: for keys and certificates their usual endings; for the rest the manual of each tool, which says
+ * Common locations of secrets. Sources: for keys and certificates their usual extensions; for the rest the manual of each tool, which says
  * where it keeps its credentials.
  */
 const knownSecrets: readonly string[] = [
@@ -52,13 +52,13 @@ const knownSecrets: readonly string[] = [
   ...['**/.config/gh/hosts.yml'],
   // Databases and web servers.
   ...['.pgpass', '.my.cnf', '.mylogin.cnf', '.htpasswd', 'secrets.{json,yml,yaml,toml}'],
-  // What was typed, passwords among it.
+  // Histories of typed input, which may include passwords.
   ...['.{bash,zsh,psql,mysql,python}_history', '.node_repl_history'],
-  // The system: passwords, and what processes were started with.
+  // The system: passwords, and the environments of processes.
   ...['**/etc/{shadow,gshadow}*', '**/etc/sudoers', 'proc/*/{environ,mem,cmdline}'],
 ];
 
-/** What looks like one of these and is there to be read. */
+/** Exceptions: public files with similar names. */
 const knownExamples: readonly string[] = [
   ...['*.example', '*.sample', '*.template', '*.dist', '*.pub'],
   ...['example.env', 'sample.env', 'template.env'],

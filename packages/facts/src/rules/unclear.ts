@@ -4,16 +4,16 @@ import { type Finding, quote } from './findings.ts';
 type Answer = 'allow' | 'ask' | 'deny';
 
 export interface UnclearRules {
-  /** What the policy guards. */
+  /** The effects that the policy guards. */
   readonly about: 'files' | 'commands' | 'hosts';
   readonly unclear: 'ask' | 'deny';
-  /** What is answered to code of the workspace, such as a test runner. */
+  /** The decision for code of the workspace, such as a test runner. */
   readonly project: Answer;
-  /** Whether a file of which the name ends like that may be one that is guarded. Default: any may. */
+  /** True if a file whose name ends like that may be guarded. Default: always. */
   readonly mayEnd?: (ends: string) => boolean;
 }
 
-/** What of a call is not known and could matter. */
+/** The unclear parts of a call that could matter. */
 export function judgeUnclear(facts: CallFacts, tool: Tool, rules: UnclearRules): readonly Finding[] {
   return facts.unclear.flatMap((item) => {
     const answer = answerTo(item, rules, tool);
@@ -26,9 +26,9 @@ function answerTo({ kind, use, ends }: Unclear, rules: UnclearRules, tool: Tool)
   const { about, unclear, mayEnd } = rules;
   if (kind === 'project') return rules.project;
   if (kind === 'download') return 'deny';
-  // A tool that touches nothing outside, by its own word: the session sees what it does.
+  // A tool that declares no outside effects: the session sees what it does.
   if (kind === 'tool' && tool.effects !== 'external') return 'allow';
-  // A link may lead to a file that is guarded.
+  // A link may lead to a guarded file.
   if (kind === 'link') return about === 'files' && unclear === 'deny' ? 'deny' : 'allow';
   if (kind !== 'words' || use === undefined) return unclear;
   const isOther = use === 'reads' && ends !== undefined && mayEnd?.(ends) === false;

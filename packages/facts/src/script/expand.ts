@@ -15,12 +15,12 @@ import type { ShellState } from './state.ts';
 import { findUnclear } from './unclear-syntax.ts';
 import { changesPrograms } from './variables.ts';
 
-/** What an expansion asks of the script that it stands in. */
+/** The callbacks of an expansion into its script. */
 export interface ExpansionHost {
   readonly places: Places;
   readonly limits: GlobLimits;
   readonly home: string | undefined;
-  /** Reads a substitution, and says what it prints if that is known. */
+  /** Walks a substitution, and returns its output if known. */
   substitute(script: ParsedScript, state: ShellState): string | undefined;
   unclear(kind: 'syntax' | 'program' | 'words' | 'environment' | 'limit', reason: string): void;
 }
@@ -28,7 +28,7 @@ export interface ExpansionHost {
 /** How braces are read: as `bash` does, as `sh` does, or both. */
 export type Braces = 'expanded' | 'kept' | 'both';
 
-/** The words that one word of a script becomes: braces, `~`, variables, substitutions and patterns. */
+/** Expands one word of a script into words: braces, `~`, variables, substitutions and patterns. */
 export function expandWord(
   word: Word,
   state: ShellState,
@@ -49,7 +49,7 @@ export function expandWord(
   return braces === 'both' ? [...expanded, ...kept] : expanded;
 }
 
-/** One word where the shell neither splits nor looks for files: the value of a variable, a here-string. */
+/** One word that the shell neither splits nor globs: the value of a variable, a here-string. */
 export function expandValue(word: Word, state: ShellState, host: ExpansionHost): Field {
   const pieces = collect(word, state, host, true);
   const [only] = pieces;
@@ -64,11 +64,11 @@ export function expandValue(word: Word, state: ShellState, host: ExpansionHost):
 
 interface Piece {
   readonly text: string;
-  /** Its characters are only themselves. */
+  /** Its characters are literal. */
   readonly quoted: boolean;
   /** The shell splits it at spaces. */
   readonly splits: boolean;
-  /** What is not known. */
+  /** Unknown text. */
   readonly field?: Field;
 }
 
@@ -102,7 +102,7 @@ function expandParts(word: Word, state: ShellState, host: ExpansionHost): readon
 }
 
 interface Building {
-  /** With a backslash before characters that are only themselves. */
+  /** Escapes literal characters with a backslash. */
   pattern: string;
   text: string;
   splits: boolean;
@@ -143,7 +143,7 @@ function expandPattern(
     return [{ text: begins, known: false, splits: true, ends: text.slice(text.search(/[^*?\]]*$/)) }];
   }
   host.limits.names -= found.length;
-  // Without a match the pattern stays, for `bash` and `sh`.
+  // `bash` and `sh` keep a pattern without a match.
   const start = pattern.startsWith('./') ? './' : '';
   return (found.length === 0 ? [text] : found.map((name) => start + name)).map((name) => ({
     ...known(name),
@@ -260,12 +260,12 @@ function substituted({ script }: CommandExpansionPart, { host, state }: Collecti
   return text === undefined ? unknownWord : known(text);
 }
 
-/** Substitutions within an expansion run as well. */
+/** Substitutions within an expansion also run. */
 function visitInner(node: SyntaxNode, collecting: Collecting): void {
   forEachChild(node, (child) => visitNode(child, collecting.state, collecting.host));
 }
 
-/** Reads the substitutions that stand anywhere in a piece of syntax. */
+/** Walks all substitutions within a node. */
 export function visitNode(node: SyntaxNode, state: ShellState, host: ExpansionHost): void {
   const problem = findUnclear(node);
   if (problem !== undefined) host.unclear('syntax', problem);

@@ -4,12 +4,12 @@ import { Places } from '../places/places.ts';
 import { type Field, show } from './field.ts';
 
 const maxItems = 500;
-// Streams of the process itself, and what holds nothing.
+// Streams of the process itself, and empty devices.
 const noFile = /^\/dev\/(?:null|zero|full|u?random|std(?:in|out|err)|tty|fd\/\d+|ptmx)$|^\/proc\/self\/fd\/\d+$/;
 
 export type Use = 'reads' | 'writes' | 'deletes';
 
-/** Collects the facts of one call. What it collects is bounded, and each item is there once. */
+/** Collects the facts of one call: bounded, without duplicates. */
 export class FactsBuilder {
   readonly places: Places;
   readonly view: PlaceView;
@@ -60,7 +60,7 @@ export class FactsBuilder {
     this.#repeats = before;
   }
 
-  /** What happens to a file, by an absolute path. */
+  /** Adds a use of a file, by absolute path. */
   touch(use: Use, path: string, recursive?: Recursion): Place | undefined {
     const absolute = isPlainPath(path) ? path : joinPath('/', path);
     if (/^\/(?:dev|proc)\//.test(absolute) && noFile.test(absolute)) return undefined;
@@ -82,7 +82,7 @@ export class FactsBuilder {
       )
     )
       this.unclear({ kind: 'words', use, reason: `what \`${show(path)}\` is was changed before by the call itself` });
-    // A pattern that matches it makes an option of it.
+    // A pattern that matches this name turns it into an option.
     if (use === 'writes' && nameOf(absolute).startsWith('-'))
       this.unclear({ kind: 'words', reason: `the name \`${show(path)}\` is an option for other programs` });
     if (this.view.disk === undefined) this.unclear({ kind: 'link', reason: 'links were not followed' });
@@ -97,7 +97,7 @@ export class FactsBuilder {
     else found.set(key, place);
   }
 
-  /** What happens to the files that a word of a command names, from each of the folders where it may run. */
+  /** Adds a use of the files that a word names, for each folder where the command may run. */
   use(use: Use, field: Field, folders: readonly string[] | undefined, recursive?: Recursion): void {
     const { text, known, tree, ends } = field;
     if (tree !== undefined) {
@@ -105,18 +105,18 @@ export class FactsBuilder {
       return;
     }
     if (!known) {
-      const reason = `which files it ${use} is known only when it runs`;
+      const reason = `the files that it ${use} are known only at run time`;
       this.unclear({ kind: 'words', use, reason, begins: text, ...(ends === undefined ? {} : { ends }) });
       return;
     }
     if (text === '') return;
     if (text.startsWith('/')) this.touch(use, text, recursive);
     else if (folders === undefined) {
-      this.unclear({ kind: 'words', use, reason: `the folder of \`${show(text)}\` is not known`, ends: text });
+      this.unclear({ kind: 'words', use, reason: `the folder of \`${show(text)}\` is unknown`, ends: text });
     } else for (const folder of folders) this.touch(use, `${folder}/${text}`, recursive);
   }
 
-  /** Whether the call itself writes the file, before it comes here. */
+  /** True if the call itself wrote the file earlier. */
   wrote(path: string): boolean {
     if (this.#files.writes.has(path)) return true;
     return [...this.#files.writes.values()].some(
@@ -138,7 +138,7 @@ export class FactsBuilder {
 
   unclear(unclear: Unclear): void {
     if (this.#unclear.size >= maxItems) {
-      // Whatever else there is, the reader is told that there is more.
+      // Always report that the list is incomplete.
       this.#unclear.set('limit', { kind: 'limit', reason: 'more is unclear than can be listed' });
       return;
     }

@@ -6,17 +6,17 @@ const maxFolders = 4;
 const managed =
   /^(?:_|REPLY|OPT\w+|MAPFILE|BASH\w*|COMP\w*|COPROC\w*|DIRSTACK|E?UID|PPID|EPOCH\w+|FUNCNAME|GROUPS|HIST\w+|HOST\w+|LINENO|LINES|COLUMNS|(?:OLD)?PWD|OSTYPE|MACHTYPE|PIPESTATUS|S?RANDOM|READLINE\w+|SECONDS|SHLVL)$/;
 
-/** What a script has set so far, as far as it is known. */
+/** The known state of a script so far. */
 export class ShellState {
   /** Only what was set once, on every way here, has a value that is known. */
   readonly variables: Map<string, Field>;
-  /** Where it may be; `undefined`: not known. */
+  /** Possible working folders; `undefined`: unknown. */
   folders: readonly string[] | undefined;
-  /** Of `set`. */
+  /** Options of `set`. */
   options: { readonly pipefail: boolean; readonly errexit: boolean } = { pipefail: false, errexit: false };
-  /** Names of functions that are there for sure. */
+  /** Names of functions that certainly exist. */
   defined: ReadonlySet<string> = new Set();
-  /** It may have ended before it came here, with success. */
+  /** The script may have ended successfully before this point. */
   mayHaveEnded = false;
 
   constructor(folders: readonly string[] | undefined, variables: ReadonlyMap<string, Field> = new Map()) {
@@ -47,7 +47,7 @@ export class ShellState {
     this.variables.set(name, this.variables.has(name) || managed.test(name) ? unknownWord : value);
   }
 
-  /** The state is this one, or the other. */
+  /** Merges two possible states. */
   join(other: ShellState): void {
     for (const [name, value] of this.variables) {
       if (value !== other.variables.get(name)) this.variables.set(name, unknownWord);

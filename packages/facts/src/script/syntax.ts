@@ -1,6 +1,6 @@
 import { forEachChild, type Redirection, type Statement, type SyntaxNode } from 'unbash';
 
-/** Names that a piece of a script sets, as far as it is written there; `cd` is none. */
+/** Names that a node visibly sets; not the folder that `cd` sets. */
 export function assignedIn(node: SyntaxNode): readonly string[] {
   const names: string[] = [];
   const visit = (child: SyntaxNode): void => {

@@ -4,50 +4,50 @@ import type { FactsBuilder } from './facts-builder.ts';
 import type { Field } from './field.ts';
 import type { ShellState } from './state.ts';
 
-/** What a command reads from the one before it. */
+/** The input of a command. */
 export interface Input {
   /** All of it, when it stands in the script. */
   readonly text?: string;
-  /** The names of files that it consists of, when it is known that it does. */
+  /** The file names in it, if it is known to be a list of files. */
   readonly names?: readonly Field[];
   /** Something is piped or redirected into the command. */
   readonly given: boolean;
-  /** Some of it was downloaded. */
+  /** Part of it was downloaded. */
   readonly fetched: boolean;
 }
 
-/** Code that a command reads and that is not known. */
+/** Reports unknown code that a command reads. */
 export function unclearCode(runner: Pick<Runner, 'unclear'>, { fetched }: Input, reason: string): void {
-  if (fetched) runner.unclear('download', 'it runs what was downloaded');
+  if (fetched) runner.unclear('download', 'it runs downloaded code');
   else runner.unclear('code', reason);
 }
 
 export const noInput: Input = { given: false, fetched: false };
 
-/** What stands around a command. */
+/** The context of a command. */
 export interface Surroundings {
   readonly depth: number;
-  /** Positions of the commands that have succeeded before. */
+  /** Positions of commands that must have succeeded before. */
   readonly after: readonly number[];
   readonly background: boolean;
-  /** Its failure is looked at, so that `set -e` does not end the script. */
+  /** Its failure is tested, so `set -e` does not end the script. */
   readonly tested: boolean;
   readonly input: Input;
-  /** The command itself is a program, whatever functions and aliases have its name. */
+  /** The command is a program, even if functions or aliases share its name. */
   readonly external?: boolean;
 }
 
-/** What is known of a part of a script after it was read. */
+/** The result of walking a part of a script. */
 export interface Result {
-  /** Positions of the commands whose success its own success proves. */
+  /** Positions of the commands whose success is implied by its own. */
   readonly decides: readonly number[];
-  /** What it prints, as far as it is known. */
+  /** Its output, if known. */
   readonly output: Input;
 }
 
 export const nothing: Result = { decides: [], output: noInput };
 
-/** A command that is being read: its words, and where it stands. */
+/** A command under analysis: its words and its context. */
 export interface Call {
   /** Its name, folded: `git` for `/usr/bin/git`. */
   readonly program: string;
@@ -58,18 +58,18 @@ export interface Call {
   readonly position: number;
 }
 
-/** What a program's reading may ask for: facts are added, and what it runs is read as well. */
+/** The interface of a program handler: it adds facts, and analyzes nested commands. */
 export interface Runner {
   readonly facts: FactsBuilder;
   readonly places: Places;
   readonly home: string | undefined;
   /** A script for a shell. */
   runText(text: string, state: ShellState, around: Surroundings): Result;
-  /** A command of words. */
+  /** A command given as words. */
   runWords(words: readonly Field[], state: ShellState, around: Surroundings, environment?: readonly string[]): Result;
   checkVariable(name: string, value: Field): void;
   unclear(kind: Unclear['kind'], reason: string): void;
 }
 
-/** Says what one program does with its words. `undefined`: no more than was added. */
+/** Adds the effects of one program. `undefined`: no further result. */
 export type Handler = (call: Call, runner: Runner) => Result | undefined;

@@ -1,18 +1,18 @@
 import type { ParameterExpansionPart, SyntaxNode, TestCommand } from 'unbash';
 
-// Subscripts and arithmetic evaluate what a variable holds, commands in it, too. Numbers hold nothing. After an error, such as a
-// division by zero, `bash` leaves out the rest of the line, and goes on.
+// Subscripts and arithmetic evaluate the content of variables, including commands. Digits are safe. After an error, such as a division by
+// zero, `bash` skips the rest of the line and continues.
 const plainNumbers = /^[\s(]*(?:0|[1-9]\d{0,8})(?:\s*[-+*]\s*(?:0|[1-9]\d{0,8}))*[\s)]*$/;
 const plainIndex = /^(?:0|[1-9]\d{0,5})$/;
 
-/** How a here-document's end has to be written to be the same end for every shell. */
+/** True if every shell reads a here-document's delimiter the same way. */
 function isPlainDelimiter(text: string): boolean {
   return /^(?:\w+|'\w+'|"\w+")$/.test(text);
 }
 
 /**
- * Why it is not known what this piece of a script does: it is broken, it runs what a variable holds, or `bash` and other shells
- * read it differently, so that what is a text for the one is a command for the other.
+ * Why the effect of this node is unclear: it is broken, it runs the content of a variable, or `bash` and other shells
+ * parse it differently: text for one shell may be a command for another.
  */
 export function findUnclear(node: SyntaxNode): string | undefined {
   switch (node.type) {
@@ -44,7 +44,7 @@ export function findUnclear(node: SyntaxNode): string | undefined {
       return isPlain && node.closing !== undefined ? undefined : 'a here-document whose end is not plain';
     }
     case 'FileDescriptorVariable':
-      return 'a variable as the number of a file';
+      return 'a variable as a file descriptor';
     case 'Coproc':
       return '`coproc`';
     case 'Assignment':
@@ -81,7 +81,7 @@ function findUnclearParameter({ text, prefix, index, operation }: ParameterExpan
   }
 }
 
-// What stands between `[[` and `]]` is an operator for bash, and the end of a command for `sh`.
+// The text between `[[` and `]]` is an operator for `bash`, and the end of a command for `sh`.
 function findUnclearTest({ expression }: TestCommand): string | undefined {
   if (expression.type === 'TestUnary') {
     return /^-[a-uw-zA-QS-Z]$/.test(expression.operator) ? undefined : 'a test that evaluates';

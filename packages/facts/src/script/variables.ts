@@ -1,4 +1,4 @@
-// What a program loads, runs or asks for because a variable says so. The list follows the manuals of the programs that it names.
+// Variables that change what programs load, run or request. Source: the manuals of the programs.
 const changing: readonly RegExp[] = [
   /^(?:LD|DYLD|GCONV|GLIBC|MALLOC|LIBRARY|XDG|SSL|SSH|SUDO|DOCKER|KUBE|AWS|GOOGLE|CLOUDSDK|AZURE|VAULT|HF)_/,
   /^(?:PATH|HOME|SHELL|ENV|BASH_ENV|IFS|PS4|CDPATH|FPATH|ZDOTDIR|SHELLOPTS|BASHOPTS|GLOBIGNORE|PROMPT_COMMAND|POSIXLY_CORRECT)$/,
@@ -15,10 +15,10 @@ const changing: readonly RegExp[] = [
   /^(?:GO(?:FLAGS|PROXY|ROOT|PATH|BIN|ENV|TOOLDIR|TOOLCHAIN|PRIVATE|SUMDB|NOSUMDB)|CGO_.*|MAKE(?:FLAGS|FILES|OVERRIDES)?|CMAKE_.*_LAUNCHER)$/,
   /^(?:CURL_.*|WGETRC|NETRC|OPENSSL_.*|GNUPGHOME|GPG_.*|.*_PROXY|PSQLRC|PG.*|MYSQL.*|REDISCLI_.*)$/i,
 ];
-// Lower case names belong to whoever writes a script, but for these.
+// Lower-case names belong to the script's author, except these.
 const special =
   /^(?:path|fpath|cdpath|manpath|module_path|commands|functions|aliases|galiases|saliases|options|(?:npm|git)_.*|.*_proxy|node_options|node_path|bash_env|pythonpath|pythonstartup|pythonhome|perl5lib|perl5opt|rubylib|rubyopt|java_tool_options|jdk_java_options|comspec|pathext)$/;
-// Letters of some encodings end in what is a quote or a backslash elsewhere.
+// In some encodings, a letter ends with the byte of a quote or a backslash.
 const plainLocale = /^(?:C|POSIX|(?:C|[a-z]{2,3}_[A-Z]{2})\.utf-?8)?$/i;
 const plainValues: readonly (readonly [RegExp, RegExp])[] = [
   [/^(?:LANG|LC_ALL|LC_CTYPE)$/, plainLocale],
@@ -28,7 +28,7 @@ const plainValues: readonly (readonly [RegExp, RegExp])[] = [
   [/^(?:CC|CXX|AR|LD)$/, /^[\w+.-]+$/],
 ];
 
-/** Whether programs may do something else because this variable was set, as far as its value is known. */
+/** True if setting this variable may change what programs do. */
 export function changesPrograms(name: string, value?: string): boolean {
   const plain = plainValues.find(([names]) => names.test(name));
   if (plain !== undefined) return value === undefined || !plain[1].test(value);

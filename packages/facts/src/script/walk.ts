@@ -23,10 +23,10 @@ import type { WalkHost } from './walk-host.ts';
 const maxLength = 32_768;
 const maxDepth = 8;
 const maxNesting = 100;
-// Of a long chain the last ones: with fewer of them less is proven.
+// Only the last ones of a long chain: fewer prove less, which is safe.
 const maxProven = 32;
 
-/** Reads a text as `bash` and `sh` would. Never throws. */
+/** Analyzes a text as `bash` and `sh` would parse it. Never throws. */
 export function walkText(
   text: string,
   state: ShellState,
@@ -41,14 +41,14 @@ export function walkText(
     try {
       return new Walk(text, host).script(parse(text), state, around);
     } catch {
-      // Parts are parsed as they are visited. Nothing more is known of what the parser could not take, which is what is told.
+      // Nodes are parsed lazily. If the parser throws, only that fact is reported.
       host.unclear('syntax', 'it cannot be parsed');
     }
   }
   return nothing;
 }
 
-/** Reads a script that is already parsed: the body of a function, a substitution. */
+/** Analyzes a parsed script: the body of a function, a substitution. */
 export function walkNode(
   node: SyntaxNode,
   state: ShellState,
@@ -146,7 +146,7 @@ class Walk {
       const mayHaveEnded = state.mayHaveEnded;
       result = this.node(statement, state, { ...around, after: proven });
       fetched ||= result.output.fetched;
-      // With `set -e` the script goes on only after a success, as it does after `x || exit 1`.
+      // With `set -e` the script continues only after a success, as after `x || exit 1`.
       const goesOn = (state.options.errexit && !around.tested) || isCheck(statement);
       if (goesOn && statement.background !== true) {
         proven = [...proven, ...result.decides].slice(-maxProven);
@@ -180,7 +180,7 @@ class Walk {
       const mayHaveEnded = state.mayHaveEnded;
       const result = this.node(command, state, { ...around, tested, after: operator === '||' ? around.after : after });
       fetched ||= result.output.fetched;
-      // What stands behind `&&` or `||` may not have run.
+      // A command after `&&` or `||` may not have run.
       if (before !== undefined) state.join(before);
       if (operator !== '||') decides = mayHaveEnded ? decides : [...decides, ...result.decides];
       else if (!isFailure(command)) decides = [];
@@ -192,7 +192,7 @@ class Walk {
     let input = around.input;
     let decides: readonly number[] = [];
     const isNegated = prefixes.some(({ type }) => type === 'Negation');
-    // `time` is another program for `sh`: what it runs changes nothing then.
+    // `time` is a separate program in `sh`: its command then changes nothing here.
     const before = prefixes.some(({ type }) => type === 'Time') ? state.clone() : undefined;
     let result: Result = nothing;
     const { facts } = this.#host;
@@ -200,7 +200,7 @@ class Walk {
     const start = state.clone();
     const inputs: Input[] = [];
     for (const [index, command] of commands.entries()) {
-      // Some shells run the last part in the script itself.
+      // Some shells run the last part of a pipeline in the current process.
       const own = commands.length === 1 ? state : state.clone();
       inputs.push(input);
       result = this.node(command, own, { ...around, input, tested: around.tested || isNegated });

@@ -6,7 +6,7 @@ import { joinFolders } from '../script/state.ts';
 import { type Call, type Handler, noInput, type Result, type Runner, unclearCode } from '../script/types.ts';
 import { changesPrograms } from '../script/variables.ts';
 
-/** What belongs to the shell itself: it changes what the commands after it do. */
+/** Builtins of the shell: they affect the commands after them. */
 export const builtins: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['cd', changeFolder],
   ...['pushd', 'popd', 'chdir'].map((name) => [name, forgetFolder] as const),
@@ -38,7 +38,7 @@ function printFormat({ words, state }: Call, runner: Runner): undefined {
   else if (first?.known === false && mayBeOption(first)) runner.unclear('words', 'what `printf` gets is not known');
 }
 
-/** A name that gets a value which is not known; `bash` evaluates what stands in brackets behind it. */
+/** Assigns an unknown value to a name; `bash` evaluates a subscript after it. */
 function setVariable(name: Field | undefined, state: Call['state'], runner: Runner): void {
   if (name?.known !== true || !/^[A-Za-z_]\w*$/.test(name.text)) {
     runner.unclear('syntax', 'a variable whose name is evaluated');
@@ -48,10 +48,10 @@ function setVariable(name: Field | undefined, state: Call['state'], runner: Runn
   state.variables.set(name.text, unknownWord);
 }
 
-/** `test -v` evaluates what stands in brackets, and a word that is not known may be that. */
+/** `test -v` evaluates a subscript, and an unknown word may contain one. */
 function checkTest({ words, program }: Call, runner: Runner): undefined {
   if (words.some(({ text, known: isKnown, splits }) => /^-[vR]$/.test(text) || (!isKnown && splits))) {
-    runner.unclear('syntax', `what \`${program}\` tests is not known`);
+    runner.unclear('syntax', `cannot tell what \`${program}\` tests`);
   }
 }
 
@@ -75,7 +75,7 @@ function changeFolder({ words, state }: Call, runner: Runner): undefined {
     const behind = text.includes('..')
       ? from?.map((folder) => runner.places.resolve(`${folder}/${text}`) ?? '')
       : targets;
-    // Where it is not there, the script goes on in the folder that it was in.
+    // If the folder does not exist, the script continues in the current one.
     state.folders = joinFolders(joinFolders(targets, behind), isThere ? targets : before);
   }
 }
@@ -110,7 +110,7 @@ function declare({ words, state, program }: Call, runner: Runner): undefined {
 }
 
 function forgetWords({ words, state }: Call, runner: Runner): undefined {
-  // Functions, too.
+  // Also functions.
   state.defined = new Set();
   for (const word of words) if (!/^-[fvn]$/.test(word.text)) setVariable(word, state, runner);
 }
@@ -172,7 +172,7 @@ function evaluate({ words, state, around }: Call, runner: Runner): Result | unde
     state.join(before);
     return result;
   }
-  unclearCode(runner, around.input, 'what `eval` runs is not known');
+  unclearCode(runner, around.input, 'cannot tell what `eval` runs');
   return undefined;
 }
 

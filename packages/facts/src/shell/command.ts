@@ -14,7 +14,7 @@ export interface CommandHost extends Runner {
 
 interface Started {
   readonly words: readonly Field[];
-  /** Names of the variables that are set for it. */
+  /** Names of the variables set for it. */
   readonly environment: readonly string[];
   readonly state: ShellState;
   readonly around: Surroundings;
@@ -22,13 +22,13 @@ interface Started {
 
 const systemFolder = /^\/(?:usr\/(?:local\/)?|opt\/homebrew\/|opt\/local\/)?s?bin\/[^/]+$/;
 
-/** Adds a simple command, and what it runs. */
+/** Adds a simple command and the commands that it runs. */
 export function runCommand({ words, environment, state, around }: Started, host: CommandHost): Result {
   const [name, ...given] = words;
   const { facts } = host;
   if (name === undefined) return nothing;
   if (!name.known || name.text === '' || name.matched === true) {
-    host.unclear('program', 'the name of a command is not known before it runs');
+    host.unclear('program', 'the name of a command is known only when it runs');
     for (const word of words)
       if (word.tree !== undefined || word.matched === true) facts.use('reads', word, state.folders);
     return nothing;
@@ -66,7 +66,7 @@ function runKnown(call: Call, host: CommandHost): Result | undefined {
   const { program } = call;
   const known = findProgram(program);
   if (known === undefined) {
-    host.unclear('program', `\`${show(program)}\` is not known here`);
+    host.unclear('program', `unknown program \`${show(program)}\``);
     return applyShape(unknownProgram, call, host);
   }
   return typeof known === 'function' ? known(call, host) : applyShape(known, call, host);

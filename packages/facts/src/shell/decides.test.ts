@@ -71,7 +71,7 @@ test.each([
   const position = runs.findIndex(isCheck);
   expect(runs.filter(isCheck).some(({ decides }) => decides)).toBe(proves);
   expect(runs.some(({ program, after }) => program === 'push' && after.includes(position))).toBe(before);
-  // In a real shell the check fails: then nothing may succeed that proves it, and nothing may run that is after it.
+  // In a real shell the check fails: then no command that proves it may succeed, and no command after it may run.
   const pushed = join(bin, `pushed-${runs.length}`);
   rmSync(pushed, { force: true });
   const { status } = spawnSync('bash', ['-c', `mkdir -p src; ${line}`], {
@@ -82,7 +82,7 @@ test.each([
   if (before) expect(spawnSync('test', ['-e', pushed]).status).not.toBe(0);
 });
 
-test('what runs in the background says so, and proves nothing', () => {
+test('a background command is marked, and proves nothing', () => {
   const { runs } = describeCommand('npm test & (git status; ls) & setsid make', folder);
   expect(runs.map(({ program, background, decides }) => [program, background, decides])).toEqual([
     ['npm', true, false],

@@ -19,14 +19,14 @@ const maxSteps = 3_000;
 const maxWords = 32_768;
 const outermost: Surroundings = { depth: 0, after: [], background: false, tested: false, input: noInput };
 
-/** What a shell would do with a text, or what a program would do that is started with words. Never throws. */
+/** Describes what a shell would do with a script, or a program with its arguments. Never throws. */
 export function readShell(command: string | readonly string[], view: PlaceView): CallFacts {
   const reader = new ShellReader(view);
   const state = new ShellState([view.folder]);
   return reader.facts.build(reader.read(command, state));
 }
 
-/** Reads one script with all that it runs. */
+/** Analyzes one script and everything it runs. */
 class ShellReader implements WalkHost {
   readonly facts: FactsBuilder;
   readonly places: Places;
@@ -51,7 +51,7 @@ class ShellReader implements WalkHost {
       return decides;
     }
     if (command.join('').length > maxWords) this.unclear('limit', `it is longer than ${maxWords} characters`);
-    // Some tools join the words and hand them to a shell.
+    // Some tools join the words and pass them to a shell.
     else if (/\s/.test(command[0] ?? '')) this.unclear('syntax', 'the name of a program has spaces');
     else return this.runWords(command.map(known), state, outermost).decides;
     return [];
@@ -61,7 +61,7 @@ class ShellReader implements WalkHost {
     return walkText(text, state, { host: this, around });
   }
 
-  /** A command that is given as words, as `sudo` and `xargs` are. */
+  /** A command given as words, as by `sudo` and `xargs`. */
   runWords(
     words: readonly Field[],
     state: ShellState,
@@ -69,7 +69,7 @@ class ShellReader implements WalkHost {
     environment: readonly string[] = [],
   ): Result {
     if (around.depth > 12 || !this.step()) {
-      this.unclear('limit', 'it runs commands within commands too deep');
+      this.unclear('limit', 'its commands are nested too deep');
       return nothing;
     }
     return runCommand({ words, environment, state, around }, this);
@@ -88,7 +88,7 @@ class ShellReader implements WalkHost {
       if (around.depth > 8) this.unclear('limit', `\`${show(name)}\` calls itself`);
       else walkNode(body, state, { host: this, around: { ...around, depth: around.depth + 1 } });
     }
-    // `return` may stand before what sets something.
+    // `return` may precede an assignment.
     state.join(before);
     return true;
   }
@@ -97,7 +97,7 @@ class ShellReader implements WalkHost {
     const around = this.#around;
     const inner = { ...around, depth: around.depth + 1, tested: true, input: noInput };
     if (inner.depth > 8) {
-      this.unclear('limit', 'it has substitutions within substitutions too deep');
+      this.unclear('limit', 'its substitutions are nested too deep');
       return undefined;
     }
     const { output } = walkNode(script, state.clone(), { host: this, around: inner });
@@ -140,12 +140,12 @@ class ShellReader implements WalkHost {
           redirect.type === 'Redirect' && redirect.operator.startsWith('&>') && node.suffix.at(-1) !== redirect,
       )
     ) {
-      this.unclear('syntax', '`&>` stands before other words, which `sh` runs');
+      this.unclear('syntax', '`&>` precedes other words, which `sh` runs');
     }
     const fetched = this.#fetched || own.fetched;
     this.#around = outer.around;
     this.#fetched = outer.fetched || fetched;
-    // Where a file cannot be opened, the command does not run and changes nothing.
+    // If a file cannot be opened, the command does not run and changes nothing.
     const mayFail = node.redirects.some(opensFile);
     if (words.length === 0) {
       for (const { name, value } of values) state.assign(name, mayFail ? unknownWord : value);
@@ -154,7 +154,7 @@ class ShellReader implements WalkHost {
     const input = own.given
       ? { ...own, fetched: own.fetched || fetched }
       : { ...around.input, fetched: around.input.fetched || fetched };
-    // They hold for the command alone, but for a function and some builtins, of which shells differ.
+    // They apply only to the command; shells differ for functions and some builtins.
     const inner = values.length === 0 && !mayFail ? state : state.clone();
     inner.forget(values.map(({ name }) => name));
     const result = this.runWords(
@@ -192,7 +192,7 @@ class ShellReader implements WalkHost {
     return { name, value: append === true || index !== undefined ? unknownWord : field };
   }
 
-  /** The value of an assignment, which is not yet set. */
+  /** The value of an assignment, before it is set. */
   assign(node: Assignment, state: ShellState): { readonly name: string; readonly value: Field } {
     const { name, value } = this.#value(node, state);
     this.checkVariable(name, value);
@@ -249,7 +249,7 @@ class ShellReader implements WalkHost {
     return unknown;
   }
 
-  /** `/dev/tcp/HOST/PORT`, which `bash` opens itself. */
+  /** `/dev/tcp/HOST/PORT`: `bash` itself connects. */
   #connection(path: string, sends: boolean): boolean {
     const match = /^\/+dev\/+(tcp|udp)\/+([^/]+)\/+(\d+)/i.exec(path);
     if (match === null) return /^\/+dev\/+(?:tcp|udp)\//i.test(path);

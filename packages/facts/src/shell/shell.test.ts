@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { describeCommand, memoryDisk, shellFacts } from '../index.ts';
 import { folder } from '../test-folder.ts';
 
-/** Facts in short: `!` for what lies outside, `/**` for what is recursive, `^` where data goes. */
+/** Facts in short: `!` outside the workspace, `/**` recursive, `^` data is sent. */
 function brief({ runs, reads, writes, deletes, hosts, unclear }: CallFacts) {
   const paths = (places: CallFacts['reads']) =>
     places
@@ -116,7 +116,7 @@ test.each<{ line: string } & Partial<typeof none>>([
   else expect(facts).toEqual({ ...none, ...expected });
 });
 
-test('a recursive read says what its program skips', () => {
+test('a recursive read lists what its program skips', () => {
   const read = (line: string) => describeCommand(line, folder).reads.map(({ recursive }) => recursive);
   expect(read('rg a')).toEqual([{ skips: ['hidden', 'ignored'] }]);
   expect(read('rg --hidden a')).toEqual([{ skips: ['ignored'] }]);
@@ -128,7 +128,7 @@ test('a recursive read says what its program skips', () => {
   expect(read('find -L . -name a -exec cat {} +')).toEqual([{ skips: [], follows: 'all', only: ['a'] }]);
 });
 
-test('a command has its folder, the words that are known, and the names of what is set for it', () => {
+test('a command lists its folder, its known words, and the names of its variables', () => {
   const [cd, command] = describeCommand('cd sub && A=1 git log "$x" a', folder).runs;
   expect(cd?.folder).toBe('/w');
   expect(command).toMatchObject({
@@ -140,7 +140,7 @@ test('a command has its folder, the words that are known, and the names of what 
   });
 });
 
-test('a file that this session wrote says so when it runs, and a script among them is read', () => {
+test('running a file that this session wrote is marked, and a script is analyzed', () => {
   const disk = memoryDisk({ '/w/x.sh': 'cat .env\n', '/w/x.py': 'print(1)\n', '/w/.env': '' });
   const view: PlaceView = {
     folder: '/w',
@@ -170,7 +170,7 @@ test.each([
   { input: { command: ['cat', 'a b', '$x'] }, reads: ['/w/a b', '/w/$x'] },
   { input: { command: 'cat a', cwd: 'sub' }, reads: ['/w/sub/a'] },
   { input: { command: 'cat a', cwd: '/tmp' }, reads: ['/tmp/a'] },
-])('a shell tool is read by its arguments: $input', ({ input, reads }) => {
+])('a shell tool finds the command in its arguments: $input', ({ input, reads }) => {
   const facts = shellFacts().describe({ tool: 'bash', input }, folder);
   expect(facts?.reads.map(({ path }) => path)).toEqual(reads);
 });
@@ -182,7 +182,7 @@ test.each([{ command: 1 }, { command: [] }, {}, null, { command: 'ls', cwd: 1 }]
   },
 );
 
-test('tools are named, by a program with its words too, and others are left alone', () => {
+test('a host can name tools, also by program and arguments; others are skipped', () => {
   const facts = shellFacts({ tools: { spawn: { program: 'file', words: 'args' } } });
   expect(facts.describe({ tool: 'spawn', input: { file: 'cat', args: ['$(x)'] } }, folder)?.reads).toEqual([
     { path: '/w/$(x)', inside: true },
