@@ -131,7 +131,7 @@ test('a missing folder cannot be watched', async () => {
   const { host } = createTestHost({ directory: folder.path });
   await expect(
     watchFolder({ folder: 'plugins', strict: false, subfolders: false, json: false }, host),
-  ).rejects.toMatchObject({ code: 'usage.folder_missing' });
+  ).rejects.toMatchObject({ code: 'usage.invalid', reason: 'folder_missing' });
 });
 
 test('the program: Ctrl-C exits with 0', async () => {

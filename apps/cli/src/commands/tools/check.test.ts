@@ -36,7 +36,10 @@ test('without an argument the default folder is checked; a file is an error', as
   expect(await type()).toMatchObject({ exitCode: 0, stdout: '1 valid tool, 0 errors, 0 warnings\n' });
   const file = await type('plugins/shout.mjs');
   expect(file).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('`holdfast try` for a single file') });
-  expect(await type('')).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('usage.folder_missing') });
+  expect(await type('')).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('usage.invalid: folder_missing'),
+  });
   await using empty = await createFolder();
   expect(await runHere(['check'], { directory: empty.path })).toMatchObject({
     exitCode: 2,

@@ -222,14 +222,18 @@ test('a tool is tried with the configured isolation, unless an option is given',
 });
 
 test.each([
-  { argv: ['gone.mjs'], code: 'usage.file_missing', says: 'the path of a tool file' },
-  { argv: ['plugins'], code: 'usage.file_missing', says: 'check the whole folder with `holdfast check plugins`' },
-  { argv: ['plugins/_part.mjs'], code: 'usage.file_not_tool' },
-  { argv: ['plugins/notes.txt'], code: 'usage.file_not_tool' },
-  { argv: ['plugins/bare.mjs'], code: 'usage.input_missing' },
-  { argv: ['plugins/slug.mjs', '--allow', 'other'], code: 'usage.tool_unknown' },
-  { argv: ['plugins/slug.mjs', '--workspace', 'gone'], code: 'usage.workspace_missing' },
-  { argv: ['plugins/slug.mjs', '--workspace', 'plugins'], code: 'usage.tools_around_workspace' },
+  { argv: ['gone.mjs'], code: 'usage.invalid: file_missing', says: 'the path of a tool file' },
+  {
+    argv: ['plugins'],
+    code: 'usage.invalid: file_missing',
+    says: 'check the whole folder with `holdfast check plugins`',
+  },
+  { argv: ['plugins/_part.mjs'], code: 'usage.invalid: file_not_tool' },
+  { argv: ['plugins/notes.txt'], code: 'usage.invalid: file_not_tool' },
+  { argv: ['plugins/bare.mjs'], code: 'usage.invalid: input_missing' },
+  { argv: ['plugins/slug.mjs', '--allow', 'other'], code: 'usage.invalid: tool_unknown' },
+  { argv: ['plugins/slug.mjs', '--workspace', 'gone'], code: 'usage.invalid: workspace_missing' },
+  { argv: ['plugins/slug.mjs', '--workspace', 'plugins'], code: 'usage.invalid: tools_around_workspace' },
 ])('$argv: $code, before anything runs', async ({ argv, code, says = '' }) => {
   const part = toTool('part', 'return 1;');
   await using folder = await createFolder({
