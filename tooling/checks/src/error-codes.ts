@@ -63,10 +63,13 @@ function findReasonProblems({ sources }: Repository, rows: readonly Row[]): read
 /** A type that lists the reasons of one code; its comment names the code. */
 const reasonsType = /\/\*\* Reasons of `([^`]+)`[^*]*\*\/\s*(?:export )?type \w+ =([^;]+);/g;
 
+const reasonBesideCode = /\bcode: '([a-z_.]+)',\s*reason: '([a-z_.]+)'/g;
+
 function readReasons(text: string): readonly { readonly code: string; readonly reason: string }[] {
-  return [...text.matchAll(reasonsType)].flatMap(([, code = '', union = '']) =>
+  const typed = [...text.matchAll(reasonsType)].flatMap(([, code = '', union = '']) =>
     [...union.matchAll(/'([^']+)'/g)].map(([, reason = '']) => ({ code, reason })),
   );
+  return [...typed, ...[...text.matchAll(reasonBesideCode)].map(([, code = '', reason = '']) => ({ code, reason }))];
 }
 
 /** In a test: `{ code, reason: 'r' }` or the text `code: r`. */

@@ -137,7 +137,7 @@ test('invalid files are reported with exit code 1, unless other tools were chose
   expect(await lock(folder)).toMatchObject({
     exitCode: 1,
     stdout: expect.stringContaining('2 new'),
-    stderr: expect.stringMatching(/^\.\/plugins\/bad\.mjs:1:25 error tool\.metadata\.not_literal/),
+    stderr: expect.stringMatching(/^\.\/plugins\/bad\.mjs:1:25 error tool\.metadata\.invalid: not_literal/),
   });
   expect(await lock(folder, '--check')).toMatchObject({ exitCode: 1 });
   expect(await lock(folder, '--accept', 'plain')).toMatchObject({ exitCode: 0, stderr: '' });

@@ -167,7 +167,7 @@ test('an invalid file exits with 1 without running; other files of the folder do
   const { exitCode, stdout } = await tryFile(source, [], { files });
   expect(exitCode).toBe(1);
   expect(stdout).toMatch(
-    /^plugins\/tool\.mjs:2:\d+ error tool\.metadata\.not_literal .+\n {2}hint: .+\nThe file is invalid; nothing was called\.\n$/,
+    /^plugins\/tool\.mjs:2:\d+ error tool\.metadata\.invalid: not_literal .+\n {2}hint: .+\nThe file is invalid; nothing was called\.\n$/,
   );
   expect(globalThis).not.toHaveProperty('ran');
   expect((await tryJson(source)).printed).toMatchObject({ tool: null, calls: [], ok: false });
@@ -176,7 +176,7 @@ test('an invalid file exits with 1 without running; other files of the folder do
 
 test('warnings are printed, an undeclared tool needs approval, and an example that does not match the schema fails', async () => {
   const undeclared = toSlug().replace(' dangerous: false,', '');
-  const warning = expect.stringContaining('warning tool.dangerous.missing');
+  const warning = expect.stringContaining('warning tool.metadata.invalid: dangerous.missing');
   expect(await tryFile(undeclared, ['--allow', 'make_slug'])).toMatchObject({ exitCode: 0, stdout: warning });
   const denied = await tryFile(undeclared);
   expect(denied).toMatchObject({ exitCode: 1, stdout: warning });
