@@ -22,7 +22,7 @@ test('every marker is filled, every diagram inlined', async () => {
   const pages = (await readdir(join(docs, '.cache', 'site'), { recursive: true })).filter((path) =>
     path.endsWith('.md'),
   );
-  for (const path of pages) expect(await page(path)).not.toMatch(/<!-- generated|!\[|<style/);
+  for (const path of pages) expect(await page(path)).not.toMatch(/<!-- generated|\.\/diagrams\/|<style/);
   expect(await page('call-path.md')).toContain('<title id="call-path-title">');
 });
 

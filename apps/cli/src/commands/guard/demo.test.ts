@@ -1,9 +1,18 @@
-import { mkdir, readdir } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createFolder } from '../../testing/test-folder.ts';
 import { runMain } from '../../testing/test-program.ts';
 import { findIssues, readSchema } from '../../testing/test-schemas.ts';
+
+/** The text of the recording, which `npm run docs -- record` draws anew. */
+function drawnText(svg: string): string {
+  const [, drawn = ''] = svg.split('</style>');
+  const text = drawn.replaceAll('</text>', ' ').replaceAll(/<[^>]*>/g, '');
+  return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+}
+
+const toWords = (text: string): string => text.trim().replaceAll(/\s+/g, ' ');
 
 async function runDemo(flags: readonly string[] = [], more: Record<string, string> = {}) {
   await using folder = await createFolder({ 'home/.claude/settings.json': '{}\n', 'work/a.txt': '' });
@@ -48,6 +57,8 @@ test('a guarded agent is shown from its first call to another policy, and nothin
   expect(stdout).not.toContain('this-must-not-reach-a-model');
   // No terminal: no colors.
   expect(stdout).not.toContain('\u001B[');
+  const recording = new URL('../../../../docs/guide/recordings/demo.svg', import.meta.url);
+  expect(toWords(drawnText(await readFile(recording, 'utf8')))).toBe(toWords(stdout.split('\nWhy was')[0] ?? ''));
 }, 60_000);
 
 test('--json prints one object, which matches its schema', async () => {

@@ -149,7 +149,7 @@ test('log.unwritable: the lock cannot be created', async () => {
 describe('writers that take turns', () => {
   const note = { type: 'note' } as const;
 
-  test('a released log is open to others, and is gone on with where nobody wrote to it', async () => {
+  test('a released log is open to others, and retaken if unchanged', async () => {
     const { path, lock } = await writeLog();
     const { store } = openJsonlLog(path);
     store.release();

@@ -59,7 +59,7 @@ function nextOf(path: string): string {
   return `${path}.next`;
 }
 
-/** Whether the name leads to the open file. */
+/** True if `path` names the open file. */
 export function isSame(path: string, descriptor: number, files: LogFiles): boolean {
   const named = files.find(path);
   const open = files.status(descriptor);
