@@ -179,7 +179,7 @@ describe('rounds', () => {
     }
     const reason = `${'x'.repeat(999)}${emoji}`;
     const { error } = await compile(texts(JSON.stringify({ status: 'error', error: reason })));
-    expect(error?.data).toEqual({ reason: 'x'.repeat(999) });
+    expect(error?.data).toEqual({ explanation: 'x'.repeat(999) });
   });
 
   test.each([
