@@ -16,6 +16,7 @@ export const names: readonly string[] = [
   'modules',
   'facts',
   'guard',
+  'mcp',
   'local',
   'import',
   'size',

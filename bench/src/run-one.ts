@@ -6,6 +6,7 @@ import { measureImport } from './import.ts';
 import { measureInstall } from './install.ts';
 import { measureLoader } from './loader/measure.ts';
 import { measureLocal } from './local/measure.ts';
+import { measureMcp } from './mcp.ts';
 import { measureModules } from './modules/measure.ts';
 import { measureOrchestrator } from './orchestrator/measure.ts';
 import { measurePolicies } from './policies/measure.ts';
@@ -18,6 +19,7 @@ const alone = new Map<string, () => Promise<Report>>([
   ...partMeasures,
   ['facts', measureFacts],
   ['guard', measureGuard],
+  ['mcp', measureMcp],
   ['render', measureRender],
   ['import', measureImport],
   ['size', measureSize],

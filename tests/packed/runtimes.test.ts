@@ -48,10 +48,11 @@ async function runInBareWorker(code: string): Promise<unknown> {
 
 test('the program is about every package that has to run anywhere', async () => {
   const libraries = (await readPackages(inject('tarballs'))).filter(({ manifest }) => manifest.exports !== undefined);
-  // These need Node.js: tool files, and a model in a file with what runs it.
+  // These need Node.js: tool files, a model in a file with what runs it, and servers in processes.
   const forNode = [
     '@holdfast/loader',
     '@holdfast/loader-python',
+    '@holdfast/mcp',
     '@holdfast/adapter-llama-cpp',
     '@holdfast/model-tiny',
   ];

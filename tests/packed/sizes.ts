@@ -84,7 +84,7 @@ export function parseBudgets(text: string): ReadonlyMap<string, number> {
   return new Map([...rows].map(([, entry = '', bytes]) => [entry, Number(bytes)]));
 }
 
-const tolerance = 1.05;
+export const tolerance: number = 1.05;
 
 /** What is over its budget, has none, or has one and is gone. */
 export function findSizeProblems(sizes: readonly Size[], budgets: ReadonlyMap<string, number>): readonly string[] {

@@ -118,7 +118,7 @@ test.each([
 const groups = {
   'Run:': ['run', 'resume'],
   'Answer:': ['pending', 'approve', 'deny', 'resolve', 'grants'],
-  'Guard:': ['guard', 'demo'],
+  'Guard:': ['guard', 'demo', 'mcp', 'serve'],
   'Look:': ['show', 'why', 'replay', 'verify', 'trace'],
   'Tools:': ['list', 'check', 'try', 'new', 'lock'],
   'Plan:': ['plan'],

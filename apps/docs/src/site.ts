@@ -58,6 +58,11 @@ export const guideMenu: DefaultTheme.SidebarItem[] = [
         ['Recovery', '/recovery'],
         ['Redaction', '/redaction'],
       ]),
+      topic('MCP', [
+        ['Use an MCP server', '/mcp-servers'],
+        ['Offer tools over MCP', '/mcp-serve'],
+        ['Govern an MCP server', '/mcp-wrap'],
+      ]),
       topic('Plans and modules', [
         ['Plans', '/plans'],
         ['Planning', '/planning'],

@@ -200,6 +200,7 @@ test.each([
   { code: 'schema.invalid', make: () => compileSchema({} as Schema) },
   { code: 'schema.invalid', make: () => compileSchema(undefined as unknown as Schema) },
   { code: 'schema.invalid', make: () => compileSchema('string' as unknown as Schema) },
+  { code: 'schema.invalid', make: () => jsonSchema({ default: () => 1 }) },
   { code: 'schema.async', make: () => compileSchema(v.pipeAsync(v.string()) as unknown as Schema) },
   {
     code: 'schema.async',

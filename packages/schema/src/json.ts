@@ -17,8 +17,12 @@ const drafts: ReadonlyMap<string, SchemaDraft> = new Map([
   ['https://json-schema.org/draft/2020-12/schema', '2020-12'],
 ]);
 
-/** Wraps a plain JSON Schema, with the code that checks values against it, so that it can stand where a schema library's schema can. */
-export function jsonSchema<Value = unknown>(schema: JsonObject): JsonSchemaDefinition<Value> {
+/**
+ * Wraps a plain JSON Schema, with the code that checks values against it, so that it can stand where a schema library's schema can.
+ *
+ * @throws HoldfastError `schema.invalid` if `schema` holds something that is not JSON, such as a function.
+ */
+export function jsonSchema<Value = unknown>(schema: Readonly<Record<string, unknown>>): JsonSchemaDefinition<Value> {
   return new PlainSchema<Value>(schema);
 }
 
@@ -26,13 +30,22 @@ class PlainSchema<Value> implements JsonSchemaDefinition<Value> {
   readonly type = 'json-schema';
   readonly schema: JsonObject;
 
-  constructor(schema: JsonObject) {
-    this.schema = deepFreeze(structuredClone(schema));
+  constructor(schema: Readonly<Record<string, unknown>>) {
+    this.schema = copySchema(schema);
     Object.freeze(this);
   }
 
   compile(): CompiledSchema<Value> {
     return compileJsonSchema<Value>(this);
+  }
+}
+
+// Schema libraries type the JSON Schema that they make as an object of unknown values.
+function copySchema(schema: Readonly<Record<string, unknown>>): JsonObject {
+  try {
+    return deepFreeze(structuredClone(schema) as JsonObject);
+  } catch (cause) {
+    throw new HoldfastError('schema.invalid', 'A JSON Schema must consist of JSON values.', { cause });
   }
 }
 

@@ -12,6 +12,7 @@ const nodeSubpaths: ReadonlyMap<string, readonly string[]> = new Map([
   ['@holdfast/pack-network', ['./node']],
   ['@holdfast/loader', ['.', './language']],
   ['@holdfast/loader-python', ['.']],
+  ['@holdfast/mcp', ['.']],
   ['@holdfast/adapter-llama-cpp', ['.']],
 ]);
 

@@ -68,6 +68,13 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
         'see a guarded agent at work in a temporary folder, without a key or network',
         () => import('./guard/demo.ts'),
       ),
+      command(
+        'mcp',
+        '',
+        'put policies in front of an MCP server: `mcp wrap`, `mcp import`, `mcp restore`, `mcp pin`',
+        () => import('./mcp/mcp.ts'),
+      ),
+      command('serve', '[options]', 'serve your tools to MCP clients: `serve --mcp`', () => import('./mcp/serve.ts')),
     ],
   },
   {

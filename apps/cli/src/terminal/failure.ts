@@ -55,6 +55,7 @@ export type UsageReason =
   | 'prompt_foreign'
   | 'prompt_missing'
   | 'prompt_unclear'
+  | 'protocol_missing'
   | 'provider_missing'
   | 'provider_unusable'
   | 'record_unknown'
@@ -65,6 +66,7 @@ export type UsageReason =
   | 'run_foreign'
   | 'script_unreadable'
   | 'session_ambiguous'
+  | 'session_invalid'
   | 'session_unknown'
   | 'threads_invalid'
   | 'tools_missing'
@@ -73,6 +75,7 @@ export type UsageReason =
   | 'url_invalid'
   | 'value_invalid'
   | 'value_unexpected'
+  | 'version_missing'
   | 'workspace_missing';
 
 /** A wrong usage: `usage.invalid` with a reason; such errors exit with 2. */

@@ -28,12 +28,16 @@ const names =
 const shape: Shape = {
   options:
     'o:write output:write out:write outfile:write out-file:write outdir:write out-dir:write outDir:write output-file:write output-dir:write dest:write ' +
-    'destination:write log-file:write target-dir:write r:load require:load import:load loader:load C:folder directory:folder rcfile:load',
+    'destination:write log-file:write target-dir:write r:load require:load import:load loader:load rcfile:load',
   operands: 'maybe*',
   project: true,
   sends: 'publish deploy release upload push',
 };
 
+// For others `-C` has no value, or a file.
+const takesFolder: ReadonlySet<string> = new Set(['ninja', 'meson', 'rake', 'prek']);
+const folderShape: Shape = { ...shape, options: `${shape.options} C:folder directory:folder` };
+
 export const toolPrograms: readonly (readonly [string, Shape])[] = names
   .split(' ')
-  .map((name) => [name, shape] as const);
+  .map((name) => [name, takesFolder.has(name) ? folderShape : shape] as const);

@@ -26,7 +26,6 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
   setsid: { background: true },
   taskset: { operands: 1 },
   exec: { options: 'a:text' },
-  builtin: {},
   busybox: {},
   toybox: {},
   sudo: {
@@ -67,7 +66,7 @@ function runWrapped(
   const given = readArguments(call.words, options, { stops: true });
   const { words, around } = call;
   // What is another process changes nothing of the shell.
-  let state = /^(?:command|builtin|exec)$/.test(call.program) ? call.state : call.state.forProcess();
+  let state = /^(?:command|exec)$/.test(call.program) ? call.state : call.state.forProcess();
   for (const { role, value, name } of given.options) {
     if (role === 'folder' && value !== undefined) state = inFolder({ ...call, state }, value);
     else if (value !== undefined) applyRole(role, value, { call, runner, recursion: undefined, name });
@@ -97,6 +96,14 @@ function runWrapped(
   const within = { ...around, background, external: true, depth: around.depth + 1 };
   const result = runner.runWords(inner, state, within, environment);
   return wrapper.hides === true || background !== around.background ? { ...result, decides: [] } : result;
+}
+
+/** For `sh` there is no such command. */
+function runBuiltin({ words, state, around }: Call, runner: Runner): Result {
+  const before = state.clone();
+  const { output } = runner.runWords(words, state, { ...around, external: true, depth: around.depth + 1 });
+  state.join(before);
+  return { decides: [], output };
 }
 
 function runXargs(call: Call, runner: Runner): Result | undefined {
@@ -197,6 +204,7 @@ function runReported(call: Call, runner: Runner): Result | undefined {
 
 export const wrapperPrograms: readonly (readonly [string, Handler])[] = [
   ...Object.entries(wrappers).map(([name, wrapper]) => [name, wrapperHandler(name, wrapper)] as const),
+  ['builtin', runBuiltin],
   ['xargs', runXargs],
   ['watch', runWatch],
   ['parallel', runParallel],

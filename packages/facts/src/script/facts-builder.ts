@@ -20,8 +20,11 @@ export class FactsBuilder {
     writes: new Map<string, Place>(),
     deletes: new Map<string, Place>(),
   };
-  /** What commands filled with what other places hold, links among it. */
-  readonly #filled: { readonly path: string; readonly by: number }[] = [];
+  /** What commands filled with what other places hold, links among it: when, and which one. */
+  readonly #filled: { readonly path: string; readonly at: number; readonly by: number }[] = [];
+  #started = 0;
+  #current = -1;
+  #repeats = false;
   #isFull = false;
   readonly #hosts = new Map<string, Host>();
   readonly #unclear = new Map<string, Unclear>();
@@ -33,9 +36,28 @@ export class FactsBuilder {
 
   /** The position of the command. */
   run(command: Command): number {
-    if (this.runs.length === maxItems) this.tooMany('commands');
-    else this.runs.push(command);
-    return this.runs.length - 1;
+    this.#started += 1;
+    const found = this.#repeats ? this.runs.findIndex((one) => textOf(one) === textOf(command)) : -1;
+    if (found !== -1) this.#current = found;
+    else {
+      if (this.runs.length === maxItems) this.tooMany('commands');
+      else this.runs.push(command);
+      this.#current = this.runs.length - 1;
+    }
+    return this.#current;
+  }
+
+  /** Grows with what commands put on the disk, which others of a loop or a pipeline may find there. */
+  get changes(): number {
+    return this.#files.writes.size + this.#filled.length;
+  }
+
+  /** Reads commands once more that may run after others that stand behind them; each is listed once. */
+  repeat(read: () => void): void {
+    const before = this.#repeats;
+    this.#repeats = true;
+    read();
+    this.#repeats = before;
   }
 
   /** What happens to a file, by an absolute path. */
@@ -51,8 +73,14 @@ export class FactsBuilder {
       this.unclear({ kind: 'words', use, reason: `\`${show(path)}\` leads through too many links, or is too long` });
       return undefined;
     }
-    if (use === 'writes' && recursive !== undefined) this.#filled.push({ path: place.path, by: this.runs.length });
-    else if (this.#filled.some(({ path: folder, by }) => by < this.runs.length && isWithin(place.path, folder)))
+    if (use === 'writes' && recursive !== undefined) {
+      this.#filled.push({ path: place.path, at: this.#started, by: this.#current });
+    } else if (
+      this.#filled.some(
+        ({ path: folder, at, by }) =>
+          at < this.#started && !(this.#repeats && by === this.#current) && isWithin(place.path, folder),
+      )
+    )
       this.unclear({ kind: 'words', use, reason: `what \`${show(path)}\` is was changed before by the call itself` });
     // A pattern that matches it makes an option of it.
     if (use === 'writes' && nameOf(absolute).startsWith('-'))
@@ -137,4 +165,8 @@ export class FactsBuilder {
       unclear: [...this.#unclear.values()],
     };
   }
+}
+
+function textOf({ program, arguments: words, folder }: Command): string {
+  return JSON.stringify([program, words, folder]);
 }

@@ -1,7 +1,9 @@
 import type { ParameterExpansionPart, SyntaxNode, TestCommand } from 'unbash';
 
-// Subscripts and arithmetic evaluate what a variable holds, commands in it, too. Digits hold nothing.
-const plainNumbers = /^[\d\s+*/%()-]*$/;
+// Subscripts and arithmetic evaluate what a variable holds, commands in it, too. Numbers hold nothing. After an error, such as a
+// division by zero, `bash` leaves out the rest of the line, and goes on.
+const plainNumbers = /^[\s(]*(?:0|[1-9]\d{0,8})(?:\s*[-+*]\s*(?:0|[1-9]\d{0,8}))*[\s)]*$/;
+const plainIndex = /^(?:0|[1-9]\d{0,5})$/;
 
 /** How a here-document's end has to be written to be the same end for every shell. */
 function isPlainDelimiter(text: string): boolean {
@@ -46,7 +48,7 @@ export function findUnclear(node: SyntaxNode): string | undefined {
     case 'Coproc':
       return '`coproc`';
     case 'Assignment':
-      return node.index === undefined || /^\d+$/.test(node.index.text) ? undefined : 'arithmetic with variables';
+      return node.index === undefined || plainIndex.test(node.index.text) ? undefined : 'arithmetic with variables';
     default:
       return undefined;
   }
@@ -54,7 +56,9 @@ export function findUnclear(node: SyntaxNode): string | undefined {
 
 function findUnclearParameter({ text, prefix, index, operation }: ParameterExpansionPart) {
   if (prefix === '!') return 'a variable that names another';
-  if (index !== undefined && !/^(?:\d+|[@*])$/.test(index.text)) return 'arithmetic with variables';
+  if (index !== undefined && !/^[@*]$/.test(index.text) && !plainIndex.test(index.text))
+    return 'arithmetic with variables';
+  if (prefix === '#' && operation !== undefined) return 'an expansion that is an error';
   // Shells differ in how they read quotes within braces.
   if (/['"\\`{}]/.test(text.slice(2, -1))) return 'quotes or braces within an expansion';
   switch (operation?.type) {
@@ -65,8 +69,8 @@ function findUnclearParameter({ text, prefix, index, operation }: ParameterExpan
     case 'CaseModification':
       return undefined;
     case 'Slice': {
-      const numbers = [operation.offset.text, operation.length?.text ?? ''];
-      return numbers.every((number) => plainNumbers.test(number)) ? undefined : 'arithmetic with variables';
+      const numbers = [operation.offset.text, operation.length?.text ?? '0'];
+      return numbers.every((number) => plainIndex.test(number)) ? undefined : 'arithmetic with variables';
     }
     case 'Transform':
     case 'Names':

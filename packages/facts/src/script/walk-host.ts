@@ -1,10 +1,14 @@
 import type { Command, Function as FunctionNode, Redirected } from 'unbash';
 import type { ExpansionHost } from './expand.ts';
+import type { FactsBuilder } from './facts-builder.ts';
 import type { ShellState } from './state.ts';
 import type { Input, Result, Surroundings } from './types.ts';
 
 /** What the walk asks for beyond structure. */
 export interface WalkHost extends ExpansionHost {
+  readonly facts: FactsBuilder;
+  /** Reads again what runs beside the rest of the script. */
+  readonly beside: (() => void)[];
   readonly functions: Map<string, FunctionNode['body'][]>;
   /** Whether a command has a meaning without a function by that name. */
   isProgram(name: string): boolean;

@@ -1,31 +1,28 @@
 import {
   type AndOr,
   type Case,
-  type For,
   type Function as FunctionNode,
   type If,
   type ParsedScript,
   type Pipeline,
   parse,
   type Script,
-  type Select,
   type Statement,
   type SyntaxNode,
-  type While,
 } from 'unbash';
-import { expandValue, expandWord, visitNode } from './expand.ts';
-import { type Field, joinFields, show, unknownWord } from './field.ts';
+import { continuesOddly } from './continued-lines.ts';
+import { expandValue, visitNode } from './expand.ts';
+import { show } from './field.ts';
+import { walkFor, walkWhile } from './loops.ts';
 import { joinFolders, type ShellState } from './state.ts';
 import { assignedIn, isCheck, isFailure, opensFile } from './syntax.ts';
-import { nothing, type Result, type Surroundings } from './types.ts';
+import { type Input, nothing, type Result, type Surroundings } from './types.ts';
 import { findUnclear } from './unclear-syntax.ts';
-import { changesPrograms } from './variables.ts';
 import type { WalkHost } from './walk-host.ts';
 
 const maxLength = 32_768;
 const maxDepth = 8;
 const maxNesting = 100;
-const maxRounds = 64;
 // Of a long chain the last ones: with fewer of them less is proven.
 const maxProven = 32;
 
@@ -37,8 +34,9 @@ export function walkText(
 ): Result {
   if (text.length > maxLength) host.unclear('limit', `it is longer than ${maxLength} characters`);
   else if (around.depth > maxDepth) host.unclear('limit', 'it runs scripts within scripts too deep');
-  else if (/[^\P{Cc}\n\t]/u.test(text) || !text.isWellFormed()) host.unclear('syntax', 'it holds control characters');
-  else if (/\S\\\n\S/.test(text)) host.unclear('syntax', 'a word goes on in the next line');
+  else if (/[^\P{Cc}\n\t]|[^\S \n\t]/u.test(text) || !text.isWellFormed())
+    host.unclear('syntax', 'it holds control characters or odd blanks');
+  else if (continuesOddly(text)) host.unclear('syntax', 'a word goes on in the next line');
   else {
     try {
       return new Walk(text, host).script(parse(text), state, around);
@@ -122,10 +120,10 @@ class Walk {
       case 'If':
         return this.#if(node, state, around);
       case 'While':
-        return this.#while(node, state, around);
+        return walkWhile(node, state, { walk: this, host: this.#host, around });
       case 'For':
       case 'Select':
-        return this.#for(node, state, around);
+        return walkFor(node, state, { walk: this, host: this.#host, around });
       case 'Case':
         return this.#case(node, state, around);
       case 'Coproc':
@@ -164,7 +162,9 @@ class Walk {
   }
 
   #inBackground(node: SyntaxNode, state: ShellState, around: Surroundings): Result {
-    this.node(node, state.clone(), { ...around, background: true });
+    const beside = (): Result => this.node(node, state.clone(), { ...around, background: true });
+    beside();
+    this.#host.beside.push(beside);
     return nothing;
   }
 
@@ -195,9 +195,14 @@ class Walk {
     // `time` is another program for `sh`: what it runs changes nothing then.
     const before = prefixes.some(({ type }) => type === 'Time') ? state.clone() : undefined;
     let result: Result = nothing;
+    const { facts } = this.#host;
+    const { changes } = facts;
+    const start = state.clone();
+    const inputs: Input[] = [];
     for (const [index, command] of commands.entries()) {
       // Some shells run the last part in the script itself.
       const own = commands.length === 1 ? state : state.clone();
+      inputs.push(input);
       result = this.node(command, own, { ...around, input, tested: around.tested || isNegated });
       if (own !== state) {
         state.forget(assignedIn(command));
@@ -210,6 +215,12 @@ class Walk {
       if (operators[index] === '|&') input = { given: true, fetched };
     }
     if (before !== undefined) state.join(before);
+    // They run at the same time.
+    if (commands.length > 1 && facts.changes > changes)
+      facts.repeat(() => {
+        for (const [index, command] of commands.entries())
+          this.node(command, start.clone(), { ...around, input: inputs[index] ?? input });
+      });
     return { decides: isNegated ? [] : decides, output: input };
   }
 
@@ -238,50 +249,6 @@ class Walk {
     }
     if (node.else !== undefined) this.node(node.else, state, around);
     for (const end of ends) state.join(end);
-    return nothing;
-  }
-
-  #while({ clause, body }: While, state: ShellState, around: Surroundings): Result {
-    const names = [...assignedIn(clause), ...assignedIn(body)];
-    state.forget(names);
-    const before = state.clone();
-    const folders = state.folders;
-    for (let round = 0; round < 2; round += 1) {
-      this.node(clause, state, { ...around, tested: true });
-      this.node(body, state, around);
-      if (folders?.join() === state.folders?.join()) break;
-      // The second time from wherever the ones before ended.
-      state.folders = undefined;
-    }
-    state.join(before);
-    state.forget(names);
-    return nothing;
-  }
-
-  #for(node: For | Select, state: ShellState, around: Surroundings): Result {
-    const name = node.name.value;
-    if (changesPrograms(name)) this.#host.unclear('environment', `\`${name}\` is set`);
-    const words = node.wordlist?.flatMap((word) => expandWord(word, state, this.#host));
-    const values: readonly Field[] = node.type === 'For' ? (words ?? [unknownWord]) : [unknownWord];
-    const before = state.clone();
-    const isLong = values.length > maxRounds;
-    // Where what one round sets is seen by the next one.
-    state.forget(assignedIn(node.body));
-    const rounds: readonly Field[] = isLong ? [joinFields(values)] : values;
-    for (const value of rounds) {
-      state.variables.set(name, { ...value, splits: false });
-      const { folders } = state;
-      this.node(node.body, state, around);
-      if (isLong && folders?.join() !== state.folders?.join()) {
-        state.folders = undefined;
-        this.node(node.body, state, around);
-      }
-      // `continue` may stand before a `cd`.
-      state.folders = joinFolders(folders, state.folders);
-    }
-    // Each of the values may be the last one, where `break` ends the loop.
-    state.join(before);
-    state.forget([name]);
     return nothing;
   }
 

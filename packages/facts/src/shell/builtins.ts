@@ -88,9 +88,11 @@ function declare({ words, state, program }: Call, runner: Runner): undefined {
   if (words.every(({ text }) => text.startsWith('-')) && program !== 'local') {
     runner.unclear('words', `\`${program}\` prints the environment`);
   }
+  // Where it is set again, `bash` leaves out the rest of the line, and goes on.
+  if (program === 'readonly') runner.unclear('words', 'which commands run after what `readonly` forbids is not known');
   for (const { text, known: isKnown, splits } of words) {
     // Others evaluate, name another variable, or change what is set later.
-    if (isKnown && /^-[xrgp]+$/.test(text)) continue;
+    if (isKnown && /^-[xgp]+$/.test(text)) continue;
     const [, name, value] = /^([A-Za-z_]\w*)(?:=(.*))?$/s.exec(text) ?? [];
     if (name === undefined || (splits && !isKnown) || value?.startsWith('(') === true) {
       runner.unclear('words', `what \`${program}\` declares is not known`);
@@ -163,7 +165,12 @@ function setOptions({ words, state, program }: Call, runner: Runner): undefined 
 function evaluate({ words, state, around }: Call, runner: Runner): Result | undefined {
   const given = words[0]?.text === '--' ? words.slice(1) : words;
   if (given.every(({ known: isKnown }) => isKnown)) {
-    return runner.runText(given.map(({ text }) => text).join(' '), state, { ...around, depth: around.depth + 1 });
+    const before = state.clone();
+    const text = given.map((field) => field.text).join(' ');
+    const result = runner.runText(text, state, { ...around, depth: around.depth + 1 });
+    // Of a text that a shell cannot parse nothing runs, and the script goes on.
+    state.join(before);
+    return result;
   }
   unclearCode(runner, around.input, 'what `eval` runs is not known');
   return undefined;
@@ -199,7 +206,6 @@ function end({ words, state }: Call): Result {
 
 function changeShell({ words, program }: Call, runner: Runner): undefined {
   const isHarmless =
-    program === 'shopt' &&
-    words.every(({ text }) => /^-[sup]$|^(?:nullglob|failglob|inherit_errexit|lastpipe)$/.test(text));
+    program === 'shopt' && words.every(({ text }) => /^-[sup]$|^(?:inherit_errexit|lastpipe)$/.test(text));
   if (!isHarmless && words.length > 0) runner.unclear('environment', `\`${show(program)}\` changes what commands do`);
 }

@@ -32,6 +32,7 @@ class ShellReader implements WalkHost {
   readonly places: Places;
   readonly home: string | undefined;
   readonly limits: GlobLimits = { names: 3_000 };
+  readonly beside: (() => void)[] = [];
   readonly functions: Map<string, FunctionNode['body'][]> = new Map();
   #steps = 0;
   #around: Surroundings = outermost;
@@ -43,7 +44,12 @@ class ShellReader implements WalkHost {
   }
 
   read(command: string | readonly string[], state: ShellState): readonly number[] {
-    if (typeof command === 'string') return this.runText(command, state, outermost).decides;
+    if (typeof command === 'string') {
+      const { decides } = this.runText(command, state, outermost);
+      // More may be added meanwhile, which is what was there before.
+      for (const read of [...this.beside]) this.facts.repeat(read);
+      return decides;
+    }
     if (command.join('').length > maxWords) this.unclear('limit', `it is longer than ${maxWords} characters`);
     // Some tools join the words and hand them to a shell.
     else if (/\s/.test(command[0] ?? '')) this.unclear('syntax', 'the name of a program has spaces');

@@ -1,0 +1,56 @@
+import { chmod, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { HoldfastError } from '@holdfast/core';
+import { readText, writeText } from '../../guard/files.ts';
+import { requirePerson } from '../../guard/person.ts';
+import { resolveLinks } from '../../guard/place.ts';
+import { type EditedSettings, unwrapServers, wrapServers } from '../../mcp/settings.ts';
+import { type ExitCode, usageError } from '../../terminal/failure.ts';
+import type { Host } from '../../terminal/host.ts';
+import { printLines } from '../../terminal/print.ts';
+import { toPrintable } from '../../terminal/text.ts';
+
+export interface ImportOptions {
+  readonly file: string;
+  /** The words that start this program. */
+  readonly program: readonly string[];
+  /** Takes the words out again. */
+  readonly restore: boolean;
+}
+
+/**
+ * Puts `mcp wrap` in front of every server that a client's settings start, or takes it out again.
+ *
+ * @throws HoldfastError `usage.invalid` (`file_missing`), `mcp.settings.invalid`, `guard.person_required`, `guard.settings.*`.
+ */
+export async function importSettings({ file, program, restore }: ImportOptions, host: Host): Promise<ExitCode> {
+  if (restore) requirePerson('take a guard away', host);
+  const path = resolveLinks(resolve(host.directory, file));
+  const before = await readText(path);
+  if (before === undefined) throw usageError('file_missing', `There is no file \`${file}\`.`);
+  const { text, entries } = edit(before, { program, restore, path });
+  if (text !== before) {
+    const { mode } = await stat(path);
+    await writeText(path, text);
+    await chmod(path, mode);
+  }
+  const changed = restore ? 'restored' : 'wrapped';
+  const states = { changed, unchanged: `not ${changed}: nothing to do`, remote: 'left alone: not a program' } as const;
+  const lines = entries.map(({ name, state }) => `${toPrintable(name)}: ${states[state]}`);
+  printLines(host, lines.length === 0 ? [`No servers in ${toPrintable(path)}.`] : lines);
+  return 0;
+}
+
+function edit(
+  text: string,
+  { program, restore, path }: Omit<ImportOptions, 'file'> & { path: string },
+): EditedSettings {
+  try {
+    return restore ? unwrapServers(text) : wrapServers(text, program);
+  } catch (cause) {
+    throw new HoldfastError('mcp.settings.invalid', `\`${path}\` is not JSON with comments: it is left as it was.`, {
+      data: { path },
+      cause,
+    });
+  }
+}

@@ -1,0 +1,80 @@
+import type { Command } from 'commander';
+import type { CommandContext } from '../../flags/command.ts';
+import { readSeconds } from '../../flags/values.ts';
+
+const help = `
+Examples:
+  $ holdfast mcp wrap -- npx -y @modelcontextprotocol/server-filesystem .
+  $ holdfast mcp import .mcp.json                 wrap every server that it starts; \`restore\` takes it back
+  $ holdfast mcp pin -- npx -y @modelcontextprotocol/server-filesystem@2026.8.31 .           show what the server offers
+  $ holdfast mcp pin --accept -- npx -y @modelcontextprotocol/server-filesystem@2026.8.31 .  and pin it
+  $ holdfast mcp wrap --name github --session work -- docker run -i ghcr.io/github/github-mcp-server
+
+Write such a command into a client's configuration in place of the server's own, as \`import\` does. The client sees the same tools and results; each call
+is judged by what it does and is in a log of yours (\`holdfast pending\`, \`approve\`, \`show\`, \`why\`). A call that needs approval asks you
+in the client, or, where it cannot ask, waits for \`holdfast approve\` and is then refused.
+
+A pinned server is held to what you have seen: a tool that was changed or added leaves the list, and its calls are refused.
+
+Needs the package @holdfast/mcp.`;
+
+interface WrapFlags {
+  readonly name: string;
+  readonly session?: string;
+  readonly wait: number;
+  readonly trustAnnotations?: boolean;
+}
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  command.addHelpText('after', help);
+  command
+    .command('wrap')
+    .description('stand between an MCP client and a server')
+    .argument('<command>', 'the program of the server, after `--`')
+    .argument('[args...]', 'its arguments')
+    .option('--name <name>', 'name of the server in the log and in policies', 'server')
+    .option('--session <name>', 'one session for every client that says this name (default: one a client process)')
+    .option('--wait <seconds>', 'how long a call waits for a person where the client cannot ask', readSeconds, 30)
+    .option('--trust-annotations', "believe the server's hints about which tools only read")
+    .action(async (program: string, args: readonly string[], { trustAnnotations, wait, name, session }: WrapFlags) => {
+      const { wrapServer } = await import('./wrap.ts');
+      const options = {
+        command: program,
+        args,
+        name,
+        session,
+        waitMs: wait * 1_000,
+        trustAnnotations: trustAnnotations === true,
+      };
+      end(await wrapServer(options, host));
+    });
+  command
+    .command('pin')
+    .description('show how a server differs from what you have seen of it, and accept that')
+    .argument('<command>', 'the program of the server, after `--`')
+    .argument('[args...]', 'its arguments')
+    .option('--name <name>', 'name of the server, as for `wrap`', 'server')
+    .option('--accept', 'pin the server as it is now')
+    .action(async (program: string, args: readonly string[], { name, accept }: PinFlags) => {
+      const { pinServer } = await import('./pin.ts');
+      end(await pinServer({ name, command: program, args }, { accept: accept === true }, host));
+    });
+  const edit = (name: 'import' | 'restore', description: string): void => {
+    command
+      .command(name)
+      .description(description)
+      .argument('<file>', 'settings of a client, such as .mcp.json or ~/.claude.json')
+      .action(async (file: string) => {
+        const { importSettings } = await import('./import.ts');
+        const program = [process.execPath, ...process.execArgv, process.argv[1] ?? ''];
+        end(await importSettings({ file, program, restore: name === 'restore' }, host));
+      });
+  };
+  edit('import', "write `mcp wrap` in front of every server in a client's settings");
+  edit('restore', 'take it out again, to the byte');
+}
+
+interface PinFlags {
+  readonly name: string;
+  readonly accept?: boolean;
+}

@@ -1,0 +1,255 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Tool } from '@holdfast/core';
+import { executeToolCall } from '@holdfast/executor';
+import { type Elicit, type McpTools, mcpTools } from '@holdfast/mcp';
+import { createSession } from '@holdfast/session';
+import { readLog } from '@holdfast/session/jsonl';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createFolder } from '../../testing/test-folder.ts';
+import { createTestHost } from '../../testing/test-host.ts';
+import { runHere } from '../../testing/test-program.ts';
+import { answerCalls } from '../answer/answer-calls.ts';
+
+const program = fileURLToPath(new URL('../../main.ts', import.meta.url));
+const server = fileURLToPath(new URL('../../../../../packages/mcp/src/test-stdio-server.ts', import.meta.url));
+const node = [process.execPath, '--conditions=holdfast-source'] as const;
+
+interface World {
+  readonly path: string;
+  readonly environment: Record<string, string>;
+  readonly log: string;
+  /** The events of the server: `started PID`, `call NAME PID`, `ended PID`. */
+  notes(): readonly string[];
+  words(...flags: readonly string[]): readonly string[];
+}
+
+async function createWorld(): Promise<World> {
+  const folder = await createFolder({ '.env': 'KEY=CANARY-7431\n', 'a.txt': 'hi\n', '.git/HEAD': '' });
+  onTestFinished(() => folder[Symbol.asyncDispose]());
+  const { path } = folder;
+  const notes = join(path, 'notes.txt');
+  const home = join(path, 'own');
+  const log = join(home, 'guard', '.holdfast', 'sessions', 'mcp-test.jsonl');
+  return {
+    path,
+    log,
+    environment: { HOME: path, HOLDFAST_HOME: home, HOLDFAST_TEST: 'given' },
+    notes: () => (existsSync(notes) ? readFileSync(notes, 'utf8').split('\n') : []),
+    words: (...flags) => [program, 'mcp', 'wrap', '--session', 'test', ...flags, '--', ...node, server, notes],
+  };
+}
+
+async function connect(
+  { path, environment, words }: World,
+  { flags = [], elicit, era = 'legacy' }: { flags?: readonly string[]; elicit?: Elicit; era?: 'legacy' | 'auto' } = {},
+): Promise<McpTools> {
+  const imported = await mcpTools({
+    name: 'test',
+    command: node[0],
+    args: [...node.slice(1), ...words(...flags)],
+    cwd: path,
+    env: { ...environment, NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '' },
+    stderr: 'ignore',
+    era,
+    dangerous: false,
+    ...(elicit === undefined ? {} : { elicit }),
+  });
+  onTestFinished(() => imported.close());
+  return imported;
+}
+
+function call(imported: McpTools, name: string, input: object = {}) {
+  const tools: readonly Tool[] = imported.tools;
+  return executeToolCall({ name: `test_${name}`, arguments: input }, { tools, session: createSession() });
+}
+
+async function answer({ path, environment }: World, type: 'approve' | 'deny', callId: string): Promise<void> {
+  const { host } = createTestHost({ directory: path, environment, terminals: ['stdin', 'stdout'] });
+  const options = { id: 'mcp-test', calls: [callId], by: 'anna', digest: undefined, workspace: '.', json: true };
+  expect(await answerCalls({ ...options, answer: { type } }, host)).toBe(0);
+}
+
+const waitingCall = async ({ log }: World): Promise<string> => {
+  let found: string | undefined;
+  await vi.waitFor(
+    () => {
+      const { records } = readLog(log);
+      const [asked] = records.filter(({ type }) => type === 'approval-request');
+      found = (asked?.['pending'] as { callId?: string } | undefined)?.callId;
+      expect(found).toBeDefined();
+    },
+    { timeout: 20_000, interval: 100 },
+  );
+  return found ?? '';
+};
+
+const pidsOf = (world: World): readonly number[] =>
+  world.notes().flatMap((line) => (line.startsWith('started') ? [Number(line.split(' ')[1])] : []));
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('a wrapped server', { timeout: 60_000 }, () => {
+  test.each(['legacy', 'auto'] as const)(
+    'has its own names, and its calls are judged and recorded (%s)',
+    async (era) => {
+      const world = await createWorld();
+      const imported = await connect(world, { era });
+      expect(imported.server.info.name).toBe('test-stdio-server');
+      expect(imported.tools.map(({ name }) => name)).toEqual([
+        'test_echo',
+        'test_environment',
+        'test_die',
+        'test_read_file',
+      ]);
+      expect(existsSync(world.log)).toBe(false);
+      expect(await call(imported, 'read_file', { path: 'a.txt' })).toMatchObject({
+        kind: 'ok',
+        text: '{"path":"a.txt"}',
+      });
+      const denied = await call(imported, 'read_file', { path: join(world.path, '.env') });
+      expect(denied).toMatchObject({ kind: 'failed', text: expect.stringContaining('holds secrets') });
+      expect(world.notes().filter((line) => line.startsWith('call'))).toHaveLength(1);
+      const ends = readLog(world.log).records.filter(({ type }) => type === 'tool-call-end');
+      expect(ends.map(({ name }) => name)).toEqual(['server_read_file', 'server_read_file']);
+    },
+  );
+
+  test('asks the user of a client that can ask', async () => {
+    const world = await createWorld();
+    const asked: string[] = [];
+    const elicit: Elicit = ({ message }) => {
+      asked.push(message);
+      return { action: 'accept', content: { approve: true } };
+    };
+    const imported = await connect(world, { elicit });
+    expect(await call(imported, 'environment')).toMatchObject({ kind: 'ok', text: 'given' });
+    expect(asked).toEqual([expect.stringContaining('server_environment')]);
+  });
+
+  test('waits for a person in another process where its client cannot ask', async () => {
+    const world = await createWorld();
+    const imported = await connect(world, { flags: ['--wait', '40'] });
+    const calling = call(imported, 'echo', { text: 'a' });
+    await answer(world, 'approve', await waitingCall(world));
+    expect(await calling).toMatchObject({ kind: 'ok', text: '{"text":"a"}' });
+  });
+
+  test('refuses after the wait, and runs the call when it is made again after a yes', async () => {
+    const world = await createWorld();
+    const imported = await connect(world, { flags: ['--wait', '0.1'] });
+    const refused = await call(imported, 'echo', { text: 'a' });
+    expect(refused).toMatchObject({ kind: 'failed', text: expect.stringContaining('a person has to approve') });
+    const callId = await waitingCall(world);
+    await vi.waitFor(() => answer(world, 'approve', callId), { timeout: 10_000, interval: 300 });
+    expect(await call(imported, 'echo', { text: 'b' })).toMatchObject({ kind: 'failed' });
+    expect(await call(imported, 'echo', { text: 'a' })).toMatchObject({ kind: 'ok', text: '{"text":"a"}' });
+  });
+
+  test('a call whose server ends in it is in doubt, and the next one starts the server again', async () => {
+    const world = await createWorld();
+    const elicit: Elicit = () => ({ action: 'accept', content: { approve: true } });
+    const imported = await connect(world, { elicit });
+    const doubt = await call(imported, 'die');
+    expect(doubt).toMatchObject({ kind: 'failed', text: expect.stringContaining('It is not known whether') });
+    expect(await call(imported, 'read_file', { path: 'a.txt' })).toMatchObject({ kind: 'ok' });
+  });
+
+  test('a pinned server is held to what a person has seen', async () => {
+    const world = await createWorld();
+    const { path, environment, notes } = world;
+    const command = world.words().slice(world.words().indexOf('--'));
+    const terminals = ['stdin'] as const;
+    const pinned = await runHere(['mcp', 'pin', '--accept', ...command], { directory: path, environment, terminals });
+    expect(pinned).toMatchObject({ exitCode: 0 });
+    const folder = join(path, 'own', 'guard', 'mcp');
+    const [name = ''] = readdirSync(folder);
+    const file = JSON.parse(readFileSync(join(folder, name), 'utf8')) as { pins: { tools: Record<string, string> } };
+    file.pins.tools['read_file'] = '0'.repeat(64);
+    writeFileSync(join(folder, name), JSON.stringify(file));
+    const imported = await connect(world);
+    expect(imported.tools.map(({ name: tool }) => tool)).toEqual(['test_echo', 'test_environment', 'test_die']);
+    expect(notes().filter((line) => line.startsWith('call'))).toEqual([]);
+  });
+
+  test('ends with its client, and its server with it', async () => {
+    const world = await createWorld();
+    const child = start(world);
+    const { client } = talk(child);
+    await client('server/discover', {});
+    expect(pidsOf(world).filter(isAlive)).not.toEqual([]);
+    child.stdin.end();
+    const [code] = await once(child, 'close');
+    expect(code).toBe(0);
+    expect(pidsOf(world).filter(isAlive)).toEqual([]);
+  });
+
+  test('a question outlives the death of the proxy: another one goes on from the log', async () => {
+    const world = await createWorld();
+    const params = { name: 'echo', arguments: { text: 'a' } };
+    const first = start(world);
+    const asked = await talk(first).client('tools/call', params);
+    expect(asked).toMatchObject({ result: { resultType: 'input_required' } });
+    first.kill('SIGKILL');
+    await once(first, 'close');
+
+    const second = start(world);
+    const { client } = talk(second);
+    const { requestState } = asked['result'] as Record<string, unknown>;
+    const inputResponses = { approval: { action: 'accept', content: { approve: true } } };
+    const retry = { ...params, requestState, inputResponses };
+    expect(await client('tools/call', retry)).toMatchObject({ result: { content: [{ text: '{"text":"a"}' }] } });
+    expect(await client('tools/call', retry)).toMatchObject({ error: { code: -32_602 } });
+    expect(world.notes().filter((line) => line.startsWith('call'))).toHaveLength(1);
+    second.stdin.end();
+    await once(second, 'close');
+  });
+});
+
+function start({ path, environment, words }: World): ChildProcessWithoutNullStreams {
+  const env = { ...process.env, ...environment };
+  const child = spawn(node[0], [...node.slice(1), ...words()], { cwd: path, env });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return child;
+}
+
+/** A client of 2026, by hand. */
+function talk({ stdin, stdout }: ChildProcessWithoutNullStreams): {
+  client(method: string, params: object): Promise<Record<string, unknown>>;
+} {
+  let rest = '';
+  let id = 0;
+  const waiting = new Map<unknown, (message: Record<string, unknown>) => void>();
+  stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    const lines = `${rest}${chunk}`.split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      const message = JSON.parse(line) as Record<string, unknown>;
+      waiting.get(message['id'])?.(message);
+    }
+  });
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'hand', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } },
+  };
+  return {
+    client(method, params) {
+      id += 1;
+      const sent = { jsonrpc: '2.0', id, method, params: { ...params, _meta } };
+      const answered = new Promise<Record<string, unknown>>((resolve) => waiting.set(sent.id, resolve));
+      stdin.write(`${JSON.stringify(sent)}\n`);
+      return answered;
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync } from 'node:fs';
+import { createFacts, mcpFacts } from '@holdfast/facts';
+import { nodeDisk } from '@holdfast/facts/node';
+import type { McpEvent, McpTools } from '@holdfast/mcp';
+import { codingPolicies } from '../../guard/coding.ts';
+import { findWorkFolder, guardFolder, homeFolder, resolveLinks } from '../../guard/place.ts';
+import { readGuardRules } from '../../guard/rules.ts';
+import { identifyClient } from '../../mcp/client-process.ts';
+import { loadMcp } from '../../mcp/load.ts';
+import { openServer } from '../../mcp/open-server.ts';
+import { readPinned, type ServerEntry } from '../../mcp/pins.ts';
+import { SessionTurns } from '../../mcp/turns.ts';
+import { type ExitCode, usageError } from '../../terminal/failure.ts';
+import type { Host } from '../../terminal/host.ts';
+import { toPrintable } from '../../terminal/text.ts';
+
+export interface WrapOptions extends ServerEntry {
+  readonly session: string | undefined;
+  readonly waitMs: number;
+  readonly trustAnnotations: boolean;
+}
+
+/**
+ * Stands between a client on stdin and stdout and a server, until the client goes. Nothing is started or opened before the client speaks,
+ * and no log before its first call: a client may start it twice to find out what it is.
+ *
+ * @throws HoldfastError `mcp.not_installed`, `usage.*`, `config.policy.invalid`.
+ */
+export async function wrapServer(options: WrapOptions, host: Host): Promise<ExitCode> {
+  const { name, waitMs, trustAnnotations } = options;
+  const mcp = await loadMcp();
+  const { folder, workspace } = findWorkFolder(host.directory, existsSync);
+  const policies = [...codingPolicies('mcp', host), ...(await readGuardRules(workspace, host))];
+  const view = { folder, workspace, home: homeFolder(host), disk: nodeDisk() };
+  const facts = createFacts({ describers: [mcpFacts({ server: name })], view });
+  const id = toSessionId(options, host);
+  const sessions = new SessionTurns({ id, workspace: openGuardFolder(host) }, host);
+  const tell = (event: McpEvent): void => void host.stderr.write(`holdfast: ${describeEvent(event)}\n`);
+  let imported: Promise<McpTools> | undefined;
+  const open = async (): Promise<McpTools> => {
+    // Read again when a client connects again: a person may have accepted a change.
+    const pinned = await readPinned(options, host);
+    imported = openServer(options, mcp, { pins: pinned?.pins, trustAnnotations, onEvent: tell }, host);
+    return imported;
+  };
+  const serving = mcp.serveMcp(open, { sessions, policies, facts, waitMs, clock: host.clock });
+  const connected = serving.stdio({ input: host.stdin, output: host.stdout });
+  const stopListening = host.onInterrupt(() => void connected.close());
+  await connected.closed;
+  stopListening();
+  await serving.close();
+  // A server that did not start has nothing to end.
+  await (await imported?.catch(() => undefined))?.close();
+  await sessions.close();
+  return 0;
+}
+
+/** The logs of calls that run elsewhere lie with those of the guard, out of reach of workspaces. */
+function openGuardFolder(host: Host): string {
+  const folder = guardFolder(host);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return resolveLinks(folder);
+}
+
+/** One session for a client process and an entry of its configuration. */
+function toSessionId({ command, args, name, session }: WrapOptions, host: Host): string {
+  if (session !== undefined) {
+    if (!/^[a-z0-9][a-z0-9-]{0,79}$/.test(session)) {
+      throw usageError(
+        'session_invalid',
+        '`--session` takes 1 to 80 of a-z, 0-9 and -, beginning with a letter or digit.',
+      );
+    }
+    return `mcp-${session}`;
+  }
+  const identity = [identifyClient(), host.directory, name, command, ...args].join('\0');
+  return `mcp-${name.replaceAll('_', '-')}-${createHash('sha256').update(identity).digest('hex').slice(0, 16)}`;
+}
+
+function describeEvent(event: McpEvent): string {
+  const server = toPrintable(event.server);
+  switch (event.type) {
+    case 'request-refused':
+      return `the server \`${server}\` asked for ${toPrintable(event.method)}, which was refused`;
+    case 'elicitation':
+      return `the server \`${server}\` asked the user, who answered: ${event.action}`;
+    case 'connection-lost':
+      return `the server \`${server}\` ended`;
+    case 'tools-changed':
+      return `the server \`${server}\` has changed its tools`;
+    default:
+      return event satisfies never;
+  }
+}

@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { unwrapServers, wrapServers } from './settings.ts';
+
+const program = ['/usr/bin/node', '/opt/holdfast/bin.js'];
+const words = (name: string, command: string): string =>
+  `"/opt/holdfast/bin.js", "mcp", "wrap", "--name", "${name}", "--", "${command}"`;
+
+const settings = {
+  '.mcp.json': `{
+  // Ours, with a "quote".
+  "mcpServers": {
+    "Files Server": {
+      "command": "npx", /* why */ "args": ["-y", /* pinned */ "@acme/files@1.2.3", "."],
+      "env": { "TOKEN": "CANARY-7431" }, "x-own": [1, 2,],
+    },
+    "far": { "type": "http", "url": "https://example.com/mcp", "headers": { "Authorization": "Bearer CANARY-7431" } },
+    "bare": { "command": "serv\\u0065r" },
+    "empty": { "command": "server", "args": [ ] },
+  },
+}
+`,
+  'claude.json': `{"numStartups":3,"mcpServers":{"a":{"type":"stdio","command":"a","args":["1"],"env":{}}},
+"projects":{"/home/me/p":{"mcpServers":{"b":{"command":"b","args":[]}},"history":["mcp"]},"/home/me/q":{"allowedTools":[]}}}`,
+  'vscode.json': `{\r\n\t"inputs": [{ "id": "key", "type": "promptString" }],\r\n\t"servers": {\r\n\t\t"a": {\r\n\t\t\t"command": "\${workspaceFolder}/run",\r\n\t\t\t"args": [\r\n\t\t\t\t// first\r\n\t\t\t\t"--key",\r\n\t\t\t\t"\${input:key}"\r\n\t\t\t]\r\n\t\t}\r\n\t}\r\n}`,
+  'opencode.json': `{ "mcp": { "a": { "type": "local", "command": ["bun", "x", "server"], "enabled": true }, "b": { "type": "remote", "url": "https://example.com" } } }`,
+  'gemini.json': `{ "theme": "dark", "mcpServers": { "a": { "command": "a" }, "b": { "httpUrl": "https://example.com" } } }`,
+};
+
+test.each(Object.entries(settings))('%s is wrapped where it starts a program, and restored to the byte', (_, text) => {
+  const wrapped = wrapServers(text, program);
+  expect(wrapped.entries.some(({ state }) => state === 'changed')).toBe(true);
+  expect(wrapped.text).not.toBe(text);
+  const again = wrapServers(wrapped.text, program);
+  expect(again.text).toBe(wrapped.text);
+  expect(again.entries.every(({ state }) => state !== 'changed')).toBe(true);
+  expect(unwrapServers(wrapped.text).text).toBe(text);
+  expect(unwrapServers(text).text).toBe(text);
+});
+
+test('the words go in front of the command, and nothing else moves', () => {
+  const { text, entries } = wrapServers(settings['.mcp.json'], program);
+  expect(entries).toEqual([
+    { name: 'Files Server', state: 'changed' },
+    { name: 'far', state: 'remote' },
+    { name: 'bare', state: 'changed' },
+    { name: 'empty', state: 'changed' },
+  ]);
+  expect(text).toContain(
+    `"command": "/usr/bin/node", /* why */ "args": [${words('files-server', 'npx')}, "-y", /* pinned */ "@acme/files@1.2.3", "."],`,
+  );
+  expect(text).toContain(`"env": { "TOKEN": "CANARY-7431" }, "x-own": [1, 2,],`);
+  expect(text).toContain(`"args": [${words('empty', 'server')} ]`);
+});
+
+test('what was changed since stays when the words are taken out', () => {
+  const wrapped = wrapServers(settings['claude.json'], program).text;
+  const changed = wrapped.replace('"numStartups":3', '"numStartups":4').replace('"1"', '"1","2"');
+  const expected = settings['claude.json'].replace('"numStartups":3', '"numStartups":4').replace('"1"', '"1","2"');
+  expect(unwrapServers(changed).text).toBe(expected);
+});
+
+test.each(['', '[]', '{', '{"mcpServers": }', 'mcpServers: {}'])(
+  'settings that are not JSON are refused: %j',
+  (text) => {
+    for (const edit of [() => wrapServers(text, program), () => unwrapServers(text)])
+      expect(edit).toThrow(expect.objectContaining({ code: 'mcp.settings.invalid' }));
+  },
+);
+
+test.each([
+  '{ "mcpServers": { "a": { "command": 7 } } }',
+  '{ "mcpServers": { "a": { "command": "x", "args": [1] } } }',
+  '{ "mcpServers": { "a": { "command": [] } } }',
+  '{ "mcpServers": [] }',
+  '{ "mcpServers": { "a": null } }',
+  '{ "scripts": { "a": { "command": "x" } } }',
+])('what is not the command of a server is left alone: %s', (text) => {
+  expect(wrapServers(text, program).text).toBe(text);
+});
+
+test('any servers are restored to the byte, however the file is indented', () => {
+  const server = fc.record({ command: fc.string(), args: fc.array(fc.string()) }, { requiredKeys: ['command'] });
+  const names = fc.dictionary(fc.string(), server);
+  fc.assert(
+    fc.property(
+      names,
+      fc.constantFrom('mcpServers', 'servers', 'mcp'),
+      fc.constantFrom(undefined, 2, '\t'),
+      (servers, key, indent) => {
+        const text = JSON.stringify({ before: [servers], [key]: servers, after: 1 }, null, indent);
+        expect(unwrapServers(wrapServers(text, program).text).text).toBe(text);
+      },
+    ),
+  );
+});

@@ -1,0 +1,173 @@
+import { HoldfastError, type JsonObject } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
+import {
+  Client,
+  type Implementation,
+  ProtocolError,
+  ProtocolErrorCode,
+  SdkError,
+  SdkErrorCode,
+  type ServerCapabilities,
+  type Transport,
+} from '@modelcontextprotocol/client';
+import { answerElicitation, type Elicit } from './elicit.ts';
+import type { McpListener } from './events.ts';
+import { anyObject, longestTimeoutMs } from './sdk.ts';
+
+export interface ConnectionOptions {
+  /** Our name for the server. */
+  readonly name: string;
+  /** Makes a new transport for each connection. */
+  readonly openTransport: () => Transport;
+  readonly client: Implementation;
+  readonly era: 'auto' | 'legacy';
+  readonly elicit: Elicit | undefined;
+  readonly tell: McpListener;
+  /** The server says that one of its lists has changed. */
+  readonly onListChanged: () => void;
+}
+
+export interface RequestOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((message: string) => void) | undefined;
+}
+
+/** A server in its own words. */
+export interface ServerIdentity {
+  /** With its title and icons, if it has any. */
+  readonly info: Implementation;
+  readonly instructions?: string;
+  readonly capabilities: ServerCapabilities;
+}
+
+interface Link {
+  readonly client: Client;
+  /** Why the connection can no longer be used. */
+  lost: boolean;
+}
+
+/** A connection to a server: opened at the first request, and again after it was lost. */
+export class Connection {
+  readonly #options: ConnectionOptions;
+  #link: Promise<Link> | undefined;
+  #closed = false;
+  /** How often it was opened. */
+  opened = 0;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+  }
+
+  /** @throws HoldfastError `mcp.unreachable`, `mcp.closed`. */
+  async open(): Promise<ServerIdentity> {
+    const { client } = await this.#connect();
+    const instructions = client.getInstructions();
+    return {
+      info: client.getServerVersion() ?? { name: this.#options.name, version: '' },
+      ...(instructions === undefined ? {} : { instructions }),
+      capabilities: client.getServerCapabilities() ?? {},
+    };
+  }
+
+  /**
+   * The result as the server sent it.
+   *
+   * @throws HoldfastError `mcp.unreachable`, `mcp.closed`, `mcp.error` (the server's own word), `tool.process.lost` (the connection ended
+   * before the answer), `tool.process.unreadable`.
+   */
+  async request(method: string, params: JsonObject, { signal, onProgress }: RequestOptions = {}): Promise<JsonObject> {
+    const link = await this.#connect();
+    const { name } = this.#options;
+    try {
+      const result: unknown = await link.client.request({ method, params }, anyObject, {
+        // Our own deadline ends the call.
+        timeout: longestTimeoutMs,
+        ...(signal === undefined ? {} : { signal }),
+        ...(onProgress === undefined
+          ? {}
+          : {
+              onprogress: ({ progress, total, message }) =>
+                onProgress(message ?? (total === undefined ? String(progress) : `${progress} of ${total}`)),
+            }),
+      });
+      return result as JsonObject;
+    } catch (cause) {
+      if (cause instanceof ProtocolError) {
+        throw new HoldfastError('mcp.error', `The MCP server \`${name}\` answered: ${describeThrown(cause)}`, {
+          data: { server: name, rpcCode: cause.code },
+          cause,
+        });
+      }
+      if (link.lost || (cause instanceof SdkError && lostCodes.has(cause.code))) {
+        const message = `The MCP server \`${name}\` ended, or the connection to it, before it answered.`;
+        throw new HoldfastError('tool.process.lost', message, { data: { server: name }, cause });
+      }
+      throw new HoldfastError(
+        'tool.process.unreadable',
+        `The MCP server \`${name}\` gave no usable answer: ${describeThrown(cause)}`,
+        { data: { server: name }, cause },
+      );
+    }
+  }
+
+  /** Ends the connection, and the server's process where it has one. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const link = this.#link;
+    this.#link = undefined;
+    // A connection that was never made has nothing to close.
+    const opened = await link?.catch(() => undefined);
+    await opened?.client.close();
+  }
+
+  async #connect(): Promise<Link> {
+    const { name } = this.#options;
+    if (this.#closed) throw new HoldfastError('mcp.closed', `The connection to the MCP server \`${name}\` was closed.`);
+    const known = await this.#link?.catch(() => undefined);
+    if (known !== undefined && !known.lost) return known;
+    this.#link = this.#openLink();
+    return this.#link;
+  }
+
+  async #openLink(): Promise<Link> {
+    const { name, openTransport, client: info, era, elicit, tell, onListChanged } = this.#options;
+    const client = new Client(info, {
+      versionNegotiation: { mode: era },
+      capabilities: elicit === undefined ? {} : { elicitation: { form: {}, url: {} } },
+      listChanged: {
+        tools: { autoRefresh: false, debounceMs: 0, onChanged: onListChanged },
+      },
+    });
+    const link: Link = { client, lost: false };
+    client.fallbackRequestHandler = async ({ method }) => {
+      tell({ type: 'request-refused', server: name, method });
+      throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'This client does not offer that.');
+    };
+    if (elicit !== undefined) {
+      client.setRequestHandler('elicitation/create', ({ params }) => answerElicitation(params, { name, elicit, tell }));
+    }
+    const transport = openTransport();
+    try {
+      await client.connect(transport);
+    } catch (cause) {
+      await transport.close().catch(() => undefined);
+      throw new HoldfastError(
+        'mcp.unreachable',
+        `Cannot connect to the MCP server \`${name}\`: ${describeThrown(cause)}`,
+        { data: { server: name }, cause },
+      );
+    }
+    this.opened += 1;
+    client.onclose = () => {
+      link.lost = true;
+      if (!this.#closed) tell({ type: 'connection-lost', server: name });
+    };
+    return link;
+  }
+}
+
+const lostCodes: ReadonlySet<string> = new Set([
+  SdkErrorCode.ConnectionClosed,
+  SdkErrorCode.NotConnected,
+  SdkErrorCode.SendFailed,
+]);

@@ -1,0 +1,95 @@
+import type { Tool } from '@holdfast/core';
+import { executeToolCall } from '@holdfast/executor';
+import { createSession } from '@holdfast/session';
+import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
+import { expect, onTestFinished, test } from 'vitest';
+import { keepOpen, type McpPins, type McpTools, mcpTools, serveMcp } from '../index.ts';
+import { anyInput, createTestServer, type TestServer } from '../test-server.ts';
+
+const a = { name: 'a', description: 'Reads.', inputSchema: anyInput };
+const b = { name: 'b', description: 'Reads.', inputSchema: anyInput };
+
+async function open(server: TestServer, pins?: McpPins): Promise<McpTools> {
+  const { transport } = server;
+  const given = pins === undefined ? {} : { pins };
+  const imported = await mcpTools({ name: 'test', transport, era: 'legacy', dangerous: false, ...given });
+  onTestFinished(() => imported.close());
+  return imported;
+}
+
+const namesOf = ({ tools }: McpTools): readonly string[] =>
+  tools.map(({ name }) => name).filter((name) => name.length === 'test_a'.length);
+
+test('a server that is as it was seen keeps its tools', async () => {
+  const server = createTestServer([a, b]);
+  const { pins } = await open(server);
+  const again = await open(server, JSON.parse(JSON.stringify(pins)) as McpPins);
+  expect(namesOf(again)).toEqual(['test_a', 'test_b']);
+  expect([again.leftOut, again.withheld]).toEqual([[], []]);
+});
+
+test.each([
+  { what: 'description', change: { description: 'Reads, and sends it away.' } },
+  { what: 'input schema', change: { inputSchema: { type: 'object', properties: { path: { type: 'string' } } } } },
+  { what: 'output schema', change: { outputSchema: { type: 'object' } } },
+  { what: 'annotations', change: { annotations: { readOnlyHint: true } } },
+  { what: 'title', change: { title: 'Safe' } },
+])('a tool whose $what changed is withheld until it is pinned again', async ({ change }) => {
+  const server = createTestServer([a, b]);
+  const { pins } = await open(server);
+  server.tools = [{ ...a, ...change }, b];
+  const drifted = await open(server, pins);
+  expect(namesOf(drifted)).toEqual(['test_b']);
+  expect(drifted.leftOut).toMatchObject([{ name: 'a', code: 'mcp.changed' }]);
+  const tools: readonly Tool[] = drifted.withheld;
+  expect(await executeToolCall({ name: 'test_a', arguments: {} }, { tools, session: createSession() })).toMatchObject({
+    kind: 'failed',
+    code: 'mcp.changed',
+  });
+  expect(server.called).toEqual([]);
+  expect(namesOf(await open(server, drifted.pins))).toEqual(['test_a', 'test_b']);
+});
+
+test('a new tool is withheld, and a tool that is gone is missed by nobody', async () => {
+  const server = createTestServer([a]);
+  const { pins } = await open(server);
+  server.tools = [b];
+  const drifted = await open(server, pins);
+  expect(namesOf(drifted)).toEqual([]);
+  expect(drifted.leftOut).toMatchObject([{ name: 'b', code: 'mcp.changed' }]);
+});
+
+test('instructions that changed are withheld', async () => {
+  const server = createTestServer([a]);
+  const { pins, server: said } = await open(server);
+  expect(said.instructions).toBe('Be kind.');
+  expect((await open(server, pins)).server.instructions).toBe('Be kind.');
+  expect((await open(server, { ...pins, instructions: null })).server.instructions).toBeUndefined();
+});
+
+test('a served tool that drifts while a client is connected leaves the list, and its calls are refused and recorded', async () => {
+  const server = createTestServer([a, b]);
+  const { pins } = await open(server);
+  const imported = await open(server, pins);
+  const session = createSession();
+  const serving = serveMcp(imported, { sessions: keepOpen(session) });
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  serving.stdio(far);
+  const changed = Promise.withResolvers<void>();
+  const client = new Client(
+    { name: 'test', version: '1' },
+    { listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => changed.resolve() } } },
+  );
+  await client.connect(near);
+  onTestFinished(() => client.close());
+  expect(await client.callTool({ name: 'a', arguments: {} })).toMatchObject({ content: [{ text: 'a done' }] });
+  server.tools = [{ ...a, description: 'Deletes.' }, b];
+  server.tell();
+  await changed.promise;
+  expect((await client.listTools({}, { cacheMode: 'refresh' })).tools.map(({ name }) => name)).toEqual(['b']);
+  const refused = await client.callTool({ name: 'a', arguments: {} });
+  expect(refused).toMatchObject({ isError: true, _meta: { 'holdfast/outcome': { code: 'mcp.changed' } } });
+  expect(server.called).toEqual(['a']);
+  const ends = [...session.records()].filter(({ type }) => type === 'tool-call-end');
+  expect(ends.map(({ name }) => name)).toEqual(['test_a', 'test_a']);
+});

@@ -1,0 +1,46 @@
+import type { JsonObject, Tool } from '@holdfast/core';
+import { compileSchema } from '@holdfast/schema';
+import type { McpDefinition } from '../client/definition.ts';
+
+/** Tools to serve, with the original definitions of those that came from another server. `mcpTools` returns one. */
+export interface ServedTools {
+  readonly tools: readonly Tool[];
+  readonly definitions?: ReadonlyMap<string, McpDefinition>;
+  /** Not offered; calls of them fail, and are recorded. */
+  readonly withheld?: readonly Tool[];
+  /** Calls `listener` after `tools` has changed. */
+  onChange?(listener: () => void): () => void;
+}
+
+const noInput: JsonObject = { type: 'object', additionalProperties: false };
+
+/** A tool as a client lists it: one of another server under its own name there, as that server lists it. */
+export function declareTool(tool: Tool, definition: McpDefinition | undefined): JsonObject {
+  if (definition !== undefined) return definition.listed;
+  const { name, description, inputSchema, effects, repeat, dangerous } = tool;
+  const output = outputSchemaOf(tool);
+  return {
+    name,
+    description,
+    inputSchema: inputSchema === undefined ? noInput : compileSchema(inputSchema).jsonSchema,
+    ...(output === undefined ? {} : { outputSchema: output }),
+    annotations: {
+      readOnlyHint: effects === 'none',
+      idempotentHint: repeat !== 'never',
+      destructiveHint: dangerous,
+      openWorldHint: effects === 'external',
+    },
+  };
+}
+
+/** The protocol takes objects alone as structured output. */
+export function outputSchemaOf({ outputSchema }: Tool): JsonObject | undefined {
+  const schema = outputSchema === undefined ? undefined : compileSchema(outputSchema).jsonSchema;
+  return schema?.['type'] === 'object' ? schema : undefined;
+}
+
+/** Our name for a tool by the name under which it is served. */
+export function findServed({ tools, definitions }: ServedTools, served: string): string | undefined {
+  for (const [ours, { name }] of definitions ?? []) if (name === served) return ours;
+  return tools.some(({ name }) => name === served) && !definitions?.has(served) ? served : undefined;
+}

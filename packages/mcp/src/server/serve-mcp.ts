@@ -1,0 +1,275 @@
+import type { Readable, Writable } from 'node:stream';
+import { type Clock, HoldfastError, type JsonObject } from '@holdfast/core';
+import { checkOptions } from '@holdfast/core/internal';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  type ClientCapabilities,
+  createMcpHandler,
+  type Implementation,
+  isCallToolResult,
+  type McpHttpHandler,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ServerCapabilities,
+  type ServerContext,
+  type Transport,
+} from '@modelcontextprotocol/server';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import type { McpTools } from '../client/mcp-tools.ts';
+import { declareTool, findServed, type ServedTools } from './declare-tools.ts';
+import { type HttpAccess, toPrincipal } from './http-access.ts';
+import { RelayServer } from './relay-server.ts';
+import { CallServer, type ClientCall, type ServedCallOptions } from './serve-call.ts';
+import type { McpSessions } from './sessions.ts';
+
+export interface ServeMcpOptions extends ServedCallOptions {
+  readonly sessions: McpSessions;
+  /** The name and version for clients. Default: those of a relayed server. */
+  readonly info?: Implementation;
+  readonly instructions?: string;
+  /** How long a call waits for a person where its client has nobody to ask, in milliseconds. Default 0. */
+  readonly waitMs?: number;
+  /** Tools on one page of a list. Default 250. */
+  readonly pageSize?: number;
+  readonly clock?: Clock;
+}
+
+export interface Streams {
+  readonly input: Readable;
+  readonly output: Writable;
+}
+
+export interface Connected {
+  /** Settles when the client has gone. */
+  readonly closed: Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface McpServing {
+  /** Serves one client over `streams` (default: stdin and stdout) or a transport. */
+  stdio(over?: Streams | Transport): Connected;
+  /** Answers one HTTP request. `access` says which requests are let in. */
+  fetch(request: Request, access: HttpAccess): Promise<Response>;
+  close(): Promise<void>;
+}
+
+const rules = {
+  sessions: 'object!',
+  info: 'object',
+  instructions: 'text',
+  waitMs: 'number',
+  pageSize: 'number',
+  clock: 'object',
+  policies: 'list',
+  grants: 'list',
+  resources: 'object',
+  facts: 'object',
+  approvalTimeoutMs: 'any',
+  timeoutMs: 'any',
+  maxResultChars: 'any',
+  policyTimeoutMs: 'any',
+} as const;
+
+/**
+ * Serves tools to MCP clients of both revisions, each call on the path of every other call. A call that waits for approval asks the
+ * client's user, and goes on from its log, also in another process. `source` is called when the first client arrives.
+ *
+ * @throws HoldfastError `options.invalid`.
+ */
+export function serveMcp(source: ServedTools | (() => Promise<ServedTools>), options: ServeMcpOptions): McpServing {
+  checkOptions('serveMcp', options, rules);
+  const { pageSize = 250 } = options;
+  if (!Number.isSafeInteger(pageSize) || pageSize < 1) {
+    throw new HoldfastError('options.invalid', `\`pageSize\` must be a positive integer, got ${pageSize}.`, {
+      data: { reason: 'page_size' },
+    });
+  }
+  return new Serving(source, { ...options, pageSize });
+}
+
+interface Served {
+  readonly tools: ServedTools;
+  readonly calls: CallServer;
+}
+
+class Serving implements McpServing {
+  readonly #open: () => Promise<ServedTools>;
+  readonly #options: ServeMcpOptions & { readonly pageSize: number };
+  /** Of clients on stdio, which hear of changes. */
+  readonly #servers = new Set<RelayServer>();
+  #served: Promise<Served> | undefined;
+  #handler: McpHttpHandler | undefined;
+  #stopListening: (() => void) | undefined;
+
+  constructor(
+    source: ServedTools | (() => Promise<ServedTools>),
+    options: ServeMcpOptions & { readonly pageSize: number },
+  ) {
+    this.#open = typeof source === 'function' ? source : async () => source;
+    this.#options = options;
+  }
+
+  stdio(over: Streams | Transport = { input: process.stdin, output: process.stdout }): Connected {
+    const transport = 'input' in over ? new StdioServerTransport(over.input, over.output) : over;
+    const closed = Promise.withResolvers<void>();
+    const handle = serveStdio(
+      async () => {
+        const server = await this.#create();
+        this.#servers.add(server);
+        server.onclose = () => void this.#servers.delete(server);
+        return server;
+      },
+      { transport },
+    );
+    const onclose = transport.onclose?.bind(transport);
+    transport.onclose = () => {
+      onclose?.();
+      closed.resolve();
+    };
+    return { closed: closed.promise, close: () => handle.close() };
+  }
+
+  async fetch(request: Request, access: HttpAccess): Promise<Response> {
+    const principal = toPrincipal(request, access);
+    if (principal instanceof Response) return principal;
+    this.#handler ??= createMcpHandler(() => this.#create());
+    return this.#handler.fetch(request, { authInfo: { token: '', clientId: principal, scopes: [] } });
+  }
+
+  async close(): Promise<void> {
+    this.#stopListening?.();
+    await this.#handler?.close();
+    await Promise.all([...this.#servers].map((server) => server.close()));
+  }
+
+  #serve(): Promise<Served> {
+    const serving = this.#served ?? this.#start();
+    this.#served = serving;
+    // The next client tries again.
+    serving.catch(() => {
+      if (this.#served === serving) this.#served = undefined;
+    });
+    return serving;
+  }
+
+  async #start(): Promise<Served> {
+    const { pageSize: _pageSize, info: _info, instructions: _instructions, waitMs = 0, ...options } = this.#options;
+    const tools = await this.#open();
+    this.#stopListening = tools.onChange?.(() => this.#tellChange());
+    return { tools, calls: new CallServer(tools, { ...options, waitMs, clock: options.clock }) };
+  }
+
+  #tellChange(): void {
+    this.#handler?.notify.toolsChanged();
+    // A client that has gone, or was only a probe, need not hear it.
+    for (const server of this.#servers) server.sendToolListChanged().catch(() => undefined);
+  }
+
+  async #create(): Promise<RelayServer> {
+    const { tools, calls } = await this.#serve();
+    const relayed = isMcpTools(tools) ? tools : undefined;
+    const { info = relayed?.server.info, instructions = relayed?.server.instructions } = this.#options;
+    const server = new RelayServer(info ?? { name: 'holdfast', version: '0.0.0' }, {
+      capabilities: toCapabilities(relayed),
+      ...(instructions === undefined ? {} : { instructions }),
+      // The answer of a person takes as long as it takes.
+      inputRequired: { roundTimeoutMs: this.#options.approvalTimeoutMs ?? 3_600_000 },
+    });
+    server.setRequestHandler('tools/list', ({ params }) => this.#listTools(tools, params?.cursor) as never);
+    server.setRequestHandler('tools/call', ({ params }, context) =>
+      calls.call({
+        ...toClient(server, context),
+        tool: findServed(tools, params.name),
+        asked: params.name,
+        input: (params.arguments ?? {}) as JsonObject,
+      }),
+    );
+    if (relayed !== undefined) relayContent(server, relayed, calls);
+    return server;
+  }
+
+  #listTools(served: ServedTools, cursor: string | undefined): { tools: JsonObject[]; nextCursor?: string } {
+    const { pageSize } = this.#options;
+    const { definitions } = served;
+    const offered = listOffered(served);
+    const from = cursor === undefined ? 0 : Number(cursor);
+    if (!Number.isSafeInteger(from) || from < 0 || from > offered.length) {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid cursor');
+    }
+    const page = offered.slice(from, from + pageSize);
+    const next = from + pageSize;
+    return {
+      tools: page.map((tool) => declareTool(tool, definitions?.get(tool.name))),
+      ...(next < offered.length ? { nextCursor: String(next) } : {}),
+    };
+  }
+}
+
+/** A relayed server's resources and prompts stay what they are. */
+function listOffered(served: ServedTools): ServedTools['tools'] {
+  if (!isMcpTools(served)) return served.tools;
+  return served.tools.filter(({ name }) => served.definitions.has(name));
+}
+
+function isMcpTools(served: ServedTools): served is McpTools {
+  return 'server' in served && 'request' in served;
+}
+
+function toCapabilities(relayed: McpTools | undefined): ServerCapabilities {
+  const theirs = relayed?.server.capabilities;
+  return {
+    tools: { listChanged: true },
+    ...(theirs?.resources === undefined ? {} : { resources: {} }),
+    ...(theirs?.prompts === undefined ? {} : { prompts: {} }),
+  };
+}
+
+function toClient(
+  server: RelayServer,
+  context: ServerContext,
+): Pick<ClientCall, 'server' | 'context' | 'principal' | 'capabilities'> {
+  // The SDK has checked it; its type has no such key.
+  const envelope = context.mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
+  const said = envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
+  return {
+    server,
+    context,
+    principal: context.http?.authInfo?.clientId ?? 'stdio',
+    capabilities: said ?? server.getClientCapabilities(),
+  };
+}
+
+/** Listing brings names in, and is passed on; what brings content in is a call. */
+function relayContent(server: RelayServer, relayed: McpTools, calls: CallServer): void {
+  const { resources, prompts } = relayed.server.capabilities;
+  const read = async (tool: string, input: JsonObject, context: ServerContext): Promise<never> => {
+    const name = `${relayed.name}_${tool}`;
+    const result = await calls.call({ ...toClient(server, context), tool: name, asked: name, input });
+    if (isCallToolResult(result) && result.isError === true) {
+      const [first] = result.content;
+      throw new ProtocolError(ProtocolErrorCode.InternalError, first?.type === 'text' ? first.text : 'Denied.');
+    }
+    return result as never;
+  };
+  const list = async (method: string, params: object | undefined): Promise<never> =>
+    server.relay(await relayed.request(method, withoutMeta(params))) as never;
+  if (resources !== undefined) {
+    server.setRequestHandler('resources/list', ({ params }) => list('resources/list', params));
+    server.setRequestHandler('resources/templates/list', ({ params }) => list('resources/templates/list', params));
+    server.setRequestHandler('resources/read', ({ params }, context) =>
+      read('read_resource', { uri: params.uri }, context),
+    );
+  }
+  if (prompts !== undefined) {
+    server.setRequestHandler('prompts/list', ({ params }) => list('prompts/list', params));
+    server.setRequestHandler('prompts/get', ({ params }, context) => {
+      const { name, arguments: given } = params;
+      return read('get_prompt', { name, ...(given === undefined ? {} : { arguments: given }) }, context);
+    });
+  }
+}
+
+function withoutMeta(params: object | undefined): JsonObject {
+  const { _meta, ...rest } = (params ?? {}) as Record<string, never>;
+  return rest;
+}

@@ -1,0 +1,104 @@
+import { InMemoryTransport, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
+import { type CallToolResult, Server } from '@modelcontextprotocol/server';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+
+type Answer = (
+  name: string,
+  input: Record<string, unknown>,
+  context: { readonly signal: AbortSignal; progress(message: string): Promise<void>; end(): void },
+) => CallToolResult | Promise<CallToolResult>;
+
+export interface TestServer {
+  /** Opens a new connection; both ends are in this process. */
+  readonly transport: () => Transport;
+  /** Names of the tools that were called, in order. */
+  readonly called: string[];
+  tools: Record<string, unknown>[];
+  /** Tells every client that the tools have changed. */
+  tell(): void;
+}
+
+export const anyInput = { type: 'object', properties: { text: { type: 'string' } } };
+
+/** A server of both eras with the tools given, by the SDK. */
+export function createTestServer(
+  tools: Record<string, unknown>[],
+  answer: Answer = (name) => ({ content: [{ type: 'text', text: `${name} done` }] }),
+): TestServer {
+  const servers: Server[] = [];
+  const made: TestServer = {
+    called: [],
+    tools,
+    tell: () => void Promise.all(servers.map((server) => server.sendToolListChanged())),
+    transport: () => {
+      const [near, far] = InMemoryTransport.createLinkedPair();
+      serveStdio(
+        () => {
+          const server = new Server(
+            { name: 'test-server', version: '1.2.3', title: 'A test server' },
+            { capabilities: { tools: { listChanged: true }, resources: {}, prompts: {} }, instructions: 'Be kind.' },
+          );
+          servers.push(server);
+          server.setRequestHandler('tools/list', () => ({ tools: made.tools as never }));
+          server.setRequestHandler('tools/call', ({ params: { name, arguments: input = {} } }, { mcpReq }) => {
+            made.called.push(name);
+            const progressToken = mcpReq._meta?.progressToken;
+            return answer(name, input, {
+              signal: mcpReq.signal,
+              progress: async (message) => {
+                if (progressToken === undefined) return;
+                const params = { progressToken, progress: 1, message };
+                await mcpReq.notify({ method: 'notifications/progress', params });
+              },
+              end: () => void far.close(),
+            });
+          });
+          server.setRequestHandler('resources/list', () => ({ resources: [{ uri: 'test://a', name: 'a' }] }));
+          server.setRequestHandler('resources/read', ({ params: { uri } }) => ({
+            contents: [{ uri, text: `The text of ${uri}.` }],
+          }));
+          server.setRequestHandler('prompts/list', () => ({ prompts: [{ name: 'greet' }] }));
+          server.setRequestHandler('prompts/get', ({ params }) => ({
+            messages: [{ role: 'user', content: { type: 'text', text: `Greet ${params.arguments?.['who']}.` } }],
+          }));
+          return server;
+        },
+        { transport: far },
+      );
+      return near;
+    },
+  };
+  return made;
+}
+
+interface RawRequest {
+  readonly id?: string | number;
+  readonly method: string;
+  readonly params?: Record<string, unknown>;
+}
+
+/** A server of 2025 that answers with whatever `respond` sends, valid or not. */
+export function createRawServer(
+  respond: (request: RawRequest, send: (message: object) => void, end: () => void) => void,
+): () => Transport {
+  return () => {
+    const [near, far] = InMemoryTransport.createLinkedPair();
+    const send = (message: object): void => void far.send({ jsonrpc: '2.0', ...message } as JSONRPCMessage);
+    far.onmessage = (message) => {
+      if (!('method' in message)) return;
+      const request = message as RawRequest;
+      if (request.method === 'initialize') {
+        const result = {
+          protocolVersion: '2025-11-25',
+          capabilities: { tools: { listChanged: true } },
+          serverInfo: { name: 'raw', version: '1' },
+        };
+        send({ id: request.id, result });
+      } else if (!request.method.startsWith('notifications/initialized')) {
+        respond(request, send, () => void far.close());
+      }
+    };
+    void far.start();
+    return near;
+  };
+}
