@@ -30,7 +30,9 @@ function holdsFor({ text, signature, tools, course, shown, onlyExtracted }: Save
         extract: { instruction: saved['extract.predict']?.signature['instructions'] },
       },
     ]);
-    expect(report.warnings).toMatchObject([{ code: 'dspy.demo_not_rendered', path: 'react.demos[1]' }]);
+    expect(report.warnings).toMatchObject([
+      { code: 'dspy.invalid', reason: 'demo_not_rendered', path: 'react.demos[1]' },
+    ]);
     expect(report.versions['dspy']).toMatch(/^3\.0/);
     expect(report.models).toStrictEqual([]);
   });
@@ -40,7 +42,8 @@ function holdsFor({ text, signature, tools, course, shown, onlyExtracted }: Save
     expect(refused).toStrictEqual({
       type: 'refused',
       problems: tools.map(({ name }) => ({
-        code: 'dspy.tool_unknown',
+        code: 'dspy.invalid',
+        reason: 'tool_unknown',
         path: 'react.signature.instructions',
         message: expect.stringContaining(`\`${name}\``),
       })),
@@ -149,7 +152,10 @@ describe('values of a Valibot schema', () => {
     },
   ])('DSP-17: a value that is $what refuses the file', async ({ from, to, path }) => {
     const refused = await importDspy(readFixture('chain-of-thought').replace(from, to), { signature: rooms });
-    expect(refused).toMatchObject({ type: 'refused', problems: [{ code: 'dspy.demo_invalid', path }] });
+    expect(refused).toMatchObject({
+      type: 'refused',
+      problems: [{ code: 'dspy.invalid', reason: 'demo_invalid', path }],
+    });
   });
 });
 

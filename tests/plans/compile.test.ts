@@ -135,7 +135,7 @@ describe('rounds', () => {
 
   test('a plan that says why there is none is the end', async () => {
     const compiling = await compile(texts('Well: {"status":"error","error":"No tool sends mail."}', good));
-    expect(compiling.error).toMatchObject({ code: 'plan.declined', data: { reason: 'No tool sends mail.' } });
+    expect(compiling.error).toMatchObject({ code: 'plan.declined', data: { explanation: 'No tool sends mail.' } });
     expect(asked(compiling)).toEqual([1]);
   });
 
@@ -179,7 +179,7 @@ describe('rounds', () => {
     }
     const reason = `${'x'.repeat(999)}${emoji}`;
     const { error } = await compile(texts(JSON.stringify({ status: 'error', error: reason })));
-    expect(error?.data).toEqual({ reason: 'x'.repeat(999) });
+    expect(error?.data).toEqual({ explanation: 'x'.repeat(999) });
   });
 
   test.each([

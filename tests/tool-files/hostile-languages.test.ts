@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { describeCode } from '@holdfast/core/internal';
 import { loadTools } from '@holdfast/loader';
 import { python } from '@holdfast/loader-python';
 import fc from 'fast-check';
@@ -64,7 +65,7 @@ function outcomes({ files, diagnostics }: Awaited<ReturnType<typeof loadTools>>,
   return new Map(
     files.map(({ file, type }) => {
       if (type === 'tool') return [file, 'tool'];
-      const found = diagnostics.filter((one) => one.file === file && one.severity === 'error').map(({ code }) => code);
+      const found = diagnostics.filter((one) => one.file === file && one.severity === 'error').map(describeCode);
       const code = expected.get(file) ?? '';
       return [file, found.includes(code) ? code : found.join(', ')];
     }),

@@ -65,39 +65,39 @@ interface Place {
 const places: readonly Place[] = [
   {
     what: 'METADATA',
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
     wrap: (_tool, text) => `let slot;\nexport const METADATA = ${text};\n${work}\n`,
   },
   ...['name', 'description', 'dangerous', 'parameters', 'examples', 'resources'].map((key) => ({
     what: key,
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
     wrap: (tool: string, text: string) => metadataFile(tool, { [key]: text }),
   })),
   {
     what: 'a property of the schema',
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
     wrap: (tool, text) => metadataFile(tool, { parameters: schema.replace("'City'", () => text) }),
   },
   // An object would be a definition of its own, and what it lacks would be told first.
   {
     what: 'a definition',
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
     skip: /^\{/,
     wrap: (_tool, text) => definitionFile('x', {}).replace(/\(\{ [\s\S]*\}\)/, () => `(${text})`),
   },
   ...['name', 'effects'].map((key) => ({
     what: `${key} of a definition`,
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
     wrap: (tool: string, text: string) => definitionFile(tool, { [key]: text }),
   })),
   {
     what: 'a schema of a definition',
-    code: 'tool.definition.schema',
+    code: 'tool.metadata.invalid: definition.schema',
     wrap: (tool, text) => definitionFile(tool, { inputSchema: text }),
   },
   {
     what: 'the inside of a schema of a definition',
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
     wrap: (tool, text) => definitionFile(tool, { inputSchema: `jsonSchema(${text})` }),
   },
 ];

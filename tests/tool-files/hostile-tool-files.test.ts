@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { describeCode } from '@holdfast/core/internal';
 import { type FolderScan, loadTools, scanFolder } from '@holdfast/loader';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -61,7 +62,7 @@ function outcomes({ files, diagnostics }: FolderScan, expected: Expected): Expec
   return new Map(
     files.map(({ file, type }) => {
       if (type === 'tool') return [file, 'tool'];
-      const found = codes.get(file)?.map(({ code }) => code) ?? [];
+      const found = codes.get(file)?.map(describeCode) ?? [];
       const code = expected.get(file) ?? '';
       return [file, found.includes(code) ? code : found.join(', ')];
     }),
@@ -158,8 +159,16 @@ test.skipIf(process.platform === 'win32')(
         expect(good).toHaveLength(changes.length);
         expect(good.every(({ type }) => type === 'tool')).toBe(true);
         expect(JSON.stringify(files)).not.toContain('outside');
-        const allowed = ['tool.file.unreadable', 'tool.file.not_regular', 'tool.file.symlink'];
-        expect(diagnostics.filter(({ file, code }) => !file.startsWith('bad') || !allowed.includes(code))).toEqual([]);
+        const allowed = [
+          'tool.file.invalid: unreadable',
+          'tool.file.invalid: not_regular',
+          'tool.file.invalid: symlink',
+        ];
+        expect(
+          diagnostics.filter(
+            ({ file, code, reason }) => !file.startsWith('bad') || !allowed.includes(describeCode({ code, reason })),
+          ),
+        ).toEqual([]);
       }),
       { numRuns: 8 },
     );

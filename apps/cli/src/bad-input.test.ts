@@ -94,10 +94,26 @@ test('a broken tool file disables only its own tool', async () => {
 });
 
 test.each([
-  { what: 'a workspace that is a file', argv: ['run', 'x', '--workspace', 'a.txt'], code: 'usage.workspace_missing' },
-  { what: 'a tools folder that is a file', argv: ['run', 'x', '--tools', 'a.txt'], code: 'usage.folder_missing' },
-  { what: 'a tools folder that is the workspace', argv: ['run', 'x', '--tools', '.'], code: 'usage.tools_around' },
-  { what: 'a workspace that leads to itself', argv: ['run', 'x', '--workspace', 'loop'], code: 'usage.workspace_miss' },
+  {
+    what: 'a workspace that is a file',
+    argv: ['run', 'x', '--workspace', 'a.txt'],
+    code: 'usage.invalid: workspace_missing',
+  },
+  {
+    what: 'a tools folder that is a file',
+    argv: ['run', 'x', '--tools', 'a.txt'],
+    code: 'usage.invalid: folder_missing',
+  },
+  {
+    what: 'a tools folder that is the workspace',
+    argv: ['run', 'x', '--tools', '.'],
+    code: 'usage.invalid: tools_around',
+  },
+  {
+    what: 'a workspace that leads to itself',
+    argv: ['run', 'x', '--workspace', 'loop'],
+    code: 'usage.invalid: workspace_miss',
+  },
   { what: 'an unknown flag', argv: ['run', 'x', '--no-such'], code: "unknown option '--no-such'" },
 ])('$what is a usage error', async ({ argv, code }) => {
   await using folder = await createFolder({ 'a.txt': '' });

@@ -144,13 +144,13 @@ function checkTools(
   for (const name of new Set(listed ?? [])) {
     if (!isUnknown(name)) continue;
     const message = `The instruction lists the tool ${quote(name)}, which is not registered. Registered tools: ${known}.`;
-    findings.refuse('dspy.tool_unknown', place, message);
+    findings.refuse('tool_unknown', place, message);
   }
   for (const [index, { outputs }] of demos.entries()) {
     const name = outputs['next_tool_name'];
     if (typeof name !== 'string' || !isUnknown(name)) continue;
     const message = `The demo calls the tool ${quote(name)}, which is not registered. Registered tools: ${known}.`;
-    findings.refuse('dspy.tool_unknown', `${joinPath(path, 'demos')}[${index}].next_tool_name`, message);
+    findings.refuse('tool_unknown', `${joinPath(path, 'demos')}[${index}].next_tool_name`, message);
   }
   const untold = listed === undefined ? [...registered] : [...registered].filter((name) => !listed.includes(name));
   if (untold.length > 0 || listed === undefined) {
@@ -158,7 +158,7 @@ function checkTools(
       listed === undefined
         ? 'The instruction has no list of tools in the format of DSPy, so its tools could not be checked.'
         : `The instruction does not list ${quoteAll(untold)}, so the model will not know of it.`;
-    findings.warn('dspy.tools_unlisted', place, message);
+    findings.warn('tools_unlisted', place, message);
   }
 }
 
@@ -188,7 +188,7 @@ function splitDspyDemos(
   return demos.flatMap((demo, index) => {
     const place = `${path}[${index}]`;
     if (!isPlainObject(demo)) {
-      findings.refuse('dspy.demo_invalid', place, 'A demo must be an object of fields.');
+      findings.refuse('demo_invalid', place, 'A demo must be an object of fields.');
       return [];
     }
     for (const key of Object.keys(demo)) if (!names.has(key)) findings.ignore(`${path}[].${key.slice(0, 100)}`);
@@ -202,13 +202,13 @@ function splitDspyDemos(
       else {
         const problem = describeIssues(checked.issues).slice(0, 500);
         const message = `The demo has ${quote(JSON.stringify(value))}, which the signature does not allow: ${problem}`;
-        findings.refuse('dspy.demo_invalid', `${place}.${name}`, message);
+        findings.refuse('demo_invalid', `${place}.${name}`, message);
       }
     }
     if (values.inputs.size === 0 || values.outputs.size === 0) {
       const missing = values.outputs.size === 0 ? 'output' : 'input';
       const message = `The demo has no ${missing} of this predictor, so the model will not see it.`;
-      findings.warn('dspy.demo_not_rendered', place, message);
+      findings.warn('demo_not_rendered', place, message);
     }
     return [{ inputs: Object.fromEntries(values.inputs), outputs: Object.fromEntries(values.outputs) }];
   });

@@ -77,7 +77,7 @@ export function compareDspyFields(
   const namesOf = quoteAll(fields.map(({ name }) => name));
   if (states.length !== fields.length) {
     const message = `The file has ${states.length} fields (${prefixesOf}); the signature has ${fields.length} (${namesOf}).`;
-    findings.refuse('dspy.fields_mismatch', path, message);
+    findings.refuse('fields_mismatch', path, message);
     return { descriptions: {}, prefixes: {} };
   }
   const descriptions: [string, string][] = [];
@@ -87,11 +87,10 @@ export function compareDspyFields(
     if (field === undefined) continue;
     const place = `${path}[${index}]`;
     const judged = judgeField(state, field, fields);
-    if (judged === 'other')
-      findings.refuse('dspy.field_other', place, describeOther(state, field, { prefixesOf, namesOf }));
+    if (judged === 'other') findings.refuse('field_other', place, describeOther(state, field, { prefixesOf, namesOf }));
     if (judged === 'custom') {
       const message = `The prefix ${quote(state.prefix)} of ${quote(field.name)} has no effect, because fields are identified by name. It is kept for export.`;
-      findings.warn('dspy.prefix_custom', place, message);
+      findings.warn('prefix_custom', place, message);
     }
     const described = state.description.trim();
     if (described !== '' && described !== placeholder(field.name) && described !== field.description)

@@ -1,8 +1,27 @@
 import { toPrintable } from '@holdfast/core/internal';
 
+/** Reasons of `dspy.invalid`. */
+export type DspyReason =
+  | 'demo_invalid'
+  | 'demo_not_rendered'
+  | 'field_other'
+  | 'fields_mismatch'
+  | 'format_old'
+  | 'key_ignored'
+  | 'pickle'
+  | 'predictor_extra'
+  | 'predictor_missing'
+  | 'prefix_custom'
+  | 'state'
+  | 'too_large'
+  | 'tool_unknown'
+  | 'tools_unlisted'
+  | 'version_other';
+
 /** A problem or a warning about a DSPy state. */
 export interface DspyProblem {
   readonly code: string;
+  readonly reason?: string;
   /** The place in the file: `hop[0].demos[3].answer`; empty for the file itself. */
   readonly path: string;
   readonly message: string;
@@ -18,12 +37,12 @@ export class DspyFindings {
   /** How often each path was ignored; items of a list count together, as `demos[]`. */
   readonly ignored: Map<string, number> = new Map();
 
-  refuse(code: string, path: string, message: string): void {
-    this.problems.push({ code, path, message });
+  refuse(reason: DspyReason, path: string, message: string): void {
+    this.problems.push({ code: 'dspy.invalid', reason, path, message });
   }
 
-  warn(code: string, path: string, message: string): void {
-    this.warnings.push({ code, path, message });
+  warn(reason: DspyReason, path: string, message: string): void {
+    this.warnings.push({ code: 'dspy.invalid', reason, path, message });
   }
 
   ignore(path: string): void {

@@ -1,8 +1,10 @@
+import { describeCode } from '@holdfast/core/internal';
 import { describe, expect, test } from 'vitest';
+import type { DspyProblem } from './findings.ts';
 import { quote, quoteAll } from './findings.ts';
 import { answer, fileOf, guide, importOk, problemsOf, signatureOf, stateOf, toolNamed } from './test-states.ts';
 
-const codesOf = (problems: readonly { readonly code: string }[]): readonly string[] => problems.map(({ code }) => code);
+const codesOf = (problems: readonly DspyProblem[]): readonly string[] => problems.map(describeCode);
 const thinking = stateOf({ fields: ['question', 'reasoning', 'answer'] });
 const stepOf = (instructions: string): object =>
   stateOf({ fields: ['question', 'trajectory', 'next_thought', 'next_tool_name', 'next_tool_args'], instructions });
@@ -20,7 +22,7 @@ describe('the type of a module', () => {
 
   test('a predictor with another name is not a chain of thought, and has too many fields', async () => {
     expect(codesOf(await problemsOf(fileOf({ hop: thinking }), { signature: answer }))).toEqual([
-      'dspy.fields_mismatch',
+      'dspy.invalid: fields_mismatch',
     ]);
   });
 
@@ -52,7 +54,7 @@ describe('the type of a module', () => {
     const state = fileOf({ other: stateOf(), predict: stateOf() });
     const { modules, report } = await importOk(state, { signature: answer, allowExtra: true });
     expect(modules.map(({ metadata }) => metadata['dspy'])).toMatchObject([{ path: 'predict' }]);
-    expect(report.warnings).toMatchObject([{ code: 'dspy.predictor_extra', path: 'other' }]);
+    expect(report.warnings).toMatchObject([{ code: 'dspy.invalid', reason: 'predictor_extra', path: 'other' }]);
   });
 });
 
@@ -62,33 +64,33 @@ describe('each problem is reported once', () => {
   test('for an unreadable half of a ReAct', async () => {
     const state = fileOf({ 'deep.react': stepOf('Go on.'), 'deep.extract.predict': broken });
     const problems = await problemsOf(state, { signatures: { deep: guide } });
-    expect(problems).toMatchObject([{ code: 'dspy.invalid', path: 'deep.extract.predict.signature' }]);
+    expect(problems).toMatchObject([{ code: 'dspy.invalid', reason: 'state', path: 'deep.extract.predict.signature' }]);
   });
 
   test('for both halves', async () => {
     const state = fileOf({ 'deep.react': broken, 'deep.extract.predict': broken });
     const problems = await problemsOf(state, { signatures: { deep: guide } });
-    expect(codesOf(problems)).toEqual(['dspy.invalid', 'dspy.invalid']);
+    expect(codesOf(problems)).toEqual(['dspy.invalid: state', 'dspy.invalid: state']);
   });
 
   test('for a long path that is not a predictor', async () => {
     expect(
       codesOf(await problemsOf(fileOf({ a: stateOf(), ['x'.repeat(300)]: 3 }), { signatures: { a: answer } })),
-    ).toEqual(['dspy.too_large']);
+    ).toEqual(['dspy.invalid: too_large']);
   });
 
   test('for a tool that is listed twice', async () => {
     const listed = '(1) gone. It takes arguments {}.\n(2) gone. It takes arguments {}.';
     const state = fileOf({ react: stepOf(listed), 'extract.predict': extraction });
-    expect(codesOf(await problemsOf(state, { signature: guide }))).toEqual(['dspy.tool_unknown']);
+    expect(codesOf(await problemsOf(state, { signature: guide }))).toEqual(['dspy.invalid: tool_unknown']);
   });
 
   test('for an instruction without tools, if there are none', async () => {
     const state = fileOf({ react: stepOf('Go on.'), 'extract.predict': extraction });
     const { report } = await importOk(state, { signature: guide });
-    expect(codesOf(report.warnings)).toEqual(['dspy.tools_unlisted']);
+    expect(codesOf(report.warnings)).toEqual(['dspy.invalid: tools_unlisted']);
     const { report: other } = await importOk(state, { signature: guide, tools: [toolNamed('look_up')] });
-    expect(codesOf(other.warnings)).toEqual(['dspy.tools_unlisted']);
+    expect(codesOf(other.warnings)).toEqual(['dspy.invalid: tools_unlisted']);
   });
 });
 
@@ -98,14 +100,14 @@ describe('limits', () => {
   test('accepts at most 1,000 demos and 200 predictors', async () => {
     const withDemos = (length: number): string => fileOf(stateOf({ demos: Array.from({ length }, () => demo) }));
     expect((await importOk(withDemos(1_000), { signature: answer })).modules[0]?.demos).toHaveLength(1_000);
-    expect(codesOf(await problemsOf(withDemos(1_001), { signature: answer }))).toEqual(['dspy.too_large']);
+    expect(codesOf(await problemsOf(withDemos(1_001), { signature: answer }))).toEqual(['dspy.invalid: too_large']);
     const states = (length: number): Record<string, object> =>
       Object.fromEntries(Array.from({ length }, (_, index) => [`p${index}`, stateOf()]));
     const named = (length: number) => ({
       signatures: Object.fromEntries(Object.keys(states(length)).map((path) => [path, answer])),
     });
     expect((await importOk(fileOf(states(200)), named(200))).modules).toHaveLength(200);
-    expect(codesOf(await problemsOf(fileOf(states(201)), named(200)))).toContain('dspy.too_large');
+    expect(codesOf(await problemsOf(fileOf(states(201)), named(200)))).toContain('dspy.invalid: too_large');
   });
 
   test('a long path gives a valid id', async () => {
@@ -140,12 +142,12 @@ describe('limits', () => {
 
   test.each(['30.0.1', '2.6.0', `3.${'0'.repeat(60)}`])('version %s is not DSPy 3', async (version) => {
     const { report } = await importOk(fileOf(stateOf(), version), { signature: answer });
-    expect(codesOf(report.warnings)).toEqual(['dspy.version_other']);
+    expect(codesOf(report.warnings)).toEqual(['dspy.invalid: version_other']);
   });
 
   test('a pickle in base64 is also detected after spaces', async () => {
     const pickled = `  ${Buffer.from([0x80, 4, 0x95, 1, 2, 3, 4, 5, 6]).toString('base64')}`;
-    expect(codesOf(await problemsOf(pickled, { signature: answer }))).toEqual(['dspy.pickle']);
+    expect(codesOf(await problemsOf(pickled, { signature: answer }))).toEqual(['dspy.invalid: pickle']);
   });
 });
 

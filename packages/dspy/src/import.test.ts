@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
+import { describeCode } from '@holdfast/core/internal';
 import { defineSignature, loadModules, memoryModules, stringifyModule } from '@holdfast/modules';
 import { jsonSchema } from '@holdfast/schema/json';
 import { describe, expect, test } from 'vitest';
 import { placeholder } from './fields.ts';
+import type { DspyProblem } from './findings.ts';
 import { importDspy } from './import.ts';
 import {
   answer,
@@ -20,7 +22,7 @@ import {
 } from './test-states.ts';
 
 const text = { type: 'string' };
-const codesOf = (problems: readonly { readonly code: string }[]): readonly string[] => problems.map(({ code }) => code);
+const codesOf = (problems: readonly DspyProblem[]): readonly string[] => problems.map(describeCode);
 
 function hashOf(text: string): string {
   return `sha256:${createHash('sha256').update(text).digest('hex')}`;
@@ -187,7 +189,7 @@ describe('files saved by DSPy', () => {
       { instruction: undefined, demos: [] },
     ]);
     expect(await problemsOf(readFixture('dspy-rs'), { signatures: { answerer: answer } })).toMatchObject([
-      { code: 'dspy.predictor_extra', path: 'inner.drafter' },
+      { code: 'dspy.invalid', reason: 'predictor_extra', path: 'inner.drafter' },
     ]);
   });
 
@@ -229,50 +231,54 @@ describe('files saved by DSPy', () => {
 describe('rejected files', () => {
   test('DSP-5: a ReAct whose instruction lists a tool that is not registered', async () => {
     const problems = await problemsOf(readFixture('react'), { signature: guide, tools: [toolNamed('list_rooms')] });
-    expect(problems).toMatchObject([{ code: 'dspy.tool_unknown', path: 'react.signature.instructions' }]);
+    expect(problems).toMatchObject([
+      { code: 'dspy.invalid', reason: 'tool_unknown', path: 'react.signature.instructions' },
+    ]);
     expect(problems[0]?.message).toContain('`look_up`');
     expect(codesOf(await problemsOf(readFixture('react'), { signature: guide }))).toStrictEqual([
-      'dspy.tool_unknown',
-      'dspy.tool_unknown',
+      'dspy.invalid: tool_unknown',
+      'dspy.invalid: tool_unknown',
     ]);
   });
 
   test('a demo that calls a tool that is not registered', async () => {
     const text = readFixture('react').replace('"next_tool_name": "finish"', '"next_tool_name": "fly"');
     expect(await problemsOf(text, { signature: guide, tools })).toMatchObject([
-      { code: 'dspy.tool_unknown', path: 'react.demos[0].next_tool_name' },
+      { code: 'dspy.invalid', reason: 'tool_unknown', path: 'react.demos[0].next_tool_name' },
     ]);
   });
 
   test('DSP-7: an extra predictor, a warning with an option', async () => {
     const text = fileOf({ first: stateOf(), second: stateOf() });
     expect(await problemsOf(text, { signatures: { first: answer } })).toMatchObject([
-      { code: 'dspy.predictor_extra', path: 'second' },
+      { code: 'dspy.invalid', reason: 'predictor_extra', path: 'second' },
     ]);
     const { modules, report } = await importOk(text, { signatures: { first: answer }, allowExtra: true });
     expect(modules).toHaveLength(1);
-    expect(report.warnings).toMatchObject([{ code: 'dspy.predictor_extra', path: 'second' }]);
+    expect(report.warnings).toMatchObject([{ code: 'dspy.invalid', reason: 'predictor_extra', path: 'second' }]);
   });
 
   test('parameters that are not a predictor, such as a retriever, which the option also skips', async () => {
     const text = fileOf({ retrieve: { k: 3 }, answer: stateOf() });
     for (const options of [{ signature: answer }, { signatures: { answer } }]) {
-      expect(await problemsOf(text, options)).toMatchObject([{ code: 'dspy.invalid', path: 'retrieve' }]);
+      expect(await problemsOf(text, options)).toMatchObject([
+        { code: 'dspy.invalid', reason: 'state', path: 'retrieve' },
+      ]);
       const { modules, report } = await importOk(text, { ...options, allowExtra: true });
       expect(modules).toHaveLength(1);
-      expect(report.warnings).toMatchObject([{ code: 'dspy.predictor_extra', path: 'retrieve' }]);
+      expect(report.warnings).toMatchObject([{ code: 'dspy.invalid', reason: 'predictor_extra', path: 'retrieve' }]);
     }
     expect(await problemsOf(text, { signatures: { answer, retrieve: answer }, allowExtra: true })).toMatchObject([
-      { code: 'dspy.invalid', path: 'retrieve' },
+      { code: 'dspy.invalid', reason: 'state', path: 'retrieve' },
     ]);
     expect(await problemsOf(fileOf({ retrieve: { k: 3 } }), { signature: answer, allowExtra: true })).toMatchObject([
-      { code: 'dspy.predictor_missing' },
+      { code: 'dspy.invalid', reason: 'predictor_missing' },
     ]);
   });
 
   test('a missing predictor', async () => {
     const problems = await problemsOf(fileOf({ first: stateOf() }), { signatures: { first: answer, second: answer } });
-    expect(problems).toMatchObject([{ code: 'dspy.predictor_missing', path: 'second' }]);
+    expect(problems).toMatchObject([{ code: 'dspy.invalid', reason: 'predictor_missing', path: 'second' }]);
     expect(problems[0]?.message).toContain('`first`');
   });
 
@@ -280,7 +286,8 @@ describe('rejected files', () => {
     const text = fileOf({ 'hop.predict': stateOf({ fields: ['question', 'reasoning', 'answer'] }) });
     expect(await problemsOf(text, { signatures: { hop: answer, 'hop.predict': answer } })).toMatchObject([
       {
-        code: 'dspy.predictor_missing',
+        code: 'dspy.invalid',
+        reason: 'predictor_missing',
         path: 'hop',
         message: expect.stringContaining('already has another signature'),
       },
@@ -289,11 +296,12 @@ describe('rejected files', () => {
 
   test('several predictors for one signature', async () => {
     const text = fileOf({ first: stateOf(), second: stateOf() });
-    const codes = ['dspy.predictor_extra', 'dspy.predictor_extra', 'dspy.predictor_missing'];
+    const codes = ['dspy.invalid: predictor_extra', 'dspy.invalid: predictor_extra', 'dspy.invalid: predictor_missing'];
     expect(codesOf(await problemsOf(text, { signature: answer }))).toStrictEqual(codes);
     expect(await problemsOf(text, { signature: answer, allowExtra: true })).toMatchObject([
       {
-        code: 'dspy.predictor_missing',
+        code: 'dspy.invalid',
+        reason: 'predictor_missing',
         message:
           'The signature is for a program with one predictor, but the file does not match: it has several predictors; pass `signatures` by path.',
       },
@@ -307,7 +315,7 @@ describe('rejected files', () => {
     const whole = JSON.parse(readFixture('react')) as Record<string, unknown>;
     const text = fileOf({ [kept]: whole[kept] });
     expect(await problemsOf(text, { signature: guide, tools })).toMatchObject([
-      { code: 'dspy.predictor_missing', path: missing },
+      { code: 'dspy.invalid', reason: 'predictor_missing', path: missing },
     ]);
   });
 
@@ -317,7 +325,7 @@ describe('rejected files', () => {
   ])('DSP-9: one field $what than the signature has', async ({ fields }) => {
     for (const text of [fileOf(stateOf({ fields })), fileOf({ predict: stateOf({ fields }) })]) {
       const problems = await problemsOf(text, { signature: answer });
-      expect(codesOf(problems)).toStrictEqual(['dspy.fields_mismatch']);
+      expect(codesOf(problems)).toStrictEqual(['dspy.invalid: fields_mismatch']);
       expect(problems[0]?.message).toContain('`Question:`');
     }
   });
@@ -325,7 +333,11 @@ describe('rejected files', () => {
   test('DSP-11: fields with other names, reported with the prefixes of the file', async () => {
     const text = fileOf(stateOf({ fields: ['question', 'context', 'answer'] }));
     const problems = await problemsOf(text, { signature: signatureOf('a, b -> c') });
-    expect(codesOf(problems)).toStrictEqual(['dspy.field_other', 'dspy.field_other', 'dspy.field_other']);
+    expect(codesOf(problems)).toStrictEqual([
+      'dspy.invalid: field_other',
+      'dspy.invalid: field_other',
+      'dspy.invalid: field_other',
+    ]);
     expect(problems[0]?.message).toContain('`Question:`, `Context:`, `Answer:`');
   });
 
@@ -340,7 +352,7 @@ describe('rejected files', () => {
   ])('a field that is a different one $what', async ({ written }) => {
     const text = fileOf(stateOf({ fields: [written, 'context', 'answer'] }));
     expect(await problemsOf(text, { signature: signatureOf('question, context -> answer') })).toMatchObject([
-      { code: 'dspy.field_other', path: 'signature.fields[0]' },
+      { code: 'dspy.invalid', reason: 'field_other', path: 'signature.fields[0]' },
     ]);
   });
 
@@ -357,9 +369,9 @@ describe('rejected files', () => {
     ];
     const text = fileOf(stateOf({ fields: ['visitor', 'rooms', 'room', 'certainty'], demos }));
     expect(await problemsOf(text, { signature: rooms })).toMatchObject([
-      { code: 'dspy.demo_invalid', path: 'demos[0].rooms' },
-      { code: 'dspy.demo_invalid', path: 'demos[1].room' },
-      { code: 'dspy.demo_invalid', path: 'demos[1].certainty' },
+      { code: 'dspy.invalid', reason: 'demo_invalid', path: 'demos[0].rooms' },
+      { code: 'dspy.invalid', reason: 'demo_invalid', path: 'demos[1].room' },
+      { code: 'dspy.invalid', reason: 'demo_invalid', path: 'demos[1].certainty' },
     ]);
   });
 
@@ -376,14 +388,16 @@ describe('rejected files', () => {
       }),
     });
     const file = fileOf(stateOf({ fields: ['of', 'low', 'high'], demos: [{ of: 'T', low: 2, high: 1 }] }));
-    expect(await problemsOf(file, { signature })).toMatchObject([{ code: 'dspy.demo_invalid', path: 'demos[0]' }]);
+    expect(await problemsOf(file, { signature })).toMatchObject([
+      { code: 'dspy.invalid', reason: 'demo_invalid', path: 'demos[0]' },
+    ]);
   });
 
   test.each([{ demos: ['a'] }, { demos: [null] }, { demos: [[1]] }])(
     'demos that are not objects: $demos',
     async ({ demos }) => {
       expect(await problemsOf(fileOf(stateOf({ demos })), { signature: answer })).toMatchObject([
-        { code: 'dspy.demo_invalid', path: 'demos[0]' },
+        { code: 'dspy.invalid', reason: 'demo_invalid', path: 'demos[0]' },
       ]);
     },
   );
@@ -395,7 +409,7 @@ describe('rejected files', () => {
   ])('DSP-21: the old format with `$key`', async ({ key, value }) => {
     for (const text of [fileOf({ ...stateOf(), [key]: value }), fileOf({ qa: { ...stateOf(), [key]: value } })]) {
       const problems = await problemsOf(text, { signature: answer });
-      expect(codesOf(problems)).toStrictEqual(['dspy.format_old']);
+      expect(codesOf(problems)).toStrictEqual(['dspy.invalid: format_old']);
       expect(problems[0]?.message).toContain(`DSPy 2.5 and earlier (\`${key}\`)`);
     }
   });
@@ -409,24 +423,28 @@ describe('rejected files', () => {
       signature_instructions: 'I',
       signature_prefix: 'Answer:',
     };
-    expect(codesOf(await problemsOf(JSON.stringify(old), { signature: answer }))).toStrictEqual(['dspy.format_old']);
+    expect(codesOf(await problemsOf(JSON.stringify(old), { signature: answer }))).toStrictEqual([
+      'dspy.invalid: format_old',
+    ]);
   });
 
   test('DSP-23: 50 MB, rejected by length alone', async () => {
-    expect(codesOf(await problemsOf('['.repeat(50_000_000), { signature: answer }))).toStrictEqual(['dspy.too_large']);
+    expect(codesOf(await problemsOf('['.repeat(50_000_000), { signature: answer }))).toStrictEqual([
+      'dspy.invalid: too_large',
+    ]);
     expect(codesOf(await problemsOf(new Uint8Array(50_000_000), { signature: answer }))).toStrictEqual([
-      'dspy.too_large',
+      'dspy.invalid: too_large',
     ]);
   });
 
   test('DSP-23: 100,000 demos, and 300 predictors', async () => {
     const demos = Array.from({ length: 100_000 }, (_, index) => ({ question: `${index}`, answer: 'A' }));
     expect(await problemsOf(fileOf(stateOf({ demos })), { signature: answer })).toMatchObject([
-      { code: 'dspy.too_large', path: 'demos' },
+      { code: 'dspy.invalid', reason: 'too_large', path: 'demos' },
     ]);
     const many = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`p[${index}]`, stateOf()]));
     expect(codesOf(await problemsOf(fileOf(many), { signatures: { 'p[0]': answer } }))).toStrictEqual([
-      'dspy.too_large',
+      'dspy.invalid: too_large',
     ]);
   });
 
@@ -439,7 +457,7 @@ describe('rejected files', () => {
       JSON.stringify({ predictors: { qa: { demos: [], instruction_override: instructions } } }),
     ];
     for (const text of texts) {
-      expect(codesOf(await problemsOf(text, { signature: answer }))).toStrictEqual(['dspy.too_large']);
+      expect(codesOf(await problemsOf(text, { signature: answer }))).toStrictEqual(['dspy.invalid: too_large']);
     }
     const long = fileOf(stateOf({ demos: [{ question: 'x'.repeat(9_000_000), answer: 'A' }] }));
     expect(codesOf(await problemsOf(long, { signature: answer }))).toStrictEqual(['modules.too_large']);
@@ -484,7 +502,7 @@ describe('rejected files', () => {
     },
   ])('$what', async ({ text }) => {
     const codes = new Set(codesOf(await problemsOf(text, { signature: answer })));
-    expect(codes).toContain('dspy.invalid');
+    expect(codes).toContain('dspy.invalid: state');
   });
 
   test('all problems are reported at once, and nothing is imported', async () => {
@@ -498,13 +516,13 @@ describe('rejected files', () => {
     const imported = await importDspy(text, { signatures });
     expect(imported.type).toBe('refused');
     expect(codesOf(await problemsOf(text, { signatures }))).toStrictEqual([
-      'dspy.format_old',
-      'dspy.predictor_extra',
-      'dspy.predictor_missing',
-      'dspy.field_other',
-      'dspy.field_other',
-      'dspy.demo_invalid',
-      'dspy.fields_mismatch',
+      'dspy.invalid: format_old',
+      'dspy.invalid: predictor_extra',
+      'dspy.invalid: predictor_missing',
+      'dspy.invalid: field_other',
+      'dspy.invalid: field_other',
+      'dspy.invalid: demo_invalid',
+      'dspy.invalid: fields_mismatch',
     ]);
   });
 
@@ -525,7 +543,9 @@ describe('reports', () => {
   test('DSP-13: a custom prefix has no effect', async () => {
     const fields = [{ prefix: 'QUERY>', description: placeholder('question') }, 'answer'];
     const { modules, report } = await importOk(fileOf(stateOf({ fields })), { signature: answer });
-    expect(report.warnings).toMatchObject([{ code: 'dspy.prefix_custom', path: 'signature.fields[0]' }]);
+    expect(report.warnings).toMatchObject([
+      { code: 'dspy.invalid', reason: 'prefix_custom', path: 'signature.fields[0]' },
+    ]);
     expect(modules[0]?.metadata['dspy']).toMatchObject({ prefixes: { question: 'QUERY>' } });
   });
 
@@ -536,18 +556,20 @@ describe('reports', () => {
     { prefix: 'Here is what is asked:', description: '' },
   ])('$prefix with $description is accepted as `question`', async (written) => {
     const { report } = await importOk(fileOf(stateOf({ fields: [written, 'answer'] })), { signature: answer });
-    expect(codesOf(report.warnings)).toStrictEqual(['dspy.prefix_custom']);
+    expect(codesOf(report.warnings)).toStrictEqual(['dspy.invalid: prefix_custom']);
   });
 
   test('DSP-15: a demo without any output of the predictor is kept, with a warning that it is not shown', async () => {
     const { modules, report } = await importOk(readFixture('react'), { signature: guide, tools });
-    expect(report.warnings).toMatchObject([{ code: 'dspy.demo_not_rendered', path: 'react.demos[1]' }]);
+    expect(report.warnings).toMatchObject([
+      { code: 'dspy.invalid', reason: 'demo_not_rendered', path: 'react.demos[1]' },
+    ]);
     expect(modules[0]?.demos[1]).toStrictEqual({ inputs: { question: 'Where are the coins?' }, outputs: {} });
   });
 
   test('a demo without any input of the predictor also gives a warning', async () => {
     const { report } = await importOk(fileOf(stateOf({ demos: [{ answer: 'A' }] })), { signature: answer });
-    expect(report.warnings).toMatchObject([{ code: 'dspy.demo_not_rendered', path: 'demos[0]' }]);
+    expect(report.warnings).toMatchObject([{ code: 'dspy.invalid', reason: 'demo_not_rendered', path: 'demos[0]' }]);
   });
 
   test('a null that the field does not allow is a missing field', async () => {
@@ -560,7 +582,7 @@ describe('reports', () => {
 
   test('DSP-19: an unknown key is ignored with a warning', async () => {
     const { report } = await importOk(fileOf({ ...stateOf(), config: { n: 3 } }), { signature: answer });
-    expect(report.warnings).toMatchObject([{ code: 'dspy.key_ignored', path: 'config' }]);
+    expect(report.warnings).toMatchObject([{ code: 'dspy.invalid', reason: 'key_ignored', path: 'config' }]);
     expect(report.ignored).toStrictEqual([{ path: 'config', count: 1 }]);
   });
 
@@ -599,17 +621,23 @@ describe('reports', () => {
     { what: 'no version', text: JSON.stringify(stateOf()), message: 'does not say' },
   ])('$what', async ({ text, message }) => {
     const { report } = await importOk(text, { signature: answer });
-    expect(report.warnings).toMatchObject([{ code: 'dspy.version_other', message: expect.stringContaining(message) }]);
+    expect(report.warnings).toMatchObject([
+      { code: 'dspy.invalid', reason: 'version_other', message: expect.stringContaining(message) },
+    ]);
   });
 
   test('a ReAct whose instruction lists no or not all tools', async () => {
     const written = JSON.parse(readFixture('react')) as { react: { signature: { instructions: string } } };
     written.react.signature.instructions = 'Work in steps with look_up and list_rooms.';
     const unlisted = await importOk(JSON.stringify(written), { signature: guide, tools });
-    expect(codesOf(unlisted.report.warnings)).toContain('dspy.tools_unlisted');
+    expect(codesOf(unlisted.report.warnings)).toContain('dspy.invalid: tools_unlisted');
     const more = await importOk(readFixture('react'), { signature: guide, tools: [...tools, toolNamed('third')] });
     expect(more.report.warnings).toContainEqual(
-      expect.objectContaining({ code: 'dspy.tools_unlisted', message: expect.stringContaining('`third`') }),
+      expect.objectContaining({
+        code: 'dspy.invalid',
+        reason: 'tools_unlisted',
+        message: expect.stringContaining('`third`'),
+      }),
     );
   });
 

@@ -67,9 +67,8 @@ export type DspyImport =
  * Limits: 10 MB, 64 levels, 200 predictors, each with 1,000 demos and 200,000 characters of instruction; 8 MiB for a module file. The
  * sources of the format are in `state.ts`, `fields.ts`, `modules.ts`, `definition.ts`.
  *
- * Codes of problems: `dspy.too_large`, `dspy.pickle`, `dspy.invalid`, `dspy.format_old`, `dspy.predictor_missing`, `dspy.predictor_extra`,
- * `dspy.fields_mismatch`, `dspy.field_other`, `dspy.demo_invalid`, `dspy.tool_unknown`, `modules.too_large`, and
- * `modules.signature_invalid` (the signature conflicts with a field that the predictor adds).
+ * Codes of problems: `dspy.invalid` with a reason, `modules.too_large`, and `modules.signature_invalid` (the signature conflicts with a
+ * field that the predictor adds).
  *
  * @throws HoldfastError `options.invalid` (`moduleId` is not a valid module id).
  */
@@ -128,6 +127,8 @@ function chooseIds(placed: readonly PlacedModule[], { signature, moduleId }: Imp
   });
 }
 
+const demoInvalid = { code: 'dspy.invalid', reason: 'demo_invalid' } satisfies Partial<DspyProblem>;
+
 /** Finds problems that would prevent loading: a schema rule over two fields, a file that is too large. */
 async function checkDefinition(
   definition: ModuleDefinition,
@@ -139,7 +140,8 @@ async function checkDefinition(
   const text = stringifyModule(definition);
   const parsed = parseModule(text);
   if (parsed.type === 'invalid') {
-    for (const { code, place, message } of parsed.problems) findings.refuse(code, joinPath(path, place), message);
+    for (const { code, place, message } of parsed.problems)
+      findings.problems.push({ code, path: joinPath(path, place), message });
     return;
   }
   const modules = { [definition.module_id]: { path: 'module.json', hash: null, tags: [] } };
@@ -148,7 +150,7 @@ async function checkDefinition(
   for (const { code, place, message, severity } of diagnostics) {
     const list = severity === 'error' ? findings.problems : findings.warnings;
     list.push({
-      code: code === 'modules.demo_invalid' ? 'dspy.demo_invalid' : code,
+      ...(code === 'modules.demo_invalid' ? demoInvalid : { code }),
       path: joinPath(path, place),
       message,
     });

@@ -51,7 +51,7 @@ export function groupDspyPredictors(
     if (missing === undefined) return [{ path, names: namesOf(path), step }];
     if (paths.has(missing)) return [];
     const message = `${quote(path)} is one half of a ReAct; the other half, ${quote(missing)}, is missing.`;
-    findings.refuse('dspy.predictor_missing', missing, message);
+    findings.refuse('predictor_missing', missing, message);
     return [];
   });
 }
@@ -151,8 +151,8 @@ export function pairDspyModules(
 function reportExtra(extra: readonly DspyModule[], { allowExtra, findings }: DspyPairing): void {
   for (const { path, step } of extra) {
     const message = `The file has a predictor ${quote(step.path)}, but no signature is given for ${quote(path)}.`;
-    if (allowExtra) findings.warn('dspy.predictor_extra', path, `${message} It was left out.`);
-    else findings.refuse('dspy.predictor_extra', path, message);
+    if (allowExtra) findings.warn('predictor_extra', path, `${message} It was left out.`);
+    else findings.refuse('predictor_extra', path, message);
   }
 }
 
@@ -160,8 +160,8 @@ function reportExtra(extra: readonly DspyModule[], { allowExtra, findings }: Dsp
 function reportOthers(named: ReadonlySet<string>, { others, allowExtra, findings }: DspyPairing): void {
   for (const path of others) {
     const message = `${quote(path)} is not the state of a predictor`;
-    if (allowExtra && !named.has(path)) findings.warn('dspy.predictor_extra', path, `${message}. It was left out.`);
-    else findings.refuse('dspy.invalid', path, `${message}. Set \`allowExtra\` to skip it.`);
+    if (allowExtra && !named.has(path)) findings.warn('predictor_extra', path, `${message}. It was left out.`);
+    else findings.refuse('state', path, `${message}. Set \`allowExtra\` to skip it.`);
   }
 }
 
@@ -170,5 +170,5 @@ function reportMissing(path: string, findings: DspyFindings, has: string): void 
     path === ''
       ? `The signature is for a program with one predictor, but the file does not match: ${has}.`
       : `A signature is given for ${quote(path)}, but the file has no such predictor; ${has}.`;
-  findings.refuse('dspy.predictor_missing', path, message);
+  findings.refuse('predictor_missing', path, message);
 }

@@ -65,7 +65,7 @@ export function readDspyState(top: JsonObject, findings: DspyFindings): DspyStat
     : Object.entries(top).filter(([path]) => path !== 'metadata');
   if (Object.hasOwn(top, 'dependency_versions')) {
     const message = `This is the \`metadata.json\` of a \`program.pkl\`. ${pickled}`;
-    findings.refuse('dspy.pickle', '', message);
+    findings.refuse('pickle', '', message);
     return { format: 'dspy', predictors: [], paths: new Set(), others: [], versions };
   }
   const paths = new Set(states.map(([path]) => path));
@@ -82,16 +82,16 @@ function readAll(
   findings: DspyFindings,
   read: ReadPredictor,
 ): readonly DspyPredictorState[] {
-  if (states.length === 0) findings.refuse('dspy.invalid', '', 'The state has no predictors.');
+  if (states.length === 0) findings.refuse('state', '', 'The state has no predictors.');
   if (states.length > maxPredictors) {
     const message = `The program has ${states.length} predictors; the limit is ${maxPredictors}.`;
-    findings.refuse('dspy.too_large', '', message);
+    findings.refuse('too_large', '', message);
     return [];
   }
   return states.flatMap(([path, state]) => {
     if (path.length <= maxPathLength) return read(path, state, findings) ?? [];
     const message = `The path ${quote(path)} of a predictor has ${path.length} characters; the limit is ${maxPathLength}.`;
-    findings.refuse('dspy.too_large', path.slice(0, maxPathLength), message);
+    findings.refuse('too_large', path.slice(0, maxPathLength), message);
     return [];
   });
 }
@@ -105,13 +105,13 @@ function isPredictor(value: Json | Readonly<Record<string, unknown>>): boolean {
 }
 
 function readPredictor(path: string, state: Json, findings: DspyFindings): DspyPredictorState | undefined {
-  if (refersToPickle(state)) findings.refuse('dspy.pickle', path, pickled);
+  if (refersToPickle(state)) findings.refuse('pickle', path, pickled);
   if (!isPlainObject(state) || !isPredictor(state)) return undefined;
   const old = oldKeys.filter((key) => Object.hasOwn(state, key));
   if (old.length > 0) {
     const named = old.map((key) => `\`${key}\``).join(', ');
     const message = `This is the format of DSPy 2.5 and earlier (${named}). Load it there and save it again with DSPy 2.6 or newer.`;
-    findings.refuse('dspy.format_old', path, message);
+    findings.refuse('format_old', path, message);
     return undefined;
   }
   for (const key of quietKeys) if (hasContents(state[key])) findings.ignore(joinPath(path, key));
@@ -131,16 +131,16 @@ function ignoreOthers(
   const others = Object.entries(state).filter(([key]) => !known.includes(key));
   for (const [key, value] of others) {
     const place = joinPath(path, key.slice(0, maxPathLength));
-    if (refersToPickle(value)) findings.refuse('dspy.pickle', place, pickled);
+    if (refersToPickle(value)) findings.refuse('pickle', place, pickled);
     findings.ignore(place);
   }
   for (const [key] of others.slice(0, maxWarnings)) {
     const message = `Unknown key ${quote(key)}, which was ignored.`;
-    findings.warn('dspy.key_ignored', joinPath(path, key.slice(0, maxPathLength)), message);
+    findings.warn('key_ignored', joinPath(path, key.slice(0, maxPathLength)), message);
   }
   if (others.length > maxWarnings) {
     const message = `${others.length - maxWarnings} more unknown keys were ignored.`;
-    findings.warn('dspy.key_ignored', path, message);
+    findings.warn('key_ignored', path, message);
   }
 }
 
@@ -159,14 +159,14 @@ function readSignature(
   }
   const message =
     'A signature must have `instructions` (text) and `fields`, each with a `prefix` and a `description` (text).';
-  findings.refuse('dspy.invalid', path, message);
+  findings.refuse('state', path, message);
   return undefined;
 }
 
 function isTooLong(instruction: unknown, path: string, findings: DspyFindings): boolean {
   if (typeof instruction !== 'string' || instruction.length <= maxInstructionLength) return false;
   const message = `The instruction has ${instruction.length} characters; the limit is ${maxInstructionLength}.`;
-  findings.refuse('dspy.too_large', path, message);
+  findings.refuse('too_large', path, message);
   return true;
 }
 
@@ -176,12 +176,12 @@ function isFieldState(value: unknown): value is DspyFieldState {
 
 function readDemos(value: unknown, path: string, findings: DspyFindings): readonly Json[] | undefined {
   if (!Array.isArray(value)) {
-    findings.refuse('dspy.invalid', path, '`demos` must be a list.');
+    findings.refuse('state', path, '`demos` must be a list.');
     return undefined;
   }
   if (value.length > maxDemos) {
     const message = `The predictor has ${value.length} demos; the limit is ${maxDemos}.`;
-    findings.refuse('dspy.too_large', path, message);
+    findings.refuse('too_large', path, message);
     return undefined;
   }
   return value;
@@ -193,7 +193,7 @@ function readRust(top: JsonObject, predictors: JsonObject, findings: DspyFinding
     const override = isPlainObject(state) ? (state['instruction_override'] ?? undefined) : undefined;
     if (!isPlainObject(state) || (override !== undefined && typeof override !== 'string')) {
       const message = `${quote(path)} must have \`demos\` (a list) and \`instruction_override\` (text or null).`;
-      findings.refuse('dspy.invalid', path, message);
+      findings.refuse('state', path, message);
       return undefined;
     }
     if (isTooLong(override, path, findings)) return undefined;
@@ -227,7 +227,7 @@ function readVersions(metadata: unknown, findings: DspyFindings): Readonly<Recor
     const which =
       version === undefined ? 'does not say which version of DSPy saved it' : `was saved by DSPy ${quote(version)}`;
     const message = `The state ${which}. Only states of DSPy 3 are tested.`;
-    findings.warn('dspy.version_other', joinPath('metadata', 'dependency_versions'), message);
+    findings.warn('version_other', joinPath('metadata', 'dependency_versions'), message);
   }
   return versions;
 }

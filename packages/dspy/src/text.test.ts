@@ -32,12 +32,12 @@ describe('a pickle is rejected unread', () => {
     ];
     for (const source of sources) {
       const problems = await problemsOf(source, { signature: answer });
-      expect(problems).toMatchObject([{ code: 'dspy.pickle', path: '' }]);
+      expect(problems).toMatchObject([{ code: 'dspy.invalid', reason: 'pickle', path: '' }]);
     }
   });
 
   test.each(['program.pkl', '/srv/models/qa.PKL', 'C:\\qa.pickle\n', 'a b.pkl'])('as the path %s', async (source) => {
-    expect(await problemsOf(source, { signature: answer })).toMatchObject([{ code: 'dspy.pickle' }]);
+    expect(await problemsOf(source, { signature: answer })).toMatchObject([{ code: 'dspy.invalid', reason: 'pickle' }]);
   });
 
   test.each([
@@ -49,7 +49,7 @@ describe('a pickle is rejected unread', () => {
       text: fileOf({ qa: { ...stateOf(), module: btoa(binaryOf(bytesOf(pickles[4]?.hex ?? ''))) } }),
     },
   ])('a state that refers to one: $what', async ({ text }) => {
-    expect(await problemsOf(text, { signature: answer })).toMatchObject([{ code: 'dspy.pickle' }]);
+    expect(await problemsOf(text, { signature: answer })).toMatchObject([{ code: 'dspy.invalid', reason: 'pickle' }]);
   });
 
   test('but not a demo that mentions one', async () => {
@@ -60,7 +60,7 @@ describe('a pickle is rejected unread', () => {
 
 test.each(['sums.json', '/srv/models/qa.JSON\n', 'C:\\a b.json'])('the path %j is not the content', async (source) => {
   expect(await problemsOf(source, { signature: answer })).toMatchObject([
-    { code: 'dspy.invalid', path: '', message: expect.stringMatching(/^This is a file path/) },
+    { code: 'dspy.invalid', reason: 'state', path: '', message: expect.stringMatching(/^This is a file path/) },
   ]);
   expect(await problemsOf('"qa.json"', { signature: answer })).toMatchObject([
     { message: 'A DSPy state must be a JSON object.' },
@@ -78,6 +78,6 @@ test('the digest covers the exact bytes', async () => {
 test.each([[null], [5], [{}], [[]]])('a value that is not text is rejected: %j', async (value) => {
   expect(await importDspy(value as unknown as string, { signature: answer })).toMatchObject({
     type: 'refused',
-    problems: [{ code: 'dspy.invalid', path: '', message: expect.stringContaining('unparsed') }],
+    problems: [{ code: 'dspy.invalid', reason: 'state', path: '', message: expect.stringContaining('unparsed') }],
   });
 });

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@holdfast/core';
 import { isPlainObject, parseJson } from '@holdfast/core/internal';
-import type { DspyProblem } from './findings.ts';
+import type { DspyProblem, DspyReason } from './findings.ts';
 
 /** The result of reading the text of a state file. */
 export type DspyText =
@@ -20,23 +20,23 @@ const limits = { maxDepth: 64, maxKeys: 1_000_000, maxLength };
 export async function readDspyText(source: string | Uint8Array): Promise<DspyText> {
   const given: unknown = source;
   if (typeof given !== 'string' && !(given instanceof Uint8Array))
-    return refuse('dspy.invalid', 'The state must be text or bytes. Pass the unparsed content of the file.');
+    return refuse('state', 'The state must be text or bytes. Pass the unparsed content of the file.');
   if (source.length > maxLength) {
     const unit = typeof source === 'string' ? 'characters' : 'bytes';
-    return refuse('dspy.too_large', `The file has ${source.length} ${unit}; the limit is ${maxLength}.`);
+    return refuse('too_large', `The file has ${source.length} ${unit}; the limit is ${maxLength}.`);
   }
   const bytes = typeof source === 'string' ? new TextEncoder().encode(source) : new Uint8Array(source);
   const text = typeof source === 'string' ? source : new TextDecoder().decode(source);
-  if (isPickle(text)) return refuse('dspy.pickle', pickled);
-  if (text.length < 1_000 && jsonPath.test(text.trim())) return refuse('dspy.invalid', unread);
+  if (isPickle(text)) return refuse('pickle', pickled);
+  if (text.length < 1_000 && jsonPath.test(text.trim())) return refuse('state', unread);
   const parsed = parseJson(text, limits);
   if (!parsed.ok) {
     return refuse(
-      parsed.reason === 'size' ? 'dspy.too_large' : 'dspy.invalid',
+      parsed.reason === 'size' ? 'too_large' : 'state',
       `This is not a DSPy state as JSON: ${parsed.problem}.`,
     );
   }
-  if (!isPlainObject(parsed.value)) return refuse('dspy.invalid', 'A DSPy state must be a JSON object.');
+  if (!isPlainObject(parsed.value)) return refuse('state', 'A DSPy state must be a JSON object.');
   return { ok: true, state: parsed.value as JsonObject, digest: await digest(bytes) };
 }
 
@@ -69,6 +69,6 @@ async function digest(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return `sha256:${[...hash].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
 
-function refuse(code: string, message: string): DspyText {
-  return { ok: false, problem: { code, path: '', message } };
+function refuse(reason: DspyReason, message: string): DspyText {
+  return { ok: false, problem: { code: 'dspy.invalid', reason, path: '', message } };
 }

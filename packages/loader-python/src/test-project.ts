@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { ToolContext } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import * as loader from '@holdfast/loader';
 import type { Language } from '@holdfast/loader/language';
 import { python } from './language.ts';
@@ -89,7 +90,7 @@ export async function work(input) { ${body} }
 
 /** Codes with their files. */
 export function codesOf({ diagnostics }: Pick<loader.LoadedTools, 'diagnostics'>): readonly string[] {
-  return diagnostics.map(({ code, file }) => `${file} ${code}`);
+  return diagnostics.map((one) => `${one.file} ${describeCode(one)}`);
 }
 
 export interface TestContext extends ToolContext {

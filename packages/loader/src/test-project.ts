@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Tool, ToolContext } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import { type LoadedTools, loadTools } from './load/tools.ts';
 import { compareLock, type LockComparison } from './pins/compare.ts';
 
@@ -87,5 +88,5 @@ export async function callTool(
 
 /** Codes with their files. */
 export function codesOf({ diagnostics }: Pick<LoadedTools, 'diagnostics'>): readonly string[] {
-  return diagnostics.map(({ code, file }) => `${file} ${code}`);
+  return diagnostics.map((one) => `${one.file} ${describeCode(one)}`);
 }

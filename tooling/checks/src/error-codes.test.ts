@@ -41,3 +41,20 @@ test('reports a documented code that no source throws', () => {
     `${page}: no source throws \`a.c\``,
   ]);
 });
+
+const reasons = "/** Reasons of `a.b`. */\nexport type Reason = 'c' | 'd.e';\nrefuse('a.b');\n";
+const listed = '| `a.b` | Why. |\n| – `c`, `d.e` | Why. |\n';
+const tests = "const one = { code: 'a.b', reason: 'c' };\nconst other = /a\\.b: d\\.e/;\n";
+
+test('a reason is on the page below its code, and in a test', () => {
+  const files = { [source]: reasons, [page]: listed, 'packages/core/src/a.test.ts': tests };
+  expect(findErrorCodeProblems(fixture(files))).toEqual([]);
+  expect(findErrorCodeProblems(fixture({ ...files, [page]: '| `a.b` | Why. |\n| – `c`, `f` | Why. |\n' }))).toEqual([
+    `${source}: the reason \`d.e\` of \`a.b\` is not on ${page}`,
+    `${page}: nothing gives \`a.b\` the reason \`f\``,
+  ]);
+  expect(findErrorCodeProblems(fixture({ ...files, 'packages/core/src/a.test.ts': '' }))).toEqual([
+    `${source}: the reason \`c\` of \`a.b\` has no test`,
+    `${source}: the reason \`d.e\` of \`a.b\` has no test`,
+  ]);
+});

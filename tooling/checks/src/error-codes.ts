@@ -4,12 +4,14 @@ import { isTest, type Repository } from './repository.ts';
 /** The page that explains every code to users. */
 const page = 'apps/docs/guide/errors.md';
 
-/** Codes missing on the errors page, and codes on it that no source throws. */
-export function findErrorCodeProblems({ files, sources }: Repository): string[] {
+/** Codes and reasons missing on the errors page, those on it that no source throws, and reasons without a test. */
+export function findErrorCodeProblems(repository: Repository): string[] {
+  const { files, sources } = repository;
   const made = sources
-    .filter(({ path }) => /^(?:packages\/[^/]+|apps\/cli)\/src\//.test(path) && !isTest(path))
+    .filter(isMaker)
     .flatMap(({ path, text }) => readCodes(path, text).map((code) => ({ path, code, pattern: toPattern(code) })));
-  const listed = readListed(files.get(page) ?? '');
+  const rows = readRows(files.get(page) ?? '');
+  const listed = rows.map(({ code }) => code);
   const missing = made.filter(({ pattern }) => !listed.some((name) => pattern.test(name)));
   const stale = listed.filter((name) => !made.some(({ pattern }) => pattern.test(name)));
   return [
@@ -17,13 +19,65 @@ export function findErrorCodeProblems({ files, sources }: Repository): string[] 
       missing.map(({ path, code }) => `${path}: the code \`${code}\` is not on ${page}; add a line that explains it`),
     ),
     ...stale.map((name) => `${page}: no source throws \`${name}\``),
+    ...findReasonProblems(repository, rows),
   ];
 }
 
-/** The codes in the first column of the page's tables. */
-function readListed(text: string): readonly string[] {
-  const cells = [...text.matchAll(/^\| (`[^|]+`) \|/gm)].map(([, cell = '']) => cell);
-  return cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
+function isMaker({ path }: { readonly path: string }): boolean {
+  return /^(?:packages\/[^/]+|apps\/cli)\/src\//.test(path) && !isTest(path);
+}
+
+/** A row of the page's tables: codes, or reasons of the code above them. */
+interface Row {
+  readonly code: string;
+  readonly reasons: readonly string[];
+}
+
+/** The codes in the first column of the page's tables, with the reasons in the rows below that start with a dash. */
+function readRows(text: string): readonly Row[] {
+  const rows: { code: string; reasons: string[] }[] = [];
+  for (const [, dash, cell = ''] of text.matchAll(/^\| (– )?(`[^|]+`) \|/gm)) {
+    const names = [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+    if (dash === undefined) rows.push(...names.map((code) => ({ code, reasons: [] })));
+    else rows.at(-1)?.reasons.push(...names);
+  }
+  return rows;
+}
+
+function findReasonProblems({ sources }: Repository, rows: readonly Row[]): readonly string[] {
+  const made = sources.filter(isMaker).flatMap(({ path, text }) => readReasons(text).map((one) => ({ path, ...one })));
+  const tests = sources.filter(({ path }) => isTest(path)).map(({ text }) => text);
+  const missing = made.filter(
+    ({ code, reason }) => !rows.some((row) => row.code === code && row.reasons.includes(reason)),
+  );
+  const listed = rows.flatMap(({ code, reasons }) => reasons.map((reason) => ({ code, reason })));
+  const stale = listed.filter((row) => !made.some(({ code, reason }) => row.code === code && row.reason === reason));
+  const untested = made.filter(({ code, reason }) => !tests.some((text) => mentionsReason(text, code, reason)));
+  return [
+    ...missing.map(({ path, code, reason }) => `${path}: the reason \`${reason}\` of \`${code}\` is not on ${page}`),
+    ...stale.map(({ code, reason }) => `${page}: nothing gives \`${code}\` the reason \`${reason}\``),
+    ...untested.map(({ path, code, reason }) => `${path}: the reason \`${reason}\` of \`${code}\` has no test`),
+  ];
+}
+
+/** A type that lists the reasons of one code; its comment names the code. */
+const reasonsType = /\/\*\* Reasons of `([^`]+)`[^*]*\*\/\s*(?:export )?type \w+ =([^;]+);/g;
+
+const reasonBesideCode = /\bcode: '([a-z_.]+)',\s*reason: '([a-z_.]+)'/g;
+
+function readReasons(text: string): readonly { readonly code: string; readonly reason: string }[] {
+  const typed = [...text.matchAll(reasonsType)].flatMap(([, code = '', union = '']) =>
+    [...union.matchAll(/'([^']+)'/g)].map(([, reason = '']) => ({ code, reason })),
+  );
+  return [...typed, ...[...text.matchAll(reasonBesideCode)].map(([, code = '', reason = '']) => ({ code, reason }))];
+}
+
+/** In a test: `{ code, reason: 'r' }` or the text `code: r`. */
+function mentionsReason(text: string, code: string, reason: string): boolean {
+  return (
+    text.replaceAll('\\', '').includes(`${code}: ${reason}`) ||
+    (text.includes(code) && text.includes(`reason: '${reason}'`))
+  );
 }
 
 /** Parts of a code may be known only at run time: `call.*`. */

@@ -14,7 +14,7 @@ export interface CallSearch {
 /**
  * The calls whose id is `given`, in full, as printed, or as a prefix. Searches `others` only if none of `calls` match.
  *
- * @throws HoldfastError `usage.call_unknown` with the nearest ids, `usage.call_ambiguous`.
+ * @throws HoldfastError `usage.invalid` (`call_unknown` with the nearest ids, `call_ambiguous`).
  */
 export function findOpenCall<Call extends { readonly callId: string }>(
   given: string,
@@ -30,13 +30,13 @@ export function findOpenCall<Call extends { readonly callId: string }>(
     const nearest = findNearest(given, ids);
     const help = nearest.length === 0 ? '' : ` Nearest: ${quoteIds(nearest)}.`;
     throw usageError(
-      'usage.call_unknown',
+      'call_unknown',
       `No ${what} call \`${given}\` in session \`${session}\`.${help} Run \`${listing}\` for a list.`,
     );
   }
   if (more.length > 0) {
     throw usageError(
-      'usage.call_ambiguous',
+      'call_ambiguous',
       `\`${given}\` matches ${formatCount(meant.length, 'call')} of session \`${session}\`: ${quoteIds(meant.slice(0, 5))}${meant.length > 5 ? ', …' : ''}. Use a longer prefix.`,
     );
   }

@@ -206,7 +206,7 @@ test('with `locked`, plugins without a lock are used nowhere', async () => {
   for (const argv of [['git-log'], ['list'], ['explain', 'push'], ['run', 'x']]) {
     const { exitCode, stderr } = await type(folder, argv);
     expect({ argv, exitCode }).toEqual({ argv, exitCode: 2 });
-    expect(stderr).toContain('(usage.lock_missing)');
+    expect(stderr).toContain('(usage.invalid: lock_missing)');
   }
   expect((await type(folder, ['doctor'])).stdout).toMatch(/problem: .+no lock|problem: .+not locked/);
   expect(await type(folder, ['lock'])).toMatchObject({ exitCode: 0, stderr: '' });
@@ -290,6 +290,8 @@ test('--json contains plugins and packs, and an unknown name is an error', async
   });
   expect(await type(folder, ['lock', '--accept', 'plugin:gti'])).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringContaining('Known tools, plugins and packs: pack:guard, plugin:git. (usage.tool_unknown)'),
+    stderr: expect.stringContaining(
+      'Known tools, plugins and packs: pack:guard, plugin:git. (usage.invalid: tool_unknown)',
+    ),
   });
 });

@@ -15,7 +15,7 @@ export interface ReadSession {
   title(style: LineStyle): string;
 }
 
-/** Reads the log of a session. @throws HoldfastError `usage.session_unknown`, `log.*`. */
+/** Reads the log of a session. @throws HoldfastError `usage.invalid` (`session_unknown`), `log.*`. */
 export async function readSession(
   name: SessionName,
   host: Pick<Host, 'directory' | 'environment' | 'stderr'>,

@@ -68,7 +68,7 @@ export type WantedModel = Pick<NamedModel, 'name' | 'url' | 'sha256'>;
 /**
  * Resolves a model name or the URL of a file.
  *
- * @throws HoldfastError `usage.model_unknown`, `usage.url_invalid`, `usage.checksum_missing`, `usage.checksum_invalid`.
+ * @throws HoldfastError `usage.invalid` (`model_unknown`, `url_invalid`, `checksum_missing`, `checksum_invalid`).
  */
 export function findWanted(model: string, sha256: string | undefined, models: readonly NamedModel[]): WantedModel {
   if (model.includes('://')) return readAddress(model, sha256);
@@ -78,12 +78,12 @@ export function findWanted(model: string, sha256: string | undefined, models: re
     const [nearest] = nearestNames(model, names);
     const hint = nearest === undefined ? '' : ` Did you mean \`${nearest}\`?`;
     throw usageError(
-      'usage.model_unknown',
+      'model_unknown',
       `Unknown model \`${model}\`.${hint} Known models: ${names.map((name) => `\`${name}\``).join(', ')}. Pull any other GGUF file with its https URL and \`--sha256\`.`,
     );
   }
   if (sha256 !== undefined) {
-    throw usageError('usage.checksum_invalid', `The SHA-256 of \`${model}\` is already known: remove \`--sha256\`.`);
+    throw usageError('checksum_invalid', `The SHA-256 of \`${model}\` is already known: remove \`--sha256\`.`);
   }
   return named;
 }
@@ -98,18 +98,18 @@ function readAddress(address: string, sha256: string | undefined): WantedModel {
   const isOne = isModelName(name) && !/-\d{5}-of-\d{5}$/.test(name);
   if (url === undefined || !isSafe || !isOne || url.username !== '' || url.password !== '') {
     throw usageError(
-      'usage.url_invalid',
+      'url_invalid',
       `Cannot pull \`${address}\`: expected the https URL of a single file that ends in \`NAME.gguf\`.`,
     );
   }
   if (sha256 === undefined) {
     throw usageError(
-      'usage.checksum_missing',
+      'checksum_missing',
       `The SHA-256 of \`${address}\` is unknown: pass it with \`--sha256\`. Hugging Face shows it on the page of the file.`,
     );
   }
   if (!/^[0-9a-f]{64}$/i.test(sha256)) {
-    throw usageError('usage.checksum_invalid', `Invalid SHA-256 \`${sha256}\`: expected 64 hexadecimal digits.`);
+    throw usageError('checksum_invalid', `Invalid SHA-256 \`${sha256}\`: expected 64 hexadecimal digits.`);
   }
   return { name, url: url.href, sha256: sha256.toLowerCase() };
 }

@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { HoldfastError, isHoldfastError } from '@holdfast/core';
 import { describeThrown } from '@holdfast/core/internal';
 import { createLogUpdate } from 'log-update';
+import { usageError } from '../terminal/failure.ts';
 import { describeTerminal, type Host, type Interruption } from '../terminal/host.ts';
 import { fitColumns, formatBytes } from '../terminal/text.ts';
 import type { WantedModel } from './catalogue.ts';
@@ -23,12 +24,12 @@ export type CreateDownloader = (options: {
   onProgress(status: { readonly totalSize: number; readonly downloadedSize: number }): void;
 }) => Promise<Downloader>;
 
-/** Imports the downloader of `node-llama-cpp` as installed in the directory. @throws HoldfastError `usage.local_packages_missing`. */
+/** Imports the downloader of `node-llama-cpp` as installed in the directory. @throws HoldfastError `usage.invalid` (`local_packages_missing`). */
 export async function importDownloader(directory: string): Promise<CreateDownloader> {
   const entry = await findEntry(bindingPackage, directory);
   if (entry === undefined) {
-    throw new HoldfastError(
-      'usage.local_packages_missing',
+    throw usageError(
+      'local_packages_missing',
       `\`model pull\` requires \`${bindingPackage}\`, which is not installed here. Run \`npm install ${bindingPackage}\`.`,
       { data: { packages: [bindingPackage], hint: graphicsHint } },
     );

@@ -2,7 +2,7 @@ import { copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isHoldfastError, type Model, type ModelEvent } from '@holdfast/core';
-import { isPlainObject } from '@holdfast/core/internal';
+import { describeCode, isPlainObject } from '@holdfast/core/internal';
 import { fileTools } from '@holdfast/filesystem';
 import { expect, test, vi } from 'vitest';
 import { runProgram } from '../program.ts';
@@ -37,7 +37,7 @@ async function refuse(name: string, folder: TestFolder, environment: Record<stri
   } catch (thrown) {
     if (!isHoldfastError(thrown)) throw thrown;
     const hint = isPlainObject(thrown.data) ? thrown.data['hint'] : undefined;
-    return `${thrown.code} ${thrown.message}${typeof hint === 'string' ? ` hint: ${hint}` : ''}`;
+    return `${describeCode(thrown)} ${thrown.message}${typeof hint === 'string' ? ` hint: ${hint}` : ''}`;
   }
 }
 
@@ -100,7 +100,7 @@ test.each(['offline', 'openai:gpt', 'locals', 'local:', 'localhost:x', 'Local'])
 test('in a folder without the packages: lists them, the npm command and the packages to exclude', async () => {
   await using folder = await createFolder();
   const told = await refuse('local', folder);
-  expect(told).toContain('usage.local_packages_missing `local` requires packages that are not installed');
+  expect(told).toContain('usage.invalid: local_packages_missing `local` requires packages that are not installed');
   expect(told).toContain(`Run \`npm install ${all.join(' ')}\`.`);
   expect(told).toContain('725 MB');
   await install(folder, packages.adapter, packages.binding);
@@ -118,7 +118,7 @@ test.each([
 ])('an unusable package: %s', async (source, why) => {
   await using folder = await createFolder(standIn(packages.adapter, source));
   expect(await refuse('local', folder)).toBe(
-    `usage.local_packages_missing Cannot use \`${packages.adapter}\` for \`local\`: ${why}. Reinstall it: \`npm install ${packages.adapter}\`.`,
+    `usage.invalid: local_packages_missing Cannot use \`${packages.adapter}\` for \`local\`: ${why}. Reinstall it: \`npm install ${packages.adapter}\`.`,
   );
 });
 
@@ -135,7 +135,7 @@ test.each([
   ['local:./none', 'llama.model_missing', '`holdfast model list`'],
   ['local:broken.gguf', 'llama.model_broken', '`holdfast model list`'],
   ['local:text.gguf', 'llama.model_broken', 'pull or copy it again'],
-  ['local:none', 'usage.model_unknown Unknown pulled model `none`', '`local:./none.gguf`'],
+  ['local:none', 'usage.invalid: model_unknown Unknown pulled model `none`', '`local:./none.gguf`'],
   ['local:../x', 'llama.model_missing', 'x'],
 ])('`%s` is refused: %s', async (name, code, hint) => {
   // Files beside the folder belong to the test, too.
@@ -197,7 +197,7 @@ test('a pulled model by name, a file by path, with the configured threads', asyn
 test.each(['0', '-1', '1.5', 'many', '1025'])('%s is not a valid number of threads', async (threads) => {
   await using folder = await createFolder();
   expect(await refuse('local', folder, { HOLDFAST_LOCAL_THREADS: threads })).toContain(
-    `usage.threads_invalid \`HOLDFAST_LOCAL_THREADS\` must be an integer from 1 to 1024, got \`${threads}\``,
+    `usage.invalid: threads_invalid \`HOLDFAST_LOCAL_THREADS\` must be an integer from 1 to 1024, got \`${threads}\``,
   );
 });
 

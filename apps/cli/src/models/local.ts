@@ -40,7 +40,7 @@ export type LocalSurroundings = Pick<Host, 'directory' | 'environment'>;
  * Loads the model named `local`, `local:<file.gguf>` or `local:<name of a pulled model>`; returns `undefined` for other names. Resolves
  * the file and the packages from the directory.
  *
- * @throws HoldfastError `usage.local_packages_missing`, `usage.model_unknown`, `usage.threads_invalid`, `download.folder_unusable`, and the
+ * @throws HoldfastError `usage.invalid` (`local_packages_missing`, `model_unknown`, `threads_invalid`), `download.folder_unusable`, and the
  * `llama.*` of the adapter.
  */
 export async function openLocalModel(name: string, surroundings: LocalSurroundings): Promise<LocalModel | undefined> {
@@ -74,7 +74,7 @@ function readThreads(text: string | undefined): number {
   const threads = Number(text);
   if (Number.isInteger(threads) && threads >= 1 && threads <= 1024) return threads;
   throw usageError(
-    'usage.threads_invalid',
+    'threads_invalid',
     `\`${threadsVariable}\` must be an integer from 1 to 1024, got \`${text}\`. More threads than idle cores make the model slower.`,
   );
 }
@@ -85,7 +85,7 @@ async function findFile(name: string, { directory, environment }: LocalSurroundi
   const path = await findPulledModel(rest, modelsFolder(environment, { directory }));
   if (path !== undefined) return path;
   throw usageError(
-    'usage.model_unknown',
+    'model_unknown',
     `Unknown pulled model \`${rest}\`. Run \`holdfast model list\` to see pulled models; give a file with its extension, such as \`local:./${rest}.gguf\`.`,
   );
 }
@@ -139,8 +139,8 @@ export const graphicsHint: string = `the GPU packages of ${bindingPackage} take 
 function missing(wanted: Wanted): HoldfastError {
   const packages = findMissing(wanted);
   const names = packages.map((one) => `\`${one}\``).join(', ');
-  return new HoldfastError(
-    'usage.local_packages_missing',
+  return usageError(
+    'local_packages_missing',
     `\`${wanted.name}\` requires packages that are not installed here: ${names}. Run \`npm install ${packages.join(' ')}\`.`,
     { data: { packages, hint: graphicsHint } },
   );
@@ -148,7 +148,7 @@ function missing(wanted: Wanted): HoldfastError {
 
 function unusable(packageName: string, { name }: Wanted, why: string): HoldfastError {
   return usageError(
-    'usage.local_packages_missing',
+    'local_packages_missing',
     `Cannot use \`${packageName}\` for \`${name}\`: ${why}. Reinstall it: \`npm install ${packageName}\`.`,
   );
 }

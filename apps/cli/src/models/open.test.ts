@@ -1,4 +1,5 @@
 import { isHoldfastError } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import { expect, test } from 'vitest';
 import { createFolder } from '../testing/test-folder.ts';
 import { openModel } from './open.ts';
@@ -39,7 +40,7 @@ async function ask(name: string, { files = {}, environment = {} }: Trial = {}): 
     return model.id;
   } catch (thrown) {
     if (!isHoldfastError(thrown)) throw thrown;
-    return `${thrown.code} ${thrown.message}`;
+    return `${describeCode(thrown)} ${thrown.message}`;
   }
 }
 
@@ -110,13 +111,13 @@ test('an OpenAI-compatible server is configured by variables', async () => {
 test.each<[string, string, Trial]>([
   [
     'openai:gpt-5',
-    'usage.provider_missing `openai:gpt-5` requires the package `@ai-sdk/openai`, which is not installed here. Run `npm install @ai-sdk/openai`.',
+    'usage.invalid: provider_missing `openai:gpt-5` requires the package `@ai-sdk/openai`, which is not installed here. Run `npm install @ai-sdk/openai`.',
     { environment: key },
   ],
   ['@acme/models:one', 'Run `npm install @acme/models`', {}],
   [
     'openai:gpt-5',
-    'usage.key_missing `openai:gpt-5` requires a key: set the environment variable `OPENAI_API_KEY`.',
+    'usage.invalid: key_missing `openai:gpt-5` requires a key: set the environment variable `OPENAI_API_KEY`.',
     { files: install('@ai-sdk/openai', provider) },
   ],
   [
@@ -126,27 +127,27 @@ test.each<[string, string, Trial]>([
   ],
   [
     'openai-compatible:m',
-    'usage.base_url_missing `openai-compatible:m` requires a server URL: set `OPENAI_COMPATIBLE_BASE_URL`',
+    'usage.invalid: base_url_missing `openai-compatible:m` requires a server URL: set `OPENAI_COMPATIBLE_BASE_URL`',
     { files: install('@ai-sdk/openai-compatible', compatible) },
   ],
   [
     '@acme/empty:one',
-    'usage.provider_unusable Cannot use `@acme/empty` for `@acme/empty:one`: it does not export an AI SDK provider.',
+    'usage.invalid: provider_unusable Cannot use `@acme/empty` for `@acme/empty:one`: it does not export an AI SDK provider.',
     { files: install('@acme/empty', 'export {};') },
   ],
   [
     '@acme/throws:one',
-    'usage.provider_unusable Cannot use `@acme/throws` for `@acme/throws:one`: no such luck',
+    'usage.invalid: provider_unusable Cannot use `@acme/throws` for `@acme/throws:one`: no such luck',
     { files: install('@acme/throws', "throw new Error('no such luck');") },
   ],
   [
     '@acme/old:one',
-    'usage.provider_unusable Cannot use `@acme/old` for `@acme/old:one`: `aiSdkModel` requires',
+    'usage.invalid: provider_unusable Cannot use `@acme/old` for `@acme/old:one`: `aiSdkModel` requires',
     { files: install('@acme/old', provider.replace("'v4'", "'v1'")) },
   ],
   [
     'openai-compatible:m',
-    'usage.provider_unusable Cannot use `@ai-sdk/openai-compatible` for `openai-compatible:m`: it does not export `createOpenAICompatible`.',
+    'usage.invalid: provider_unusable Cannot use `@ai-sdk/openai-compatible` for `openai-compatible:m`: it does not export `createOpenAICompatible`.',
     { files: install('@ai-sdk/openai-compatible', 'export {};'), environment: { OPENAI_COMPATIBLE_BASE_URL: 'x' } },
   ],
   [
@@ -159,15 +160,15 @@ test.each<[string, string, Trial]>([
   ],
   [
     'gpt-5',
-    'usage.model_unknown Unknown model `gpt-5`. Use `offline`, `local`, `local:<file>`, `script:<file>` or `<provider>:<model>`',
+    'usage.invalid: model_unknown Unknown model `gpt-5`. Use `offline`, `local`, `local:<file>`, `script:<file>` or `<provider>:<model>`',
     {},
   ],
-  ['openai:', 'usage.model_unknown', {}],
-  ['local:', 'usage.model_unknown Unknown model `local:`', {}],
-  ['script:', 'usage.model_unknown', {}],
-  ['../evil:x', 'usage.model_unknown', {}],
-  ['a/b/c:x', 'usage.model_unknown', {}],
-  ['script:none.json', 'usage.script_unreadable', {}],
+  ['openai:', 'usage.invalid: model_unknown', {}],
+  ['local:', 'usage.invalid: model_unknown Unknown model `local:`', {}],
+  ['script:', 'usage.invalid: model_unknown', {}],
+  ['../evil:x', 'usage.invalid: model_unknown', {}],
+  ['a/b/c:x', 'usage.invalid: model_unknown', {}],
+  ['script:none.json', 'usage.invalid: script_unreadable', {}],
   ['script:bad.json', 'script.invalid', { files: { 'bad.json': '1' } }],
 ])('%s is refused: %s', async (name, told, trial) => {
   expect(await ask(name, trial)).toContain(told);

@@ -25,8 +25,8 @@ export interface OpenedModel extends AsyncDisposable {
  * Opens the model `name`: `offline`, `local`, `local:<file or pulled model>`, `script:<file>`, `<provider>:<model>` or
  * `<plugin>/<model>`. Files are relative to the directory. The caller disposes the model.
  *
- * @throws HoldfastError `usage.model_unknown`, `usage.script_unreadable`, `script.invalid`; for
- * providers `usage.provider_missing`, `usage.provider_unusable`, `usage.key_missing`, `usage.base_url_missing`; `plugin.model.failed`;
+ * @throws HoldfastError `usage.invalid` (`model_unknown`, `script_unreadable`), `script.invalid`; for
+ * providers `usage.invalid` (`provider_missing`, `provider_unusable`, `key_missing`, `base_url_missing`); `plugin.model.failed`;
  * and as `openLocalModel`.
  */
 export async function openModel(name: string, surroundings: ModelSurroundings): Promise<OpenedModel> {
@@ -53,7 +53,7 @@ async function openOtherModel(name: string, surroundings: ModelSurroundings): Pr
   if (own !== undefined) return await createModel(name, own);
   const others = [...models.keys()].map((known) => `\`${known}\``);
   throw usageError(
-    'usage.model_unknown',
+    'model_unknown',
     `Unknown model \`${name}\`. Use \`offline\`, \`local\`, \`local:<file>\`, \`script:<file>\` or \`<provider>:<model>\`, such as \`openai:gpt-5\`.${others.length === 0 ? '' : ` Models of plugins: ${others.join(', ')}.`}`,
   );
 }
@@ -85,6 +85,6 @@ async function readScript(path: string, directory: string): Promise<string> {
   try {
     return await readFile(resolve(directory, path), 'utf8');
   } catch (cause) {
-    throw usageError('usage.script_unreadable', `Cannot read script \`${path}\`: ${describeThrown(cause)}`);
+    throw usageError('script_unreadable', `Cannot read script \`${path}\`: ${describeThrown(cause)}`);
   }
 }

@@ -18,7 +18,7 @@ export interface ProviderSurroundings {
  * Opens the model `<provider>:<model>` with the installed provider package: `@ai-sdk/<provider>`, or the package itself if the name has
  * a scope. Returns `undefined` for other names.
  *
- * @throws HoldfastError `usage.provider_missing`, `usage.provider_unusable`, `usage.key_missing`, `usage.base_url_missing`.
+ * @throws HoldfastError `usage.invalid` (`provider_missing`, `provider_unusable`, `key_missing`, `base_url_missing`).
  */
 export async function openProviderModel(name: string, surroundings: ProviderSurroundings): Promise<Model | undefined> {
   const parsed = parseProviderModel(name);
@@ -28,7 +28,7 @@ export async function openProviderModel(name: string, surroundings: ProviderSurr
   const entry = await findEntry(fromPackage, directory);
   if (entry === undefined) {
     throw usageError(
-      'usage.provider_missing',
+      'provider_missing',
       `\`${name}\` requires the package \`${fromPackage}\`, which is not installed here. Run \`npm install ${fromPackage}\`.`,
     );
   }
@@ -42,26 +42,26 @@ export async function openProviderModel(name: string, surroundings: ProviderSurr
     );
   } catch (thrown) {
     const reason = isHoldfastError(thrown) ? thrown.message : describeThrown(thrown);
-    throw usageError('usage.provider_unusable', `Cannot use \`${fromPackage}\` for \`${name}\`: ${reason}`);
+    throw usageError('provider_unusable', `Cannot use \`${fromPackage}\` for \`${name}\`: ${reason}`);
   }
 }
 
 function checkVariables(name: string, provider: string, environment: ProviderSurroundings['environment']): void {
   if (provider === compatible && isUnset(environment[baseUrlVariable])) {
     throw usageError(
-      'usage.base_url_missing',
+      'base_url_missing',
       `\`${name}\` requires a server URL: set \`${baseUrlVariable}\`, for example to http://localhost:8080/v1. If the server needs a key, set \`${compatibleKeyVariable}\`.`,
     );
   }
   if (provider === ollama && findOllamaAddress(environment) === undefined) {
     throw usageError(
-      'usage.base_url_missing',
+      'base_url_missing',
       `\`${name}\` requires the address of Ollama: \`OLLAMA_HOST\` is not a valid address.`,
     );
   }
   const variable = keyVariables.get(provider);
   if (variable !== undefined && isUnset(environment[variable]))
-    throw usageError('usage.key_missing', `\`${name}\` requires a key: set the environment variable \`${variable}\`.`);
+    throw usageError('key_missing', `\`${name}\` requires a key: set the environment variable \`${variable}\`.`);
 }
 
 function isUnset(value: string | undefined): boolean {

@@ -24,8 +24,8 @@ export interface PullOptions {
 /**
  * Downloads a model with the downloader of `node-llama-cpp`, verifies its SHA-256, and prints how to run it.
  *
- * @throws HoldfastError `usage.model_unknown`, `usage.url_invalid`, `usage.checksum_missing`, `usage.checksum_invalid`,
- * `usage.local_packages_missing`, `download.*`.
+ * @throws HoldfastError `usage.invalid` (`model_unknown`, `url_invalid`, `checksum_missing`, `checksum_invalid`,
+ * `local_packages_missing`), `download.*`.
  */
 export async function pullModel(
   { model, sha256, json }: PullOptions,

@@ -29,12 +29,12 @@ export interface ModuleChoice {
 /**
  * Executes a module and returns the prompt that it exports.
  *
- * @throws HoldfastError `usage.module_missing`, `usage.prompt_missing`, `usage.prompt_unclear`, `usage.prompt_foreign`;
+ * @throws HoldfastError `usage.invalid` (`module_missing`, `prompt_missing`, `prompt_unclear`, `prompt_foreign`);
  * `module.failed` when it throws.
  */
 export async function openPrompt({ module, exportName, directory }: ModuleChoice): Promise<OpenedPrompt> {
   const path = resolve(directory, module);
-  if (!(await isFile(path))) throw usageError('usage.module_missing', `File \`${module}\` does not exist.`);
+  if (!(await isFile(path))) throw usageError('module_missing', `File \`${module}\` does not exist.`);
   const exports = await importModule(path, module);
   const prompt = pickExport(exports, { module, exportName, kind: 'prompt', maker: 'createPrompt', is: isPrompt });
   return { prompt, functions: await findFunctions(prompt, { path, module }) };
@@ -68,7 +68,7 @@ async function findFunctions(
     if (await knows(theirs, prompt)) return theirs;
   }
   throw usageError(
-    'usage.prompt_foreign',
+    'prompt_foreign',
     `The prompt of \`${module}\` was made by a copy of \`@holdfast/prompt\` that cannot be found from its folder, or is too old for overrides.`,
   );
 }

@@ -30,7 +30,8 @@ test.each([
   await truncate(join(folder.path, 'large.json'), tooLarge);
   const { host } = createTestHost({ directory: folder.path });
   await expect(readPlanText(file, host)).rejects.toMatchObject({
-    code: 'usage.plan_unreadable',
+    code: 'usage.invalid',
+    reason: 'plan_unreadable',
     message: expect.stringContaining(says),
   });
 });
@@ -38,7 +39,7 @@ test.each([
 test('too much standard input is cut off', async () => {
   const { host, stdin } = createTestHost();
   stdin.end(Buffer.alloc(tooLarge, ' '));
-  await expect(readPlanText('-', host)).rejects.toMatchObject({ code: 'usage.plan_unreadable' });
+  await expect(readPlanText('-', host)).rejects.toMatchObject({ code: 'usage.invalid', reason: 'plan_unreadable' });
 });
 
 test('prints instructions at a terminal', async () => {

@@ -10,7 +10,7 @@ import { hasCode } from '../terminal/system.ts';
  * Reads a plan from a file, or from standard input with `-`: UTF-8, at most 16 MiB, enough for ten thousand nodes with a kilobyte of
  * inputs each.
  *
- * @throws HoldfastError `usage.plan_unreadable`.
+ * @throws HoldfastError `usage.invalid` (`plan_unreadable`).
  */
 export async function readPlanText(
   file: string,
@@ -19,7 +19,7 @@ export async function readPlanText(
   const isTyped = file === '-' && stdin.isTTY === true;
   if (isTyped) stderr.write('Type or paste the plan, then press Ctrl-D on an empty line.\n');
   const what = file === '-' ? 'The plan on standard input' : `The plan \`${file}\``;
-  const refuse = (problem: string): Error => usageError('usage.plan_unreadable', `${what} ${problem}.`);
+  const refuse = (problem: string): Error => usageError('plan_unreadable', `${what} ${problem}.`);
   const read = await readText(file === '-' ? stdin : createReadStream(resolve(directory, file))).catch((thrown) => {
     throw refuse(describeProblem(thrown));
   });

@@ -32,7 +32,7 @@ const endings = ['.ts', '.mts', '.js', '.mjs'];
 /**
  * Executes a module and returns the pack that it exports.
  *
- * @throws HoldfastError `usage.pack_missing`, `usage.pack_unclear`; `module.failed` when it throws.
+ * @throws HoldfastError `usage.invalid` (`pack_missing`, `pack_unclear`); `module.failed` when it throws.
  */
 export async function openPack({ place, exportName, directory }: PackPlace): Promise<OpenedPack> {
   const found = await findPack(place, directory);
@@ -44,7 +44,7 @@ export async function openPack({ place, exportName, directory }: PackPlace): Pro
 
 export type FoundPack = Pick<OpenedPack, 'file' | 'folder'>;
 
-/** Finds a pack without executing it. @throws HoldfastError `usage.pack_missing`. */
+/** Finds a pack without executing it. @throws HoldfastError `usage.invalid` (`pack_missing`). */
 export async function findPack(place: string, directory: string): Promise<FoundPack> {
   const path = resolve(directory, place);
   return (await isFile(path)) ? toModule(path, place) : await findEntry(place, directory);
@@ -53,7 +53,7 @@ export async function findPack(place: string, directory: string): Promise<FoundP
 function toModule(path: string, place: string): FoundPack {
   if (/\.[cm]?[jt]s$/.test(path)) return { file: path, folder: dirname(path) };
   throw usageError(
-    'usage.pack_missing',
+    'pack_missing',
     `\`${place}\` is not a module: give the folder of a pack, or a file such as src/index.ts.`,
   );
 }
@@ -64,7 +64,7 @@ async function findEntry(place: string, directory: string): Promise<FoundPack> {
   const found = (await isFolder(path)) ? path : findInstalled(place, directory);
   if (found === undefined) {
     throw usageError(
-      'usage.pack_missing',
+      'pack_missing',
       `\`${place}\` is not a folder, a file or an installed package: give the folder of a pack.`,
     );
   }
@@ -79,7 +79,7 @@ async function findEntry(place: string, directory: string): Promise<FoundPack> {
   if (entry !== undefined && (await isFile(entry))) return { file: entry, folder };
   const named = entry === undefined ? '' : `, \`${relative(folder, entry)}\``;
   throw usageError(
-    'usage.pack_missing',
+    'pack_missing',
     `No pack in \`${place}\`: neither \`src/index.ts\` nor the entry in package.json${named} exists.`,
   );
 }
@@ -110,13 +110,13 @@ export interface OpenedCases {
 /**
  * Loads the cases of a pack: the named file, or `cases.ts`, `.mts`, `.js` or `.mjs` in its folder or in `src` or `test` there.
  *
- * @throws HoldfastError `usage.cases_missing`; `module.failed` when it throws.
+ * @throws HoldfastError `usage.invalid` (`cases_missing`); `module.failed` when it throws.
  */
 export async function openCases(folder: string, named: string | undefined, directory: string): Promise<OpenedCases> {
   const file = named === undefined ? await findCases(folder) : resolve(directory, named);
   if (file === undefined || !(await isFile(file))) {
     throw usageError(
-      'usage.cases_missing',
+      'cases_missing',
       named === undefined
         ? `No cases in \`${relative(directory, folder) || '.'}\`: export \`cases\` from cases.ts, src/cases.ts or test/cases.ts, or pass a file with \`--cases\`.`
         : `File \`${named}\` does not exist.`,
@@ -125,7 +125,7 @@ export async function openCases(folder: string, named: string | undefined, direc
   const shown = relative(directory, file);
   const { cases } = await importModule(file, shown);
   if (isPlainObject(cases)) return { cases: cases as unknown as PackCases, file };
-  throw usageError('usage.cases_missing', `\`${shown}\` does not export \`cases\`.`);
+  throw usageError('cases_missing', `\`${shown}\` does not export \`cases\`.`);
 }
 
 /** Finds the default cases file for `openCases`. */

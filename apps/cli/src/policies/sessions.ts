@@ -13,7 +13,7 @@ export interface SessionChoice {
 /**
  * Reads sessions, oldest first. Reports damaged logs on stderr.
  *
- * @throws HoldfastError `usage.session_unknown`, `log.*`.
+ * @throws HoldfastError `usage.invalid` (`session_unknown`), `log.*`.
  */
 export async function readSessions({ ids, workspace }: SessionChoice, host: Host): Promise<readonly ReadSession[]> {
   const folder = resolve(host.directory, workspace);

@@ -12,6 +12,7 @@ import {
   type StagedResource,
   type Tool,
 } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { selfRunningFiles } from '@holdfast/filesystem';
 import { hostFilesystem } from '@holdfast/filesystem/node';
 import { formatCount } from '@holdfast/orchestrator/text';
@@ -86,7 +87,7 @@ export async function setUpRun(
 /**
  * Sets up calls, and reports problems.
  *
- * @throws HoldfastError `usage.tool_unknown`, `usage.tools_around_workspace`.
+ * @throws HoldfastError `usage.invalid` (`tool_unknown`, `tools_around_workspace`).
  */
 export async function setUpCalls(
   equipment: Equipment,
@@ -152,7 +153,11 @@ export async function openNamedModel(
     const { file } = settings.effective.model.origin;
     if (!isHoldfastError(thrown) || file === undefined || findModelName(settings) !== name) throw thrown;
     throw new HoldfastError(thrown.code, thrown.message, {
-      data: { model: name, hint: `it is set as \`model\` in ${file}.` },
+      data: {
+        ...(isPlainObject(thrown.data) ? thrown.data : {}),
+        model: name,
+        hint: `it is set as \`model\` in ${file}.`,
+      },
       cause: thrown,
     });
   }
@@ -182,7 +187,7 @@ function checkNames(option: string, names: readonly string[], tools: readonly To
   for (const name of names) {
     if (known.has(name)) continue;
     throw usageError(
-      'usage.tool_unknown',
+      'tool_unknown',
       `Unknown tool \`${name}\` for \`${option}\`. Known tools: ${[...known].join(', ')}.`,
     );
   }

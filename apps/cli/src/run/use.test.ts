@@ -38,7 +38,7 @@ test('counts started calls, including nested ones, and the tokens of every messa
   expect(readUse(entries.map(toRecord), 1)).toEqual({ calls: 7, tokens: 125 });
 });
 
-test('remaining limits: usage.limit_used if nothing is left', () => {
+test('remaining limits: usage.invalid: limit_used if nothing is left', () => {
   const terms = { directory: '/', model: 'm', tools: null, approval: 'ask', allow: [], order: [] } as const;
   expect(remainingTerms({ ...terms, maxCalls: 3 }, { calls: 2, tokens: 9 })).toMatchObject({ maxCalls: 1 });
   expect(remainingTerms(terms, { calls: 2, tokens: 9 })).toEqual({
@@ -48,7 +48,7 @@ test('remaining limits: usage.limit_used if nothing is left', () => {
   });
   for (const limits of [{ maxCalls: 2 }, { maxTokens: 8 }]) {
     expect(() => remainingTerms({ ...terms, ...limits }, { calls: 2, tokens: 9 })).toThrow(
-      expect.objectContaining({ code: 'usage.limit_used' }),
+      expect.objectContaining({ code: 'usage.invalid', reason: 'limit_used' }),
     );
   }
 });

@@ -28,7 +28,7 @@ export function readUse(records: Iterable<LogRecord>, run: number): RunUse {
 /**
  * The limits that remain for a run.
  *
- * @throws HoldfastError `usage.limit_used` if a limit is used up.
+ * @throws HoldfastError `usage.invalid` (`limit_used`) if a limit is used up.
  */
 export function remainingTerms(terms: RunTerms, { calls, tokens }: RunUse): RunTerms {
   const { maxCalls, maxTokens } = terms;
@@ -42,7 +42,7 @@ export function remainingTerms(terms: RunTerms, { calls, tokens }: RunUse): RunT
 function subtract(option: string, limit: number | undefined, used: number): number | undefined {
   if (limit === undefined || limit > used) return limit === undefined ? undefined : limit - used;
   throw usageError(
-    'usage.limit_used',
+    'limit_used',
     `The run has used ${used} of ${limit} allowed by \`${option}\`. Pass a higher \`${option}\` to resume it.`,
   );
 }

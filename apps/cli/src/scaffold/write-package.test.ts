@@ -85,7 +85,7 @@ test.each([
   expect(await run(folder, 'pack', '--', name)).toMatchObject({
     exitCode: 2,
     stdout: '',
-    stderr: expect.stringContaining('(usage.name_invalid)'),
+    stderr: expect.stringContaining('(usage.invalid: name_invalid)'),
   });
   expect(await readdir(folder.path)).toEqual([]);
 });
@@ -96,7 +96,7 @@ test('existing files are not overwritten', async () => {
   for (const name of ['git', 'file', 'linked']) {
     expect(await run(folder, 'pack', name)).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('(usage.file_exists)'),
+      stderr: expect.stringContaining('(usage.invalid: file_exists)'),
     });
   }
   expect((await readdir(folder.path)).sort()).toEqual(['file', 'git', 'linked']);

@@ -23,7 +23,7 @@ const pattern = /^(?:@[a-z0-9][a-z0-9._-]{0,100}\/)?([a-z0-9][a-z0-9-]{0,31})$/;
 /**
  * Writes a new package into a new folder of the same name: tested, checked and ready to publish.
  *
- * @throws HoldfastError `usage.name_invalid`, `usage.file_exists`, `package.unwritable`.
+ * @throws HoldfastError `usage.invalid` (`name_invalid`, `file_exists`), `package.unwritable`.
  */
 export async function writeNewPackage(
   { kind, packageName, json }: NewPackageOptions,
@@ -33,7 +33,7 @@ export async function writeNewPackage(
   const name = pattern.exec(packageName)?.[1];
   if (name === undefined) {
     throw usageError(
-      'usage.name_invalid',
+      'name_invalid',
       `Invalid ${kind} name \`${packageName}\`: expected up to 32 lower-case letters, digits and \`-\`, optionally with a scope (\`@acme/git-safety\`).`,
     );
   }
@@ -74,7 +74,7 @@ async function writeFiles(folder: string, files: ReadonlyMap<string, string>, di
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
     if (!isOurs && code === 'EEXIST')
-      throw usageError('usage.file_exists', `\`${folder}\` already exists: nothing was written.`);
+      throw usageError('file_exists', `\`${folder}\` already exists: nothing was written.`);
     // Removes an incomplete package.
     if (isOurs) await rm(path, { recursive: true, force: true });
     throw new HoldfastError('package.unwritable', `Cannot write the folder \`${folder}\` (${code}).`, {

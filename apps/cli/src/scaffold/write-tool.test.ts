@@ -56,15 +56,15 @@ test.each([
 });
 
 test.each([
-  { argv: ['tool', 'Make Slug'], code: 'usage.name_invalid' },
-  { argv: ['tool', 'constructor'], code: 'usage.name_invalid' },
-  { argv: ['tool', '../up'], code: 'usage.name_invalid' },
-  { argv: ['tool', 'read-file'], code: 'usage.name_taken' },
-  { argv: ['tool', 'shout-it'], code: 'usage.name_taken' },
-  { argv: ['tool', 'sh0ut_lt'], code: 'usage.name_taken' },
-  { argv: ['tool', 'broken'], code: 'usage.file_exists' },
-  { argv: ['tool', 'shout_it'], code: 'usage.file_exists' },
-  { argv: ['tool', 'linked'], code: 'usage.file_exists' },
+  { argv: ['tool', 'Make Slug'], code: 'usage.invalid: name_invalid' },
+  { argv: ['tool', 'constructor'], code: 'usage.invalid: name_invalid' },
+  { argv: ['tool', '../up'], code: 'usage.invalid: name_invalid' },
+  { argv: ['tool', 'read-file'], code: 'usage.invalid: name_taken' },
+  { argv: ['tool', 'shout-it'], code: 'usage.invalid: name_taken' },
+  { argv: ['tool', 'sh0ut_lt'], code: 'usage.invalid: name_taken' },
+  { argv: ['tool', 'broken'], code: 'usage.invalid: file_exists' },
+  { argv: ['tool', 'shout_it'], code: 'usage.invalid: file_exists' },
+  { argv: ['tool', 'linked'], code: 'usage.invalid: file_exists' },
 ])('$argv is refused with $code, and nothing is written', async ({ argv, code }) => {
   const files = {
     'plugins/shout_it.mjs': toTool('shout_it', 'return 1;'),

@@ -23,11 +23,11 @@ export interface NewToolOptions {
 /**
  * Writes a new tool file; never overwrites an existing one.
  *
- * @throws HoldfastError `usage.name_invalid`, `usage.name_taken`, `usage.file_exists`, `tool.file.unwritable`.
+ * @throws HoldfastError `usage.invalid` (`name_invalid`, `name_taken`, `file_exists`), `tool.file.unwritable`.
  */
 export async function writeNewTool({ name, folder, language, json }: NewToolOptions, host: Host): Promise<ExitCode> {
   const problem = findToolNameProblem(name);
-  if (problem !== undefined) throw usageError('usage.name_invalid', problem.message);
+  if (problem !== undefined) throw usageError('name_invalid', problem.message);
   const path = resolve(host.directory, folder);
   // A file whose name begins with `_` is not a tool file.
   const fileName = `${name.replace(/^_+/, '') || 'tool'}${languageEndings[language]}`;
@@ -70,7 +70,7 @@ async function checkTaken(
   // The existing file has a plainer error.
   if (twin === undefined || twin.origin?.source === file) return;
   throw usageError(
-    'usage.name_taken',
+    'name_taken',
     `\`${name}\` is too similar to \`${twin.name}\`${twin.origin === undefined ? ', a built-in tool' : ` in ${twin.origin.source}`}: choose another name.`,
   );
 }
@@ -90,7 +90,7 @@ async function writeFile(
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
     if (!isOurs && code === 'EEXIST' && (await isFolder(folder)))
-      throw usageError('usage.file_exists', `\`${file}\` already exists: nothing was written.`);
+      throw usageError('file_exists', `\`${file}\` already exists: nothing was written.`);
     // Removes an incomplete file.
     if (isOurs) await rm(path, { force: true });
     throw new HoldfastError('tool.file.unwritable', `Cannot write \`${file}\` (${code}).`, { data: { file }, cause });

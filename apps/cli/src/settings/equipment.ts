@@ -56,7 +56,7 @@ export interface EquipmentOptions {
 /**
  * Opens tools, plugins and packs. A plugin that fails is left out; a pack that fails throws, so that nothing runs unguarded.
  *
- * @throws HoldfastError `usage.lock_missing`, `tools.lock.*`, `registry.*`, `plugin.*`, `pack.*`, `config.policy.invalid`.
+ * @throws HoldfastError `usage.invalid` (`lock_missing`), `tools.lock.*`, `registry.*`, `plugin.*`, `pack.*`, `config.policy.invalid`.
  */
 export async function openEquipment(
   settings: Settings,
@@ -174,7 +174,7 @@ export function reportProblems(equipment: Equipment, host: Host): void {
  * Checks a host's tool lists for unknown names: a misspelled name would deny nothing. A workspace's lists are not checked, because its
  * tools may exist elsewhere, nor is anything if a plugin was left out, because its names are unknown.
  *
- * @throws HoldfastError `usage.tool_unknown`.
+ * @throws HoldfastError `usage.invalid` (`tool_unknown`).
  */
 export function checkListedNames({ leftOut, unknownNames, registry: { tools } }: Equipment): void {
   const misspelt = unknownNames.find(({ origin }) => origin.layer !== 'workspace');
@@ -182,7 +182,7 @@ export function checkListedNames({ leftOut, unknownNames, registry: { tools } }:
   const { key, name, origin } = misspelt;
   const names = tools.map((tool) => tool.name);
   throw usageError(
-    'usage.tool_unknown',
+    'tool_unknown',
     `Unknown tool \`${name}\` in \`${key}\` of ${origin.file ?? origin.layer}.${describeNearest(name, names)} Known tools: ${names.join(', ')}.`,
   );
 }

@@ -70,7 +70,7 @@ test('the command line overrides a configuration, with paths relative to the cur
 test('a configured folder must exist', async () => {
   await using folder = await createFolder({ 'holdfast.config.mjs': toConfig({ tools: './gone' }) });
   const settings = await readSettings({}, { host: at(folder.path), found });
-  await expect(findFolder(settings)).rejects.toMatchObject({ code: 'usage.folder_missing' });
+  await expect(findFolder(settings)).rejects.toMatchObject({ code: 'usage.invalid', reason: 'folder_missing' });
 });
 
 test('a workspace policy applies, but a configuration in the workspace is ignored', async () => {

@@ -179,7 +179,7 @@ async function readLayers(
 /**
  * The tools folder: from the command line, from the configuration (relative to its folder), or the default.
  *
- * @throws HoldfastError `usage.folder_missing`.
+ * @throws HoldfastError `usage.invalid` (`folder_missing`).
  */
 export function findFolder({ effective: { tools }, directory }: Settings): Promise<ToolsFolder> {
   if (tools === undefined) return findToolsFolder(undefined, directory);

@@ -30,7 +30,7 @@ test.each([
 });
 
 test.each([
-  { thrown: usageError('usage.folder_missing', 'No folder.'), code: 2 },
+  { thrown: usageError('folder_missing', 'No folder.'), code: 2 },
   { thrown: new HoldfastError('log.unreadable', 'No.'), code: 1 },
   { thrown: new HoldfastError('config.invalid', 'No.'), code: 2 },
   { thrown: new HoldfastError('run.config.changed', 'No.'), code: 2 },

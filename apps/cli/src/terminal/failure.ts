@@ -1,5 +1,5 @@
-import { HoldfastError, isHoldfastError } from '@holdfast/core';
-import { describeThrown, isPlainObject } from '@holdfast/core/internal';
+import { HoldfastError, isHoldfastError, type JsonObject } from '@holdfast/core';
+import { describeCode, describeThrown, isPlainObject } from '@holdfast/core/internal';
 import { type Colors, createColors } from './colors.ts';
 import { describeTerminal, type Host, type Interruption } from './host.ts';
 import { toPrintable } from './text.ts';
@@ -19,9 +19,73 @@ export const interruptionCodes: Readonly<Record<Interruption, ExitCode>> = {
   crash: 1,
 };
 
-/** A wrong usage. `code` starts with `usage.`; such errors exit with 2. */
-export function usageError(code: `usage.${string}`, message: string): HoldfastError {
-  return new HoldfastError(code, message);
+/** Reasons of `usage.invalid`. */
+export type UsageReason =
+  | 'agent_unknown'
+  | 'base_url_missing'
+  | 'call_ambiguous'
+  | 'call_unknown'
+  | 'cases_missing'
+  | 'checksum_invalid'
+  | 'checksum_missing'
+  | 'file_exists'
+  | 'file_missing'
+  | 'file_not_tool'
+  | 'folder_missing'
+  | 'grant_unknown'
+  | 'head_invalid'
+  | 'input_missing'
+  | 'key_missing'
+  | 'limit_used'
+  | 'local_packages_missing'
+  | 'lock_missing'
+  | 'model_unknown'
+  | 'module_missing'
+  | 'name_invalid'
+  | 'name_taken'
+  | 'name_unknown'
+  | 'option_unused'
+  | 'options_invalid'
+  | 'overrides_missing'
+  | 'pack_missing'
+  | 'pack_unclear'
+  | 'plan_unknown'
+  | 'plan_unreadable'
+  | 'preset_twice'
+  | 'prompt_foreign'
+  | 'prompt_missing'
+  | 'prompt_unclear'
+  | 'protocol_missing'
+  | 'provider_missing'
+  | 'provider_unusable'
+  | 'record_unknown'
+  | 'request_empty'
+  | 'request_not_text'
+  | 'request_too_large'
+  | 'resolution_missing'
+  | 'run_foreign'
+  | 'script_unreadable'
+  | 'session_ambiguous'
+  | 'session_invalid'
+  | 'session_unknown'
+  | 'threads_invalid'
+  | 'tools_missing'
+  | 'tool_unknown'
+  | 'tools_around_workspace'
+  | 'url_invalid'
+  | 'value_invalid'
+  | 'value_unexpected'
+  | 'version_missing'
+  | 'workspace_missing';
+
+/** A wrong usage: `usage.invalid` with a reason; such errors exit with 2. */
+export function usageError(reason: UsageReason, message: string, { data = {}, cause }: UsageFacts = {}): HoldfastError {
+  return new HoldfastError('usage.invalid', message, { data: { ...data, reason }, cause });
+}
+
+interface UsageFacts {
+  readonly data?: JsonObject;
+  readonly cause?: unknown;
 }
 
 // Errors in the request or configuration: nothing has been done.
@@ -47,7 +111,7 @@ export interface FailureStyle {
 
 /** Formats an error for people: message, code and hint; the stack only for debugging. */
 export function formatFailure(thrown: unknown, { colors, debug }: FailureStyle): string {
-  const code = isHoldfastError(thrown) ? ` (${thrown.code})` : '';
+  const code = isHoldfastError(thrown) ? ` (${describeCode(thrown)})` : '';
   const lines = [`${colors.red('error')}: ${toPrintable(describeThrown(thrown))}${colors.dim(code)}`];
   if (isHoldfastError(thrown) && isPlainObject(thrown.data) && typeof thrown.data['hint'] === 'string') {
     lines.push(`  hint: ${toPrintable(thrown.data['hint'])}`);

@@ -14,23 +14,22 @@ export interface OutputFile {
 /**
  * Checks, before any work, that a file can be written later.
  *
- * @throws HoldfastError `usage.file_exists`, `usage.folder_missing`.
+ * @throws HoldfastError `usage.invalid` (`file_exists`, `folder_missing`).
  */
 export async function checkOutput({ file, force }: OutputFile, { directory }: Pick<Host, 'directory'>): Promise<void> {
   const path = resolve(directory, file);
   const there = await find(path);
-  if (there?.isDirectory() === true)
-    throw usageError('usage.file_exists', `\`${file}\` is a folder: give a file name.`);
+  if (there?.isDirectory() === true) throw usageError('file_exists', `\`${file}\` is a folder: give a file name.`);
   if (there !== undefined && !force) throw taken(file);
   if ((await find(dirname(path))) === undefined) {
-    throw usageError('usage.folder_missing', `The folder of \`${file}\` does not exist: create it first.`);
+    throw usageError('folder_missing', `The folder of \`${file}\` does not exist: create it first.`);
   }
 }
 
 /**
  * Writes a file atomically.
  *
- * @throws HoldfastError `usage.file_exists`, `output.unwritable`.
+ * @throws HoldfastError `usage.invalid` (`file_exists`), `output.unwritable`.
  */
 export async function writeOutput(
   { file, force }: OutputFile,
@@ -53,7 +52,7 @@ export async function writeOutput(
 }
 
 function taken(file: string): HoldfastError {
-  return usageError('usage.file_exists', `\`${file}\` already exists: use \`--force\` to replace it.`);
+  return usageError('file_exists', `\`${file}\` already exists: use \`--force\` to replace it.`);
 }
 
 async function find(path: string): Promise<Awaited<ReturnType<typeof lstat>> | undefined> {

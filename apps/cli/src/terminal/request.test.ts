@@ -20,20 +20,20 @@ test('prints instructions at a terminal', async () => {
 });
 
 test.each([
-  { what: 'an empty argument', argument: ' \n', chunks: [], code: 'usage.request_empty' },
-  { what: 'nothing', argument: '-', chunks: [], code: 'usage.request_empty' },
+  { what: 'an empty argument', argument: ' \n', chunks: [], reason: 'request_empty' },
+  { what: 'nothing', argument: '-', chunks: [], reason: 'request_empty' },
   {
     what: 'bytes that are not text',
     argument: '-',
     chunks: [Buffer.from([0xff, 0xfe])],
-    code: 'usage.request_not_text',
+    reason: 'request_not_text',
   },
   {
     what: 'more than 16 MiB',
     argument: '-',
     chunks: [Buffer.alloc(8 * 1024 * 1024, 'a'), Buffer.alloc(8 * 1024 * 1024 + 1, 'a')],
-    code: 'usage.request_too_large',
+    reason: 'request_too_large',
   },
-])('$what is refused', async ({ argument, chunks, code }) => {
-  await expect(read(argument, chunks)).rejects.toMatchObject({ code });
+])('$what is refused', async ({ argument, chunks, reason }) => {
+  await expect(read(argument, chunks)).rejects.toMatchObject({ code: 'usage.invalid', reason });
 });

@@ -7,7 +7,7 @@ const maxBytes = 16 * 1024 * 1024;
 /**
  * Returns `argument`, or for `-` the request from standard input: UTF-8 text of at most 16 MiB.
  *
- * @throws HoldfastError `usage.request_empty`, `usage.request_too_large`, `usage.request_not_text`.
+ * @throws HoldfastError `usage.invalid` (`request_empty`, `request_too_large`, `request_not_text`).
  */
 export async function readRequest(
   argument: string,
@@ -17,12 +17,12 @@ export async function readRequest(
   const request = argument === '-' ? await readText(stdin) : { text: argument };
   if ('text' in request) {
     if (request.text.trim() !== '') return request.text;
-    throw usageError('usage.request_empty', 'The request is empty: say what to do.');
+    throw usageError('request_empty', 'The request is empty: say what to do.');
   }
   throw request.problem === 'not-text'
-    ? usageError('usage.request_not_text', 'Standard input is not UTF-8 text.')
+    ? usageError('request_not_text', 'Standard input is not UTF-8 text.')
     : usageError(
-        'usage.request_too_large',
+        'request_too_large',
         `The request on standard input is larger than ${maxBytes} bytes: put long content in a workspace file.`,
       );
 }

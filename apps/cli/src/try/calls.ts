@@ -28,7 +28,7 @@ export interface TriedCall extends PlannedCall {
 /**
  * All examples, and `input`; without either, a call without arguments.
  *
- * @throws HoldfastError `usage.input_missing` if the tool requires arguments and there are none.
+ * @throws HoldfastError `usage.invalid` (`input_missing`) if the tool requires arguments and there are none.
  */
 export function planCalls(tool: Tool, input: string | undefined): readonly PlannedCall[] {
   const examples = tool.examples.map(
@@ -43,7 +43,7 @@ function findEmptyInput({ name, inputSchema }: Tool): JsonObject {
   const required: unknown = 'schema' in inputSchema ? inputSchema.schema['required'] : undefined;
   if (required === undefined || (Array.isArray(required) && required.length === 0)) return {};
   throw usageError(
-    'usage.input_missing',
+    'input_missing',
     `\`${name}\` requires arguments: pass them as JSON with \`--input\`, or add an example to the file.`,
   );
 }

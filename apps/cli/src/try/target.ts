@@ -30,7 +30,7 @@ export interface TryTarget {
 /**
  * Checks a tool file like `check`, ignoring any lock, because the user named the file.
  *
- * @throws HoldfastError `usage.file_missing`, `usage.file_not_tool`.
+ * @throws HoldfastError `usage.invalid` (`file_missing`, `file_not_tool`).
  */
 export async function openTarget(
   name: string,
@@ -40,13 +40,13 @@ export async function openTarget(
   const path = resolve(host.directory, name);
   if (await isFolder(path)) {
     throw usageError(
-      'usage.file_missing',
+      'file_missing',
       `\`${name}\` is a folder: give a tool file, or check the whole folder with \`holdfast check ${quoteWord(name)}\`.`,
     );
   }
   if (!(await isThere(path))) {
     throw usageError(
-      'usage.file_missing',
+      'file_missing',
       `Cannot open file \`${name}\`: give the path of a tool file, such as plugins/make_slug.mjs.`,
     );
   }
@@ -63,7 +63,7 @@ export async function openTarget(
   if (scanned === undefined) {
     await toolset.close();
     throw usageError(
-      'usage.file_not_tool',
+      'file_not_tool',
       `\`${name}\` is not a tool file: its name must end in ${toolFileEndings} and not begin with \`.\` or \`_\`, and it must not be a test or part of another tool.`,
     );
   }

@@ -29,7 +29,10 @@ test('code imported from the workspace is protected like its tools folder', asyn
   expect(await find(at('work'), at('work/plugins'), ...imported)).toEqual([policyFile, 'plugins', 'own/git.ts']);
   // A missing path can be created.
   expect(await find(at('work'), undefined, at('linked/deep/gone.ts'))).toEqual([policyFile, 'own/deep/gone.ts']);
-  await expect(find(at('work'), undefined, at('.'))).rejects.toMatchObject({ code: 'usage.tools_around_workspace' });
+  await expect(find(at('work'), undefined, at('.'))).rejects.toMatchObject({
+    code: 'usage.invalid',
+    reason: 'tools_around_workspace',
+  });
 });
 
 test.each([
@@ -41,7 +44,8 @@ test.each([
   await symlink(join(folder.path, 'work'), join(folder.path, 'link'));
   const workspace = await openWorkspace('work', folder.path);
   await expect(find(workspace, join(folder.path, tools))).rejects.toMatchObject({
-    code: 'usage.tools_around_workspace',
+    code: 'usage.invalid',
+    reason: 'tools_around_workspace',
   });
 });
 

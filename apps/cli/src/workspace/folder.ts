@@ -28,12 +28,12 @@ export async function isFile(path: string): Promise<boolean> {
 /**
  * The real path of the workspace.
  *
- * @throws HoldfastError `usage.workspace_missing`.
+ * @throws HoldfastError `usage.invalid` (`workspace_missing`).
  */
 export async function openWorkspace(name: string, directory: string): Promise<string> {
   const path = resolve(directory, name);
   if (await isFolder(path)) return realpath(path);
-  throw usageError('usage.workspace_missing', `The workspace \`${name}\` is not a folder, or cannot be opened.`);
+  throw usageError('workspace_missing', `The workspace \`${name}\` is not a folder, or cannot be opened.`);
 }
 
 export interface ForeignCode {
@@ -48,7 +48,7 @@ export interface ForeignCode {
  * The paths in the workspace that the file tools must not change: the tools folder, imported code, and files that restrict
  * a run.
  *
- * @throws HoldfastError `usage.tools_around_workspace` if the workspace is one of them or lies inside it, because a model could then
+ * @throws HoldfastError `usage.invalid` (`tools_around_workspace`) if the workspace is one of them or lies inside it, because a model could then
  * write its own tools.
  */
 export async function findProtectedPaths(
@@ -61,7 +61,7 @@ export async function findProtectedPaths(
     if (place === '' || /^(?:\.\.[\\/]?)+$/.test(place)) {
       const what = path === toolsFolder ? 'the tools folder' : `\`${path}\`, which contains code that runs,`;
       throw usageError(
-        'usage.tools_around_workspace',
+        'tools_around_workspace',
         `The workspace must not be ${what} or a folder inside it: a run could then write its own tools.`,
       );
     }

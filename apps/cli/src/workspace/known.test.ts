@@ -46,8 +46,8 @@ test('a session is found by id from another folder, and resumes in its own', asy
     stderr: expect.stringContaining(`\`${id}\` is a session: use \`holdfast why ${id} CALL\``),
   });
   // Without an id: the newest session of the current folder. A named folder is searched alone.
-  expect((await elsewhere('show')).stderr).toContain('usage.session_unknown');
-  expect((await elsewhere('show', id, '--workspace', '../home')).stderr).toContain('usage.session_unknown');
+  expect((await elsewhere('show')).stderr).toContain('usage.invalid: session_unknown');
+  expect((await elsewhere('show', id, '--workspace', '../home')).stderr).toContain('usage.invalid: session_unknown');
 });
 
 test('a session id in several workspaces is ambiguous', async () => {
@@ -59,14 +59,18 @@ test('a session id in several workspaces is ambiguous', async () => {
     await rememberWorkspace(workspace, host);
   }
   await expect(findSession({ id: 'same', workspace: '.' }, host)).rejects.toMatchObject({
-    code: 'usage.session_unknown',
+    code: 'usage.invalid',
+    reason: 'session_ambiguous',
     message: expect.stringContaining('Session `same` exists in several workspaces'),
-    data: { reason: 'ambiguous', workspaces: workspaces.toReversed() },
+    data: { reason: 'session_ambiguous', workspaces: workspaces.toReversed() },
   });
   await rm(join(folder.path, 'two'), { recursive: true });
   expect(await findSession({ id: 'same', workspace: '.' }, host)).toMatchObject({ workspace: workspaces[0] });
   for (const id of ['gone', '../same', '../../.holdfast/sessions/same'])
-    await expect(findSession({ id, workspace: '.' }, host)).rejects.toMatchObject({ code: 'usage.session_unknown' });
+    await expect(findSession({ id, workspace: '.' }, host)).rejects.toMatchObject({
+      code: 'usage.invalid',
+      reason: 'session_unknown',
+    });
 });
 
 test('workspaces are stored newest first, without duplicates, at most a hundred, readable only by the user', async () => {
@@ -90,7 +94,8 @@ test('a malformed or unwritable list does not stop a run', async () => {
     const { host } = createTestHost({ directory: folder.path, environment });
     await rememberWorkspace('/a', host);
     await expect(findSession({ id: 'gone', workspace: '.' }, host)).rejects.toMatchObject({
-      code: 'usage.session_unknown',
+      code: 'usage.invalid',
+      reason: 'session_unknown',
     });
   }
   expect(await readFile(join(folder.path, 'home', 'workspaces.json'), 'utf8')).toContain('"/a"');

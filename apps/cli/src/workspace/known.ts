@@ -1,6 +1,7 @@
 import { isAbsolute, join } from 'node:path';
-import { HoldfastError, isHoldfastError } from '@holdfast/core';
+import { type HoldfastError, isHoldfastError } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
+import { usageError } from '../terminal/failure.ts';
 import type { Host } from '../terminal/host.ts';
 import { toPrintable } from '../terminal/text.ts';
 import { quoteWord } from '../terminal/words.ts';
@@ -54,8 +55,8 @@ export interface FoundSession extends FoundLog {
 /**
  * Finds the log of a session. If it is in another workspace than the current folder, prints which one to stderr.
  *
- * @throws HoldfastError `usage.workspace_missing`, `usage.session_unknown` (also when several known workspaces have the session),
- * `log.unreadable`.
+ * @throws HoldfastError `usage.invalid` (`workspace_missing`, `session_unknown`, `session_ambiguous` when several known workspaces have the
+ * session), `log.unreadable`.
  */
 export async function findSession(
   { id, workspace: given }: SessionName,
@@ -65,7 +66,7 @@ export async function findSession(
   try {
     return { ...(await findLog(workspace, id)), workspace };
   } catch (thrown) {
-    const isUnknown = isHoldfastError(thrown) && thrown.code === 'usage.session_unknown';
+    const isUnknown = isHoldfastError(thrown) && thrown.reason === 'session_unknown';
     if (!isUnknown || id === undefined || given !== '.') throw thrown;
     const [only, ...others] = await findKnown(id, host);
     if (only === undefined) throw thrown;
@@ -90,7 +91,7 @@ export async function findKnown(id: string, host: UserHost): Promise<readonly Fo
 function ambiguous(id: string, found: readonly FoundSession[]): HoldfastError {
   const workspaces = found.map(({ workspace }) => workspace);
   const options = workspaces.map((path) => `\`--workspace ${quoteWord(path)}\``).join(' or ');
-  return new HoldfastError('usage.session_unknown', `Session \`${id}\` exists in several workspaces: add ${options}.`, {
-    data: { reason: 'ambiguous', workspaces },
+  return usageError('session_ambiguous', `Session \`${id}\` exists in several workspaces: add ${options}.`, {
+    data: { workspaces },
   });
 }

@@ -29,7 +29,7 @@ export interface ExportChoice<Value> {
 /**
  * The export of a module of one kind.
  *
- * @throws HoldfastError `usage.pack_missing`, `usage.pack_unclear`, `usage.prompt_missing`, `usage.prompt_unclear`.
+ * @throws HoldfastError `usage.invalid` (`pack_missing`, `pack_unclear`, `prompt_missing`, `prompt_unclear`).
  */
 export function pickExport<Value>(exports: Exports, choice: ExportChoice<Value>): Value {
   const { module, exportName, kind, maker, is } = choice;
@@ -45,12 +45,9 @@ export function pickExport<Value>(exports: Exports, choice: ExportChoice<Value>)
   const list = [...found.keys()].map((name) => `\`${name}\``).join(', ');
   if (exportName !== undefined) {
     const others = list === '' ? '' : `; it exports ${list}`;
-    throw usageError(`usage.${kind}_missing`, `\`${module}\` does not export a ${kind} \`${exportName}\`${others}.`);
+    throw usageError(`${kind}_missing`, `\`${module}\` does not export a ${kind} \`${exportName}\`${others}.`);
   }
   throw different.size === 0
-    ? usageError(`usage.${kind}_missing`, `\`${module}\` does not export a ${kind}: export the result of \`${maker}\`.`)
-    : usageError(
-        `usage.${kind}_unclear`,
-        `\`${module}\` exports several ${kind}s: choose one of ${list} with \`--export\`.`,
-      );
+    ? usageError(`${kind}_missing`, `\`${module}\` does not export a ${kind}: export the result of \`${maker}\`.`)
+    : usageError(`${kind}_unclear`, `\`${module}\` exports several ${kind}s: choose one of ${list} with \`--export\`.`);
 }

@@ -40,7 +40,7 @@ test('a log is found by id, or the newest one', async () => {
 test.each(['20260103-000000-c', '../../secret', '__proto__', ''])('`%s` is not a session', async (id) => {
   await using folder = await createFolder();
   const workspace = folder.path;
-  await expect(findLog(workspace, id)).rejects.toMatchObject({ code: 'usage.session_unknown' });
+  await expect(findLog(workspace, id)).rejects.toMatchObject({ code: 'usage.invalid', reason: 'session_unknown' });
   await writeFile(await prepareLogPath(workspace, '20260101-000000-a'), '');
   await expect(findLog(workspace, id)).rejects.toThrow('20260101-000000-a');
 });

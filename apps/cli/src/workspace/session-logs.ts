@@ -54,7 +54,7 @@ export interface FoundLog {
 /**
  * The log of session `id`, or the newest one.
  *
- * @throws HoldfastError `usage.session_unknown`, `log.unreadable`.
+ * @throws HoldfastError `usage.invalid` (`session_unknown`), `log.unreadable`.
  */
 export async function findLog(workspace: string, id: string | undefined): Promise<FoundLog> {
   const ids = await listSessionIds(workspace);
@@ -70,7 +70,7 @@ export async function findLog(workspace: string, id: string | undefined): Promis
           .map((name) => `\`${name}\``)
           .join(', ')}.`;
   throw usageError(
-    'usage.session_unknown',
+    'session_unknown',
     `${id === undefined ? 'No sessions' : `Unknown session \`${id}\``} in \`${folder}\`. ${known}`,
   );
 }

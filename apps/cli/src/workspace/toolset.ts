@@ -50,7 +50,7 @@ export const defaultFolder: string = './plugins';
 /**
  * Finds the named folder, which must exist, or the default one, which may be missing; null: none.
  *
- * @throws HoldfastError `usage.folder_missing`.
+ * @throws HoldfastError `usage.invalid` (`folder_missing`).
  */
 export async function findToolsFolder(name: string | null | undefined, directory: string): Promise<ToolsFolder> {
   if (name === null) return { name: defaultFolder, path: undefined };
@@ -61,13 +61,13 @@ export async function findToolsFolder(name: string | null | undefined, directory
   const what = (await isFile(path))
     ? `\`${name}\` is a file, expected a folder of tool files. Use \`holdfast try\` for a single file.`
     : `The tools folder \`${name}\` does not exist or cannot be opened.`;
-  throw usageError('usage.folder_missing', what);
+  throw usageError('folder_missing', what);
 }
 
 /**
  * Like `findToolsFolder`, but a missing folder is an error.
  *
- * @throws HoldfastError `usage.folder_missing`.
+ * @throws HoldfastError `usage.invalid` (`folder_missing`).
  */
 export async function requireToolsFolder(
   name: string | undefined,
@@ -76,7 +76,7 @@ export async function requireToolsFolder(
   const folder = await findToolsFolder(name, directory);
   const { path } = folder;
   if (path !== undefined) return { ...folder, path };
-  throw usageError('usage.folder_missing', `Tools folder \`${folder.name}\` does not exist: give another one.`);
+  throw usageError('folder_missing', `Tools folder \`${folder.name}\` does not exist: give another one.`);
 }
 
 /** Ignores a lock, follows it if it exists, or requires it. */
@@ -101,7 +101,7 @@ export interface FolderToolsOptions {
  * Opens the file tools and the tools of a folder, within its lock if there is one. A tool with the name of a file tool is left
  * out.
  *
- * @throws HoldfastError `usage.lock_missing`, `tools.lock.*`.
+ * @throws HoldfastError `usage.invalid` (`lock_missing`), `tools.lock.*`.
  */
 export async function openFolderTools(
   folder: ToolsFolder,
@@ -205,7 +205,7 @@ function lockMissing(folder: ToolsFolder, subfolders: boolean): HoldfastError {
   const { name, path } = folder;
   const options = toLockOptions(folder, subfolders);
   return usageError(
-    'usage.lock_missing',
+    'lock_missing',
     path === undefined
       ? `A lock is required, but the tools folder \`${name}\` does not exist. Use \`--tools DIR\` for another one.`
       : `A lock is required, but there is no \`${lockName}\` beside the tools folder \`${name}\`. Review its tools, then lock them with \`holdfast lock${options}\`.`,

@@ -1,12 +1,21 @@
 import { expect, test } from 'vitest';
 import { HoldfastError, isHoldfastError } from '../index.ts';
-import { describeThrown } from '../internal.ts';
+import { describeCode, describeThrown } from '../internal.ts';
 
 test('an error carries code, data and cause', () => {
   const cause = new Error('inner');
   const error = new HoldfastError('a.b', 'Message.', { data: { n: 1 }, cause });
   expect(error).toMatchObject({ name: 'HoldfastError', code: 'a.b', message: 'Message.', data: { n: 1 }, cause });
   expect(new HoldfastError('a.b', 'Message.')).toMatchObject({ data: null });
+});
+
+test('the reason of an error is in its data', () => {
+  const error = new HoldfastError('a.b', 'Message.', { data: { reason: 'c' } });
+  expect([error.reason, describeCode(error)]).toEqual(['c', 'a.b: c']);
+  for (const data of [null, 'reason', ['reason'], { reason: 1 }, {}]) {
+    const plain = new HoldfastError('a.b', 'Message.', { data });
+    expect([plain.reason, describeCode(plain)]).toEqual([undefined, 'a.b']);
+  }
 });
 
 test('errors of another copy of the package are recognised, look-alikes are not', () => {

@@ -9,8 +9,8 @@ export interface HoldfastErrorOptions {
 }
 
 /**
- * The one error class of Holdfast. `code` is the contract (dotted, lower case), `message` is for people and models:
- * the offender in backticks, what was expected, what to do.
+ * The one error class of Holdfast. `code` is the contract (dotted, lower case), `data.reason` the finer kind for codes that have
+ * several, `message` is for people and models: the offender in backticks, what was expected, what to do.
  */
 export class HoldfastError extends Error {
   override readonly name = 'HoldfastError';
@@ -23,6 +23,24 @@ export class HoldfastError extends Error {
     this.code = code;
     this.data = data;
   }
+
+  /** The finer kind of the error within its code: `data.reason`. */
+  get reason(): string | undefined {
+    const { data } = this;
+    const reason = typeof data === 'object' && data !== null && 'reason' in data ? data['reason'] : undefined;
+    return typeof reason === 'string' ? reason : undefined;
+  }
+}
+
+/** A code with its finer kind, as people read it: `usage.invalid: folder_missing`, or the code alone. */
+export function describeCode({
+  code,
+  reason,
+}: {
+  readonly code: string;
+  readonly reason?: string | undefined;
+}): string {
+  return reason === undefined ? code : `${code}: ${reason}`;
 }
 
 /** Recognises the errors of any copy of this package, which `instanceof` does not. */

@@ -33,7 +33,7 @@ export function readCommandFiles(entry: string, { words, files }: ToolCommand): 
     if (bytes > maxCommandBytes) {
       const message = `The files of the command exceed ${maxCommandBytes} bytes.`;
       const hint = 'Install large files, and name a program of the `PATH`.';
-      return { type: 'refused', word, finding: { code: 'tool.command.too_large', message, hint } };
+      return { type: 'refused', word, finding: { code: 'tool.command.invalid', reason: 'too_large', message, hint } };
     }
     read.push(file.file);
   }
@@ -49,12 +49,15 @@ type FileReading =
   | { readonly type: 'read'; readonly file: CommandFile }
   | { readonly type: 'refused'; readonly finding: Finding };
 
+/** Reasons of `tool.command.invalid`. */
+type CommandReason = 'file_missing' | 'file_unreadable' | 'not_executable' | 'too_large';
+
 function readCommandFile(
   path: string,
   { word, isProgram }: { readonly word: string; readonly isProgram: boolean },
 ): FileReading {
-  const refuse = (problem: string, message: string, hint: string): FileReading => {
-    return { type: 'refused', finding: { code: `tool.command.${problem}`, message, hint } };
+  const refuse = (reason: CommandReason, message: string, hint: string): FileReading => {
+    return { type: 'refused', finding: { code: 'tool.command.invalid', reason, message, hint } };
   };
   const place = findRealPath(path);
   const reading = place === undefined ? ({ type: 'missing' } as const) : readBounded(path, maxCommandFileBytes);

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { describeCode } from '@holdfast/core/internal';
 import { expect, test } from 'vitest';
 import { commandFile, createCommandProject } from '../test-commands.ts';
 import { codesOf, createProject, scanFolder, toolFile } from '../test-project.ts';
@@ -9,7 +10,9 @@ import { readCommandMetadata } from './metadata.ts';
 
 async function read(source: string): Promise<readonly string[]> {
   const { reading } = await readCommandMetadata({ file: 'count.tool.json', source: source }, { strict: false });
-  return reading.diagnostics.map(({ code, line, column }) => `${line}:${column} ${code}`);
+  return reading.diagnostics.map(
+    ({ code, reason, line, column }) => `${line}:${column} ${describeCode({ code, reason })}`,
+  );
 }
 
 test('a command has the metadata of a tool file, with a command instead of a function', async () => {
@@ -50,20 +53,24 @@ test('its text may start with a byte order mark', async () => {
 });
 
 test.each([
-  ['a comment', '// no\n{}', ['1:1 tool.file.syntax']],
-  ['a comma too many', '{\n  "a": 1,\n}', ['3:1 tool.file.syntax']],
-  ['single quotes', "{\n 'a': 1 }", ['2:2 tool.file.syntax']],
-  ['a name without quotes', '{ name: 1 }', ['1:3 tool.file.syntax']],
-  ['a word that is invalid', `{\n  "description": "what is long",\n  "dangerous": tru }`, ['3:19 tool.file.syntax']],
-  ['nothing', '', ['1:1 tool.file.syntax']],
-  ['half of it', '{\n "name": "x",', ['2:14 tool.file.syntax']],
-  ['two values', '{}\n{}', ['2:1 tool.file.syntax']],
-  ['a list', '[]', ['1:1 tool.metadata.not_literal']],
-  ['a text', '"x"', ['1:1 tool.metadata.not_literal']],
-  ['null', 'null', ['1:1 tool.metadata.not_literal']],
-  ['a key twice', '{\n "name": "x",\n "name": "y" }', ['3:2 tool.metadata.not_literal']],
-  ['the key __proto__', '{\n "__proto__": {} }', ['2:2 tool.metadata.not_literal']],
-  ['a number without an end', '{\n "name": 1e999 }', ['2:10 tool.metadata.not_literal']],
+  ['a comment', '// no\n{}', ['1:1 tool.file.invalid: syntax']],
+  ['a comma too many', '{\n  "a": 1,\n}', ['3:1 tool.file.invalid: syntax']],
+  ['single quotes', "{\n 'a': 1 }", ['2:2 tool.file.invalid: syntax']],
+  ['a name without quotes', '{ name: 1 }', ['1:3 tool.file.invalid: syntax']],
+  [
+    'a word that is invalid',
+    `{\n  "description": "what is long",\n  "dangerous": tru }`,
+    ['3:19 tool.file.invalid: syntax'],
+  ],
+  ['nothing', '', ['1:1 tool.file.invalid: syntax']],
+  ['half of it', '{\n "name": "x",', ['2:14 tool.file.invalid: syntax']],
+  ['two values', '{}\n{}', ['2:1 tool.file.invalid: syntax']],
+  ['a list', '[]', ['1:1 tool.metadata.invalid: not_literal']],
+  ['a text', '"x"', ['1:1 tool.metadata.invalid: not_literal']],
+  ['null', 'null', ['1:1 tool.metadata.invalid: not_literal']],
+  ['a key twice', '{\n "name": "x",\n "name": "y" }', ['3:2 tool.metadata.invalid: not_literal']],
+  ['the key __proto__', '{\n "__proto__": {} }', ['2:2 tool.metadata.invalid: not_literal']],
+  ['a number without an end', '{\n "name": 1e999 }', ['2:10 tool.metadata.invalid: not_literal']],
   ['nested deeply', `${'['.repeat(500)}${']'.repeat(500)}`, [expect.stringMatching(/not_literal$/)]],
   [
     'nested beyond every parser',
@@ -94,7 +101,7 @@ test.each([
   const source = JSON.stringify({ name: 'count', description: 'Count.', dangerous: false, command });
   const { reading } = await readCommandMetadata({ file: 'count.tool.json', source: source }, { strict: false });
   expect(reading.type).toBe('refused');
-  expect(reading.diagnostics.map(({ code }) => code)).toContain('tool.command.invalid');
+  expect(reading.diagnostics.map(describeCode)).toContain('tool.command.invalid');
 });
 
 test.each([['./x'], [{}], [['words.txt']], [['./../words.txt']], [['./a\\b']], [[1]], [['./a//b']]])(
@@ -108,10 +115,10 @@ test.each([['./x'], [{}], [['words.txt']], [['./../words.txt']], [['./a\\b']], [
 
 test('keys of a module are not allowed in a command, nor the reverse', async () => {
   expect(await read(commandFile(['sh'], { function: 'run' }))).toEqual([
-    expect.stringMatching(/tool\.metadata\.unknown_key$/),
+    expect.stringMatching(/tool\.metadata\.invalid: unknown_key$/),
   ]);
   await using project = await createProject({ 'plugins/a.mjs': toolFile('a', { more: "command: ['sh']," }) });
-  expect(codesOf(await scanFolder(project.plugins))).toEqual(['a.mjs tool.metadata.unknown_key']);
+  expect(codesOf(await scanFolder(project.plugins))).toEqual(['a.mjs tool.metadata.invalid: unknown_key']);
 });
 
 test('a missing description is derived from the name, with a warning', async () => {
@@ -120,7 +127,7 @@ test('a missing description is derived from the name, with a warning', async () 
   expect(reading).toMatchObject({
     type: 'read',
     metadata: { description: 'Count words.', parameters: undefined },
-    diagnostics: [{ code: 'tool.description.missing', severity: 'warning' }],
+    diagnostics: [{ code: 'tool.metadata.invalid', reason: 'description.missing', severity: 'warning' }],
   });
 });
 
@@ -143,12 +150,12 @@ test('files of a command must exist, be regular and not links, and a program mus
   execFileSync('mkfifo', [join(project.plugins, 'fifo')]);
   const scan = await scanFolder(project.plugins);
   expect(codesOf(scan)).toEqual([
-    'behind.tool.json tool.command.file_unreadable',
-    'fifo.tool.json tool.command.file_unreadable',
-    'folder.tool.json tool.command.file_unreadable',
-    'linked.tool.json tool.command.file_unreadable',
-    'missing.tool.json tool.command.file_missing',
-    'plain.tool.json tool.command.not_executable',
+    'behind.tool.json tool.command.invalid: file_unreadable',
+    'fifo.tool.json tool.command.invalid: file_unreadable',
+    'folder.tool.json tool.command.invalid: file_unreadable',
+    'linked.tool.json tool.command.invalid: file_unreadable',
+    'missing.tool.json tool.command.invalid: file_missing',
+    'plain.tool.json tool.command.invalid: not_executable',
   ]);
   expect(scan.files.flatMap((file) => (file.type === 'tool' ? [file.metadata.name] : []))).toEqual(['good', 'unread']);
   expect(scan.diagnostics.find(({ file }) => file === 'fifo.tool.json')).toMatchObject({ line: 15, column: 5 });
@@ -168,8 +175,8 @@ test("the size of a command's files is limited", async () => {
     await truncate(join(project.plugins, `${name}.bin`), mib * 1024 * 1024);
   }
   expect(codesOf(await scanFolder(project.plugins))).toEqual([
-    'count.tool.json tool.command.too_large',
-    'huge.tool.json tool.command.file_unreadable',
+    'count.tool.json tool.command.invalid: too_large',
+    'huge.tool.json tool.command.invalid: file_unreadable',
   ]);
 });
 
@@ -186,7 +193,10 @@ test('a file of a valid command is not a tool file', async () => {
   });
   const { files, diagnostics } = await scanFolder(project.plugins);
   expect(files.map(({ file }) => file)).toEqual(['count.tool.json', 'other.mjs']);
-  expect(codesOf({ diagnostics })).toEqual(['count.tool.json tool.command.hides', 'other.mjs tool.metadata.missing']);
+  expect(codesOf({ diagnostics })).toEqual([
+    'count.tool.json tool.command.invalid: hides',
+    'other.mjs tool.metadata.missing',
+  ]);
   expect(diagnostics[0]).toMatchObject({ severity: 'warning', message: expect.stringContaining('`tool.mjs`') });
 });
 
@@ -198,7 +208,7 @@ test('under strict, a command that names a valid tool is refused, and the tool s
   });
   const { files, diagnostics } = await scanFolder(project.plugins, { strict: true });
   expect(files.map(({ type, file }) => `${type} ${file}`)).toEqual(['refused count.tool.json', 'tool tool.mjs']);
-  expect(codesOf({ diagnostics })).toEqual(['count.tool.json tool.command.hides']);
+  expect(codesOf({ diagnostics })).toEqual(['count.tool.json tool.command.invalid: hides']);
 });
 
 test('the number of diagnostics per file is limited', async () => {
@@ -211,7 +221,11 @@ test('the number of diagnostics per file is limited', async () => {
   );
   expect(reading.type).toBe('refused');
   expect(reading.diagnostics).toHaveLength(101);
-  expect(reading.diagnostics.at(-1)).toMatchObject({ code: 'tool.metadata.more', severity: 'error' });
+  expect(reading.diagnostics.at(-1)).toMatchObject({
+    code: 'tool.metadata.invalid',
+    reason: 'more',
+    severity: 'error',
+  });
   expect(reading.diagnostics.at(-1)?.message).toContain('8900');
 
   // Any number of warnings refuses nothing.
@@ -221,7 +235,11 @@ test('the number of diagnostics per file is limited', async () => {
     { strict: false },
   );
   expect(warned.reading.type).toBe('read');
-  expect(warned.reading.diagnostics.at(-1)).toMatchObject({ code: 'tool.metadata.more', severity: 'warning' });
+  expect(warned.reading.diagnostics.at(-1)).toMatchObject({
+    code: 'tool.metadata.invalid',
+    reason: 'more',
+    severity: 'warning',
+  });
 });
 
 test('a bad command does not affect a valid tool that it names, nor report its other files', async () => {
@@ -232,7 +250,7 @@ test('a bad command does not affect a valid tool that it names, nor report its o
   });
   const { files, diagnostics } = await scanFolder(project.plugins);
   expect(files.map(({ type, file }) => `${type} ${file}`)).toEqual(['refused bad.tool.json', 'tool good.mjs']);
-  expect(codesOf({ diagnostics })).toEqual(['bad.tool.json tool.dangerous.invalid']);
+  expect(codesOf({ diagnostics })).toEqual(['bad.tool.json tool.metadata.invalid: dangerous.invalid']);
 });
 
 test('twins across languages are reported like any others', async () => {
@@ -245,8 +263,8 @@ test('twins across languages are reported like any others', async () => {
   expect(codesOf(await scanFolder(project.plugins))).toEqual([
     'a.tool.json tool.name.duplicate',
     'b.mjs tool.name.duplicate',
-    'c.tool.json tool.name.twin',
-    'd.mjs tool.name.twin',
+    'c.tool.json tool.metadata.invalid: name.twin',
+    'd.mjs tool.metadata.invalid: name.twin',
   ]);
 });
 

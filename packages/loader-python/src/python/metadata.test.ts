@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { describeCode } from '@holdfast/core/internal';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { commandFile } from '../test-commands.ts';
 import { codesOf, compareLock, createProject, scanFolder, toolFile } from '../test-project.ts';
@@ -15,7 +16,7 @@ afterEach(() => void vi.unstubAllEnvs());
 async function read(source: string | Uint8Array): Promise<readonly string[]> {
   await using project = await createProject({ 'plugins/weather.py': source });
   const { diagnostics } = await scanFolder(project.plugins);
-  return diagnostics.map(({ code, line, column }) => `${line}:${column} ${code}`);
+  return diagnostics.map(({ code, reason, line, column }) => `${line}:${column} ${describeCode({ code, reason })}`);
 }
 
 describe.skipIf(!python.available)('with Python', () => {
@@ -94,8 +95,8 @@ def run_weather(city, *, days=None):
   ])('METADATA with %s is not a literal, and the file does not run', async (_, source, place) => {
     const [found, ...more] = await read(source);
     expect(more).toEqual([]);
-    const [at = '', code] = found?.split(' ') ?? [];
-    expect(code).toBe('tool.metadata.not_literal');
+    const [at = '', ...code] = found?.split(' ') ?? [];
+    expect(code.join(' ')).toBe('tool.metadata.invalid: not_literal');
     expect(at).toEqual(place);
   });
 
@@ -104,13 +105,13 @@ def run_weather(city, *, days=None):
     ['METADATA in a block', 'if True:\n  METADATA = {}', '1:1 tool.metadata.missing'],
     ['METADATA without a value', 'METADATA: dict', '1:1 tool.metadata.missing'],
     ['METADATA in a text', '"""METADATA = {}"""', '1:1 tool.metadata.missing'],
-    ['a syntax error', 'x = 1\ndef (:', '2:5 tool.file.syntax'],
-    ['a syntax error behind other letters', 'x = "ü😀" )', '1:11 tool.file.syntax'],
-    ['Python 2', 'print "x"', expect.stringMatching(/^1:\d+ tool\.file\.syntax$/)],
-    ['wrong indentation', 'if 1:\nx = 1', '2:1 tool.file.syntax'],
-    ['another encoding by name', '# -*- coding: latin-1 -*-\nMETADATA = {}', '1:1 tool.file.encoding'],
-    ['an encoding that hides code', '# coding: unicode_escape\nMETADATA = {}', '1:1 tool.file.encoding'],
-    ['an unknown encoding', '# coding: nothing\nMETADATA = {}', '1:1 tool.file.encoding'],
+    ['a syntax error', 'x = 1\ndef (:', '2:5 tool.file.invalid: syntax'],
+    ['a syntax error behind other letters', 'x = "ü😀" )', '1:11 tool.file.invalid: syntax'],
+    ['Python 2', 'print "x"', expect.stringMatching(/^1:\d+ tool\.file\.invalid: syntax$/)],
+    ['wrong indentation', 'if 1:\nx = 1', '2:1 tool.file.invalid: syntax'],
+    ['another encoding by name', '# -*- coding: latin-1 -*-\nMETADATA = {}', '1:1 tool.file.invalid: encoding'],
+    ['an encoding that hides code', '# coding: unicode_escape\nMETADATA = {}', '1:1 tool.file.invalid: encoding'],
+    ['an unknown encoding', '# coding: nothing\nMETADATA = {}', '1:1 tool.file.invalid: encoding'],
   ])('a file with %s is refused with its position', async (_, source, problem) => {
     expect(await read(source)).toEqual([problem]);
   });
@@ -120,7 +121,7 @@ def run_weather(city, *, days=None):
     ['UTF-16', new Uint8Array([0xff, 0xfe, 0x78, 0])],
     ['Latin 1', new Uint8Array([0x23, 0xe4])],
   ])('a file with %s is refused before Python reads it', async (_, source) => {
-    expect(await read(source)).toEqual(['1:1 tool.file.encoding']);
+    expect(await read(source)).toEqual(['1:1 tool.file.invalid: encoding']);
   });
 
   test('a byte order mark and a UTF-8 cookie are allowed', async () => {
@@ -204,8 +205,8 @@ def run_weather(city, *, days=None):
     await using project = await createProject({ 'plugins/x.py': pythonFile('x', { def, parameters }) });
     const { files, diagnostics } = await scanFolder(project.plugins);
     const [file] = files;
-    expect(diagnostics.map(({ code, severity }) => [code, severity])).toEqual(
-      severities.map((severity) => ['tool.function.parameters', severity]),
+    expect(diagnostics.map(({ code, reason, severity }) => [describeCode({ code, reason }), severity])).toEqual(
+      severities.map((severity) => ['tool.metadata.invalid: function.parameters', severity]),
     );
     expect(file?.type === 'tool' ? file.metadata.passing : undefined).toBe(passing);
   });
@@ -243,8 +244,8 @@ def run_weather(city, *, days=None):
     ]);
     expect(codesOf(scan)).toEqual([
       'alone.py tool.metadata.missing',
-      'count.tool.json tool.command.hides',
-      'plain.py tool.file.syntax',
+      'count.tool.json tool.command.invalid: hides',
+      'plain.py tool.file.invalid: syntax',
     ]);
     const deep = await scanFolder(project.plugins, { subfolders: true });
     expect(deep.files.map(({ file }) => file)).toEqual(scan.files.map(({ file }) => file));
@@ -261,8 +262,8 @@ def run_weather(city, *, days=None):
     expect(codesOf(scan)).toEqual([
       'a.py tool.name.duplicate',
       'b.mjs tool.name.duplicate',
-      'c.py tool.name.twin',
-      'd.tool.json tool.name.twin',
+      'c.py tool.metadata.invalid: name.twin',
+      'd.tool.json tool.metadata.invalid: name.twin',
     ]);
     expect(scan.diagnostics.find(({ file }) => file === 'a.py')).toMatchObject({ line: 1, column: 13 });
   });
@@ -313,7 +314,7 @@ exec ${real} -I -S -c "$(printf '%s' "$last" | sed 's/^def outline(source):/${cr
     await chmod(join(project.root, 'bin/python3'), 0o755);
     vi.stubEnv('PATH', `${project.root}/bin:${process.env['PATH']}`);
     const scan = await scanFolder(project.plugins);
-    expect(codesOf(scan)).toEqual(['b.py tool.file.too_complex', 'd.py tool.file.too_complex']);
+    expect(codesOf(scan)).toEqual(['b.py tool.file.invalid: too_complex', 'd.py tool.file.invalid: too_complex']);
     expect(scan.files.filter(({ type }) => type === 'tool').map(({ file }) => file)).toEqual(['a.py', 'c.py', 'e.py']);
     expect(await readFile(join(project.root, 'starts'), 'utf8')).toBe('started\n'.repeat(3));
   });

@@ -76,7 +76,8 @@ async function exists(path: string): Promise<boolean> {
 
 const ownPath: Finding = {
   severity: 'warning',
-  code: 'tool.import.meta',
+  code: 'tool.import.invalid',
+  reason: 'meta',
   message: '`__file__` is the path of the pinned copy, which contains only imported files.',
   hint: 'Put data into a module, and import it.',
 };
@@ -98,15 +99,25 @@ function toFinding(reading: Exclude<PythonReading, PythonFile>): Finding {
     }
     case 'encoding': {
       const message = `The file declares the encoding \`${reading.encoding}\`.`;
-      return { code: 'tool.file.encoding', message, hint: 'Save the file as UTF-8 text.' };
+      return { code: 'tool.file.invalid', reason: 'encoding', message, hint: 'Save the file as UTF-8 text.' };
     }
     case 'syntax': {
       const message = `Syntax error: ${reading.message}.`;
-      return { code: 'tool.file.syntax', message, hint: 'Fix the file so that Python can parse it.' };
+      return {
+        code: 'tool.file.invalid',
+        reason: 'syntax',
+        message,
+        hint: 'Fix the file so that Python can parse it.',
+      };
     }
     case 'complex': {
       const message = 'Cannot parse the file: it is nested too deeply, or takes too long.';
-      return { code: 'tool.file.too_complex', message, hint: 'Split the file, or flatten its largest expression.' };
+      return {
+        code: 'tool.file.invalid',
+        reason: 'too_complex',
+        message,
+        hint: 'Split the file, or flatten its largest expression.',
+      };
     }
   }
 }
@@ -124,7 +135,12 @@ function readPythonMetadata(
   if (refusal !== null) {
     const { found, hint } = refusal;
     return refuse(
-      { code: 'tool.metadata.not_literal', message: `\`METADATA\` must be a literal, but contains ${found}.`, hint },
+      {
+        code: 'tool.metadata.invalid',
+        reason: 'not_literal',
+        message: `\`METADATA\` must be a literal, but contains ${found}.`,
+        hint,
+      },
       refusal,
     );
   }

@@ -67,7 +67,14 @@ function checkNamed(
 }
 
 function tell(report: Report, problem: string, hint: string, severity: 'error' | 'warning' = 'error'): void {
-  report({ severity, code: 'tool.function.parameters', path: ['function'], message: `The function ${problem}.`, hint });
+  report({
+    severity,
+    code: 'tool.metadata.invalid',
+    reason: 'function.parameters',
+    path: ['function'],
+    message: `The function ${problem}.`,
+    hint,
+  });
 }
 
 function countProperties(parameters: JsonObject | undefined): number {

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject, Tool, ToolContext } from '@holdfast/core';
-import { copyJson } from '@holdfast/core/internal';
+import { copyJson, describeCode } from '@holdfast/core/internal';
 import type { LoadToolsOptions } from '@holdfast/loader';
 import { describeIsolation } from '@holdfast/loader';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -438,13 +438,15 @@ if __name__ == '__main__': raise ValueError('not a program')`;
     });
     await project.link('plugins/linked.py', '../outside.py');
     const { diagnostics } = await project.compare();
-    expect(diagnostics.map(({ file, line, code }) => `${file}:${line} ${code}`)).toEqual([
-      '_broken.py:2 tool.file.syntax',
-      '_coded.py:1 tool.file.encoding',
-      'a.py:1 tool.import.symlink',
-      'd.py:1 tool.import.unreadable',
-      'e.py:1 tool.import.meta',
-      'linked.py:1 tool.file.symlink',
+    expect(
+      diagnostics.map(({ file, line, code, reason }) => `${file}:${line} ${describeCode({ code, reason })}`),
+    ).toEqual([
+      '_broken.py:2 tool.file.invalid: syntax',
+      '_coded.py:1 tool.file.invalid: encoding',
+      'a.py:1 tool.import.invalid: symlink',
+      'd.py:1 tool.import.invalid: unreadable',
+      'e.py:1 tool.import.invalid: meta',
+      'linked.py:1 tool.file.invalid: symlink',
     ]);
   });
 

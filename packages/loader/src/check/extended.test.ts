@@ -1,3 +1,4 @@
+import { describeCode } from '@holdfast/core/internal';
 import { expect, test } from 'vitest';
 import { readMetadata } from '../scan/metadata.ts';
 
@@ -48,33 +49,33 @@ test.each([
 });
 
 test.each([
-  ["resources: 'calendar'", 'tool.resources.invalid', '4:3'],
-  ['resources: []', 'tool.resources.invalid', '4:3'],
-  ['resources: [1]', 'tool.resources.invalid', '4:15'],
-  ["resources: ['']", 'tool.resources.invalid', '4:15'],
-  ["resources: ['the calendar']", 'tool.resources.invalid', '4:15'],
-  [`resources: ['${'x'.repeat(201)}']`, 'tool.resources.invalid', '4:15'],
-  ["resources: ['a', '$input']", 'tool.resources.invalid', '4:20'],
-  ["resources: ['$input.']", 'tool.resources.invalid', '4:15'],
-  ["resources: ['$path']", 'tool.resources.invalid', '4:15'],
-  ["resources: ['$input.town']", 'tool.resources.invalid', '4:15'],
-  ["resources: ['$input.toString']", 'tool.resources.invalid', '4:15'],
-  ["resources: ['$input.list']", 'tool.resources.invalid', '4:15'],
-  ["isolation: 'none'", 'tool.isolation.invalid', '4:3'],
-  ['isolation: true', 'tool.isolation.invalid', '4:3'],
-  ["version: '1.2'", 'tool.version.invalid', '4:3'],
-  ["version: 'v1.2.3'", 'tool.version.invalid', '4:3'],
-  ["version: '01.2.3'", 'tool.version.invalid', '4:3'],
-  [`version: '1.2.3-${'a'.repeat(100)}'`, 'tool.version.invalid', '4:3'],
-  ['version: 1', 'tool.version.invalid', '4:3'],
+  ["resources: 'calendar'", 'tool.metadata.invalid: resources.invalid', '4:3'],
+  ['resources: []', 'tool.metadata.invalid: resources.invalid', '4:3'],
+  ['resources: [1]', 'tool.metadata.invalid: resources.invalid', '4:15'],
+  ["resources: ['']", 'tool.metadata.invalid: resources.invalid', '4:15'],
+  ["resources: ['the calendar']", 'tool.metadata.invalid: resources.invalid', '4:15'],
+  [`resources: ['${'x'.repeat(201)}']`, 'tool.metadata.invalid: resources.invalid', '4:15'],
+  ["resources: ['a', '$input']", 'tool.metadata.invalid: resources.invalid', '4:20'],
+  ["resources: ['$input.']", 'tool.metadata.invalid: resources.invalid', '4:15'],
+  ["resources: ['$path']", 'tool.metadata.invalid: resources.invalid', '4:15'],
+  ["resources: ['$input.town']", 'tool.metadata.invalid: resources.invalid', '4:15'],
+  ["resources: ['$input.toString']", 'tool.metadata.invalid: resources.invalid', '4:15'],
+  ["resources: ['$input.list']", 'tool.metadata.invalid: resources.invalid', '4:15'],
+  ["isolation: 'none'", 'tool.metadata.invalid: isolation.invalid', '4:3'],
+  ['isolation: true', 'tool.metadata.invalid: isolation.invalid', '4:3'],
+  ["version: '1.2'", 'tool.metadata.invalid: version.invalid', '4:3'],
+  ["version: 'v1.2.3'", 'tool.metadata.invalid: version.invalid', '4:3'],
+  ["version: '01.2.3'", 'tool.metadata.invalid: version.invalid', '4:3'],
+  [`version: '1.2.3-${'a'.repeat(100)}'`, 'tool.metadata.invalid: version.invalid', '4:3'],
+  ['version: 1', 'tool.metadata.invalid: version.invalid', '4:3'],
   ['retry: 3', 'tool.retry.invalid', '4:3'],
   ['retry: { attempts: 1 }', 'tool.retry.invalid', '4:3'],
   ['retry: { attempts: 3, delayMs: 60001 }', 'tool.retry.invalid', '4:3'],
   ['retry: { attempts: 3, toString: 1 }', 'tool.retry.invalid', '4:3'],
   ["effects: 'state', retry: { attempts: 3 }", 'tool.retry.not_repeatable', '4:21'],
-  ['maxResultBytes: 0', 'tool.max_result_bytes.invalid', '4:3'],
-  ['maxResultBytes: 1.5', 'tool.max_result_bytes.invalid', '4:3'],
-  ["maxResultBytes: '1'", 'tool.max_result_bytes.invalid', '4:3'],
+  ['maxResultBytes: 0', 'tool.metadata.invalid: max_result_bytes.invalid', '4:3'],
+  ['maxResultBytes: 1.5', 'tool.metadata.invalid: max_result_bytes.invalid', '4:3'],
+  ["maxResultBytes: '1'", 'tool.metadata.invalid: max_result_bytes.invalid', '4:3'],
   ["environment: 'API_KEY'", 'tool.environment.invalid', '4:3'],
   ['environment: []', 'tool.environment.invalid', '4:3'],
   ['environment: [1]', 'tool.environment.invalid', '4:17'],
@@ -94,7 +95,8 @@ test.each([
 ])('refuses %s: %s at %s', async (extra, code, at) => {
   const reading = await readMetadata(source(extra), 'subject.mjs');
   const [line, column] = at.split(':').map(Number);
-  expect(reading).toMatchObject({ type: 'refused', diagnostics: [{ code, line, column }] });
+  expect(reading).toMatchObject({ type: 'refused', diagnostics: [{ line, column }] });
+  expect(reading.diagnostics.map(describeCode)).toEqual([code]);
 });
 
 test('a property inherited by every object is not an argument', async () => {

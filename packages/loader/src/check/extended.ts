@@ -17,8 +17,8 @@ export function checkResources(resources: readonly string[], parameters: JsonObj
   for (const [index, resource] of resources.entries()) {
     const message = findResourceProblem(resource, parameters);
     if (message === undefined) continue;
-    const { code, hint } = keyWords.resources;
-    report({ code, path: ['resources', String(index)], message, hint });
+    const { expected: _expected, ...finding } = keyWords.resources;
+    report({ ...finding, path: ['resources', String(index)], message });
   }
 }
 

@@ -47,7 +47,11 @@ test.each(['url', 'int32', 'toString', '__proto__', ''])('%j is refused as unche
   expect(await read(format)).toMatchObject({
     type: 'refused',
     diagnostics: [
-      { code: 'tool.schema.format', message: expect.stringContaining('parameters.properties.text.format') },
+      {
+        code: 'tool.schema.invalid',
+        reason: 'format',
+        message: expect.stringContaining('parameters.properties.text.format'),
+      },
     ],
   });
 });

@@ -74,7 +74,8 @@ export function checkDescription(
     const character = findHiddenCharacter(documentation);
     const message = `The doc comment contains the invisible character ${character}.`;
     const leaveOut = 'Remove it: models read characters that people cannot see.';
-    if (character !== undefined) report({ code: 'tool.text.hidden', path, message, hint: leaveOut });
+    if (character !== undefined)
+      report({ code: 'tool.metadata.invalid', reason: 'text.hidden', path, message, hint: leaveOut });
   }
   if (text !== '') return text;
   const words = name.replace(/[_-]+/g, ' ').trim();
@@ -84,6 +85,6 @@ export function checkDescription(
       : (['warning', ': the words of the name are used instead'] as const);
   const message = `\`description\` is missing${what}.`;
   const advice = 'Describe in one sentence what the tool does; models choose tools by it.';
-  report({ severity, code: 'tool.description.missing', path, message, hint: advice });
+  report({ severity, code: 'tool.metadata.invalid', reason: 'description.missing', path, message, hint: advice });
   return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`;
 }

@@ -51,6 +51,7 @@ interface Keys {
 
 interface Words {
   readonly code: string;
+  readonly reason?: string;
   /** Completes "must be …". */
   readonly expected: string;
   readonly hint: string;
@@ -61,30 +62,39 @@ const choose = 'Choose one of them, or remove the key.';
 /** Code, expectation and hint of each key. */
 export const keyWords: Readonly<Record<keyof Keys, Words>> = {
   dangerous: {
-    code: 'tool.dangerous.invalid',
+    code: 'tool.metadata.invalid',
+    reason: 'dangerous.invalid',
     expected: 'true or false',
     hint: 'Write `true` or `false` without quotes.',
   },
   effects: { code: 'tool.effects.invalid', expected: effects.join(', '), hint: choose },
   repeat: { code: 'tool.repeat.invalid', expected: repeats.join(', '), hint: choose },
-  isolation: { code: 'tool.isolation.invalid', expected: isolations.join(', '), hint: choose },
+  isolation: {
+    code: 'tool.metadata.invalid',
+    reason: 'isolation.invalid',
+    expected: isolations.join(', '),
+    hint: choose,
+  },
   timeoutMs: {
     code: 'tool.timeout.invalid',
     expected: 'a positive number of milliseconds',
     hint: 'For example: `timeoutMs: 5000`.',
   },
   version: {
-    code: 'tool.version.invalid',
+    code: 'tool.metadata.invalid',
+    reason: 'version.invalid',
     expected: 'a semantic version',
     hint: "For example: `version: '1.4.0'`.",
   },
   maxResultBytes: {
-    code: 'tool.max_result_bytes.invalid',
+    code: 'tool.metadata.invalid',
+    reason: 'max_result_bytes.invalid',
     expected: 'a positive integer of bytes',
     hint: 'For example: `maxResultBytes: 65536`.',
   },
   resources: {
-    code: 'tool.resources.invalid',
+    code: 'tool.metadata.invalid',
+    reason: 'resources.invalid',
     expected: 'a list of names, each 1 to 200 characters without spaces',
     hint: "For example: `resources: ['calendar', '$input.path']`.",
   },
@@ -108,10 +118,10 @@ export function readKeys(metadata: JsonObject, report: Report): Keys {
     if (told.has(showPath(place))) continue;
     told.add(showPath(place));
     // The schema has no other keys.
-    const { code, expected, hint } = keyWords[key as keyof Keys];
+    const { expected, hint, ...kind } = keyWords[key as keyof Keys];
     const what =
       inner.length > 0 ? `is invalid at \`${inner.join('.')}\`: ${message}` : toProblem(metadata[key], place, expected);
-    report({ code, path: place, message: `\`${showPath(place)}\` ${what}.`, hint });
+    report({ ...kind, path: place, message: `\`${showPath(place)}\` ${what}.`, hint });
   }
   // Each key is optional.
   return v.parse(keysSchema, Object.fromEntries(Object.entries(metadata).filter(([key]) => !wrong.has(key))));

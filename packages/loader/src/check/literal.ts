@@ -35,7 +35,7 @@ export function checkLiteral(
   if (!isPlainObject(value)) {
     const message = `${subject} is not an object.`;
     const hint = 'Write `{ name, function, description, dangerous, parameters }`.';
-    const finding = { code: 'tool.metadata.not_literal', message, hint };
+    const finding = { code: 'tool.metadata.invalid', reason: 'not_literal', message, hint };
     return { type: 'refused', diagnostics: [toDiagnostic(finding, { file, source, offset })] };
   }
   const diagnostics: Diagnostic[] = [];
@@ -60,7 +60,12 @@ export function checkLiteral(
     const message = `${more} more findings are not shown.`;
     const hint = 'Fix the others first, then check again.';
     const severity = isGood ? 'warning' : 'error';
-    diagnostics.push(toDiagnostic({ severity, code: 'tool.metadata.more', message, hint }, { file, source, offset }));
+    diagnostics.push(
+      toDiagnostic(
+        { severity, code: 'tool.metadata.invalid', reason: 'more', message, hint },
+        { file, source, offset },
+      ),
+    );
   }
   if (!isGood) return { type: 'refused', diagnostics };
   return { type: 'read', metadata, nameOffset: offsetOf(['name']), diagnostics };

@@ -21,7 +21,13 @@ export function checkMetadata({ form, value, findFunction, own = {} }: MetadataL
   for (const key of Object.keys(value)) {
     if (keys.includes(key)) continue;
     const hint = `Known keys: ${keys.join(', ')}.`;
-    report({ code: 'tool.metadata.unknown_key', path: [key], message: `Unknown metadata key \`${key}\`.`, hint });
+    report({
+      code: 'tool.metadata.invalid',
+      reason: 'unknown_key',
+      path: [key],
+      message: `Unknown metadata key \`${key}\`.`,
+      hint,
+    });
   }
   checkTexts(value, report);
   const [parametersKey, returnsKey] = isDefinition
@@ -79,7 +85,7 @@ function checkTexts(metadata: JsonObject, report: Report): void {
       if (character === undefined) continue;
       const message = `\`${showPath(path) || 'METADATA'}\` contains the invisible character ${character}.`;
       const hint = 'Remove it: models read characters that people cannot see.';
-      report({ code: 'tool.text.hidden', path, message, hint });
+      report({ code: 'tool.metadata.invalid', reason: 'text.hidden', path, message, hint });
     }
     if (typeof node === 'object' && node !== null)
       for (const [key, inner] of Object.entries(node)) visit(inner, [...path, key]);
@@ -117,6 +123,6 @@ function isDangerous({ dangerous, effects }: JsonObject, name: string, report: R
   if (effects !== undefined) return false;
   const message = `\`${name}\` declares neither \`dangerous\` nor \`effects\`: it may change anything outside, so each call needs approval.`;
   const hint = "Declare `dangerous: false` and `effects: 'none'` if it only reads, otherwise `dangerous: true`.";
-  report({ severity: 'warning', code: 'tool.dangerous.missing', path: [], message, hint });
+  report({ severity: 'warning', code: 'tool.metadata.invalid', reason: 'dangerous.missing', path: [], message, hint });
   return true;
 }

@@ -107,7 +107,7 @@ function checkDefaults(root: JsonObject, start: LiteralPath, report: Report): vo
       const place = [...path, 'properties', name, 'default'];
       const message = `\`${showPath(place)}\` does not match its own schema: ${describeIssues(checked.issues)}`;
       const hint = 'Fix the default, or remove it and explain in the description what happens without it.';
-      report({ code: 'tool.schema.default', path: place, message, hint });
+      report({ code: 'tool.schema.invalid', reason: 'default', path: place, message, hint });
     }
   }
 }

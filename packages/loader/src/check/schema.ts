@@ -28,12 +28,12 @@ interface Place {
 
 /**
  * Reports violations of the conventions for schemas in tool files: `tool.schema.invalid` (malformed), `tool.schema.vague` (does not say
- * what it accepts), `tool.schema.format`, `tool.schema.keyword`, `tool.schema.ref`, `tool.schema.pattern`.
+ * what it accepts), `tool.schema.invalid` (`format`, `keyword`, `ref`, `pattern`).
  */
 export function checkSchema(schema: JsonObject, path: LiteralPath, report: Report): void {
   checkNode(schema, { path, root: schema, mustBeTyped: true }, report);
   const problem = findReferenceProblem(schema);
-  if (problem !== undefined) report({ code: 'tool.schema.ref', path, ...problem });
+  if (problem !== undefined) report({ code: 'tool.schema.invalid', reason: 'ref', path, ...problem });
 }
 
 function checkNode(node: Json, place: Place, report: Report): void {
@@ -110,11 +110,12 @@ function checkReference(schema: JsonObject, { path, root }: Place, report: Repor
     if (!Object.hasOwn(schema, keyword)) continue;
     const message = `\`${showPath(path)}\` uses \`${keyword}\`.`;
     const hint = 'Use `$ref` to a place in the same schema, such as `#/$defs/name`.';
-    report({ code: 'tool.schema.ref', path: [...path, keyword], message, hint });
+    report({ code: 'tool.schema.invalid', reason: 'ref', path: [...path, keyword], message, hint });
   }
   const message = findUnknownReference(schema['$ref'], root);
   const hint = 'Move the target under `$defs` of the same schema and use `#/$defs/name`.';
-  if (message !== undefined) report({ code: 'tool.schema.ref', path: [...path, '$ref'], message, hint });
+  if (message !== undefined)
+    report({ code: 'tool.schema.invalid', reason: 'ref', path: [...path, '$ref'], message, hint });
 }
 
 function checkKeywords(schema: JsonObject, path: LiteralPath, report: Report): void {
@@ -130,11 +131,12 @@ function checkKeywords(schema: JsonObject, path: LiteralPath, report: Report): v
     // Otherwise a tool would rely on a check that does not happen.
     const message = `\`${showPath(path)}.format\` is \`${format}\`, which is not checked.`;
     const hint = `Supported formats: ${formats.join(', ')}. For others use a \`pattern\`, \`minimum\` or \`maximum\`.`;
-    report({ code: 'tool.schema.format', path: [...path, 'format'], message, hint });
+    report({ code: 'tool.schema.invalid', reason: 'format', path: [...path, 'format'], message, hint });
   }
   for (const one of [pattern, ...(isPlainObject(patternProperties) ? Object.keys(patternProperties) : [])]) {
     const problem = typeof one === 'string' ? findPatternProblem(one) : undefined;
-    if (problem !== undefined) report({ code: 'tool.schema.pattern', path: [...path, 'pattern'], ...problem });
+    if (problem !== undefined)
+      report({ code: 'tool.schema.invalid', reason: 'pattern', path: [...path, 'pattern'], ...problem });
   }
 }
 
@@ -153,5 +155,5 @@ function checkKeyword(
   if (isKeyword(key) || key.startsWith('x-')) return;
   const message = `\`${showPath(path)}\` is not a JSON Schema keyword, so it checks nothing.`;
   const hint = 'Fix or remove it; for notes use `$comment` or a name that starts with `x-`.';
-  report({ severity: 'warning', code: 'tool.schema.keyword', path, message, hint });
+  report({ severity: 'warning', code: 'tool.schema.invalid', reason: 'keyword', path, message, hint });
 }

@@ -1,3 +1,4 @@
+import { describeCode } from '@holdfast/core/internal';
 import { expect, test } from 'vitest';
 import { readMetadata } from '../scan/metadata.ts';
 
@@ -17,13 +18,15 @@ export default defineTool({
 
 async function find(source: string, name = 'x.mjs', options = {}): Promise<readonly string[]> {
   const { diagnostics } = await readMetadata(source, name, options);
-  return diagnostics.map(({ severity, code, message }) => `${severity} ${code} ${message}`);
+  return diagnostics.map(
+    ({ severity, code, reason, message }) => `${severity} ${describeCode({ code, reason })} ${message}`,
+  );
 }
 
 const others = (names: string): string =>
-  `warning tool.function.parameters The function uses ${names}, which the schema does not describe.`;
+  `warning tool.metadata.invalid: function.parameters The function uses ${names}, which the schema does not describe.`;
 const named = (name: string): string =>
-  `warning tool.function.parameters The function has a parameter \`${name}\` that is named like an argument, but receives an object with all arguments.`;
+  `warning tool.metadata.invalid: function.parameters The function has a parameter \`${name}\` that is named like an argument, but receives an object with all arguments.`;
 
 test.each<{ readonly source: string; readonly name?: string; readonly says?: string }>([
   { source: file('export function work({ city, days }) {}') },

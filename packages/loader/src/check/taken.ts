@@ -35,7 +35,14 @@ const plainKeywords: ReadonlySet<string> = new Set(['type', 'properties', 'requi
 
 function tell(report: Report, problem: string, hint: string): void {
   const message = `The function ${problem}.`;
-  report({ severity: 'warning', code: 'tool.function.parameters', path: ['function'], message, hint });
+  report({
+    severity: 'warning',
+    code: 'tool.metadata.invalid',
+    reason: 'function.parameters',
+    path: ['function'],
+    message,
+    hint,
+  });
 }
 
 function readProperties(parameters: JsonObject | undefined): JsonObject {

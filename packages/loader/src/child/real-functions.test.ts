@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { describeCode } from '@holdfast/core/internal';
 import { expect, test } from 'vitest';
 import { scanFolder } from '../scan/folder.ts';
 
@@ -61,7 +62,8 @@ async function load(definitions: readonly Definition[]): Promise<Readonly<Record
     const counts: Record<string, number> = { loaded: files.filter(({ type }) => type === 'tool').length };
     for (const { file, type } of files) {
       if (type === 'tool') continue;
-      const reason = diagnostics.find((one) => one.file === file && one.severity === 'error')?.code ?? 'no reason';
+      const found = diagnostics.find((one) => one.file === file && one.severity === 'error');
+      const reason = found === undefined ? 'no reason' : describeCode(found);
       counts[reason] = (counts[reason] ?? 0) + 1;
     }
     return counts;
@@ -112,7 +114,7 @@ test('each kind of definition loads, or is refused for the right reason', async 
     'tool.name.duplicate': 2,
     'tool.schema.invalid': 3,
     'tool.schema.vague': 1,
-    'tool.schema.default': 1,
+    'tool.schema.invalid: default': 1,
   });
 });
 
@@ -137,7 +139,7 @@ test.skipIf(!existsSync(data))(
     expect(counts).toEqual({
       loaded: 868,
       'tool.schema.invalid': 141,
-      'tool.schema.default': 39,
+      'tool.schema.invalid: default': 39,
       'tool.schema.vague': 9,
     });
   },
@@ -151,9 +153,9 @@ test.skipIf(!existsSync(data))(
     expect(await load(readData())).toEqual({
       loaded: 508,
       'tool.name.duplicate': 359,
-      'tool.name.twin': 1,
+      'tool.metadata.invalid: name.twin': 1,
       'tool.schema.invalid': 141,
-      'tool.schema.default': 39,
+      'tool.schema.invalid: default': 39,
       'tool.schema.vague': 9,
     });
   },

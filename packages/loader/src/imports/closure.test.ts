@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
+import { describeCode } from '@holdfast/core/internal';
 import { expect, test } from 'vitest';
 import { createProject, type TestProject } from '../test-project.ts';
 import { type ClosureReading, createClosureReader, digestClosure } from './closure.ts';
@@ -26,7 +27,8 @@ async function readFiles(files: Readonly<Record<string, string | Uint8Array>>): 
 async function follow(code: string, files: Readonly<Record<string, string | Uint8Array>> = {}): Promise<unknown> {
   const reading = await readFiles({ [entry]: code, ...files });
   if (reading.type === 'refused') {
-    const { code: found, file, line, column } = reading.diagnostic;
+    const { file, line, column } = reading.diagnostic;
+    const found = describeCode(reading.diagnostic);
     return `${found} ${file}:${line}:${column}`;
   }
   const { closure } = reading;
@@ -62,36 +64,44 @@ test.each([
 });
 
 test.each([
-  ['a computed import()', 'import(name);', 'tool.import.dynamic tool.mts:1:8'],
-  ['a template with an expression', ['import(`./', '{x}.mjs`);'].join('$'), 'tool.import.dynamic tool.mts:1:8'],
-  ['an escape in import()', String.raw`import('./\x61.mjs');`, 'tool.import.dynamic tool.mts:1:8'],
-  ['a sum', "import('./a' + '.mjs');", 'tool.import.dynamic tool.mts:1:8'],
-  ['a missing file', "\nimport './gone.mjs';", 'tool.import.missing tool.mts:2:8'],
-  ['a path without its extension', "import '../src/other';", 'tool.import.unsupported tool.mts:1:8'],
-  ['a folder', "import '../src';", 'tool.import.unsupported tool.mts:1:8'],
-  ['a path that is invalid', "import './%2e%2e%2fx.mjs';", 'tool.import.missing tool.mts:1:8'],
-  ['an absolute path', "import '/etc/x.mjs';", 'tool.import.unsupported tool.mts:1:8'],
-  ['a file URL', "import 'file:///etc/x.mjs';", 'tool.import.unsupported tool.mts:1:8'],
-  ['a data URL', "import 'data:text/javascript,';", 'tool.import.unsupported tool.mts:1:8'],
-  ['a remote one', "import 'https://example.com/x.mjs';", 'tool.import.unsupported tool.mts:1:8'],
-  ['a name of the package itself', "import '#lib/x';", 'tool.import.unsupported tool.mts:1:8'],
-  ['a hidden package', "import '.x';", 'tool.import.unsupported tool.mts:1:8'],
-  ['a name with percent signs', "import 'pa%63k';", 'tool.import.unsupported tool.mts:1:8'],
-  ['nothing', "import '';", 'tool.import.unsupported tool.mts:1:8'],
-  ['two dots', "import '..';", 'tool.import.unsupported tool.mts:1:8'],
-  ['above the lock', "import '../../x.mjs';", 'tool.import.outside tool.mts:1:8'],
-  ['CommonJS by its name', "import '../src/x.cjs';", 'tool.import.commonjs tool.mts:1:8'],
-  ['CommonJS by its text', "import '../src/x.js';", 'tool.import.commonjs ../src/x.js:1:1'],
-  ['a file of a package', "import '../node_modules/pack/index.js';", 'tool.import.unsupported tool.mts:1:8'],
-  ['a missing package', "import 'gone';", 'tool.import.package tool.mts:1:8'],
-  ['a package below the lock', "import 'below';", 'tool.import.misplaced tool.mts:1:8'],
-  ['a package below the lock and beside it', "import 'both';", 'tool.import.misplaced tool.mts:1:8'],
-  ['a native module', "import './x.node';", 'tool.import.unsupported tool.mts:1:8'],
-  ['a syntax error', "import '../src/bad.mjs';", 'tool.file.syntax ../src/bad.mjs:2:1'],
-  ['a binary file', "import '../src/bytes.mjs';", 'tool.import.unreadable tool.mts:1:8'],
-  ['a folder with the name of a file', "import '../src/folder.mjs';", 'tool.import.unreadable tool.mts:1:8'],
-  ['too much', "import '../src/large.json' with { type: 'json' };", 'tool.import.unreadable tool.mts:1:8'],
-  ['a dynamic import of an imported file', "import '../src/asks.mjs';", 'tool.import.dynamic ../src/asks.mjs:1:8'],
+  ['a computed import()', 'import(name);', 'tool.import.invalid: dynamic tool.mts:1:8'],
+  [
+    'a template with an expression',
+    ['import(`./', '{x}.mjs`);'].join('$'),
+    'tool.import.invalid: dynamic tool.mts:1:8',
+  ],
+  ['an escape in import()', String.raw`import('./\x61.mjs');`, 'tool.import.invalid: dynamic tool.mts:1:8'],
+  ['a sum', "import('./a' + '.mjs');", 'tool.import.invalid: dynamic tool.mts:1:8'],
+  ['a missing file', "\nimport './gone.mjs';", 'tool.import.invalid: missing tool.mts:2:8'],
+  ['a path without its extension', "import '../src/other';", 'tool.import.invalid: unsupported tool.mts:1:8'],
+  ['a folder', "import '../src';", 'tool.import.invalid: unsupported tool.mts:1:8'],
+  ['a path that is invalid', "import './%2e%2e%2fx.mjs';", 'tool.import.invalid: missing tool.mts:1:8'],
+  ['an absolute path', "import '/etc/x.mjs';", 'tool.import.invalid: unsupported tool.mts:1:8'],
+  ['a file URL', "import 'file:///etc/x.mjs';", 'tool.import.invalid: unsupported tool.mts:1:8'],
+  ['a data URL', "import 'data:text/javascript,';", 'tool.import.invalid: unsupported tool.mts:1:8'],
+  ['a remote one', "import 'https://example.com/x.mjs';", 'tool.import.invalid: unsupported tool.mts:1:8'],
+  ['a name of the package itself', "import '#lib/x';", 'tool.import.invalid: unsupported tool.mts:1:8'],
+  ['a hidden package', "import '.x';", 'tool.import.invalid: unsupported tool.mts:1:8'],
+  ['a name with percent signs', "import 'pa%63k';", 'tool.import.invalid: unsupported tool.mts:1:8'],
+  ['nothing', "import '';", 'tool.import.invalid: unsupported tool.mts:1:8'],
+  ['two dots', "import '..';", 'tool.import.invalid: unsupported tool.mts:1:8'],
+  ['above the lock', "import '../../x.mjs';", 'tool.import.invalid: outside tool.mts:1:8'],
+  ['CommonJS by its name', "import '../src/x.cjs';", 'tool.import.invalid: commonjs tool.mts:1:8'],
+  ['CommonJS by its text', "import '../src/x.js';", 'tool.import.invalid: commonjs ../src/x.js:1:1'],
+  ['a file of a package', "import '../node_modules/pack/index.js';", 'tool.import.invalid: unsupported tool.mts:1:8'],
+  ['a missing package', "import 'gone';", 'tool.import.invalid: package tool.mts:1:8'],
+  ['a package below the lock', "import 'below';", 'tool.import.invalid: misplaced tool.mts:1:8'],
+  ['a package below the lock and beside it', "import 'both';", 'tool.import.invalid: misplaced tool.mts:1:8'],
+  ['a native module', "import './x.node';", 'tool.import.invalid: unsupported tool.mts:1:8'],
+  ['a syntax error', "import '../src/bad.mjs';", 'tool.file.invalid: syntax ../src/bad.mjs:2:1'],
+  ['a binary file', "import '../src/bytes.mjs';", 'tool.import.invalid: unreadable tool.mts:1:8'],
+  ['a folder with the name of a file', "import '../src/folder.mjs';", 'tool.import.invalid: unreadable tool.mts:1:8'],
+  ['too much', "import '../src/large.json' with { type: 'json' };", 'tool.import.invalid: unreadable tool.mts:1:8'],
+  [
+    'a dynamic import of an imported file',
+    "import '../src/asks.mjs';",
+    'tool.import.invalid: dynamic ../src/asks.mjs:1:8',
+  ],
 ])('refused: %s', async (_, code, found) => {
   const more = {
     'src/x.js': "const x = require('./gone');",
@@ -109,12 +119,16 @@ test('links to any target, and files that block', async () => {
   for (const target of ['../src/real.mjs', '_x.mjs']) {
     await project.link('plugins/_x.mjs', target);
     expect(await read(project)).toMatchObject({
-      diagnostic: { code: target === '_x.mjs' ? 'tool.import.missing' : 'tool.import.symlink', file: 'tool.mts' },
+      diagnostic: {
+        code: 'tool.import.invalid',
+        reason: target === '_x.mjs' ? 'missing' : 'symlink',
+        file: 'tool.mts',
+      },
     });
   }
   await project.remove('plugins/_x.mjs');
   execFileSync('mkfifo', [join(project.plugins, '_x.mjs')]);
-  expect(await read(project)).toMatchObject({ diagnostic: { code: 'tool.import.unreadable' } });
+  expect(await read(project)).toMatchObject({ diagnostic: { code: 'tool.import.invalid', reason: 'unreadable' } });
 });
 
 test('a file whose path URL decoding would change', async () => {
@@ -123,7 +137,7 @@ test('a file whose path URL decoding would change', async () => {
     'plugins/_a b%20.mjs': '',
   });
   // Node decodes the first one to a missing name.
-  expect(await read(project)).toMatchObject({ diagnostic: { code: 'tool.import.missing' } });
+  expect(await read(project)).toMatchObject({ diagnostic: { code: 'tool.import.invalid', reason: 'missing' } });
 });
 
 test.each(['plugins/a\\b.mjs', 'plugins/a:b.mjs', 'plugins/a\nb.mjs', 'plugins/a\u001b[2J.mjs'])(
@@ -131,7 +145,7 @@ test.each(['plugins/a\\b.mjs', 'plugins/a:b.mjs', 'plugins/a\nb.mjs', 'plugins/a
   async (path) => {
     await using project = await createProject({ [path]: '' });
     const reading = await read(project, path);
-    expect(reading).toMatchObject({ diagnostic: { code: 'tool.import.unsupported' } });
+    expect(reading).toMatchObject({ diagnostic: { code: 'tool.import.invalid', reason: 'unsupported' } });
   },
 );
 
@@ -149,7 +163,7 @@ test.each(['"1.0.0\\u001b[2J"', `"${'1'.repeat(300)}"`, '1', 'null', '"'])(
 test('more files than a tool may import', async () => {
   const files = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`src/n${index}.mjs`, '']));
   const code = Object.keys(files).map((path) => `import '../${path}';`);
-  expect(await follow(code.join('\n'), files)).toBe('tool.import.too_large tool.mts:1:1');
+  expect(await follow(code.join('\n'), files)).toBe('tool.import.invalid: too_large tool.mts:1:1');
   expect(await follow(code.slice(1).join('\n'), files)).toHaveLength(299);
 });
 
@@ -163,7 +177,9 @@ test('a long import chain, and a cycle', async () => {
 
 test('import.meta is reported once per file', async () => {
   const reading = await readFiles({ [entry]: '\nconst x = import.meta.url + import.meta.dirname;' });
-  expect(reading).toMatchObject({ warnings: [{ severity: 'warning', code: 'tool.import.meta', line: 2, column: 11 }] });
+  expect(reading).toMatchObject({
+    warnings: [{ severity: 'warning', code: 'tool.import.invalid', reason: 'meta', line: 2, column: 11 }],
+  });
 });
 
 test('a large file, parsed in another process, is followed into its functions too', async () => {

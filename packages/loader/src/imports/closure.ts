@@ -128,7 +128,8 @@ function toClosure(entry: string, parts: readonly ClosurePart[]): Closure {
 
 function tooLarge(maxBytes: number): Finding {
   return {
-    code: 'tool.import.too_large',
+    code: 'tool.import.invalid',
+    reason: 'too_large',
     message: `The file imports or names more than ${maxClosureFiles} files or ${maxBytes} bytes by path.`,
     hint: 'Move its dependencies into a package.',
   };

@@ -76,7 +76,7 @@ export async function readPart({ path, kind, base }: PartReference, place: PartP
   const source = decodeText(file.bytes);
   if (source === undefined) {
     const message = `\`${place.name}\` is not UTF-8 text.`;
-    return refuse({ code: 'tool.import.unreadable', message, hint: 'Save the file as UTF-8 text.' });
+    return refuse({ code: 'tool.import.invalid', reason: 'unreadable', message, hint: 'Save the file as UTF-8 text.' });
   }
   const part = { ...leaf, source };
   if (kind === 'module') return await readModule(path, part, place);
@@ -97,17 +97,32 @@ async function readBytes(path: string, kind: PartKind, { name, onRead }: PartPla
   const place = findRealPath(path);
   if (place === undefined) {
     const hint = 'Write the file name with its extension.';
-    return refuse({ code: 'tool.import.missing', message: `The file \`${name}\` does not exist.`, hint });
+    return refuse({
+      code: 'tool.import.invalid',
+      reason: 'missing',
+      message: `The file \`${name}\` does not exist.`,
+      hint,
+    });
   }
   if (place !== path) {
     const message = `\`${name}\` is, or is behind, a symbolic link.`;
-    return refuse({ code: 'tool.import.symlink', message, hint: 'Import the file by its real path.' });
+    return refuse({
+      code: 'tool.import.invalid',
+      reason: 'symlink',
+      message,
+      hint: 'Import the file by its real path.',
+    });
   }
   const reading = readBounded(path, kind === 'data' ? maxDataBytes : maxFileBytes);
   if (reading.type !== 'read') {
     const why = reading.type === 'missing' ? 'it no longer exists' : reading.why;
     const message = `Cannot pin \`${name}\`: ${why}.`;
-    return refuse({ code: 'tool.import.unreadable', message, hint: 'Import a regular, readable file.' });
+    return refuse({
+      code: 'tool.import.invalid',
+      reason: 'unreadable',
+      message,
+      hint: 'Import a regular, readable file.',
+    });
   }
   const { bytes, stamp } = reading;
   const digest = hash('sha256', bytes);
@@ -156,14 +171,16 @@ async function readWithLanguage(
 }
 
 const oddName: Finding = {
-  code: 'tool.import.unsupported',
+  code: 'tool.import.invalid',
+  reason: 'unsupported',
   message: 'The path of the file contains a character that a lock does not allow.',
   hint: 'Rename the file without backslashes, colons and invisible characters.',
 };
 
 const importMeta: Finding = {
   severity: 'warning',
-  code: 'tool.import.meta',
+  code: 'tool.import.invalid',
+  reason: 'meta',
   message: '`import.meta` refers to the pinned copy, which contains only imported files.',
   hint: 'Import data as JSON, or read it through `context.filesystem`.',
 };

@@ -14,7 +14,7 @@ export type ImportTarget =
 
 /**
  * Resolves an import of the module at `path`; an undefined `specifier` is computed at run time. Refuses with
- * `tool.import.dynamic`, `.unsupported`, `.package`, `.misplaced`, `.missing`, `.outside` and `.commonjs`.
+ * `tool.import.invalid` (`dynamic`), `.unsupported`, `.package`, `.misplaced`, `.missing`, `.outside` and `.commonjs`.
  */
 export function resolveImport(
   specifier: string | undefined,
@@ -44,10 +44,11 @@ export function resolveImport(
   return refuse('misplaced', message, 'Install it in the folder of the lock.');
 }
 
-type Word = 'dynamic' | 'unsupported' | 'package' | 'misplaced' | 'missing' | 'outside';
+/** Reasons of `tool.import.invalid`. */
+type Reason = 'dynamic' | 'unsupported' | 'package' | 'misplaced' | 'missing' | 'outside';
 
-function refuse(word: Word, message: string, hint: string): ImportTarget {
-  return { type: 'refused', finding: { code: `tool.import.${word}`, message, hint } };
+function refuse(reason: Reason, message: string, hint: string): ImportTarget {
+  return { type: 'refused', finding: { code: 'tool.import.invalid', reason, message, hint } };
 }
 
 function resolveFile(specifier: string, from: string, root: string): ImportTarget {
@@ -73,7 +74,8 @@ function resolveFile(specifier: string, from: string, root: string): ImportTarge
 
 /** A CommonJS file. */
 export const commonJs: Finding = {
-  code: 'tool.import.commonjs',
+  code: 'tool.import.invalid',
+  reason: 'commonjs',
   message: 'A pinned file must be an ES module; this one uses `require`.',
   hint: 'Use `import` and `export`, or make it a package.',
 };

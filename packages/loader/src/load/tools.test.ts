@@ -165,7 +165,7 @@ test('strict is passed to the scan', async () => {
   expect((await loadTools(folder)).tools).toMatchObject([{ dangerous: true, undeclared: true }]);
   expect(await loadTools(folder, { strict: true })).toMatchObject({
     tools: [],
-    diagnostics: [{ code: 'tool.dangerous.missing' }],
+    diagnostics: [{ code: 'tool.metadata.invalid', reason: 'dangerous.missing' }],
     files: [{ type: 'refused' }],
   });
 });

@@ -25,7 +25,10 @@ export async function readJson(source: string): Promise<JsonReading> {
   const problem = findJsonProblem(source);
   if (problem !== undefined) {
     const hint = 'Fix the file; JSON does not allow comments.';
-    return refuse({ code: 'tool.file.syntax', message: `Not JSON: ${problem.message}.`, hint }, problem.offset);
+    return refuse(
+      { code: 'tool.file.invalid', reason: 'syntax', message: `Not JSON: ${problem.message}.`, hint },
+      problem.offset,
+    );
   }
   // JSON is a JavaScript expression, and that parser provides the offsets.
   const parsing = await parseModule(`${prefix}${source}`, 'tool.mjs');
@@ -36,7 +39,12 @@ export async function readJson(source: string): Promise<JsonReading> {
   const literal = readLiteral(binding.value, bindings);
   if (literal.type === 'refused') {
     const { found, hint, offset } = literal;
-    const finding = { code: 'tool.metadata.not_literal', message: `The file contains ${found}.`, hint };
+    const finding = {
+      code: 'tool.metadata.invalid',
+      reason: 'not_literal',
+      message: `The file contains ${found}.`,
+      hint,
+    };
     return refuse(finding, offset - prefix.length);
   }
   return {
@@ -47,7 +55,8 @@ export async function readJson(source: string): Promise<JsonReading> {
 }
 
 const notObject: Finding = {
-  code: 'tool.metadata.not_literal',
+  code: 'tool.metadata.invalid',
+  reason: 'not_literal',
   message: 'The file is not an object.',
   hint: 'Write `{ "name": …, "description": …, "dangerous": …, "parameters": …, "command": … }`.',
 };

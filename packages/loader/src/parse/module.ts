@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { HoldfastError } from '@holdfast/core';
 import { type Comment, type ParseResult, type Program, parseSync, type StaticImport } from 'oxc-parser';
-import type { Finding } from '../text/diagnostic.ts';
+import type { FileReason, Finding } from '../text/diagnostic.ts';
 
 /** A file's syntax tree. Function bodies may be missing; they are not used. */
 export interface ParsedModule {
@@ -40,13 +40,13 @@ export async function parseModule(source: string, file: string): Promise<Parsing
       : await parseApart(name, source);
   if (raw === undefined) {
     const message = 'Cannot parse the file: it is nested too deeply, or takes too long.';
-    return refused(0, 'tool.file.too_complex', message, 'Split the file, or flatten its largest expression.');
+    return refused(0, 'too_complex', message, 'Split the file, or flatten its largest expression.');
   }
   const [error] = raw.errors;
   if (error !== undefined)
     return refused(
       error.offset,
-      'tool.file.syntax',
+      'syntax',
       `Syntax error: ${error.message}.`,
       'Fix the file so that Node can parse it.',
     );
@@ -58,15 +58,15 @@ export async function parseModule(source: string, file: string): Promise<Parsing
     const message =
       'Node runs TypeScript by stripping its types, which does not support enums, namespaces and `import =`.';
     const hint = 'Use a const object instead of an enum, and modules instead of a namespace.';
-    return refused(unstrippable.start, 'tool.file.syntax', message, hint);
+    return refused(unstrippable.start, 'syntax', message, hint);
   }
   return { type: 'parsed', module: raw };
 }
 
 const parserOptions = { sourceType: 'module', showSemanticErrors: true } as const;
 
-function refused(offset: number, code: string, message: string, hint: string): Parsing {
-  return { type: 'refused', offset, finding: { code, message, hint } };
+function refused(offset: number, reason: FileReason, message: string, hint: string): Parsing {
+  return { type: 'refused', offset, finding: { code: 'tool.file.invalid', reason, message, hint } };
 }
 
 /** True if the file is certainly strippable without its tree: JavaScript, or TypeScript without these keywords. */

@@ -139,7 +139,7 @@ test('files that cannot be pinned are reported and not locked', async () => {
     'plugins/asks.mjs': toolFile('asks', { body: 'await import(input);' }),
   });
   const compared = await project.compare();
-  expect(compared.diagnostics).toMatchObject([{ code: 'tool.import.dynamic', file: 'asks.mjs' }]);
+  expect(compared.diagnostics).toMatchObject([{ code: 'tool.import.invalid', reason: 'dynamic', file: 'asks.mjs' }]);
   expect(statesOf(compared)).toEqual(['greet new', 'plain new']);
 });
 

@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import type { OnWrite } from '../files/write-atomically.ts';
 import { type Closure, type ClosureReader, createClosureReader } from '../imports/closure.ts';
 import { type FolderScan, type ScannedFile, scanFolder } from '../scan/folder.ts';
@@ -124,8 +125,7 @@ async function findReal(path: string): Promise<string> {
 }
 
 // Allowed without a lock, unlike other import problems.
-const missingPackage = 'tool.import.package';
-const broken = /^tool\.(?:import\.(?:missing|unreadable|package)$|file\.)/;
+const broken = /^tool\.(?:import\.invalid: (?:missing|unreadable|package)$|file\.)/;
 
 /**
  * Scans a folder and follows the imports of its valid files: a file with a missing, unreadable or invalid import is refused. A missing
@@ -145,8 +145,8 @@ export async function followImports(
   for (const scanned of files) {
     if (scanned.type === 'refused') continue;
     const reading = await reader.read(scanned.path);
-    if (reading.type === 'read' || !broken.test(reading.diagnostic.code)) continue;
-    const severity = reading.diagnostic.code === missingPackage && !strict ? 'warning' : 'error';
+    if (reading.type === 'read' || !broken.test(describeCode(reading.diagnostic))) continue;
+    const severity = reading.diagnostic.reason === 'package' && !strict ? 'warning' : 'error';
     if (severity === 'error') refused.add(scanned.file);
     found.push({ ...reading.diagnostic, severity });
   }

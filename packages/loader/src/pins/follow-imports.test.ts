@@ -1,3 +1,4 @@
+import { describeCode } from '@holdfast/core/internal';
 import { expect, test } from 'vitest';
 import { scanFolder } from '../scan/folder.ts';
 import { createProject, toolFile } from '../test-project.ts';
@@ -19,7 +20,9 @@ async function follow(
   const { files: followed, diagnostics } = await followImports(project.plugins, scan, { strict });
   return {
     good: followed.flatMap(({ type, file }) => (type === 'tool' ? [file] : [])),
-    found: diagnostics.map(({ severity, code: found, file, line }) => `${severity} ${found} ${file}:${line}`),
+    found: diagnostics.map(
+      ({ severity, code, reason, file, line }) => `${severity} ${describeCode({ code, reason })} ${file}:${line}`,
+    ),
   };
 }
 
@@ -29,10 +32,15 @@ test.each([
   ['nothing', '', both, []],
   ['an existing file', "import './other.mjs';", both, []],
   ['built-in modules of Node', "import 'node:fs';", both, []],
-  ['a missing file', "\nimport './_gone.mjs';", ['other.mjs'], ['error tool.import.missing tool.mjs:2']],
-  ['a file that asks for one', "import './_uses.mjs';", ['other.mjs'], ['error tool.import.missing _uses.mjs:1']],
-  ['a file that does not parse', "import './_bad.mjs';", ['other.mjs'], ['error tool.file.syntax _bad.mjs:1']],
-  ['a package that is not installed', "import 'gone';", both, ['warning tool.import.package tool.mjs:1']],
+  ['a missing file', "\nimport './_gone.mjs';", ['other.mjs'], ['error tool.import.invalid: missing tool.mjs:2']],
+  [
+    'a file that asks for one',
+    "import './_uses.mjs';",
+    ['other.mjs'],
+    ['error tool.import.invalid: missing _uses.mjs:1'],
+  ],
+  ['a file that does not parse', "import './_bad.mjs';", ['other.mjs'], ['error tool.file.invalid: syntax _bad.mjs:1']],
+  ['a package that is not installed', "import 'gone';", both, ['warning tool.import.invalid: package tool.mjs:1']],
   // Only refused with a lock.
   ['a package in the folder', "import 'below';", both, []],
   ['a computed import()', 'const load = (name) => import(name);', both, []],
@@ -45,7 +53,7 @@ test.each([
 test('a missing package is an error under strict', async () => {
   expect(await follow("import 'gone';", { strict: true })).toEqual({
     good: ['other.mjs'],
-    found: ['error tool.import.package tool.mjs:1'],
+    found: ['error tool.import.invalid: package tool.mjs:1'],
   });
 });
 
@@ -54,9 +62,9 @@ test('findings of the scan are kept, in file order', async () => {
   const { good, found } = await follow("import './_gone.mjs';", { files });
   expect(good).toEqual(['other.mjs']);
   expect(found).toEqual([
-    'error tool.metadata.not_literal a.mjs:1',
-    'error tool.import.missing tool.mjs:1',
-    'error tool.file.syntax z.mjs:1',
+    'error tool.metadata.invalid: not_literal a.mjs:1',
+    'error tool.import.invalid: missing tool.mjs:1',
+    'error tool.file.invalid: syntax z.mjs:1',
   ]);
 });
 

@@ -92,13 +92,13 @@ test('a symlink in place of an import is refused; one created after loading has 
   const { tools } = await project.load();
   await project.link('src/deeper.mjs', '../other/evil.mjs');
   expect(await callTool(tools[0])).toBe('good');
-  expect(codesOf(await project.load())).toEqual(['../src/word.mjs tool.import.symlink']);
+  expect(codesOf(await project.load())).toEqual(['../src/word.mjs tool.import.invalid: symlink']);
   await project.remove('src/deeper.mjs');
   await project.write('src/deeper.mjs', files['src/deeper.mjs']);
   expect(codesOf(await project.load())).toEqual([]);
   await rename(join(project.root, 'src'), join(project.root, 'real'));
   await project.link('src', 'real');
-  expect(codesOf(await project.load())).toEqual(['greet.mjs tool.import.symlink']);
+  expect(codesOf(await project.load())).toEqual(['greet.mjs tool.import.invalid: symlink']);
 });
 
 test('a tools folder behind a symlink has its lock beside the real folder', async () => {

@@ -55,6 +55,7 @@ const folderSchema = v.object({
   warnings: v.array(
     v.object({
       code: v.pipe(v.string(), v.regex(/^[a-z._]+$/)),
+      reason: v.optional(v.pipe(v.string(), v.regex(/^[a-z._]+$/))),
       file: v.string(),
       line: v.number(),
       column: v.number(),
@@ -70,8 +71,11 @@ export function readRegisteredFolder(root: string, prefix: string, lock: Uint8Ar
   const read = v.safeParse(folderSchema, Object.hasOwn(registry, prefix) ? registry[prefix] : undefined);
   if (!read.success) return undefined;
   // Untrusted, so made safe to print.
-  const warnings = read.output.warnings.map(({ code, file, line, column, message, hint }) => ({
-    ...toDiagnostic({ severity: 'warning', code, message, hint }, { file }),
+  const warnings = read.output.warnings.map(({ code, reason, file, line, column, message, hint }) => ({
+    ...toDiagnostic(
+      { severity: 'warning', code, ...(reason === undefined ? {} : { reason }), message, hint },
+      { file },
+    ),
     line,
     column,
   }));

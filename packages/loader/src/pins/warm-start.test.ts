@@ -115,7 +115,10 @@ test('a folder is registered with its warnings, which every load reports', async
   });
   const warm = await load(project);
   expect(warm.isWarm).toBe(true);
-  expect(codesOf(warm)).toEqual(['bare.mjs tool.dangerous.missing', 'bare.mjs tool.description.missing']);
+  expect(codesOf(warm)).toEqual([
+    'bare.mjs tool.metadata.invalid: dangerous.missing',
+    'bare.mjs tool.metadata.invalid: description.missing',
+  ]);
   const { diagnostics } = await loadTools(project.plugins);
   expect(warm.diagnostics).toEqual(diagnostics);
 });
@@ -123,7 +126,7 @@ test('a folder is registered with its warnings, which every load reports', async
 test.each<readonly [string, unknown]>([
   ['none', undefined],
   ['no list', {}],
-  ['no object', ['tool.dangerous.missing']],
+  ['no object', ['tool.metadata.invalid: dangerous.missing']],
   ['no code', [{ code: 'A\u001b', file: 'a', line: 1, column: 1, message: '', hint: '' }]],
   ['no line', [{ code: 'a.b', file: 'a', line: '1', column: 1, message: '', hint: '' }]],
   ['no text', [{ code: 'a.b', file: 'a', line: 1, column: 1, message: 5, hint: '' }]],
@@ -178,7 +181,7 @@ test.each<readonly [string, (project: TestProject) => Promise<void>, readonly st
     },
     [],
   ],
-  ['a missing import', (project) => project.remove('src/word.mjs'), ['greet.mjs tool.import.missing']],
+  ['a missing import', (project) => project.remove('src/word.mjs'), ['greet.mjs tool.import.invalid: missing']],
   ['a tool more', (project) => project.write('plugins/later.mjs', toolFile('later')), ['later.mjs tool.lock.unpinned']],
   ['a removed tool', (project) => project.remove('plugins/plain.mjs'), ['plain.mjs tool.lock.gone']],
   [
@@ -193,7 +196,7 @@ test.each<readonly [string, (project: TestProject) => Promise<void>, readonly st
   [
     'a package that now takes precedence',
     (project) => project.write('plugins/node_modules/pack/package.json', '{"version":"1.0.0"}'),
-    ['greet.mjs tool.import.misplaced'],
+    ['greet.mjs tool.import.invalid: misplaced'],
   ],
   [
     'a link',
@@ -201,7 +204,7 @@ test.each<readonly [string, (project: TestProject) => Promise<void>, readonly st
       await project.write('real.mjs', files['src/word.mjs']);
       await project.link('src/word.mjs', '../real.mjs');
     },
-    ['greet.mjs tool.import.symlink'],
+    ['greet.mjs tool.import.invalid: symlink'],
   ],
   [
     'a folder, to a link to where it is now,',
@@ -209,7 +212,7 @@ test.each<readonly [string, (project: TestProject) => Promise<void>, readonly st
       await rename(join(project.root, 'src'), join(project.root, 'real'));
       await project.link('src', 'real');
     },
-    ['greet.mjs tool.import.symlink'],
+    ['greet.mjs tool.import.invalid: symlink'],
   ],
   ['the lock', async (project) => project.write('holdfast.lock', ` ${await readFile(project.lock, 'utf8')}`), []],
 ])('%s changed: the folder is scanned', async (_, change, codes) => {

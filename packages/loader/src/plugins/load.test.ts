@@ -70,7 +70,7 @@ test('installed packages are not trusted more than other folders: own process, s
   await using loaded = await load(plugin({ toolFolders: [urlOf(project)] }), {});
   expect(namesOf(loaded)).toEqual(['push']);
   expect(codesOf(loaded)).toEqual([
-    'tools/hidden.mjs tool.text.hidden',
+    'tools/hidden.mjs tool.metadata.invalid: text.hidden',
     expect.stringMatching(/^tools\/made\.mjs tool\./),
   ]);
   const answer = await callTool(loaded.plugin.tools?.[0], testContext());

@@ -1,3 +1,4 @@
+import { describeCode } from '@holdfast/core/internal';
 import { expect, test } from 'vitest';
 import type { MetadataReading } from '../check/literal.ts';
 import { readMetadata } from './metadata.ts';
@@ -131,7 +132,8 @@ test.each([
 
 const warning = {
   severity: 'warning',
-  code: 'tool.dangerous.missing',
+  code: 'tool.metadata.invalid',
+  reason: 'dangerous.missing',
   message: expect.stringContaining('declares neither `dangerous` nor `effects`'),
 };
 
@@ -150,7 +152,7 @@ test.each([
   {
     what: 'a foreign defineTool',
     source: toolFile().replace('@holdfast/core', './core.ts'),
-    code: 'tool.definition.import',
+    code: 'tool.metadata.invalid: definition.import',
     at: '2:16',
   },
   ...(
@@ -171,7 +173,7 @@ test.each([
   ).map(([line, name]) => ({
     what: `\`${name}\` after \`${line}\``,
     source: `${line}\nimport { jsonSchema } from '@holdfast/schema/json';\nexport default ${name}(${members()});`,
-    code: 'tool.definition.import',
+    code: 'tool.metadata.invalid: definition.import',
     at: '3:16',
   })),
   {
@@ -182,7 +184,7 @@ test.each([
   {
     what: 'a foreign jsonSchema',
     source: `import { defineTool } from '@holdfast/core';\nimport { jsonSchema } from 'schemas';\nexport default ${defined};`,
-    code: 'tool.definition.import',
+    code: 'tool.metadata.invalid: definition.import',
     at: '7:16',
   },
   { what: 'another call', source: `${imports}export default wrap(${defined});`, code: 'tool.metadata.missing' },
@@ -212,91 +214,91 @@ test.each([
   {
     what: 'two forms',
     source: `${toolFile()}export const METADATA = {};`,
-    code: 'tool.metadata.ambiguous',
+    code: 'tool.metadata.invalid: ambiguous',
     at: '2:16',
   },
   {
     what: 'two forms, one of them wrong',
     source: `export default ${defined};\nexport const METADATA = {};`,
-    code: 'tool.metadata.ambiguous',
+    code: 'tool.metadata.invalid: ambiguous',
   },
   {
     what: 'no argument',
     source: `${imports}export default defineTool();`,
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
     at: '2:16',
   },
   {
     what: 'two arguments',
     source: `${imports}export default defineTool(${members()}, 1);`,
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
   },
   {
     what: 'spread arguments',
     source: `${imports}export default defineTool(...[${members()}]);`,
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
   },
   {
     what: 'a definition from elsewhere',
     source: `${imports}import { definition } from './x.ts';\nexport default defineTool(definition);`,
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
   },
   {
     what: 'a definition below',
     source: `${imports}export default defineTool(definition);\nconst definition = ${members()};`,
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
   },
-  { what: 'a spread', source: toolFile({ name: '...base' }), code: 'tool.metadata.not_literal', at: '3:3' },
+  { what: 'a spread', source: toolFile({ name: '...base' }), code: 'tool.metadata.invalid: not_literal', at: '3:3' },
   {
     what: 'a computed name',
     source: toolFile({ name: "name: 'a' + suffix()" }),
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
     at: '3:9',
   },
   {
     what: 'a computed key',
     source: toolFile({ name: "['name']: 'weather'" }),
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
     at: '3:3',
   },
   {
     what: 'a getter',
     source: toolFile({ name: "get name() { return 'weather'; }" }),
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
     at: '3:3',
   },
   {
     what: 'execute behind a getter',
     source: toolFile({ execute: 'get execute() { return () => 1; }' }),
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
     at: '7:3',
   },
   {
     what: 'execute behind a computed key',
     source: toolFile({ execute: '[execute]: () => 1' }),
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
     at: '7:3',
   },
   {
     what: 'two executes',
     source: toolFile({ name: "name: 'weather', execute() {}" }),
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
     at: '7:3',
   },
   {
     what: 'two names',
     source: toolFile({ name: "name: 'weather', name: 'climate'" }),
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
   },
   {
     what: 'two schemas',
     source: toolFile({ name: `name: 'weather', inputSchema: ${input}` }),
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
   },
   {
     what: '__proto__',
     source: toolFile({ name: "name: 'weather', __proto__: {}" }),
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
   },
   { what: 'no execute', source: toolFile({ execute: '' }), code: 'tool.function.missing', at: '2:27' },
   {
@@ -331,39 +333,39 @@ test.each([
   {
     what: 'a library schema',
     source: `import * as v from 'valibot';\n${toolFile({ inputSchema: 'inputSchema: v.object({})' })}`,
-    code: 'tool.definition.schema',
+    code: 'tool.metadata.invalid: definition.schema',
     at: '7:3',
   },
   {
     what: 'a schema without jsonSchema',
     source: toolFile({ inputSchema: "inputSchema: { type: 'object' }" }),
-    code: 'tool.definition.schema',
+    code: 'tool.metadata.invalid: definition.schema',
   },
   {
     what: 'an imported schema',
     source: `import { schema } from './x.ts';\n${toolFile({ inputSchema: 'inputSchema: schema' })}`,
-    code: 'tool.definition.schema',
+    code: 'tool.metadata.invalid: definition.schema',
   },
   {
     what: 'a schema below',
     source: `${toolFile({ inputSchema: 'inputSchema: schema' })}const schema = ${input};`,
-    code: 'tool.definition.schema',
+    code: 'tool.metadata.invalid: definition.schema',
   },
   {
     what: 'an empty jsonSchema',
     source: toolFile({ inputSchema: 'inputSchema: jsonSchema()' }),
-    code: 'tool.definition.schema',
+    code: 'tool.metadata.invalid: definition.schema',
   },
   {
     what: 'a computed schema',
     source: toolFile({ inputSchema: 'inputSchema: jsonSchema({ type: kind() })' }),
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
     at: '6:35',
   },
   {
     what: 'a library schema of the output',
     source: toolFile({ outputSchema: 'outputSchema: v.string()' }),
-    code: 'tool.definition.schema',
+    code: 'tool.metadata.invalid: definition.schema',
   },
   ...[
     'locks: () => []',
@@ -374,17 +376,22 @@ test.each([
   ].map((member) => ({
     what: member,
     source: toolFile({ name: `name: 'weather', ${member}` }),
-    code: 'tool.definition.unsupported',
+    code: 'tool.metadata.invalid: definition.unsupported',
     at: '3:20',
   })),
   {
     what: 'a key of the other form',
     source: toolFile({ name: "name: 'weather', parameters: {}" }),
-    code: 'tool.metadata.unknown_key',
+    code: 'tool.metadata.invalid: unknown_key',
     at: '3:20',
   },
   { what: 'a bad name', source: toolFile({ name: "name: 'Weather'" }), code: 'tool.name.invalid', at: '3:3' },
-  { what: 'no description', source: toolFile({ description: '' }), code: 'tool.description.missing', at: '2:27' },
+  {
+    what: 'no description',
+    source: toolFile({ description: '' }),
+    code: 'tool.metadata.invalid: description.missing',
+    at: '2:27',
+  },
   {
     what: 'a description that is not ASCII',
     source: toolFile({ description: "description: 'Où il pleut.'" }),
@@ -400,7 +407,7 @@ test.each([
   {
     what: 'a hidden character',
     source: toolFile({ description: "description: 'a\\u200b'" }),
-    code: 'tool.text.hidden',
+    code: 'tool.metadata.invalid: text.hidden',
     at: '4:3',
   },
   { what: 'a parameter and no schema', source: toolFile({ inputSchema: '' }), code: 'tool.schema.vague' },
@@ -432,14 +439,19 @@ test.each([
     source: toolFile({ examples: "examples: [{ description: 'x', input: {}, output: 1 }]" }),
     code: 'tool.example.invalid',
   },
-  { what: 'an export named then', source: `${toolFile()}export const { then } = {};`, code: 'tool.export.then' },
+  {
+    what: 'an export named then',
+    source: `${toolFile()}export const { then } = {};`,
+    code: 'tool.metadata.invalid: export.then',
+  },
 ] satisfies readonly { what: string; source: string; code: string; at?: string }[])(
   'refuses $what: $code',
   async ({ source, code, at }: { readonly source: string; readonly code: string; readonly at?: string }) => {
     const reading = await read(source);
     expect(reading.type, JSON.stringify(reading)).toBe('refused');
     const [first] = reading.diagnostics;
-    expect(first).toMatchObject({ severity: 'error', code, hint: expect.stringMatching(/./) });
+    expect(first).toMatchObject({ severity: 'error', hint: expect.stringMatching(/./) });
+    expect(first && describeCode(first)).toBe(code);
     if (at !== undefined) expect(`${first?.line}:${first?.column}`).toBe(at);
   },
 );

@@ -57,7 +57,8 @@ function readCall(call: CallExpression, above: number, bindings: Bindings): Defi
     else if (unsupported.has(key)) {
       const hint = unsupported.get(key) ?? elsewhere;
       const finding = {
-        code: 'tool.definition.unsupported',
+        code: 'tool.metadata.invalid',
+        reason: 'definition.unsupported',
         message: `\`${key}\` is not allowed in a tool file.`,
         hint,
       };
@@ -93,7 +94,7 @@ function readSchema(property: ObjectProperty, key: string, above: number, bindin
   }
   const message = `The value of \`${key}\` is only known at run time.`;
   const hint = `Write \`${key}: jsonSchema({ … })\` with \`jsonSchema\` of \`${sources.jsonSchema}\`; schemas of libraries cannot be read.`;
-  return problem(property.start, { code: 'tool.definition.schema', message, hint });
+  return problem(property.start, { code: 'tool.metadata.invalid', reason: 'definition.schema', message, hint });
 }
 
 /** Resolves a chain of constant names to its expression and offset. */
@@ -144,13 +145,13 @@ function problem(offset: number, finding: Finding): Problem {
 }
 
 function notLiteral(offset: number, message: string, hint: string): Problem {
-  return problem(offset, { code: 'tool.metadata.not_literal', message, hint });
+  return problem(offset, { code: 'tool.metadata.invalid', reason: 'not_literal', message, hint });
 }
 
 function importProblem(name: Known, offset: number): Problem {
   const message = `\`${name}\` is not imported from \`${sources[name]}\`, so its result is unknown.`;
   const hint = `Write \`import { ${name} } from '${sources[name]}';\`.`;
-  return problem(offset, { code: 'tool.definition.import', message, hint });
+  return problem(offset, { code: 'tool.metadata.invalid', reason: 'definition.import', message, hint });
 }
 
 function executeProblem(found: Extract<FoundFunction, { type: 'not-function' }> | undefined, offset: number): Problem {

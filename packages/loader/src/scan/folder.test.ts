@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { describeCode } from '@holdfast/core/internal';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type FolderScan, scanFolder } from './folder.ts';
 
@@ -87,60 +88,64 @@ const hostile: readonly HostileCase[] = [
   {
     what: 'metadata from elsewhere',
     content: "export { METADATA } from './other.mjs';",
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
   },
   {
     what: 'metadata under let',
     content: toolFile().replace('const M', 'let M'),
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
     at: '1:12',
   },
-  { what: 'metadata that is a list', content: `export const METADATA = [];${work}`, code: 'tool.metadata.not_literal' },
+  {
+    what: 'metadata that is a list',
+    content: `export const METADATA = [];${work}`,
+    code: 'tool.metadata.invalid: not_literal',
+  },
   {
     what: 'a proxy',
     content: 'export const METADATA = new Proxy({}, {});',
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
     at: '1:25',
   },
   {
     what: 'a computed name',
     content: toolFile({ name: "'a' + suffix()" }),
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
     at: '2:9',
   },
   {
     what: 'a template with an expression',
     content: toolFile({ name: '`a$' + '{x}`' }),
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
     at: '2:13',
   },
   {
     what: 'a spread',
     content: 'export const METADATA = {\n  ...base };',
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
     at: '2:3',
   },
   {
     what: 'a getter',
     content: 'export const METADATA = { get name() { return "a"; } };',
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
   },
   {
     what: '__proto__',
     content: toolFile({ ['__proto__x']: '' }).replace('name:', '__proto__: {}, name:'),
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
     at: '2:3',
   },
   {
     what: 'an export named then',
     content: `${toolFile()}export function then(resolve) {}`,
-    code: 'tool.export.then',
+    code: 'tool.metadata.invalid: export.then',
     at: '9:17',
   },
   {
     what: 'an export renamed to then',
     content: `${toolFile()}export { runSubject as then };`,
-    code: 'tool.export.then',
+    code: 'tool.metadata.invalid: export.then',
   },
   ...[
     'export const { then } = { then() {} };',
@@ -151,51 +156,61 @@ const hostile: readonly HostileCase[] = [
     'let x; export { x as "then" };',
     "export * as then from './other.mjs';",
     "export { x as then } from './other.mjs';",
-  ].map((code) => ({ what: code, content: `${toolFile()}${code}\n`, code: 'tool.export.then' })),
+  ].map((code) => ({ what: code, content: `${toolFile()}${code}\n`, code: 'tool.metadata.invalid: export.then' })),
   {
     what: 'all of another file, which may have a then',
     content: `${toolFile()}export * from './other.mjs';`,
-    code: 'tool.export.all',
+    code: 'tool.metadata.invalid: export.all',
     at: '9:1',
   },
   {
     what: 'metadata destructured from something else',
     content: `const all = {};\nexport const { METADATA } = all;\n${work}`,
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
     at: '2:16',
   },
   {
     what: 'a number without an end in a large file, which comes from another process as JSON',
     content: `${toolFile({ returns: '{ enum: [1e999] }' })}const data = [${'{ a: [1, "x"] }, '.repeat(2000)}];\n`,
-    code: 'tool.metadata.not_literal',
+    code: 'tool.metadata.invalid: not_literal',
     at: '7:21',
   },
-  { what: 'a syntax error', content: 'export const METADATA = {\n  name: ,\n};', code: 'tool.file.syntax', at: '2:9' },
-  { what: 'one name declared twice', content: `${toolFile()}const METADATA = 1;`, code: 'tool.file.syntax' },
-  { what: 'an enum', content: `${toolFile()}export enum Unit { Metre }`, code: 'tool.file.syntax', file: 'subject.ts' },
-  { what: 'types in JavaScript', content: `${toolFile()}const x: number = 1;`, code: 'tool.file.syntax' },
-  { what: 'UTF-16', content: Buffer.from(`\ufeff${goodTwin}`, 'utf16le'), code: 'tool.file.encoding' },
-  { what: 'a NUL byte', content: `${toolFile()}\0`, code: 'tool.file.encoding' },
+  {
+    what: 'a syntax error',
+    content: 'export const METADATA = {\n  name: ,\n};',
+    code: 'tool.file.invalid: syntax',
+    at: '2:9',
+  },
+  { what: 'one name declared twice', content: `${toolFile()}const METADATA = 1;`, code: 'tool.file.invalid: syntax' },
+  {
+    what: 'an enum',
+    content: `${toolFile()}export enum Unit { Metre }`,
+    code: 'tool.file.invalid: syntax',
+    file: 'subject.ts',
+  },
+  { what: 'types in JavaScript', content: `${toolFile()}const x: number = 1;`, code: 'tool.file.invalid: syntax' },
+  { what: 'UTF-16', content: Buffer.from(`\ufeff${goodTwin}`, 'utf16le'), code: 'tool.file.invalid: encoding' },
+  { what: 'a NUL byte', content: `${toolFile()}\0`, code: 'tool.file.invalid: encoding' },
   {
     what: 'bytes that are not UTF-8',
     content: new Uint8Array([0x2f, 0x2f, 0xff, 0xfe, 0x0a]),
-    code: 'tool.file.encoding',
+    code: 'tool.file.invalid: encoding',
   },
-  { what: '10 MB of comments', content: '//\n'.repeat(3_500_000), code: 'tool.file.too_large' },
+  { what: '10 MB of comments', content: '//\n'.repeat(3_500_000), code: 'tool.file.invalid: too_large' },
   {
     what: 'one byte above the limit',
     content: `${toolFile()}//`.padEnd(1024 * 1024 + 1, 'x'),
-    code: 'tool.file.too_large',
+    code: 'tool.file.invalid: too_large',
   },
   {
     what: 'brackets that exhaust the parser',
     content: `export const METADATA = ${'['.repeat(200_000)}`,
-    code: 'tool.file.too_complex',
+    code: 'tool.file.invalid: too_complex',
   },
   {
     what: 'operators that exhaust the parser',
     content: `export const METADATA = ${'-~'.repeat(400_000)}1`,
-    code: 'tool.file.too_complex',
+    code: 'tool.file.invalid: too_complex',
   },
   { what: 'no name', content: toolFile({ name: '' }), code: 'tool.name.missing' },
   { what: 'an empty name', content: toolFile({ name: "''" }), code: 'tool.name.missing', at: '2:3' },
@@ -210,7 +225,7 @@ const hostile: readonly HostileCase[] = [
   {
     what: 'a name with a zero-width space',
     content: toolFile({ name: "'write\u200b_file'" }),
-    code: 'tool.text.hidden',
+    code: 'tool.metadata.invalid: text.hidden',
   },
   ...['constructor', 'prototype', 'hasownproperty', 'then', 'tostring', 'valueof', '__proto__'].map((name) => ({
     what: `the name ${name}`,
@@ -340,7 +355,7 @@ const hostile: readonly HostileCase[] = [
   {
     what: 'a default that does not fit',
     content: property("{ type: 'integer', default: 'ten' }"),
-    code: 'tool.schema.default',
+    code: 'tool.schema.invalid: default',
   },
   {
     what: 'a default that does not fit under a property called default',
@@ -348,45 +363,58 @@ const hostile: readonly HostileCase[] = [
       parameters:
         "{ type: 'object', properties: { default: { type: 'object', properties: { n: { type: 'integer', default: 'x' } } } } }",
     }),
-    code: 'tool.schema.default',
+    code: 'tool.schema.invalid: default',
   },
   {
     what: 'an unsupported format',
     content: property("{ type: 'string', format: 'url' }"),
-    code: 'tool.schema.format',
+    code: 'tool.schema.invalid: format',
   },
-  { what: 'a remote reference', content: property("{ $ref: 'http://127.0.0.1:1/x.json' }"), code: 'tool.schema.ref' },
-  { what: 'a reference to nothing', content: property("{ $ref: '#/$defs/none' }"), code: 'tool.schema.ref' },
-  { what: 'a reference to itself', content: property("{ $ref: '#/properties/city' }"), code: 'tool.schema.ref' },
+  {
+    what: 'a remote reference',
+    content: property("{ $ref: 'http://127.0.0.1:1/x.json' }"),
+    code: 'tool.schema.invalid: ref',
+  },
+  { what: 'a reference to nothing', content: property("{ $ref: '#/$defs/none' }"), code: 'tool.schema.invalid: ref' },
+  {
+    what: 'a reference to itself',
+    content: property("{ $ref: '#/properties/city' }"),
+    code: 'tool.schema.invalid: ref',
+  },
   {
     what: 'references in a circle',
     content: toolFile({
       parameters:
         "{ type: 'object', properties: { city: { $ref: '#/$defs/a' } }, $defs: { a: { allOf: [{ $ref: '#/$defs/b' }] }, b: { $ref: '#/$defs/a' } } }",
     }),
-    code: 'tool.schema.ref',
+    code: 'tool.schema.invalid: ref',
   },
-  { what: 'another base', content: property("{ $id: 'http://x', type: 'string' }"), code: 'tool.schema.ref' },
+  { what: 'another base', content: property("{ $id: 'http://x', type: 'string' }"), code: 'tool.schema.invalid: ref' },
   {
     what: 'a pattern that can stall',
     content: property("{ type: 'string', pattern: '^(a+)+$' }"),
-    code: 'tool.schema.pattern',
+    code: 'tool.schema.invalid: pattern',
   },
   {
     what: 'a pattern that is invalid',
     content: property("{ type: 'string', pattern: '(' }"),
-    code: 'tool.schema.pattern',
+    code: 'tool.schema.invalid: pattern',
   },
   {
     what: 'a pattern for keys that can stall',
     content: property("{ type: 'object', patternProperties: { '(a|a)*$': { type: 'string' } } }"),
-    code: 'tool.schema.pattern',
+    code: 'tool.schema.invalid: pattern',
   },
-  { what: 'an unknown key', content: toolFile({ danger: 'true' }), code: 'tool.metadata.unknown_key', at: '7:3' },
+  {
+    what: 'an unknown key',
+    content: toolFile({ danger: 'true' }),
+    code: 'tool.metadata.invalid: unknown_key',
+    at: '7:3',
+  },
   ...["'false'", '0', 'null'].map((dangerous) => ({
     what: `dangerous as ${dangerous}`,
     content: toolFile({ dangerous }),
-    code: 'tool.dangerous.invalid',
+    code: 'tool.metadata.invalid: dangerous.invalid',
     at: '5:3',
   })),
   { what: 'unknown effects', content: toolFile({ effects: "'some'" }), code: 'tool.effects.invalid' },
@@ -417,14 +445,14 @@ const hostile: readonly HostileCase[] = [
     (character) => ({
       what: `a description with ${character}`,
       content: toolFile({ description: `'a ${character}'` }),
-      code: 'tool.text.hidden',
+      code: 'tool.metadata.invalid: text.hidden',
       at: '4:3',
     }),
   ),
   {
     what: 'a doc comment with a zero-width space',
     content: toolFile({ description: '' }, `/** Hello\u200b. */\n${work}`),
-    code: 'tool.text.hidden',
+    code: 'tool.metadata.invalid: text.hidden',
   },
   {
     what: 'a hidden character in a property name',
@@ -432,9 +460,13 @@ const hostile: readonly HostileCase[] = [
       { parameters: parameters.replace('city:', "'city\\u200b':").replace("['city']", '[]') },
       work.replace('{ city }', 'input').replace('city', '1'),
     ),
-    code: 'tool.text.hidden',
+    code: 'tool.metadata.invalid: text.hidden',
   },
-  { what: 'a hidden character in an enum', content: property("{ enum: ['a\\u2066'] }"), code: 'tool.text.hidden' },
+  {
+    what: 'a hidden character in an enum',
+    content: property("{ enum: ['a\\u2066'] }"),
+    code: 'tool.metadata.invalid: text.hidden',
+  },
 ];
 
 test.each(hostile)('refuses $what: $code', async ({ content, code, at, file = 'subject.mjs' }) => {
@@ -445,7 +477,7 @@ test.each(hostile)('refuses $what: $code', async ({ content, code, at, file = 's
     { type: 'refused', file },
   ]);
   expect(diagnostics.every((diagnostic) => diagnostic.file === file && diagnostic.severity === 'error')).toBe(true);
-  const found = diagnostics.find((diagnostic) => diagnostic.code === code);
+  const found = diagnostics.find((diagnostic) => describeCode(diagnostic) === code);
   expect(found, JSON.stringify(diagnostics)).toBeDefined();
   expect(found?.hint).not.toBe('');
   if (at !== undefined) expect(`${found?.line}:${found?.column}`).toBe(at);
@@ -592,28 +624,32 @@ test.each([
 });
 
 test.each([
-  { what: 'missing `dangerous`', content: toolFile({ dangerous: '' }), code: 'tool.dangerous.missing' },
+  {
+    what: 'missing `dangerous`',
+    content: toolFile({ dangerous: '' }),
+    code: 'tool.metadata.invalid: dangerous.missing',
+  },
   {
     what: 'missing description',
     content: toolFile({ name: "'weather_fetcher'", description: '' }),
-    code: 'tool.description.missing',
+    code: 'tool.metadata.invalid: description.missing',
   },
   {
     what: 'a misspelt keyword',
     content: property("{ type: 'number', minimun: 1 }"),
-    code: 'tool.schema.keyword',
+    code: 'tool.schema.invalid: keyword',
   },
   {
     what: 'a keyword of another dialect, deep within',
     content: property("{ type: 'array', items: { anyOf: [{ type: 'string', nullable: true }] } }"),
-    code: 'tool.schema.keyword',
+    code: 'tool.schema.invalid: keyword',
   },
 ])('$what is a warning, and an error when strict', async ({ content, code }) => {
   const { files, diagnostics } = await scan({ 'subject.mjs': content });
-  expect(diagnostics).toMatchObject([{ severity: 'warning', code }]);
+  expect(diagnostics.map((one) => [one.severity, describeCode(one)])).toEqual([['warning', code]]);
   expect(files).toMatchObject([{ type: 'tool', metadata: { parameters: { properties: { city: {} } } } }]);
   const strict = await scanFolder(folder, { strict: true });
-  expect(strict.diagnostics).toMatchObject([{ severity: 'error', code }]);
+  expect(strict.diagnostics.map((one) => [one.severity, describeCode(one)])).toEqual([['error', code]]);
   expect(strict.files).toMatchObject([{ type: 'refused' }]);
 });
 
@@ -675,10 +711,12 @@ test('names that differ only in separators are both refused; names that look ali
     Object.fromEntries(names.map((name, index) => [`${index}.mjs`, toolFile({ name: `'${name}'` })])),
   );
   expect(files.map(({ type }) => type)).toEqual(['refused', 'refused', 'tool', 'tool', 'tool', 'tool']);
-  expect(diagnostics.map(({ file, code, severity }) => `${file} ${severity} ${code}`)).toEqual([
-    '0.mjs error tool.name.twin',
-    '1.mjs error tool.name.twin',
-    ...[2, 3, 4, 5].map((index) => `${index}.mjs warning tool.name.lookalike`),
+  expect(
+    diagnostics.map(({ file, code, reason, severity }) => `${file} ${severity} ${describeCode({ code, reason })}`),
+  ).toEqual([
+    '0.mjs error tool.metadata.invalid: name.twin',
+    '1.mjs error tool.metadata.invalid: name.twin',
+    ...[2, 3, 4, 5].map((index) => `${index}.mjs warning tool.metadata.invalid: name.lookalike`),
   ]);
 });
 
@@ -693,7 +731,7 @@ test('file names that differ by case or accent encoding are both refused', async
     Object.fromEntries(names.map((name, index) => [name, toolFile({ name: `'t${index}'` })])),
   );
   expect(files.every(({ type }) => type === 'refused')).toBe(true);
-  expect(diagnostics.map(({ code }) => code)).toEqual(Array(4).fill('tool.file.twin'));
+  expect(diagnostics.map(describeCode)).toEqual(Array(4).fill('tool.file.invalid: twin'));
 });
 
 test('symlinks that leave the folder, are circular, dead or point to folders are refused; others are followed', async () => {
@@ -713,13 +751,13 @@ test('symlinks that leave the folder, are circular, dead or point to folders are
     writeFileSync(join(folder, '_real.mjs'), toolFile());
     symlinkSync('_real.mjs', join(folder, 'g_inside.mjs'));
     const { files, diagnostics } = await scanFolder(folder);
-    expect(diagnostics.map(({ file, code }) => `${file} ${code}`)).toEqual([
-      'a_outside.mjs tool.file.symlink',
-      'b_passwd.mjs tool.file.symlink',
-      'c_prefix.mjs tool.file.symlink',
-      'd_self.mjs tool.file.unreadable',
-      'e_dangling.mjs tool.file.unreadable',
-      'f_folder.mjs tool.file.not_regular',
+    expect(diagnostics.map(({ file, code, reason }) => `${file} ${describeCode({ code, reason })}`)).toEqual([
+      'a_outside.mjs tool.file.invalid: symlink',
+      'b_passwd.mjs tool.file.invalid: symlink',
+      'c_prefix.mjs tool.file.invalid: symlink',
+      'd_self.mjs tool.file.invalid: unreadable',
+      'e_dangling.mjs tool.file.invalid: unreadable',
+      'f_folder.mjs tool.file.invalid: not_regular',
     ]);
     expect(files.filter(({ type }) => type === 'tool')).toMatchObject([{ file: 'g_inside.mjs' }]);
   } finally {
@@ -731,7 +769,7 @@ test('symlinks that leave the folder, are circular, dead or point to folders are
 test.skipIf(process.platform === 'win32')('a FIFO is refused without blocking', async () => {
   execFileSync('mkfifo', [join(folder, 'pipe.mjs')]);
   const { diagnostics } = await scan({ 'good_twin.mjs': goodTwin });
-  expect(diagnostics).toMatchObject([{ file: 'pipe.mjs', code: 'tool.file.not_regular' }]);
+  expect(diagnostics).toMatchObject([{ file: 'pipe.mjs', code: 'tool.file.invalid', reason: 'not_regular' }]);
 });
 
 test.each([

@@ -41,7 +41,8 @@ export async function readMetadata(
   if (literal.type === 'refused') {
     return refuse(
       {
-        code: 'tool.metadata.not_literal',
+        code: 'tool.metadata.invalid',
+        reason: 'not_literal',
         message: `${subject} must be a literal, but contains ${literal.found}.`,
         hint: literal.hint,
       },
@@ -60,12 +61,17 @@ function findUnsafeExport({
   const thenable = exports.get('then');
   if (thenable !== undefined) {
     const message = 'The file exports `then`, a function that importing the file would call and wait for.';
-    const finding = { code: 'tool.export.then', message, hint: 'Rename the export.' };
+    const finding = { code: 'tool.metadata.invalid', reason: 'export.then', message, hint: 'Rename the export.' };
     return { offset: thenable.offset, finding };
   }
   if (exportsAll === undefined) return undefined;
   const message = 'The file re-exports another file with `export *`, whose names are unknown here.';
-  const finding = { code: 'tool.export.all', message, hint: 'List the names: `export { one, two } from …`.' };
+  const finding = {
+    code: 'tool.metadata.invalid',
+    reason: 'export.all',
+    message,
+    hint: 'List the names: `export { one, two } from …`.',
+  };
   return { offset: exportsAll, finding };
 }
 
@@ -109,7 +115,11 @@ function findMetadata(
   if (definition.type !== 'none') {
     const message = 'The file declares one tool with `METADATA` and another with `defineTool`.';
     const hint = 'Keep one of the two: a tool file contains one tool.';
-    return { type: 'problem', offset: definition.offset, finding: { code: 'tool.metadata.ambiguous', message, hint } };
+    return {
+      type: 'problem',
+      offset: definition.offset,
+      finding: { code: 'tool.metadata.invalid', reason: 'ambiguous', message, hint },
+    };
   }
   const binding = exported.local === undefined ? undefined : bindings.get(exported.local);
   if (binding?.type === 'const') {
@@ -123,7 +133,7 @@ function findMetadata(
     };
   }
   const message = '`METADATA` must be a `const` of this file.';
-  const finding = { code: 'tool.metadata.not_literal', message, hint: metadataHint };
+  const finding = { code: 'tool.metadata.invalid', reason: 'not_literal', message, hint: metadataHint };
   return { type: 'problem', offset: binding?.offset ?? exported.offset, finding };
 }
 

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { describeCode } from '@holdfast/core/internal';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { scanFolder } from './folder.ts';
 
@@ -25,7 +26,7 @@ async function scan(): Promise<{ readonly tools: readonly string[]; readonly pro
   const { files, diagnostics } = await scanFolder(folder, { subfolders: true });
   return {
     tools: files.filter(({ type }) => type === 'tool').map(({ file }) => file),
-    problems: diagnostics.map(({ file, code }) => `${file} ${code}`),
+    problems: diagnostics.map(({ file, code, reason }) => `${file} ${describeCode({ code, reason })}`),
   };
 }
 
@@ -66,11 +67,11 @@ test('the rules for files apply in subfolders, and across folders', async () => 
   expect(await scan()).toEqual({
     tools: ['d/inside.mjs', 'd/x.mjs'],
     problems: [
-      'C/X.mjs tool.file.twin',
+      'C/X.mjs tool.file.invalid: twin',
       'a/one.mjs tool.name.duplicate',
       'b/two.mjs tool.name.duplicate',
-      'c/x.mjs tool.file.twin',
-      'd/outside.mjs tool.file.symlink',
+      'c/x.mjs tool.file.invalid: twin',
+      'd/outside.mjs tool.file.invalid: symlink',
     ],
   });
 });
@@ -85,5 +86,5 @@ test.skipIf(process.platform === 'win32')('an unreadable subfolder does not affe
   const { tools, problems } = await scan();
   execFileSync('rm', ['-rf', folder]);
   expect(tools).toEqual(['good.mjs', 'well/good.mjs']);
-  expect(problems).toEqual([expect.stringMatching(/^x{250}\/.* tool\.folder\.unreadable$/)]);
+  expect(problems).toEqual([expect.stringMatching(/^x{250}\/.* tool\.file\.invalid: folder\.unreadable$/)]);
 });

@@ -8,7 +8,7 @@ import { findRealPath } from '../files/real-path.ts';
 import { isToolFileName } from '../language/find.ts';
 import type { Language, ToolSource } from '../language/types.ts';
 import { decodeText } from '../text/decode.ts';
-import type { Finding } from '../text/diagnostic.ts';
+import type { FileReason, Finding } from '../text/diagnostic.ts';
 import type { ReadMetadataOptions } from './metadata.ts';
 
 export interface ScanFolderOptions extends ReadMetadataOptions {
@@ -81,7 +81,8 @@ async function readFolder(root: string, folder: string): Promise<Dirent[] | Find
   } catch (cause) {
     if (folder === '') throw cause;
     return {
-      code: 'tool.folder.unreadable',
+      code: 'tool.file.invalid',
+      reason: 'folder.unreadable',
       message: `Cannot read the folder (${codeOf(cause)}).`,
       hint: 'Check its permissions, or start its name with `_`.',
     };
@@ -116,8 +117,8 @@ export function isToolFolderName(name: string): boolean {
  * @param root - absolute, without symlinks.
  */
 export function readToolFile(root: string, file: string): ToolFileReading {
-  const refuse = (code: string, message: string, hint: string): ToolFileReading => {
-    return { type: 'refused', finding: { code: `tool.file.${code}`, message, hint } };
+  const refuse = (reason: FileReason, message: string, hint: string): ToolFileReading => {
+    return { type: 'refused', finding: { code: 'tool.file.invalid', reason, message, hint } };
   };
   const path = findPlace(join(root, file), file.includes('/'));
   if (path !== undefined && !path.startsWith(root.endsWith(sep) ? root : root + sep)) {

@@ -1,3 +1,4 @@
+import { describeCode } from '@holdfast/core/internal';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { findFileTwins, findNameTwins } from './twins.ts';
@@ -26,7 +27,7 @@ test('property: a name has a finding exactly if another one is similar', () => {
         const codes = new Map(
           findNameTwins(names.map((one, index) => ({ file: `${index}`, name: one }))).map(({ index, finding }) => [
             index,
-            finding.code,
+            describeCode(finding),
           ]),
         );
         for (const [index, own] of names.entries()) {
@@ -35,9 +36,9 @@ test('property: a name has a finding exactly if another one is similar', () => {
           const expected = like((text) => text)
             ? 'tool.name.duplicate'
             : like(fold)
-              ? 'tool.name.twin'
+              ? 'tool.metadata.invalid: name.twin'
               : like((text) => fold(text).replaceAll('1', 'l'))
-                ? 'tool.name.lookalike'
+                ? 'tool.metadata.invalid: name.lookalike'
                 : undefined;
           expect(codes.get(index)).toBe(expected);
         }

@@ -14,7 +14,12 @@ export function findFileTwins(files: readonly string[]): readonly TwinFinding[] 
   const show = (index: number): string => `\`${files[index] ?? ''}\``;
   return compare(files, (file) => file.normalize('NFKC').toLowerCase()).map(({ index, at }) => ({
     index,
-    finding: { code: 'tool.file.twin', message: `The file name is hard to distinguish from ${list(at, show)}.`, hint },
+    finding: {
+      code: 'tool.file.invalid',
+      reason: 'twin',
+      message: `The file name is hard to distinguish from ${list(at, show)}.`,
+      hint,
+    },
   }));
 }
 
@@ -30,20 +35,25 @@ export function findNameTwins(
     toTwinKey(name).replaceAll('1', 'l').replaceAll('0', 'o').replaceAll('rn', 'm').replaceAll('vv', 'w'),
   );
   const [isSame, isSeparated] = [same, separated].map((twins) => new Set(twins.map(({ index }) => index)));
-  const describe = (problem: string, words: string, severity: 'error' | 'warning' = 'error') => {
+  const describe = (kind: Pick<Finding, 'code' | 'reason'>, words: string, severity: 'error' | 'warning' = 'error') => {
     return ({ index, at }: Twin): TwinFinding => {
       const message = `${show(index)} ${words.replace('…', list(at, show))}.`;
-      return { index, finding: { severity, code: `tool.name.${problem}`, message, hint } };
+      return { index, finding: { severity, ...kind, message, hint } };
     };
   };
   return [
-    ...same.map(describe('duplicate', 'has the same name as …: all are refused')),
+    ...same.map(describe({ code: 'tool.name.duplicate' }, 'has the same name as …: all are refused')),
     ...separated
       .filter(({ index }) => isSame?.has(index) !== true)
-      .map(describe('twin', 'is hard to distinguish from …: all are refused')),
+      .map(
+        describe(
+          { code: 'tool.metadata.invalid', reason: 'name.twin' },
+          'is hard to distinguish from …: all are refused',
+        ),
+      ),
     ...alike
       .filter(({ index }) => isSeparated?.has(index) !== true)
-      .map(describe('lookalike', 'looks like …', 'warning')),
+      .map(describe({ code: 'tool.metadata.invalid', reason: 'name.lookalike' }, 'looks like …', 'warning')),
   ];
 }
 
@@ -109,5 +119,5 @@ function isPlain(found: ToolReading | undefined): boolean {
 function toFinding(part: string, strict: boolean): Finding {
   const message = `\`${part}\` is a tool itself, but does not count as one because this command names its file.`;
   const hint = 'Remove its METADATA, or do not name it here.';
-  return { severity: strict ? 'error' : 'warning', code: 'tool.command.hides', message, hint };
+  return { severity: strict ? 'error' : 'warning', code: 'tool.command.invalid', reason: 'hides', message, hint };
 }

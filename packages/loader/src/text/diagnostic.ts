@@ -1,9 +1,12 @@
+import { describeCode } from '@holdfast/core/internal';
 import { makeVisible } from './hidden-text.ts';
 
 /** A finding about a tool file. An error refuses the file's tool; a warning does not. */
 export interface Diagnostic {
   readonly severity: 'error' | 'warning';
   readonly code: string;
+  /** The finer kind within the code. */
+  readonly reason?: string;
   /** Relative to the tools folder. */
   readonly file: string;
   /** From 1. */
@@ -20,9 +23,9 @@ export interface Diagnostic {
  * line. `folder` is prefixed to the file, so that a terminal can open it.
  */
 export function formatDiagnostic(diagnostic: Diagnostic, { folder = '' }: { readonly folder?: string } = {}): string {
-  const { severity, code, line, column, message, hint } = diagnostic;
+  const { severity, line, column, message, hint } = diagnostic;
   const file = folder === '' ? diagnostic.file : `${folder.replace(/\/+$/, '')}/${diagnostic.file}`;
-  return `${makeVisible(file)}:${line}:${column} ${severity} ${code}  ${message}\n  hint: ${hint}`;
+  return `${makeVisible(file)}:${line}:${column} ${severity} ${describeCode(diagnostic)}  ${message}\n  hint: ${hint}`;
 }
 
 /** Sorts diagnostics by file and position. */
@@ -31,10 +34,23 @@ export function compareDiagnostics(left: Diagnostic, right: Diagnostic): number 
   return left.line - right.line || left.column - right.column;
 }
 
+/** Reasons of `tool.file.invalid`. */
+export type FileReason =
+  | 'encoding'
+  | 'folder.unreadable'
+  | 'not_regular'
+  | 'symlink'
+  | 'syntax'
+  | 'too_complex'
+  | 'too_large'
+  | 'twin'
+  | 'unreadable';
+
 /** A finding without line and column. */
 export interface Finding {
   readonly severity?: 'error' | 'warning';
   readonly code: string;
+  readonly reason?: string;
   readonly message: string;
   readonly hint: string;
 }
@@ -46,9 +62,10 @@ export function toDiagnostic(
   finding: Finding,
   place: { readonly file: string; readonly source?: string; readonly offset?: number },
 ): Diagnostic {
-  const { severity = 'error', code, message, hint } = finding;
+  const { severity = 'error', code, reason, message, hint } = finding;
   const { file, source = '', offset = 0 } = place;
-  return { severity, code, file, ...lineAndColumn(source, offset), message: clean(message), hint: clean(hint) };
+  const kind = reason === undefined ? { code } : { code, reason };
+  return { severity, ...kind, file, ...lineAndColumn(source, offset), message: clean(message), hint: clean(hint) };
 }
 
 function clean(text: string): string {

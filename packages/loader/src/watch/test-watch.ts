@@ -1,4 +1,5 @@
 import type { Clock } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import { callTool, createProject, type TestProject } from '../test-project.ts';
 import { testContext } from '../test-tools.ts';
 import {
@@ -100,7 +101,7 @@ export async function startWatch(
     },
     codes: () =>
       watched.diagnostics.map(
-        ({ severity, code, file }) => `${file} ${code}${severity === 'error' ? '' : ' (warning)'}`,
+        ({ severity, file, ...kind }) => `${file} ${describeCode(kind)}${severity === 'error' ? '' : ' (warning)'}`,
       ),
     async [Symbol.asyncDispose]() {
       await watched.close();

@@ -46,7 +46,7 @@ const steps: readonly Step[] = [
     name: 'a file that breaks keeps what it was',
     edit: { 'plugins/a.mjs': broken },
     answers: { a: 1, b: 2 },
-    codes: ['a.mjs tool.file.syntax', 'a.mjs tool.watch.kept (warning)'],
+    codes: ['a.mjs tool.file.invalid: syntax', 'a.mjs tool.watch.kept (warning)'],
     reload: { added: [], changed: [], removed: [], kept: ['a'] },
   },
   {
@@ -83,7 +83,7 @@ const steps: readonly Step[] = [
     name: 'a valid file takes the name of a broken one',
     edit: { 'plugins/a.mjs': broken, 'plugins/c.mjs': answering('a', 3) },
     answers: { a: 3, b: 2 },
-    codes: ['a.mjs tool.file.syntax'],
+    codes: ['a.mjs tool.file.invalid: syntax'],
     reload: { added: [], changed: ['a'], removed: [], kept: [] },
   },
   {
@@ -91,7 +91,7 @@ const steps: readonly Step[] = [
     files: { 'plugins/a.mjs': answering('do_it', 1) },
     edit: { 'plugins/a.mjs': broken, 'plugins/c.mjs': answering('do-it', 3) },
     answers: { 'do-it': 3 },
-    codes: ['a.mjs tool.file.syntax'],
+    codes: ['a.mjs tool.file.invalid: syntax'],
   },
   {
     name: 'a file renamed to an ignored name',
@@ -110,7 +110,7 @@ const steps: readonly Step[] = [
     files: word,
     edit: { 'plugins/_word.mjs': 'export const word = ;' },
     answers: { helped: 1 },
-    codes: ['_word.mjs tool.file.syntax', 'helped.mjs tool.watch.kept (warning)'],
+    codes: ['_word.mjs tool.file.invalid: syntax', 'helped.mjs tool.watch.kept (warning)'],
     reload: { added: [], changed: [], removed: [], kept: ['helped'] },
   },
   {
@@ -118,7 +118,7 @@ const steps: readonly Step[] = [
     files: word,
     edit: { 'plugins/_word.mjs': null },
     answers: { helped: 1 },
-    codes: ['helped.mjs tool.import.missing', 'helped.mjs tool.watch.kept (warning)'],
+    codes: ['helped.mjs tool.import.invalid: missing', 'helped.mjs tool.watch.kept (warning)'],
   },
   {
     name: 'a new tool with a missing import is offered, as on load',
@@ -141,7 +141,11 @@ const steps: readonly Step[] = [
     name: 'a new tool with a missing import does not take the name of a kept one',
     edit: { 'plugins/a.mjs': broken, 'plugins/helped.mjs': toolFile('a', { code: "import './_word.mjs';" }) },
     answers: { a: 1, b: 2 },
-    codes: ['a.mjs tool.file.syntax', 'a.mjs tool.watch.kept (warning)', 'helped.mjs tool.import.missing'],
+    codes: [
+      'a.mjs tool.file.invalid: syntax',
+      'a.mjs tool.watch.kept (warning)',
+      'helped.mjs tool.import.invalid: missing',
+    ],
   },
   {
     name: 'a tool that cannot run from a copy runs in place, as on load',
@@ -154,7 +158,7 @@ const steps: readonly Step[] = [
     files: { 'plugins/a.mjs': toolFile('a', { body: 'return typeof import.meta.url;' }) },
     edit: { 'plugins/a.mjs': broken },
     answers: {},
-    codes: ['a.mjs tool.file.syntax'],
+    codes: ['a.mjs tool.file.invalid: syntax'],
   },
   {
     name: 'locked: an edited file is refused and keeps its locked version',
@@ -245,7 +249,7 @@ test('a previously locked version is not used once the lock has another', async 
   await watch.edit({ 'plugins/a.mjs': broken });
   expect({ answers: await watch.answers(), codes: watch.codes() }).toEqual({
     answers: { b: 2 },
-    codes: ['a.mjs tool.file.syntax'],
+    codes: ['a.mjs tool.file.invalid: syntax'],
   });
 });
 
@@ -295,7 +299,7 @@ test('links are treated as on load, and one that leaves the folder keeps the las
   await watch.project.link('plugins/a.mjs', '../src/evil.mjs');
   await watch.watched.reload();
   expect(await watch.answers()).toEqual({ a: 1, b: 2 });
-  expect([...watch.codes()].sort()).toEqual(['a.mjs tool.file.symlink', 'a.mjs tool.watch.kept (warning)']);
+  expect([...watch.codes()].sort()).toEqual(['a.mjs tool.file.invalid: symlink', 'a.mjs tool.watch.kept (warning)']);
 });
 
 const waiting = (answer: number): string =>

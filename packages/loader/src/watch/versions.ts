@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { describeCode } from '@holdfast/core/internal';
 import { createClosureReader } from '../imports/closure.ts';
 import type { RunnableTool } from '../load/tool-host.ts';
 import { toInPlaceTool } from '../load/tools.ts';
@@ -132,7 +133,7 @@ function toFound(
 ): FoundVersion {
   if (reading.type === 'refused') {
     const { diagnostic } = reading;
-    const broken = brokenCodes.has(diagnostic.code) ? { broken: diagnostic } : {};
+    const broken = brokenCodes.has(describeCode(diagnostic)) ? { broken: diagnostic } : {};
     return { version: toInPlaceVersion(scanned), unkept: diagnostic.message, ...broken };
   }
   const { current } = reading;
@@ -145,17 +146,17 @@ function toFound(
 
 /** Import problems that may be temporary. Others are caused by the tool's own code. */
 const brokenCodes: ReadonlySet<string> = new Set([
-  'tool.import.missing',
-  'tool.import.unreadable',
-  'tool.file.syntax',
-  'tool.file.encoding',
-  'tool.file.too_complex',
+  'tool.import.invalid: missing',
+  'tool.import.invalid: unreadable',
+  'tool.file.invalid: syntax',
+  'tool.file.invalid: encoding',
+  'tool.file.invalid: too_complex',
   'tool.file.changed',
   'tool.python.unavailable',
 ]);
 
 function findUncopiable({ warnings }: CurrentTool, { problem }: WatchCopies): string | undefined {
-  if (warnings.some(({ code }) => code === 'tool.import.meta'))
+  if (warnings.some(({ code, reason }) => code === 'tool.import.invalid' && reason === 'meta'))
     return 'It uses its own location, which differs in a copy.';
   return problem === '' ? undefined : `Cannot write copies to \`.holdfast\` (${problem}).`;
 }
@@ -174,7 +175,7 @@ function toInPlaceVersion(scanned: ToolFile): ToolVersion {
 /** A missing file is not refused, unless its existence is unknown. */
 function isRefused(file: string, { files, diagnostics }: FolderScan): boolean {
   if (files.some((one) => one.file === file)) return files.some((one) => one.file === file && one.type === 'refused');
-  return diagnostics.some((one) => one.code === 'tool.folder.unreadable' && file.startsWith(`${one.file}/`));
+  return diagnostics.some((one) => one.reason === 'folder.unreadable' && file.startsWith(`${one.file}/`));
 }
 
 /** The active versions after a folder was read. */

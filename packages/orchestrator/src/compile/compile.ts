@@ -74,7 +74,7 @@ const maxAttemptProblems = 50;
 /**
  * Asks a planner for a plan and checks it as `checkPlan` does. All problems are sent back to the planner for another round. Nothing is run.
  *
- * @throws HoldfastError `plan.request.empty`; `plan.declined`, with the planner's reason (`data.reason`); `plan.invalid` after the last
+ * @throws HoldfastError `plan.request.empty`; `plan.declined`, with the planner's reason (`data.explanation`); `plan.invalid` after the last
  * round or a repeated answer, with the problems of the last plan (`data.violations`); `planner.no_json` for an answer without a brace;
  * `planner.failed`, with the cause; `planner.aborted`; `options.invalid`; and the errors of `checkPlan`.
  */
@@ -124,7 +124,9 @@ export async function compilePlan(options: CompilePlanOptions): Promise<Compiled
     }
     if (reading.type === 'declined') {
       const reason = cut(reading.reason, 1_000).text;
-      throw new HoldfastError('plan.declined', `The planner declined the request: ${reason}`, { data: { reason } });
+      throw new HoldfastError('plan.declined', `The planner declined the request: ${reason}`, {
+        data: { explanation: reason },
+      });
     }
     if (reading.type === 'none') {
       const message = `The planner \`${planner.id}\` returned no JSON.`;

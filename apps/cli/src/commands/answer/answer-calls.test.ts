@@ -100,9 +100,19 @@ test('several calls at once, with JSON output', async () => {
 });
 
 test.each([
-  { what: 'an unknown call', calls: ['call_2_0'], exitCode: 2, says: ['usage.call_unknown', '`call_1_0`'] },
-  { what: 'an ambiguous prefix', calls: ['call_1'], exitCode: 2, says: ['usage.call_ambiguous', '`call_1_1`'] },
-  { what: 'a valid call and an invalid one', calls: ['other', 'gone'], exitCode: 2, says: ['usage.call_unknown'] },
+  { what: 'an unknown call', calls: ['call_2_0'], exitCode: 2, says: ['usage.invalid: call_unknown', '`call_1_0`'] },
+  {
+    what: 'an ambiguous prefix',
+    calls: ['call_1'],
+    exitCode: 2,
+    says: ['usage.invalid: call_ambiguous', '`call_1_1`'],
+  },
+  {
+    what: 'a valid call and an invalid one',
+    calls: ['other', 'gone'],
+    exitCode: 2,
+    says: ['usage.invalid: call_unknown'],
+  },
   {
     what: 'a question that has changed',
     calls: ['other', '--digest', 'abc'],
@@ -152,7 +162,7 @@ test('an id that is pending in two turns needs the digest', async () => {
   ]);
   const { stderr } = await type(folder, ['approve', 'one', 'c1']);
   expect(stderr).toContain(
-    'is pending in 2 turns: add `--digest` with `aaaaaaaaaaaa` or `bbbbbbbbbbbb`. (usage.call_ambiguous)',
+    'is pending in 2 turns: add `--digest` with `aaaaaaaaaaaa` or `bbbbbbbbbbbb`. (usage.invalid: call_ambiguous)',
   );
   expect((await type(folder, ['approve', 'one', 'c1', '--digest', 'bbb'])).exitCode).toBe(0);
   expect(await readAnswers(folder)).toMatchObject([{ turn: 2 }]);

@@ -131,7 +131,7 @@ function chooseQuestion(
   if (meant.length === 1) return only;
   const digests = meant.map((question) => `\`${question.digest.slice(0, 12)}\``).join(' or ');
   throw usageError(
-    'usage.call_ambiguous',
+    'call_ambiguous',
     `The call \`${given}\` is pending in ${formatCount(meant.length, 'turn')}: add \`--digest\` with ${digests}.`,
   );
 }

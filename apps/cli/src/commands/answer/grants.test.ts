@@ -33,7 +33,7 @@ test('grants are listed and withdrawn', async () => {
   expect(await type(folder, 'grants', '--withdraw', 'wipe')).toMatchObject({
     exitCode: 2,
     stderr: expect.stringContaining(
-      '`wipe` is not granted for session `one`. Granted tools: `sweep`. (usage.grant_unknown)',
+      '`wipe` is not granted for session `one`. Granted tools: `sweep`. (usage.invalid: grant_unknown)',
     ),
   });
   const last = await type(folder, 'grants', '--withdraw', 'sweep');

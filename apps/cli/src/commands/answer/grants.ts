@@ -37,7 +37,7 @@ export interface GrantsOptions extends SessionOptions {
 /**
  * Lists the tools granted for a session, or withdraws some. Returns 1 if the log is damaged.
  *
- * @throws HoldfastError `usage.session_unknown`, `usage.grant_unknown`, `log.*`, `replay.*`.
+ * @throws HoldfastError `usage.invalid` (`session_unknown`, `grant_unknown`), `log.*`, `replay.*`.
  */
 export async function showGrants({ withdraw = [], json, ...name }: GrantsOptions, host: Host): Promise<ExitCode> {
   const log = await findSession(name, host);
@@ -74,7 +74,7 @@ async function withdrawGrants(log: FoundSession, names: readonly string[], host:
     if (unknown !== undefined) {
       const known = granted.map(({ name }) => `\`${name}\``).join(', ');
       throw usageError(
-        'usage.grant_unknown',
+        'grant_unknown',
         `\`${unknown}\` is not granted for session \`${log.id}\`. Granted tools: ${known === '' ? 'none' : known}.`,
       );
     }

@@ -34,7 +34,7 @@ export function declare(command: Command, { host, end }: CommandContext): void {
 /**
  * Prints pending work. Returns 1 if a log is damaged. Takes no lock, so that it works while another process has the session open.
  *
- * @throws HoldfastError `usage.session_unknown`, `log.*`.
+ * @throws HoldfastError `usage.invalid` (`session_unknown`), `log.*`.
  */
 export async function showPending({ id, workspace, json }: SessionOptions, host: Host): Promise<ExitCode> {
   const found = id === undefined ? undefined : await findSession({ id, workspace }, host);

@@ -74,12 +74,12 @@ test('a call that ended in doubt: noted for people, with JSON output', async () 
 });
 
 test.each([
-  { argv: ['c1'], says: 'usage.resolution_missing' },
-  { argv: ['c1', '--done', '--not-done'], says: 'usage.resolution_missing' },
-  { argv: ['c1', '--done', '--value', '{'], says: 'usage.value_invalid' },
-  { argv: ['c1', '--not-done', '--value', '1'], says: 'usage.value_unexpected' },
+  { argv: ['c1'], says: 'usage.invalid: resolution_missing' },
+  { argv: ['c1', '--done', '--not-done'], says: 'usage.invalid: resolution_missing' },
+  { argv: ['c1', '--done', '--value', '{'], says: 'usage.invalid: value_invalid' },
+  { argv: ['c1', '--not-done', '--value', '1'], says: 'usage.invalid: value_unexpected' },
   { argv: ['c9', '--done'], says: 'Nearest: `c1`' },
-  { argv: ['ended', '--done'], says: 'usage.call_unknown' },
+  { argv: ['ended', '--done'], says: 'usage.invalid: call_unknown' },
 ])('$argv: nothing is noted', async ({ argv, says }) => {
   await using folder = await createFolder();
   await writeLog(folder.path, 'one', [runStart, callEnd('ok', { callId: 'ended' }), start]);

@@ -90,16 +90,13 @@ export async function resolveSessionCall(options: ResolveOptions, host: Host): P
 
 function readResolution({ done, notDone, value, reason }: ResolveOptions): Exclude<EffectCheck, { type: 'unknown' }> {
   if (done === notDone) {
-    throw usageError(
-      'usage.resolution_missing',
-      'Say whether the call took effect: pass either `--done` or `--not-done`.',
-    );
+    throw usageError('resolution_missing', 'Say whether the call took effect: pass either `--done` or `--not-done`.');
   }
   const message = reason === undefined ? {} : { message: reason };
   if (notDone) {
     if (value === undefined) return { type: 'not-done', ...message };
     throw usageError(
-      'usage.value_unexpected',
+      'value_unexpected',
       '`--value` requires `--done`: a call that did not take effect returned nothing.',
     );
   }
@@ -110,7 +107,7 @@ function parseValue(text: string): Json {
   try {
     return JSON.parse(text);
   } catch {
-    throw usageError('usage.value_invalid', '`--value` takes JSON, with text in quotes: `--value \'"done"\'`.');
+    throw usageError('value_invalid', '`--value` takes JSON, with text in quotes: `--value \'"done"\'`.');
   }
 }
 

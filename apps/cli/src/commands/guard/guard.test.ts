@@ -16,7 +16,7 @@ async function run(words: readonly string[], directory: string) {
 }
 
 test.each<[readonly string[], string]>([
-  [['install', 'claude'], 'Unknown agent `claude`. Known agents: claude-code, codex.'],
+  [['install', 'claude'], 'Unknown agent `claude`. Known agents: claude-code, codex. (usage.invalid: agent_unknown)'],
   [['install', 'codex', '--project', 'nowhere'], 'There is no folder `nowhere`.'],
   [['install', 'claude-code'], 'Cannot edit `.claude/settings.json` of claude-code: '],
   [['uninstall', 'codex'], 'Only a person at a terminal can take a guard away'],

@@ -75,7 +75,7 @@ export function declare(command: Command, context: CommandContext): void {
     });
 }
 
-/** @throws HoldfastError `usage.agent_unknown`, `usage.folder_missing`, `guard.person_required`, `guard.settings.*`. */
+/** @throws HoldfastError `usage.invalid` (`agent_unknown`, `folder_missing`), `guard.person_required`, `guard.settings.*`. */
 async function changeHooks(
   what: 'install' | 'uninstall',
   agent: string,
@@ -84,10 +84,10 @@ async function changeHooks(
 ): Promise<ExitCode> {
   if (!Object.hasOwn(agents, agent)) {
     const known = Object.keys(agents).join(', ');
-    throw usageError('usage.agent_unknown', `Unknown agent \`${agent.slice(0, 100)}\`. Known agents: ${known}.`);
+    throw usageError('agent_unknown', `Unknown agent \`${agent.slice(0, 100)}\`. Known agents: ${known}.`);
   }
   if (project !== undefined && !(await isFolder(resolve(host.directory, project))))
-    throw usageError('usage.folder_missing', `There is no folder \`${project}\`.`);
+    throw usageError('folder_missing', `There is no folder \`${project}\`.`);
   if (what === 'uninstall') requirePerson('take a guard away', host);
   const place = { agent, project: project === undefined ? undefined : resolve(host.directory, project) };
   const change = await (what === 'install' ? installHooks(place, host) : uninstallHooks(place, host));

@@ -88,7 +88,8 @@ test('the state after one record, as JSON that a session can import', async () =
   ]);
   expect((await replay(folder.path, { at: 1 })).text).toContain('State rebuilt from 2 records, up to record 1;');
   await expect(replay(folder.path, { at: 3 })).rejects.toMatchObject({
-    code: 'usage.record_unknown',
+    code: 'usage.invalid',
+    reason: 'record_unknown',
     message: expect.stringContaining('the last one is 2'),
   });
 });

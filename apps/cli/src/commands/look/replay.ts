@@ -38,7 +38,7 @@ export interface ReplayOptions extends SessionOptions {
 /**
  * Rebuilds the state of a session from its log and prints it. Returns 1 if the log is damaged or part of the state cannot be rebuilt.
  *
- * @throws HoldfastError `usage.session_unknown`, `usage.record_unknown`, `log.*`, `replay.*`.
+ * @throws HoldfastError `usage.invalid` (`session_unknown`, `record_unknown`), `log.*`, `replay.*`.
  */
 export async function replaySession(options: ReplayOptions, host: Host): Promise<ExitCode> {
   const { at } = options;
@@ -48,7 +48,7 @@ export async function replaySession(options: ReplayOptions, host: Host): Promise
     throw new HoldfastError('log.empty', `The log of session \`${id}\` is empty: there is no state to rebuild.`);
   }
   if (at !== undefined && at > last) {
-    throw usageError('usage.record_unknown', `The log has no readable record ${at}; the last one is ${last}.`);
+    throw usageError('record_unknown', `The log has no readable record ${at}; the last one is ${last}.`);
   }
   const replayed = replayLog(at === undefined ? reading.records : reading.records.slice(0, at + 1));
   const { state, missing } = replayed;

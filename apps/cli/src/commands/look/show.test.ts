@@ -104,7 +104,10 @@ test('shows the newest session, another one by id, and none for a wrong id', asy
   await writeLog(folder.path, '20260102-000000-b', [runStart]);
   expect((await show(folder.path)).text).toContain('Session 20260102-000000-b');
   expect((await show(folder.path, { id: '20260101-000000-a' })).text).toContain('Session 20260101-000000-a');
-  await expect(show(folder.path, { id: 'c' })).rejects.toMatchObject({ code: 'usage.session_unknown' });
+  await expect(show(folder.path, { id: 'c' })).rejects.toMatchObject({
+    code: 'usage.invalid',
+    reason: 'session_unknown',
+  });
 });
 
 test('raw records with --json', async () => {

@@ -74,18 +74,21 @@ test('`--plan` selects one of several plans', async () => {
   expect((await holdfast('trace')).stdout).toContain(`digest ${'b'.repeat(64)}`);
   expect((await holdfast('trace', 'one', '--plan', '1')).stdout).toContain(`digest ${'a'.repeat(64)}`);
   const { exitCode, stderr } = await holdfast('trace', '--plan', '3');
-  expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('(usage.plan_unknown)') });
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 2,
+    stderr: expect.stringContaining('(usage.invalid: plan_unknown)'),
+  });
   expect(stderr).toContain('has run 2 plans; there is no plan 3');
 });
 
 test.each([
-  { sessions: [], argv: ['trace'], says: '(usage.session_unknown)' },
-  { sessions: ['one'], argv: ['trace'], says: '(usage.plan_unknown)' },
+  { sessions: [], argv: ['trace'], says: '(usage.invalid: session_unknown)' },
+  { sessions: ['one'], argv: ['trace'], says: '(usage.invalid: plan_unknown)' },
   { sessions: ['one'], argv: ['trace', 'one'], says: 'has not run a plan' },
-  { sessions: ['one'], argv: ['trace', 'two'], says: '(usage.session_unknown)' },
+  { sessions: ['one'], argv: ['trace', 'two'], says: '(usage.invalid: session_unknown)' },
   { sessions: ['one'], argv: ['trace', '--plan', '0'], says: 'Expected a positive integer' },
   { sessions: ['one'], argv: ['trace', '--json', '--html', 'x.html'], says: 'cannot be used with' },
-  { sessions: ['one'], argv: ['trace', '--html', 'gone/x.html'], says: '(usage.folder_missing)' },
+  { sessions: ['one'], argv: ['trace', '--html', 'gone/x.html'], says: '(usage.invalid: folder_missing)' },
 ])('$argv with sessions $sessions: $says', async ({ sessions, argv, says }) => {
   await using folder = await createFolder();
   for (const id of sessions) await writeLog(folder.path, id, []);

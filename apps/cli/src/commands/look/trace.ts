@@ -55,7 +55,7 @@ export interface TraceOptions extends SessionOptions {
 /**
  * Prints the trace of a plan, or writes it as a page. Returns 1 if the log is damaged.
  *
- * @throws HoldfastError `usage.session_unknown`, `usage.plan_unknown`, `usage.file_exists`, `output.unwritable`, `log.*`.
+ * @throws HoldfastError `usage.invalid` (`session_unknown`, `plan_unknown`, `file_exists`), `output.unwritable`, `log.*`.
  */
 export async function showTrace(options: TraceOptions, host: Host): Promise<ExitCode> {
   const { json, mermaid, report, html, force = false } = options;
@@ -84,7 +84,7 @@ export async function showTrace(options: TraceOptions, host: Host): Promise<Exit
   return code;
 }
 
-/** @throws HoldfastError `usage.session_unknown`, `usage.plan_unknown`, `log.*`. */
+/** @throws HoldfastError `usage.invalid` (`session_unknown`, `plan_unknown`), `log.*`. */
 async function findTraced(options: TraceOptions, host: Host): Promise<ReadSession> {
   if (options.id !== undefined) return await readSession(options, host);
   const folder = resolve(host.directory, options.workspace);
@@ -95,7 +95,7 @@ async function findTraced(options: TraceOptions, host: Host): Promise<ReadSessio
   // Fails with the folder that was searched if there are no sessions at all.
   await findSession(options, host);
   throw usageError(
-    'usage.plan_unknown',
+    'plan_unknown',
     'No session of this workspace has run a plan. Run one with `holdfast plan "<request>" --run`, or pass `--workspace DIR`.',
   );
 }
@@ -112,7 +112,7 @@ function findPlan({ id, reading }: ReadSession, number: number | undefined): num
   const has =
     runs.length === 0 ? 'has not run a plan' : `has run ${runs.length === 1 ? 'one plan' : `${runs.length} plans`}`;
   throw usageError(
-    'usage.plan_unknown',
+    'plan_unknown',
     `Session \`${id}\` ${has}${number === undefined ? '' : `; there is no plan ${number}`}. Run \`holdfast show ${id}\` to see its records.`,
   );
 }

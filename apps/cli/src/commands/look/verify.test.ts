@@ -75,7 +75,7 @@ test('an invalid head is a usage error', async () => {
   await writeLog(folder.path, 'one', []);
   const { exitCode, errors } = await verify(folder.path, '--head', 'abc');
   expect(exitCode).toBe(2);
-  expect(errors).toContain('usage.head_invalid');
+  expect(errors).toContain('usage.invalid: head_invalid');
 });
 
 const notes = defineSlice<string>({

@@ -38,12 +38,12 @@ export interface VerifyOptions extends SessionOptions {
  * Checks that a log is intact and that its snapshots match the records before them. The chain alone detects every edit except a tail
  * that was cut off or rewritten at a record boundary; a head noted earlier detects that too. Returns 1 if something is wrong.
  *
- * @throws HoldfastError `usage.session_unknown`, `usage.head_invalid`, `log.*`.
+ * @throws HoldfastError `usage.invalid` (`session_unknown`, `head_invalid`), `log.*`.
  */
 export async function verifyLog(options: VerifyOptions, host: Host): Promise<ExitCode> {
   const head = options.head?.toLowerCase();
   if (head !== undefined && !/^[0-9a-f]{64}$/.test(head)) {
-    throw usageError('usage.head_invalid', `\`--head\` must be the 64 hexadecimal digits that \`verify\` prints.`);
+    throw usageError('head_invalid', `\`--head\` must be the 64 hexadecimal digits that \`verify\` prints.`);
   }
   const { id, reading, title } = await readSession(options, host, head === undefined ? {} : { head });
   const noted = head === undefined ? undefined : { head, seq: reading.notedSeq ?? null };

@@ -230,20 +230,20 @@ test('every call of one id, in order, in the session that was named; a beginning
 });
 
 test.each([
-  { call: 'c9', code: 'usage.call_unknown', says: 'Nearest: `c1`, `c2`. Run `holdfast show one` for all ids.' },
+  { call: 'c9', reason: 'call_unknown', says: 'Nearest: `c1`, `c2`. Run `holdfast show one` for all ids.' },
   {
     call: 'c',
-    code: 'usage.call_ambiguous',
+    reason: 'call_ambiguous',
     says: 'matches 2 calls of session `one`: `c1`, `c2`. Use a longer prefix',
   },
-  { call: 'one', code: 'usage.call_unknown', says: '`one` is a session: use `holdfast why one CALL`' },
-  { call: 'c1', id: 'empty', code: 'usage.call_unknown', says: 'Its log has no calls.' },
-  { call: 'c1', id: 'gone', code: 'usage.session_unknown', says: 'Unknown session `gone`' },
-])('$call of $id is an error that helps: $says', async ({ call, id, code, says }) => {
+  { call: 'one', reason: 'call_unknown', says: '`one` is a session: use `holdfast why one CALL`' },
+  { call: 'c1', id: 'empty', reason: 'call_unknown', says: 'Its log has no calls.' },
+  { call: 'c1', id: 'gone', reason: 'session_unknown', says: 'Unknown session `gone`' },
+])('$call of $id is an error that helps: $says', async ({ call, id, reason, says }) => {
   await using folder = await createFolder();
   await writeLog(folder.path, 'empty', []);
   await writeLog(folder.path, 'one', [callEnd('ok', { callId: 'c1' }), callEnd('ok', { callId: 'c2' })]);
-  const thrown = expect.objectContaining({ code, message: expect.stringContaining(says) });
+  const thrown = expect.objectContaining({ code: 'usage.invalid', reason, message: expect.stringContaining(says) });
   await expect(why(folder.path, call, id === undefined ? {} : { id })).rejects.toEqual(thrown);
 });
 

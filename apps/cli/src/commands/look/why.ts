@@ -45,13 +45,13 @@ export interface WhyOptions extends SessionOptions {
 /**
  * Prints why a call was allowed, held for approval or denied, and how it ended. Returns 1 if the log is damaged.
  *
- * @throws HoldfastError `usage.session_unknown`, `usage.call_unknown`, `usage.call_ambiguous`, `log.*`.
+ * @throws HoldfastError `usage.invalid` (`session_unknown`, `call_unknown`, `call_ambiguous`), `log.*`.
  */
 export async function explainWhy(options: WhyOptions, host: Host): Promise<ExitCode> {
   const session = await readSession(options, host).catch(async (thrown: unknown) => {
     // Only a session id, in a folder without sessions.
     const isSession = options.id === undefined && (await findKnown(options.call, host)).length > 0;
-    throw isSession ? usageError('usage.call_unknown', describeSession(options.call)) : thrown;
+    throw isSession ? usageError('call_unknown', describeSession(options.call)) : thrown;
   });
   const { reading, title } = session;
   const explanation = await findCall(options, session, host);
@@ -80,7 +80,7 @@ async function findCall(
   if (explanation !== undefined) return explanation;
   if (only !== undefined && others.length > 0) {
     throw usageError(
-      'usage.call_ambiguous',
+      'call_ambiguous',
       `\`${given}\` matches ${formatCount(others.length + 1, 'call')} of session \`${session}\`: ${quoteIds([only, ...others].slice(0, 5))}${others.length > 4 ? ', …' : ''}. Use a longer prefix.`,
     );
   }
@@ -91,7 +91,7 @@ async function findCall(
     : ids.length === 0
       ? 'Its log has no calls.'
       : `Nearest: ${quoteIds(findNearest(given, ids))}. Run \`holdfast show ${session}\` for all ids.`;
-  throw usageError('usage.call_unknown', `Unknown call \`${given}\` in session \`${session}\`. ${help}`);
+  throw usageError('call_unknown', `Unknown call \`${given}\` in session \`${session}\`. ${help}`);
 }
 
 function describeSession(id: string): string {

@@ -40,7 +40,7 @@ test('settings are wrapped where they lie, and a person takes it back to the byt
 });
 
 test.each([
-  { files: {}, says: 'usage.file_missing', exitCode: 2 },
+  { files: {}, says: 'usage.invalid: file_missing', exitCode: 2 },
   { files: { '.mcp.json': '[mcp_servers]' }, says: 'mcp.settings.invalid', exitCode: 1 },
 ])('a file that cannot be changed: $says', async ({ files, says, exitCode }) => {
   const folder = await createFolder(files);

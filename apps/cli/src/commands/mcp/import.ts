@@ -21,13 +21,13 @@ export interface ImportOptions {
 /**
  * Puts `mcp wrap` in front of every server that a client's settings start, or takes it out again.
  *
- * @throws HoldfastError `usage.file_missing`, `mcp.settings.invalid`, `guard.person_required`, `guard.settings.*`.
+ * @throws HoldfastError `usage.invalid` (`file_missing`), `mcp.settings.invalid`, `guard.person_required`, `guard.settings.*`.
  */
 export async function importSettings({ file, program, restore }: ImportOptions, host: Host): Promise<ExitCode> {
   if (restore) requirePerson('take a guard away', host);
   const path = resolveLinks(resolve(host.directory, file));
   const before = await readText(path);
-  if (before === undefined) throw usageError('usage.file_missing', `There is no file \`${file}\`.`);
+  if (before === undefined) throw usageError('file_missing', `There is no file \`${file}\`.`);
   const { text, entries } = edit(before, { program, restore, path });
   if (text !== before) {
     const { mode } = await stat(path);

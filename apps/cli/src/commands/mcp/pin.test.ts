@@ -38,7 +38,7 @@ describe('mcp pin', { timeout: 60_000 }, () => {
 
   test('a package without a version is not pinned', async () => {
     const ended = await runHere(['mcp', 'pin', '--accept', '--', 'npx', '-y', 'some-server', '.'], { trusted: false });
-    expect(ended).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('usage.version_missing') });
+    expect(ended).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('usage.invalid: version_missing') });
   });
 });
 

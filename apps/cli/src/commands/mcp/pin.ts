@@ -13,7 +13,7 @@ import { toPrintable } from '../../terminal/text.ts';
  * Starts a server and shows how it differs from what was pinned; with `accept`, pins it as it is. Returns 1 if there is a difference that
  * was not accepted.
  *
- * @throws HoldfastError `mcp.*`, `usage.version_missing`, `guard.person_required`, `guard.settings.*`.
+ * @throws HoldfastError `mcp.*`, `usage.invalid` (`version_missing`), `guard.person_required`, `guard.settings.*`.
  */
 export async function pinServer(
   entry: ServerEntry,
@@ -23,7 +23,7 @@ export async function pinServer(
   const unversioned = findUnversioned(entry);
   if (accept && unversioned !== undefined) {
     throw usageError(
-      'usage.version_missing',
+      'version_missing',
       `\`${unversioned}\` would be another program tomorrow: name its version, as in \`${unversioned}@1.2.3\`.`,
     );
   }

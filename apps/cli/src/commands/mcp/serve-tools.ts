@@ -27,7 +27,7 @@ export async function serveTools(options: ServeOptions, host: Host): Promise<Exi
   const { allow, port, session, version, waitMs } = options;
   if (session !== undefined && !isSessionId(session)) {
     throw usageError(
-      'usage.session_invalid',
+      'session_invalid',
       '`--session` takes 1 to 100 of a-z, 0-9 and -, beginning with a letter or digit.',
     );
   }

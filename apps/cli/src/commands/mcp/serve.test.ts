@@ -79,10 +79,10 @@ describe('serve --mcp', { timeout: 60_000 }, () => {
   });
 
   test.each([
-    { argv: ['serve'], says: 'usage.protocol_missing' },
+    { argv: ['serve'], says: 'usage.invalid: protocol_missing' },
     { argv: ['serve', '--mcp', '--port', 'x'], says: 'a port number' },
-    { argv: ['serve', '--mcp', '--session', '../x'], says: 'usage.session_invalid' },
-    { argv: ['mcp', 'wrap', '--session', 'A', '--', 'node'], says: 'usage.session_invalid' },
+    { argv: ['serve', '--mcp', '--session', '../x'], says: 'usage.invalid: session_invalid' },
+    { argv: ['mcp', 'wrap', '--session', 'A', '--', 'node'], says: 'usage.invalid: session_invalid' },
     { argv: ['mcp', 'wrap'], says: "missing required argument 'command'" },
   ])('$argv is a usage error', async ({ argv, says }) => {
     const { path } = await createWorld();

@@ -39,7 +39,7 @@ export function declare(command: Command, { host, version, end }: CommandContext
   )
     .addHelpText('after', help)
     .action(async ({ mcp, port, session, wait, ...flags }: ServeFlags) => {
-      if (mcp !== true) throw usageError('usage.protocol_missing', 'Say what to serve: `holdfast serve --mcp`.');
+      if (mcp !== true) throw usageError('protocol_missing', 'Say what to serve: `holdfast serve --mcp`.');
       const { serveTools } = await import('./serve-tools.ts');
       end(await serveTools({ ...toWork(flags), port, session, version, waitMs: wait * 1_000 }, host));
     });

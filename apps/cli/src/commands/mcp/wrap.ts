@@ -68,7 +68,7 @@ function toSessionId({ command, args, name, session }: WrapOptions, host: Host):
   if (session !== undefined) {
     if (!/^[a-z0-9][a-z0-9-]{0,79}$/.test(session)) {
       throw usageError(
-        'usage.session_invalid',
+        'session_invalid',
         '`--session` takes 1 to 80 of a-z, 0-9 and -, beginning with a letter or digit.',
       );
     }

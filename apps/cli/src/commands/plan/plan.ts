@@ -147,7 +147,7 @@ function refuseUnrun({ redact, ...flags }: MakeFlags): void {
   const [name] = given.find(([, value]) => value !== undefined) ?? [];
   if (name === undefined) return;
   const flag = name.replaceAll(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`);
-  throw usageError('usage.option_unused', `\`--${flag}\` only applies to running a plan: add \`--run\` or remove it.`);
+  throw usageError('option_unused', `\`--${flag}\` only applies to running a plan: add \`--run\` or remove it.`);
 }
 
 /** Rejects options before `run` or `check`: they would belong to `plan` and have no effect. */

@@ -146,9 +146,9 @@ test('options for a model are rejected for a plan', async () => {
     exitCode: 2,
     stderr: expect.stringContaining('`--model` and `--max-rounds` only applies to runs with a model'),
   });
-  expect(stderr).toContain('(usage.option_unused)');
+  expect(stderr).toContain('(usage.invalid: option_unused)');
   const used = await holdfast('resume', '--max-calls', '1');
-  expect(used).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('usage.limit_used') });
+  expect(used).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('usage.invalid: limit_used') });
 });
 
 test('changed tools: nothing runs, and the mismatch is reported', async () => {
@@ -172,7 +172,10 @@ test('a plan started by another program must be resumed there', async () => {
   session.record({ type: 'plan-start', sessionId: 'one', plan: 1, document, digest: 'd', atMs: 0 });
   await session.close();
   const { exitCode, stderr } = await inFolder(folder)('resume');
-  expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('(usage.run_foreign)') });
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 2,
+    stderr: expect.stringContaining('(usage.invalid: run_foreign)'),
+  });
   expect(stderr).toContain('`resumePlan`');
 });
 

@@ -78,7 +78,7 @@ interface CheckedOne {
  * Checks a pack with its cases, as `packTester` does, and reports what its rules answered and cost. Returns 1 if a check fails. A pack
  * that was not named is found code.
  *
- * @throws HoldfastError `usage.pack_missing`, `usage.pack_unclear`, `usage.cases_missing`, `module.failed`, and `options.invalid` for
+ * @throws HoldfastError `usage.invalid` (`pack_missing`, `pack_unclear`, `cases_missing`), `module.failed`, and `options.invalid` for
  * cases of another pack; as `demandTrust`.
  */
 export async function checkPack(options: PackCheckOptions, host: Host): Promise<ExitCode> {

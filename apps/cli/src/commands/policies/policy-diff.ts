@@ -1,6 +1,6 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { HoldfastError, type JsonObject, type Pack, type Policy } from '@holdfast/core';
+import type { HoldfastError, JsonObject, Pack, Policy } from '@holdfast/core';
 import { isPlainObject, parseJson } from '@holdfast/core/internal';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import { formatCount } from '@holdfast/orchestrator/text';
@@ -39,8 +39,8 @@ interface Side {
  * Lists the recorded calls on which two presets or versions of a pack disagree. Returns 1 if one would newly be allowed, or if a log
  * is damaged.
  *
- * @throws HoldfastError `usage.pack_missing`, `usage.pack_unclear`, `usage.preset_twice`, `usage.options_invalid`, `module.failed`,
- * `usage.session_unknown`, `log.*`, and as `packPolicies`.
+ * @throws HoldfastError `usage.invalid` (`pack_missing`, `pack_unclear`, `preset_twice`, `options_invalid`,
+ * `session_unknown`), `module.failed`, `log.*`, and as `packPolicies`.
  */
 export async function diffPolicies(given: PolicyDiffOptions, host: Host): Promise<ExitCode> {
   // A module's own output must not mix with ours.
@@ -80,7 +80,7 @@ async function openSides(
   if (pack !== undefined) {
     if (preset !== undefined) {
       throw usageError(
-        'usage.preset_twice',
+        'preset_twice',
         '`--preset` cannot be combined with `--pack`: `--from` and `--to` are the presets.',
       );
     }
@@ -95,10 +95,10 @@ async function openSides(
   return { before: toSide(before.pack, name), after: toSide(after.pack, name) };
 }
 
-/** @throws HoldfastError `usage.options_invalid`. */
+/** @throws HoldfastError `usage.invalid` (`options_invalid`). */
 async function readOptions(file: string, directory: string): Promise<JsonObject> {
   const refuse = (problem: string, cause?: unknown): HoldfastError =>
-    new HoldfastError('usage.options_invalid', `\`${file}\` ${problem}.`, { cause });
+    usageError('options_invalid', `\`${file}\` ${problem}.`, { cause });
   let text: string;
   try {
     text = await readFile(resolve(directory, file), 'utf8');

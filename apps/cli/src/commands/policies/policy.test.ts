@@ -186,32 +186,32 @@ test.each<{ argv: readonly string[]; files?: Record<string, string>; code: strin
   { argv: ['--pack', 'pack.ts', '--from', 'strict', '--to', 'night'], code: 'pack.preset.unknown' },
   {
     argv: ['--pack', 'pack.ts', '--from', 'strict', '--to', 'recommended', '--preset', 'strict'],
-    code: 'usage.preset_twice',
+    code: 'usage.invalid: preset_twice',
   },
-  { argv: ['--pack', 'gone.ts', '--from', 'strict', '--to', 'recommended'], code: 'usage.pack_missing' },
-  { argv: ['--from', 'pack.ts', '--to', 'gone.ts'], code: 'usage.pack_missing' },
-  { argv: ['--from', 'pack.ts', '--to', 'pack.ts', 'gone'], code: 'usage.session_unknown' },
-  { argv: ['--from', 'pack.ts', '--to', 'pack.ts', '--workspace', 'gone'], code: 'usage.workspace_missing' },
+  { argv: ['--pack', 'gone.ts', '--from', 'strict', '--to', 'recommended'], code: 'usage.invalid: pack_missing' },
+  { argv: ['--from', 'pack.ts', '--to', 'gone.ts'], code: 'usage.invalid: pack_missing' },
+  { argv: ['--from', 'pack.ts', '--to', 'pack.ts', 'gone'], code: 'usage.invalid: session_unknown' },
+  { argv: ['--from', 'pack.ts', '--to', 'pack.ts', '--workspace', 'gone'], code: 'usage.invalid: workspace_missing' },
   {
     argv: ['--from', 'pack.ts', '--to', 'pack.ts', '--workspace', 'elsewhere'],
     files: { 'elsewhere/notes.txt': '' },
-    code: 'usage.session_unknown',
+    code: 'usage.invalid: session_unknown',
   },
   {
     argv: ['--from', 'pack.ts', '--to', 'pack.ts', '--options', 'gone.json'],
-    code: 'usage.options_invalid',
+    code: 'usage.invalid: options_invalid',
     says: 'cannot be read',
   },
   {
     argv: ['--from', 'pack.ts', '--to', 'pack.ts', '--options', 'o.json'],
     files: { 'o.json': '{"a":1,"a":2}' },
-    code: 'usage.options_invalid',
+    code: 'usage.invalid: options_invalid',
     says: 'not valid JSON',
   },
   {
     argv: ['--from', 'pack.ts', '--to', 'pack.ts', '--options', 'o.json'],
     files: { 'o.json': '[]' },
-    code: 'usage.options_invalid',
+    code: 'usage.invalid: options_invalid',
     says: 'an object',
   },
   {
@@ -284,6 +284,6 @@ test('policy observed: nothing observed; a damaged log; an unknown session', asy
   });
   expect(await runHere(['policy', 'observed', 'gone'], { directory: folder.path })).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringContaining('(usage.session_unknown)'),
+    stderr: expect.stringContaining('(usage.invalid: session_unknown)'),
   });
 });

@@ -72,7 +72,7 @@ interface ObservedSession {
 /**
  * Lists what observed policies would have denied or asked about. Returns 1 if a log is damaged.
  *
- * @throws HoldfastError `usage.session_unknown`, `log.*`.
+ * @throws HoldfastError `usage.invalid` (`session_unknown`), `log.*`.
  */
 export async function listObservedDecisions({ json, ...choice }: ObservedOptions, host: Host): Promise<ExitCode> {
   const sessions = await readSessions(choice, host);

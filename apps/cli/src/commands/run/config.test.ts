@@ -53,7 +53,7 @@ test("a plugin's model is used as `<plugin>/<model>`; others are unknown", async
   expect(stdout).toContain('\n| Say this.\n');
   expect(await type(folder, ['run', 'x', '--model', 'git/echoes'])).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringContaining('Models of plugins: `git/echo`. (usage.model_unknown)'),
+    stderr: expect.stringContaining('Models of plugins: `git/echo`. (usage.invalid: model_unknown)'),
   });
 });
 
@@ -61,7 +61,9 @@ test('an unknown model is reported with its configuration file', async () => {
   await using folder = await createProject({ model: 'gpt-5' });
   const { exitCode, stderr } = await type(folder, ['run', 'x']);
   expect(exitCode).toBe(2);
-  expect(stderr).toMatch(/\(usage\.model_unknown\)\n {2}hint: it is set as `model` in holdfast\.config\.mjs\.\n$/);
+  expect(stderr).toMatch(
+    /\(usage\.invalid: model_unknown\)\n {2}hint: it is set as `model` in holdfast\.config\.mjs\.\n$/,
+  );
   expect((await type(folder, ['run', 'x', '--model', 'gpt-6'])).stderr).not.toContain('hint');
 });
 
@@ -431,7 +433,7 @@ test('tool folders of plugins cannot be written, even of a plugin that was left 
   // Nor can such a folder be the workspace.
   expect(await runScript(folder, '--workspace', 'one')).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringContaining('(usage.tools_around_workspace)'),
+    stderr: expect.stringContaining('(usage.invalid: tools_around_workspace)'),
   });
 });
 

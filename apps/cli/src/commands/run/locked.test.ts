@@ -41,7 +41,7 @@ test.each([
   const { exitCode, stdout, stderr } = await type(folder, ...run, '--locked', ...argv);
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
   expect(stderr).toContain(says);
-  expect(stderr).toContain('usage.lock_missing');
+  expect(stderr).toContain('usage.invalid: lock_missing');
   expect(await listSessionIds(folder.path)).toEqual([]);
 });
 
@@ -74,7 +74,7 @@ test.each([{ flags: ['--locked'] }, { flags: [] }])(
 
     await rm(join(folder.path, 'holdfast.lock'));
     const refused = await type(folder, 'resume', id);
-    expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('usage.lock_missing') });
+    expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('usage.invalid: lock_missing') });
     await type(folder, 'lock');
     const { exitCode, stdout } = await type(folder, 'resume', id);
     expect(exitCode).toBe(0);

@@ -115,7 +115,7 @@ function findOpen(session: Session): OpenKind {
 function foreign(kind: OpenKind['kind'], id: string): HoldfastError {
   const [made, on] = kind === 'run' ? ['run', 'resumeRun'] : ['plan', 'resumePlan'];
   return usageError(
-    'usage.run_foreign',
+    'run_foreign',
     `The ${kind} of session \`${id}\` was not started by \`holdfast ${made}\`, so its tools are unknown here: resume it with \`${on}\` in its own program.`,
   );
 }
@@ -129,7 +129,7 @@ function checkPlanOptions({ model, maxRounds, maxTokens }: ResumeOptions, id: st
   ];
   if (given.length === 0) return;
   throw usageError(
-    'usage.option_unused',
+    'option_unused',
     `\`${given.join('` and `')}\` only applies to runs with a model, and session \`${id}\` resumes a plan: remove it.`,
   );
 }

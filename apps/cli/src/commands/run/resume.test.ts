@@ -219,7 +219,7 @@ test.each([
     exitCode: 1,
     code: 'run.not_open',
   },
-  { what: 'of another program', entries: [], exitCode: 2, code: 'usage.run_foreign' },
+  { what: 'of another program', entries: [], exitCode: 2, code: 'usage.invalid: run_foreign' },
 ])('a run $what cannot be resumed', async ({ entries, exitCode, code }) => {
   await using folder = await createFolder();
   const runStart = { type: 'run-start', run: 1, model: 'm', input: 'x', tools: [] };
@@ -240,9 +240,9 @@ test('a direct call of another program is not a run', async () => {
 test('no session, no folder', async () => {
   await using folder = await createFolder();
   for (const { argv, code } of [
-    { argv: ['resume'], code: 'usage.session_unknown' },
-    { argv: ['resume', '--workspace', 'gone'], code: 'usage.workspace_missing' },
-    { argv: ['approve', 'one', 'c1'], code: 'usage.session_unknown' },
+    { argv: ['resume'], code: 'usage.invalid: session_unknown' },
+    { argv: ['resume', '--workspace', 'gone'], code: 'usage.invalid: workspace_missing' },
+    { argv: ['approve', 'one', 'c1'], code: 'usage.invalid: session_unknown' },
     { argv: ['resume', '--yes', '--suspend'], code: 'cannot be used with' },
     { argv: ['resume', '--unattended', '--suspend'], code: 'cannot be used with' },
   ]) {

@@ -46,14 +46,14 @@ export interface ExplainOptions extends ViewPlace {
 /**
  * Prints the origin of a name.
  *
- * @throws HoldfastError `usage.name_unknown`, and as `viewEquipment`.
+ * @throws HoldfastError `usage.invalid` (`name_unknown`), and as `viewEquipment`.
  */
 export async function explainName({ name, json, ...place }: ExplainOptions, host: Host): Promise<ExitCode> {
   return await viewEquipment(place, host, ({ registry, toolset: { folder } }) => {
     const found = explain(registry, name);
     if (found.length === 0) {
       throw usageError(
-        'usage.name_unknown',
+        'name_unknown',
         `Unknown name \`${name.slice(0, 200)}\`.${describeNearest(name, listNames(registry))} Run \`holdfast list --tree\` to see all names.`,
       );
     }

@@ -100,24 +100,32 @@ test('a file by URL and checksum; prints only JSON', async () => {
 });
 
 test.each([
-  { argv: ['qwen3-0.6'], code: 'usage.model_unknown', says: 'Did you mean `qwen3-0.6b`?' },
-  { argv: ['../etc/passwd'], code: 'usage.model_unknown', says: '`smollm2-1.7b-instruct`' },
-  { argv: ['qwen3-0.6b', '--sha256', sha256], code: 'usage.checksum_invalid', says: 'remove `--sha256`' },
-  { argv: ['https://example.com/a.gguf'], code: 'usage.checksum_missing', says: '--sha256' },
-  { argv: ['https://example.com/a.gguf', '--sha256', 'abc'], code: 'usage.checksum_invalid', says: '64' },
-  { argv: ['https://example.com/a.gguf', '--sha256', 'g'.repeat(64)], code: 'usage.checksum_invalid', says: '64' },
-  { argv: ['http://example.com/a.gguf', '--sha256', sha256], code: 'usage.url_invalid', says: 'https' },
-  { argv: ['https://me:pw@example.com/a.gguf', '--sha256', sha256], code: 'usage.url_invalid', says: 'https' },
-  { argv: ['file:///a.gguf', '--sha256', sha256], code: 'usage.url_invalid', says: 'https' },
-  { argv: ['https://example.com/a.zip', '--sha256', sha256], code: 'usage.url_invalid', says: '.gguf' },
-  { argv: ['https://example.com/.gguf', '--sha256', sha256], code: 'usage.url_invalid', says: '`NAME.gguf`' },
-  { argv: ['https://example.com/..%2fa.gguf', '--sha256', sha256], code: 'usage.url_invalid', says: '`NAME.gguf`' },
+  { argv: ['qwen3-0.6'], code: 'usage.invalid: model_unknown', says: 'Did you mean `qwen3-0.6b`?' },
+  { argv: ['../etc/passwd'], code: 'usage.invalid: model_unknown', says: '`smollm2-1.7b-instruct`' },
+  { argv: ['qwen3-0.6b', '--sha256', sha256], code: 'usage.invalid: checksum_invalid', says: 'remove `--sha256`' },
+  { argv: ['https://example.com/a.gguf'], code: 'usage.invalid: checksum_missing', says: '--sha256' },
+  { argv: ['https://example.com/a.gguf', '--sha256', 'abc'], code: 'usage.invalid: checksum_invalid', says: '64' },
+  {
+    argv: ['https://example.com/a.gguf', '--sha256', 'g'.repeat(64)],
+    code: 'usage.invalid: checksum_invalid',
+    says: '64',
+  },
+  { argv: ['http://example.com/a.gguf', '--sha256', sha256], code: 'usage.invalid: url_invalid', says: 'https' },
+  { argv: ['https://me:pw@example.com/a.gguf', '--sha256', sha256], code: 'usage.invalid: url_invalid', says: 'https' },
+  { argv: ['file:///a.gguf', '--sha256', sha256], code: 'usage.invalid: url_invalid', says: 'https' },
+  { argv: ['https://example.com/a.zip', '--sha256', sha256], code: 'usage.invalid: url_invalid', says: '.gguf' },
+  { argv: ['https://example.com/.gguf', '--sha256', sha256], code: 'usage.invalid: url_invalid', says: '`NAME.gguf`' },
+  {
+    argv: ['https://example.com/..%2fa.gguf', '--sha256', sha256],
+    code: 'usage.invalid: url_invalid',
+    says: '`NAME.gguf`',
+  },
   {
     argv: ['https://example.com/a-00001-of-00002.gguf', '--sha256', sha256],
-    code: 'usage.url_invalid',
+    code: 'usage.invalid: url_invalid',
     says: 'single file',
   },
-  { argv: ['https://', '--sha256', sha256], code: 'usage.url_invalid', says: 'https' },
+  { argv: ['https://', '--sha256', sha256], code: 'usage.invalid: url_invalid', says: 'https' },
 ])('model pull $argv: $code, before anything happens', async ({ argv, code, says }) => {
   await using setup = await setUp();
   const { exitCode, stdout, stderr } = await setup.run(['model', 'pull', ...argv]);
@@ -163,7 +171,7 @@ test('a different file with the same name is neither used nor changed; `model re
   for (const name of ['small', '../models/other', 'other.gguf']) {
     const { exitCode, stderr } = await setup.run(['model', 'remove', name]);
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/Pulled models: `other`\. \(usage\.model_unknown\)/);
+    expect(stderr).toMatch(/Pulled models: `other`\. \(usage\.invalid: model_unknown\)/);
   }
   await mkdir(toPartFolder('more', setup.models));
   expect(await setup.run(['model', 'remove', 'more'])).toMatchObject({ exitCode: 0 });
@@ -237,7 +245,8 @@ test('without node-llama-cpp nothing is pulled, and the error names the package'
   await using setup = await setUp();
   const { host } = setup.open({ directory: setup.folder.path });
   await expect(setup.pull({ ...setup.open(), host })).rejects.toMatchObject({
-    code: 'usage.local_packages_missing',
+    code: 'usage.invalid',
+    reason: 'local_packages_missing',
     message: expect.stringContaining('`npm install node-llama-cpp`'),
   });
   expect(await readdir(setup.folder.path)).toEqual([]);

@@ -149,7 +149,7 @@ function describeOther({ name, path, bytes }: PulledModel): ListedModel {
 /**
  * Removes a pulled model or a partial download.
  *
- * @throws HoldfastError `usage.model_unknown`, `download.busy`, `download.folder_unusable`.
+ * @throws HoldfastError `usage.invalid` (`model_unknown`), `download.busy`, `download.folder_unusable`.
  */
 export async function removeModel({ name }: { readonly name: string }, host: Host): Promise<ExitCode> {
   const folder = modelsFolder(host.environment, { directory: host.directory });
@@ -158,7 +158,7 @@ export async function removeModel({ name }: { readonly name: string }, host: Hos
   if (!isThere) {
     const names = pulled.map((one) => `\`${one}\``);
     throw usageError(
-      'usage.model_unknown',
+      'model_unknown',
       `Unknown model \`${name}\`.${names.length === 0 ? ' No models are pulled.' : ` Pulled models: ${names.join(', ')}.`}`,
     );
   }

@@ -36,7 +36,7 @@ test('seed, edit, status and diff, until the code changes', async () => {
   expect(await run(['status', 'prompt.ts'], folder.path)).toMatchObject({
     exitCode: 2,
     stdout: '',
-    stderr: expect.stringContaining('(usage.overrides_missing)'),
+    stderr: expect.stringContaining('(usage.invalid: overrides_missing)'),
   });
   expect(await run(['seed', 'prompt.ts'], folder.path)).toEqual({
     exitCode: 0,
@@ -105,17 +105,17 @@ test('a stale unedited override is accepted, an invalid document fails', async (
 });
 
 test.each([
-  { source: 'export const x = 1;', code: 'usage.prompt_missing', exitCode: 2 },
-  { source: toModule('A.'), more: ['--export', 'gone'], code: 'usage.prompt_missing', exitCode: 2 },
-  { source: toModule('A.'), more: ['--export', '__proto__'], code: 'usage.prompt_missing', exitCode: 2 },
+  { source: 'export const x = 1;', code: 'usage.invalid: prompt_missing', exitCode: 2 },
+  { source: toModule('A.'), more: ['--export', 'gone'], code: 'usage.invalid: prompt_missing', exitCode: 2 },
+  { source: toModule('A.'), more: ['--export', '__proto__'], code: 'usage.invalid: prompt_missing', exitCode: 2 },
   {
     source: toModule('A.', "export const two = createPrompt({ ns: 'a', key: 'b', sections: [] });"),
-    code: 'usage.prompt_unclear',
+    code: 'usage.invalid: prompt_unclear',
     exitCode: 2,
   },
   {
     source: "export const prompt = { ns: 'a', key: 'b', bind: () => prompt };",
-    code: 'usage.prompt_foreign',
+    code: 'usage.invalid: prompt_foreign',
     exitCode: 2,
   },
   { source: "throw new Error('no key');", code: 'module.failed', exitCode: 1 },

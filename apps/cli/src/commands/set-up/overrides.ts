@@ -59,7 +59,7 @@ export interface OverridesOptions {
  * Writes the overridable texts of a prompt, or reports which overrides are in force or what they change. Returns 1 if an edited
  * override is not in force.
  *
- * @throws HoldfastError `usage.overrides_missing`, `override.*`, and what `openPrompt` throws.
+ * @throws HoldfastError `usage.invalid` (`overrides_missing`), `override.*`, and what `openPrompt` throws.
  */
 export async function workOnOverrides(options: OverridesOptions, host: Host): Promise<ExitCode> {
   // The module may print to stdout.
@@ -80,7 +80,7 @@ export async function workOnOverrides(options: OverridesOptions, host: Host): Pr
   const loaded = await functions.loadOverrides(prompt, { store, tag });
   if (!loaded.found) {
     throw usageError(
-      'usage.overrides_missing',
+      'overrides_missing',
       `No overrides with tag \`${tag}\` for \`${ns}/${key}\`: \`${about.file}\` does not exist. Create it with \`${toSeed(options, host)}\`.`,
     );
   }

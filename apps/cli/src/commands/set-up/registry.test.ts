@@ -126,7 +126,7 @@ test.each(['nothing', '__proto__', 'constructor', '', 'x'.repeat(10_000), '\u001
     await using folder = await create();
     const { exitCode, stdout, stderr } = await type(folder, ['explain', '--', name]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    expect(stderr).toContain('(usage.name_unknown)');
+    expect(stderr).toContain('(usage.invalid: name_unknown)');
     expect(stderr).not.toContain('\u001b[2J');
     expect(stderr.length).toBeLessThan(1000);
   },

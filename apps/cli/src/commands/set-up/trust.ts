@@ -43,11 +43,11 @@ export interface TrustOptions {
 /**
  * Trusts the code found in a folder in its current state, replacing earlier trust. Runs none of it.
  *
- * @throws HoldfastError `usage.folder_missing`, `config.invalid`, `trust.invalid`, `user_folder.*`.
+ * @throws HoldfastError `usage.invalid` (`folder_missing`), `config.invalid`, `trust.invalid`, `user_folder.*`.
  */
 export async function trustFolder({ folder, remove, json }: TrustOptions, host: Host): Promise<ExitCode> {
   const directory = resolve(host.directory, folder);
-  if (!(await isFolder(directory))) throw usageError('usage.folder_missing', `Folder \`${folder}\` does not exist.`);
+  if (!(await isFolder(directory))) throw usageError('folder_missing', `Folder \`${folder}\` does not exist.`);
   const before = await readTrusted(directory, host);
   if (remove) {
     await writeTrusted(directory, nothingTrusted, host);

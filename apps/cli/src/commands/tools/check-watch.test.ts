@@ -74,7 +74,7 @@ test('a folder is checked again after each change', async () => {
   expect(await watching.until('2 valid tools')).toBe('new      two  two.mjs\n2 valid tools, 0 errors, 0 warnings\n\n');
   await watching.write('plugins/one.mjs', broken);
   expect(await watching.until('1 valid tool,')).toMatch(
-    /^kept {5}one {2}one\.mjs {2}last valid version\nplugins\/one\.mjs:1:\d+ error tool\.file\.syntax .*\n {2}hint: .*\n\n1 valid tool, 1 error, 0 warnings\n\n$/,
+    /^kept {5}one {2}one\.mjs {2}last valid version\nplugins\/one\.mjs:1:\d+ error tool\.file\.invalid: syntax .*\n {2}hint: .*\n\n1 valid tool, 1 error, 0 warnings\n\n$/,
   );
   await watching.write('plugins/one.mjs', toTool('one', 'return 3;'));
   expect(await watching.until('2 valid tools')).toBe('changed  one  one.mjs\n2 valid tools, 0 errors, 0 warnings\n\n');
@@ -82,13 +82,13 @@ test('a folder is checked again after each change', async () => {
   expect(await watching.until('1 valid tool,')).toBe('removed  one\n1 valid tool, 0 errors, 0 warnings\n\n');
   await watching.write('plugins/three.mjs', `import './_gone.mjs';\n${toTool('three', 'return 3;')}`);
   const missing = await watching.until('1 valid tool,');
-  expect(missing).toContain('three.mjs:1:8 error tool.import.missing');
+  expect(missing).toContain('three.mjs:1:8 error tool.import.invalid: missing');
   await watching.write('plugins/_gone.mjs', 'export {};');
   await watching.until('2 valid tools, 0 errors');
   await watching.remove('plugins/_gone.mjs');
   const kept = await watching.until('1 valid tool,');
   expect(kept).toContain('kept     three  three.mjs');
-  expect(kept.split('tool.import.missing')).toHaveLength(2);
+  expect(kept.split('tool.import.invalid: missing')).toHaveLength(2);
   await watching.remove('plugins/three.mjs');
   await watching.until('1 valid tool, 0 errors');
   await watching.write('plugins/two.mjs', toTool('read-file', 'return 2;'));
@@ -113,7 +113,14 @@ test('JSON output is one line per check and matches the schema', async () => {
     .map((line) => JSON.parse(line));
   expect(lines).toMatchObject([
     { tools: [{ name: 'one', file: 'one.mjs' }], diagnostics: [], kept: [] },
-    { tools: [], diagnostics: [{ code: 'tool.file.syntax' }], kept: ['one'], added: [], changed: [], removed: [] },
+    {
+      tools: [],
+      diagnostics: [{ code: 'tool.file.invalid', reason: 'syntax' }],
+      kept: ['one'],
+      added: [],
+      changed: [],
+      removed: [],
+    },
   ]);
 });
 
@@ -131,7 +138,7 @@ test('a missing folder cannot be watched', async () => {
   const { host } = createTestHost({ directory: folder.path });
   await expect(
     watchFolder({ folder: 'plugins', strict: false, subfolders: false, json: false }, host),
-  ).rejects.toMatchObject({ code: 'usage.folder_missing' });
+  ).rejects.toMatchObject({ code: 'usage.invalid', reason: 'folder_missing' });
 });
 
 test('the program: Ctrl-C exits with 0', async () => {

@@ -36,7 +36,10 @@ test('without an argument the default folder is checked; a file is an error', as
   expect(await type()).toMatchObject({ exitCode: 0, stdout: '1 valid tool, 0 errors, 0 warnings\n' });
   const file = await type('plugins/shout.mjs');
   expect(file).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('`holdfast try` for a single file') });
-  expect(await type('')).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('usage.folder_missing') });
+  expect(await type('')).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('usage.invalid: folder_missing'),
+  });
   await using empty = await createFolder();
   expect(await runHere(['check'], { directory: empty.path })).toMatchObject({
     exitCode: 2,
@@ -55,7 +58,7 @@ test('a folder without tool files', async () => {
 test('an invalid file is reported with file, line, code and hint, without affecting valid ones', async () => {
   const { exitCode, text } = await check({ 'tools/shout.mjs': good, 'tools/bad.mjs': bad });
   expect(exitCode).toBe(1);
-  expect(text).toMatch(/^\.?\/?tools\/bad\.mjs:2:\d+ error tool\.metadata\.[a-z_]+ .+\n {2}hint: .+\n/);
+  expect(text).toMatch(/^\.?\/?tools\/bad\.mjs:2:\d+ error tool\.metadata\.invalid: not_literal .+\n {2}hint: .+\n/);
   expect(text).toMatch(/\n1 valid tool, 1 error, 0 warnings\n$/);
   expect(globalThis).not.toHaveProperty('ran');
 });
@@ -93,7 +96,7 @@ test('a tool with broken imports is invalid, without affecting others', async ()
   const { exitCode, text } = await check({ 'tools/shout.mjs': good, 'tools/whisper.mjs': broken });
   expect(exitCode).toBe(1);
   expect(text).toMatch(
-    /tools\/whisper\.mjs:1:20 error tool\.import\.missing {2}The file `tools\/_gone\.mjs` does not exist/,
+    /tools\/whisper\.mjs:1:20 error tool\.import\.invalid: missing {2}The file `tools\/_gone\.mjs` does not exist/,
   );
   expect(text).toMatch(/\n1 valid tool, 1 error, 0 warnings\n$/);
 });

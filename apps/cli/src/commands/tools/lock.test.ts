@@ -137,7 +137,7 @@ test('invalid files are reported with exit code 1, unless other tools were chose
   expect(await lock(folder)).toMatchObject({
     exitCode: 1,
     stdout: expect.stringContaining('2 new'),
-    stderr: expect.stringMatching(/^\.\/plugins\/bad\.mjs:1:25 error tool\.metadata\.not_literal/),
+    stderr: expect.stringMatching(/^\.\/plugins\/bad\.mjs:1:25 error tool\.metadata\.invalid: not_literal/),
   });
   expect(await lock(folder, '--check')).toMatchObject({ exitCode: 1 });
   expect(await lock(folder, '--accept', 'plain')).toMatchObject({ exitCode: 0, stderr: '' });
@@ -150,8 +150,8 @@ test('invalid files are reported with exit code 1, unless other tools were chose
 });
 
 test.each([
-  { argv: ['--accept', 'gone'], code: 'usage.tool_unknown', says: 'Known tools: plain, shout.' },
-  { argv: ['--tools', 'gone'], code: 'usage.folder_missing', says: '`gone`' },
+  { argv: ['--accept', 'gone'], code: 'usage.invalid: tool_unknown', says: 'Known tools: plain, shout.' },
+  { argv: ['--tools', 'gone'], code: 'usage.invalid: folder_missing', says: '`gone`' },
 ])('$argv is an error', async ({ argv, code, says }) => {
   await using folder = await createFolder(files);
   const { exitCode, stderr } = await lock(folder, ...argv);
@@ -171,7 +171,10 @@ test('without a lock everything differs', async () => {
 
 test('a missing folder, and a damaged lock', async () => {
   await using empty = await createFolder();
-  expect(await lock(empty)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('(usage.folder_missing)') });
+  expect(await lock(empty)).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('(usage.invalid: folder_missing)'),
+  });
   await using folder = await createFolder({ ...files, 'holdfast.lock': '{"version":1' });
   for (const argv of [['lock'], ['list'], ['run', 'Do it.']])
     expect(await runHere(argv, { directory: folder.path })).toMatchObject({
@@ -217,7 +220,9 @@ test('an empty folder is not locked, and emptying it does not change the lock', 
   for (const name of ['shout', 'plain']) await rm(join(folder.path, `plugins/${name}.mjs`));
   const emptied = await lock(folder);
   expect(emptied).toMatchObject({ exitCode: 2, stdout: '' });
-  expect(emptied.stderr).toMatch(/No tools to lock in `\.\/plugins`.*`--accept plain`, `--accept shout`/s);
+  expect(emptied.stderr).toMatch(
+    /No tools to lock in `\.\/plugins`.*\(usage\.invalid: tools_missing\).*`--accept plain`, `--accept shout`/s,
+  );
   expect(await readFile(join(folder.path, 'holdfast.lock'), 'utf8')).toBe(before);
   expect(await lock(folder, '--check')).toMatchObject({ exitCode: 1 });
   expect(await lock(folder, '--accept', 'plain', '--accept', 'shout')).toMatchObject({ exitCode: 0 });

@@ -1,6 +1,5 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { HoldfastError } from '@holdfast/core';
 import {
   type ComparedPlugin,
   type ComparedTool,
@@ -68,7 +67,7 @@ export interface LockOptions extends ConfigFlags {
  * the lock. Returns 1 if one is refused or, when nothing is written, if anything differs. For chosen tools it shows every change and
  * ignores the others.
  *
- * @throws HoldfastError `usage.folder_missing`, `usage.tool_unknown`, `tools.lock.*`, and as `comparePlugins`.
+ * @throws HoldfastError `usage.invalid` (`folder_missing`, `tools_missing`, `tool_unknown`), `tools.lock.*`, and as `comparePlugins`.
  */
 export async function lockFolder(options: LockOptions, host: Host): Promise<ExitCode> {
   const { config, trust, tools, check = false, accept = [], json = false } = options;
@@ -150,10 +149,10 @@ function demandTools({ tools, diagnostics }: LockComparison, { name }: ToolsFold
   const hint = isEmptied
     ? `Restore the files, or remove each tool from the lock: ${tools.map((tool) => `\`--accept ${tool.name}\``).join(', ')}.`
     : `Tool files end in ${toolFileEndings}; create one with \`holdfast new tool NAME\`.`;
-  throw new HoldfastError(
-    'usage.folder_missing',
+  throw usageError(
+    'tools_missing',
     `No tools to lock in \`${name}\`${isEmptied ? ', but the lock has some; it was not changed' : ''}.`,
-    { data: { reason: 'empty', hint } },
+    { data: { hint } },
   );
 }
 
@@ -180,7 +179,7 @@ function chooseSubjects(accept: readonly string[], { tools, plugins }: Subjects)
     if (tools.some((one) => one.name === name) || plugins.some(({ id }) => id === name)) continue;
     const known = [...tools.map((one) => one.name), ...plugins.map(({ id }) => id)];
     throw usageError(
-      'usage.tool_unknown',
+      'tool_unknown',
       `Unknown name \`${name}\` for \`--accept\`. Known ${plugins.length === 0 ? 'tools' : 'tools, plugins and packs'}: ${known.join(', ') || 'none'}.`,
     );
   }

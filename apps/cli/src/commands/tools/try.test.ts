@@ -167,7 +167,7 @@ test('an invalid file exits with 1 without running; other files of the folder do
   const { exitCode, stdout } = await tryFile(source, [], { files });
   expect(exitCode).toBe(1);
   expect(stdout).toMatch(
-    /^plugins\/tool\.mjs:2:\d+ error tool\.metadata\.not_literal .+\n {2}hint: .+\nThe file is invalid; nothing was called\.\n$/,
+    /^plugins\/tool\.mjs:2:\d+ error tool\.metadata\.invalid: not_literal .+\n {2}hint: .+\nThe file is invalid; nothing was called\.\n$/,
   );
   expect(globalThis).not.toHaveProperty('ran');
   expect((await tryJson(source)).printed).toMatchObject({ tool: null, calls: [], ok: false });
@@ -176,7 +176,7 @@ test('an invalid file exits with 1 without running; other files of the folder do
 
 test('warnings are printed, an undeclared tool needs approval, and an example that does not match the schema fails', async () => {
   const undeclared = toSlug().replace(' dangerous: false,', '');
-  const warning = expect.stringContaining('warning tool.dangerous.missing');
+  const warning = expect.stringContaining('warning tool.metadata.invalid: dangerous.missing');
   expect(await tryFile(undeclared, ['--allow', 'make_slug'])).toMatchObject({ exitCode: 0, stdout: warning });
   const denied = await tryFile(undeclared);
   expect(denied).toMatchObject({ exitCode: 1, stdout: warning });
@@ -222,14 +222,18 @@ test('a tool is tried with the configured isolation, unless an option is given',
 });
 
 test.each([
-  { argv: ['gone.mjs'], code: 'usage.file_missing', says: 'the path of a tool file' },
-  { argv: ['plugins'], code: 'usage.file_missing', says: 'check the whole folder with `holdfast check plugins`' },
-  { argv: ['plugins/_part.mjs'], code: 'usage.file_not_tool' },
-  { argv: ['plugins/notes.txt'], code: 'usage.file_not_tool' },
-  { argv: ['plugins/bare.mjs'], code: 'usage.input_missing' },
-  { argv: ['plugins/slug.mjs', '--allow', 'other'], code: 'usage.tool_unknown' },
-  { argv: ['plugins/slug.mjs', '--workspace', 'gone'], code: 'usage.workspace_missing' },
-  { argv: ['plugins/slug.mjs', '--workspace', 'plugins'], code: 'usage.tools_around_workspace' },
+  { argv: ['gone.mjs'], code: 'usage.invalid: file_missing', says: 'the path of a tool file' },
+  {
+    argv: ['plugins'],
+    code: 'usage.invalid: file_missing',
+    says: 'check the whole folder with `holdfast check plugins`',
+  },
+  { argv: ['plugins/_part.mjs'], code: 'usage.invalid: file_not_tool' },
+  { argv: ['plugins/notes.txt'], code: 'usage.invalid: file_not_tool' },
+  { argv: ['plugins/bare.mjs'], code: 'usage.invalid: input_missing' },
+  { argv: ['plugins/slug.mjs', '--allow', 'other'], code: 'usage.invalid: tool_unknown' },
+  { argv: ['plugins/slug.mjs', '--workspace', 'gone'], code: 'usage.invalid: workspace_missing' },
+  { argv: ['plugins/slug.mjs', '--workspace', 'plugins'], code: 'usage.invalid: tools_around_workspace' },
 ])('$argv: $code, before anything runs', async ({ argv, code, says = '' }) => {
   const part = toTool('part', 'return 1;');
   await using folder = await createFolder({

@@ -75,8 +75,8 @@ export interface TryOptions extends ConfigFlags {
  * Checks one tool file, calls its tool with its examples and with `input`, and shows the results. Returns 1 if the file is invalid, a
  * call fails, or an example gives another result.
  *
- * @throws HoldfastError `usage.file_missing`, `usage.file_not_tool`, `usage.tool_unknown`, `usage.input_missing`,
- * `usage.workspace_missing`, `usage.tools_around_workspace`, `config.*`.
+ * @throws HoldfastError `usage.invalid` (`file_missing`, `file_not_tool`, `tool_unknown`, `input_missing`,
+ * `workspace_missing`, `tools_around_workspace`), `config.*`.
  */
 export async function tryTool(options: TryOptions, host: Host): Promise<ExitCode> {
   const { config, trust, json = false } = options;
@@ -171,10 +171,7 @@ async function openFiles(
 function checkAllowed({ name }: Tool, allow: readonly string[]): void {
   const other = allow.find((one) => one !== name);
   if (other === undefined) return;
-  throw usageError(
-    'usage.tool_unknown',
-    `Unknown tool \`${other}\` for \`--allow\`: the tool of this file is \`${name}\`.`,
-  );
+  throw usageError('tool_unknown', `Unknown tool \`${other}\` for \`--allow\`: the tool of this file is \`${name}\`.`);
 }
 
 interface TryApprover {
