@@ -126,8 +126,8 @@ describe('the tools of examples/plan-tools', () => {
       return outcome.kind === 'suspended' ? '' : outcome.message;
     };
     expect(await message(`${origin}/none.txt`)).toContain('answered with status 404');
-    expect(await message('http://example.org/')).toContain('is no page of this machine');
-    expect(await message('file:///etc/hostname')).toContain('is no page of this machine');
+    expect(await message('http://example.org/')).toContain('is not a page of this machine');
+    expect(await message('file:///etc/hostname')).toContain('is not a page of this machine');
     expect((await call('fetch_page', { url: `${origin}/away` })).outcome.kind).toBe('failed');
     expect(await message(`${origin}/endless`)).toContain('has more than 1000000 bytes');
   });
@@ -196,7 +196,7 @@ describe('requests over them', () => {
   ])('%s: declined', async (request, why) => {
     await expect(compile(request)).rejects.toMatchObject({
       code: 'plan.declined',
-      data: { reason: expect.stringContaining(why) },
+      data: { explanation: expect.stringContaining(why) },
     });
   });
 });

@@ -195,7 +195,7 @@ test.each([
   ['name.first', '`name` is a text, so it has no `first`.'],
   ['constructor', 'has no `constructor`'],
   ['server.ports.length', 'has no `length`'],
-  ['a..b', 'cannot be read from character 2 on'],
+  ['a..b', 'is invalid at character 2'],
 ])('query_json refuses %j and says what there is', async (query, message) => {
   await expect(call('query_json', { file: 'config/shop.json', query }, open(sampleProject()))).rejects.toThrow(message);
 });

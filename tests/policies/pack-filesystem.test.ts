@@ -15,7 +15,8 @@ import { afterAll, expect, test } from 'vitest';
 import { copyFile, files } from './packs/filesystem-cases.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'holdfast-guard-')));
-const outside = mkdtempSync(join(tmpdir(), 'holdfast-outside-'));
+// The guard knows it as a folder for temporary files, wherever `TMPDIR` is.
+const outside = mkdtempSync('/tmp/holdfast-outside-');
 afterAll(() => [root, outside].forEach((path) => void rmSync(path, { recursive: true, force: true })));
 for (const [path, text] of Object.entries(files)) {
   mkdirSync(join(root, path, '..'), { recursive: true });
