@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig, type ViteUserConfig } from 'vitest/config';
 
 // Tests run on the sources: nothing has to be built first.
@@ -18,8 +19,8 @@ const config: ViteUserConfig = defineConfig({
     typecheck: { enabled: false },
     // Tests drop most of what they make at once: with more room for it, a worker spends a tenth less time on collecting it.
     execArgv: ['--max-semi-space-size=64'],
-    // Vitest would leave one core alone, which is half of two.
-    maxWorkers: '100%',
+    // One more than there are cores: many tests wait for processes that they started.
+    maxWorkers: availableParallelism() + 1,
     // Only what hangs takes this long: a busy machine must not fail a sound test.
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -33,7 +33,10 @@ async function compile(
     return { plan: await compilePlan({ request, tools, planner: offlinePlanner(), ...options }) };
   } catch (thrown) {
     if (!isHoldfastError(thrown)) throw thrown;
-    return { code: thrown.code, reason: (thrown.data as { readonly explanation?: string }).explanation ?? thrown.message };
+    return {
+      code: thrown.code,
+      reason: (thrown.data as { readonly explanation?: string }).explanation ?? thrown.message,
+    };
   }
 }
 
