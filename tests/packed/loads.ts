@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { tolerance } from './sizes.ts';
 
-/** What a process loads for an import, of all packages together. Unlike the time that it takes, it is the same on every machine. */
+/** The modules and bytes that a process loads for an import, of all packages together: unlike times, the same on every machine. */
 export interface Load {
   /** `import of @holdfast/core, …`. */
   readonly entry: string;
@@ -61,7 +61,7 @@ export function parseLoads(text: string): readonly Load[] {
   return [...rows].map(([, entry = '', modules, bytes]) => ({ entry, modules: Number(modules), bytes: Number(bytes) }));
 }
 
-/** What loads more than its budget, has none, or has one and is gone. */
+/** Imports that load more than their budget or have none, and budgets without an import. */
 export function findLoadProblems(loads: readonly Load[], budgets: readonly Load[]): readonly string[] {
   const gone = budgets.filter(({ entry }) => !loads.some((load) => load.entry === entry));
   return [

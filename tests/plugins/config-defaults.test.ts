@@ -7,7 +7,7 @@ import { createSession } from '@holdfast/session';
 import { manualClock, scriptedModel } from '@holdfast/testing';
 import { expect, test } from 'vitest';
 
-// What a workspace may not go beyond is what the runtime does when nobody says anything.
+// A workspace may not go beyond the runtime's defaults.
 const { limits, isolation } = mergeConfig([]);
 
 test('the rounds of a run', async () => {

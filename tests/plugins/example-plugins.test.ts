@@ -200,7 +200,7 @@ test.each([
   await expect(call('query_json', { file: 'config/shop.json', query }, open(sampleProject()))).rejects.toThrow(message);
 });
 
-test('query_json refuses what is no JSON, and what is too large', async () => {
+test('query_json refuses text that is not JSON, and files that are too large', async () => {
   const files = open({ 'a.json': '{', 'big.json': JSON.stringify({ list: Array(20_000).fill(1) }) });
   await expect(call('query_json', { file: 'a.json' }, files)).rejects.toThrow('`a.json` is not JSON');
   await expect(call('query_json', { file: 'big.json' }, files)).rejects.toThrow('{"keys":["list"]}');

@@ -22,7 +22,7 @@ import { scriptedModel } from '@holdfast/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-/** Whatever a policy of a plugin makes of the success of others, it fails no call of theirs; and it learns what it could have kept. */
+/** A plugin's policy that mishandles the success of other tools fails none of their calls, and learns what it may keep. */
 
 const toolNamed = (name: string) =>
   defineTool({ name, description: `Says ${name}.`, effects: 'state', execute: () => name });
@@ -211,6 +211,6 @@ test('a tool with a prefix whose process ended under it is asked, reserved for a
   ]);
   const [policy] = policies;
   expect(policy?.id).toBe('bank-money');
-  // What was reserved is gone, as the call has come to its end.
+  // The reservation ends with the call.
   expect(again.export().slices).toMatchObject([{ id: 'policy:host/bank-money', state: [['spent', 'pay']] }]);
 });

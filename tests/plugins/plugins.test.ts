@@ -85,7 +85,7 @@ test('a prefixed plugin is what it was: its policies know its tools, and its too
   }
 });
 
-test('what somebody else calls by such a name is not taken for its own', async () => {
+test('a foreign tool of the same name is not taken for a tool of the plugin', async () => {
   const registry = createRegistry()
     .use(git, { prefix: 'git' })
     .use(pluginNamed('other', { tools: [toolNamed('test'), toolNamed('push')] }));
@@ -156,7 +156,7 @@ test('a pack that a plugin offers knows its tools by their own names, before or 
   // Under the name in force it would never hold.
   const misnamed = base.use(offering, { prefix: 'git' }).use(pack, { config: { deny: ['git_push'] } });
   await expect(call(misnamed, 'git_push')).rejects.toMatchObject({ code: 'policy.tool.unknown' });
-  // What two plugins offer was written for neither.
+  // Written for neither of the two plugins.
   const shared = base
     .use(offering, { prefix: 'git' })
     .use(pluginNamed('second', { packs: [pack] }))
@@ -246,7 +246,7 @@ test('a limit and an approval are kept under names that were given later', async
   expect(await kindOf('publish')).toBe('ok');
   expect(await kindOf('publish')).toBe('denied');
   expect(await kindOf('tag')).toBe('denied');
-  // What has the name now is nothing of theirs.
+  // The name now belongs to another tool.
   const others = { tools: [...tools, toolNamed('push')], policies, session, unattended: true };
   expect(await executeToolCall({ name: 'push', arguments: {} }, others)).toMatchObject({ kind: 'ok' });
 });

@@ -34,7 +34,7 @@ function findMarked(): readonly string[] {
   });
 }
 
-/** What a file that runs in this process could have changed in it. */
+/** Everything that a file could change if it ran in this process. */
 function lookAtHost(): unknown {
   return [
     Reflect.get({}, 'dangerous'),
@@ -46,7 +46,7 @@ function lookAtHost(): unknown {
 
 const timeoutMs = 1000;
 
-// What only trips the canary does the same wherever it stands: some of it here, all of it in `npm run long`.
+// Files that only trip the canary do so anywhere: some of them here, all of them in `npm run long`.
 const bodies = harmfulBodies.filter(([body], index) => inject('long') > 0 || !body.includes('TRIP') || index % 4 === 0);
 
 test.skipIf(process.platform !== 'linux')(
@@ -77,7 +77,7 @@ test.skipIf(process.platform !== 'linux')(
     const call = async (name: string): Promise<string> => {
       const request = { id: 'c', name, arguments: { city: 'Rome' } };
       const outcome = await executeToolCall(request, { tools, session: createSession(), clock });
-      if (outcome.kind === 'suspended') throw new Error('Nobody asks here.');
+      if (outcome.kind === 'suspended') throw new Error('No call asks here.');
       expect(outcome.text).not.toContain(base);
       expect(outcome.text.length).toBeLessThan(1024);
       return outcome.code ?? `${outcome.kind} ${JSON.stringify(outcome.value)}`;

@@ -3,7 +3,7 @@ import { definitionFile, type HostileFile, metadataFile, schema, work } from './
 /** Stands in a source for an expression that trips every canary when it is evaluated. */
 const trip = '(TRIP)';
 
-// What a person, or a model, may write in the place of a literal. All of it would run if the file did.
+// Texts that a person or a model may write in place of a literal. All of them would run if the file did.
 const expressions: readonly string[] = [
   `work(${trip})`,
   `new Map([[1, ${trip}]])`,

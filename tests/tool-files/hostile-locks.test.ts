@@ -42,7 +42,7 @@ const git = definePlugin({
 
 const load = (): Promise<LoadedTools> => loadTools(join(root, 'plugins'), { lock, isolation: 'in-process' });
 
-/** What a host and a model see of each tool. */
+/** Each tool as a host and a model see it. */
 function show({ tools }: LoadedTools): readonly string[] {
   return tools.map(({ name, description, dangerous, effects, inputSchema, origin }) =>
     toCanonicalJson(JSON.parse(JSON.stringify([name, description, dangerous, effects, inputSchema, origin])) as Json),
@@ -182,7 +182,7 @@ test.each([
   ['a digest that is a path', `{"plugin:git": {${entry}, "digest": "../../../etc/passwd"}}`],
   ['a package that is a path', `{"plugin:git": {${entry}, "package": "../.."}}`],
   ['a key of a later Holdfast', `{"plugin:git": {${entry}, "trusted": true}}`],
-  ['a number that is no number', `{"plugin:git": {"definitions": {"tool:a": {"x": 1e999}}, "version": "1.0.0"}}`],
+  ['a number out of range', `{"plugin:git": {"definitions": {"tool:a": {"x": 1e999}}, "version": "1.0.0"}}`],
   ['far too many levels', `{"plugin:git": {"definitions": ${'{"tool:a":'.repeat(5_000)}1${'}'.repeat(5_000)}}}`],
   ['half of it', `{"plugin:git": {${entry}`],
 ])('a lock with plugins that are %s is refused by all who read it', async (_, plugins) => {
@@ -192,7 +192,7 @@ test.each([
   await expect(load()).rejects.toMatchObject({ code: 'tools.lock.invalid' });
 });
 
-test('a thousand plugins of a lock that nobody uses are gone, and the one that it does not have is new', () => {
+test('a thousand unused plugins of a lock are reported as gone, and a missing one as new', () => {
   const many = Array.from({ length: 1_000 }, (_, at) => `"plugin:p${at}": {${entry}}`).join(',');
   writeFileSync(lock, withPlugins(`{${many}}`));
   const compared = compareDefinitions([current], { lock });

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { type HostileTool, schema } from './hostile-commands.ts';
 
-/** Whether there is a Python here: without one nothing can be said of what is written in it. */
+/** True if Python is installed: without it Python files cannot be read. */
 export const withPython: boolean = canRunPython();
 
 function canRunPython(): boolean {
@@ -65,7 +65,7 @@ const pythonTexts: readonly (readonly [
   ],
   [
     'tool.file.invalid: encoding',
-    'an encoding that there is not',
+    'an unknown encoding',
     (tool) => `#!/usr/bin/python\n# coding=rot13\n${pythonFile(tool)}`,
   ],
   ['tool.file.invalid: encoding', 'UTF-16', (tool) => Buffer.from(`\ufeff${pythonFile(tool)}`, 'utf16le')],
@@ -106,7 +106,7 @@ const pythonMembers: readonly (readonly [code: string, changes: Readonly<Record<
   ],
 ];
 
-// What a person, or a model, may write in the place of a literal. All of it would run if the file did.
+// Texts that a person or a model may write in place of a literal. All of them would run if the file did.
 const pythonExpressions: readonly string[] = [
   'TRIP',
   'work',
@@ -164,7 +164,7 @@ const pythonPlaces: readonly { readonly what: string; wrap(tool: string, text: s
   })),
 ];
 
-/** What a Python file may do as soon as it is imported; read as a literal, each is a sound tool. */
+/** Things that a Python file may do when it is imported; read as a literal, each is a sound tool. */
 const pythonBodies: readonly string[] = [
   'TRIP',
   '@TRIP\ndef trap(): pass',

@@ -25,7 +25,7 @@ afterEach(async () => {
 
 const behaviours: readonly HostileFile[] = [...refused, ...harmfulWhenRun, ...notLiteral];
 
-/** What a scan should say of each file: `tool`, or the code. */
+/** The expected result of a scan of each file: `tool`, or the code. */
 type Expected = ReadonlyMap<string, string>;
 
 /** Makes a folder of the given files, each beside a good twin; `folderOf` says in which sub-folder the n-th lies. */

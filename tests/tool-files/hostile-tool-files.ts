@@ -52,7 +52,7 @@ export function goodTwin(tool: string, form: 'metadata' | 'definition', tripping
 }
 
 /**
- * What a file may do as soon as it is imported; read as a literal, it is a sound tool. Each with the code with which the first call of
+ * Things that a file may do when it is imported; read as a literal, it is a sound tool. Each with the code with which the first call of
  * that tool fails in a process of its own: without one, the call is as good as any, and only its process is the worse for it. `TRIP`
  * stands for what trips the canaries.
  */

@@ -27,7 +27,7 @@ type Content = string | Uint8Array;
 interface Place {
   readonly file: string;
   good(version: number): string;
-  /** What is refused, and what is only a tool as long as nobody runs it. */
+  /** Files that are refused, and files that are tools until they run. */
   readonly bad: readonly Content[];
   readonly harmful: readonly Content[];
 }
@@ -50,7 +50,7 @@ function places(): readonly Place[] {
       bad: [...refused, ...notLiteral]
         .filter(({ extension }) => extension === 'mjs')
         .map(({ source }) => fill(source('subject', trip))),
-      // What imports what is not there, or what no copy can hold, does not outlive a change.
+      // Files with imports that are missing, or that no copy can contain, do not survive a change.
       harmful: harmfulWhenRun
         .filter(
           ({ what }) => what.startsWith('a sound metadata') && !what.includes('import') && !what.includes('_trip'),
@@ -87,7 +87,7 @@ test.skipIf(process.platform === 'win32')(
         writeFileSync(join(folder, '_work.sh'), `#!/bin/sh\n${canaries.tripInShell}\n`, { mode: 0o755 });
         writeFileSync(join(folder, 'twin.mjs'), goodTwin('twin', 'metadata', canaries.trip));
         const watched = await watchTools(folder, { languages: [pythonFiles()] });
-        /** What each file's tool says of itself, where it has one. */
+        /** The description of each file's tool, if it has one. */
         const expected = new Map<string, string>();
         for (const [index, { place, what, pick }] of steps.entries()) {
           const chosen = all[place];

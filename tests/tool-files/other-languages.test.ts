@@ -23,7 +23,7 @@ const parameters = {
   properties: { text: { type: 'string', default: 'nothing' }, count: { type: 'integer', maximum: 3 } },
 };
 
-/** What each tool does, in a shell and in Python; the same outcome is expected of both. */
+/** Each tool in a shell and in Python; both must have the same outcome. */
 const bodies: Readonly<Record<string, { readonly sh: string; readonly py: string; readonly more?: JsonObject }>> = {
   echo: { sh: 'cat', py: 'return {"text": text, **({} if count is None else {"count": count})}' },
   garbage: { sh: 'echo NaN', py: 'return float("nan")' },
@@ -62,7 +62,7 @@ async function call(name: string, input: unknown = {}): Promise<Readonly<Record<
     { name, arguments: input },
     { tools: loaded.tools, session: createSession(), unattended: true },
   );
-  if (outcome.kind === 'suspended') throw new Error('Nobody is there to be asked.');
+  if (outcome.kind === 'suspended') throw new Error('No person is available.');
   const { kind, code, value, text } = outcome;
   return { kind, code, value, text };
 }

@@ -8,7 +8,7 @@ import { isHoldfastError, type ToolContext } from '@holdfast/core';
 import { compareLock, loadTools } from '@holdfast/loader';
 import type { SwapMessage } from './tool-swapper.ts';
 
-/** What became of the loads. */
+/** The results of the loads. */
 export interface SwapEnds {
   /** The tool ran, as it was pinned. */
   ran: number;

@@ -17,7 +17,7 @@ export interface ReloadPlan {
   readonly onReload?: (done: number) => void;
 }
 
-/** What a process has that could become more. */
+/** Counts in a process that must not grow. */
 export interface Holdings {
   /** After a collection. */
   readonly heapBytes: number;
@@ -118,7 +118,7 @@ export async function checkReloads({ isolation, reloads, callEvery, onReload }: 
       if (reload === Math.ceil(reloads / 5)) early = takeStock();
       onReload?.(reload);
     }
-    // What is of the past may take a moment to end; one process waits for the next call.
+    // Old processes may take a moment to end; one process waits for the next call.
     let late = takeStock();
     while (early !== undefined && late.processes > early.processes + 1) {
       await new Promise((resolve) => setImmediate(resolve));

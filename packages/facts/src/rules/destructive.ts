@@ -81,7 +81,7 @@ const rules: readonly (CommandRule & Omit<Group, 'commands'>)[] = groups.flatMap
 );
 const byProgram = Map.groupBy(rules, ({ folded }) => folded);
 
-/** What it runs is a command of its own. */
+/** The command that it runs is judged by itself. */
 const reportedRun = readCommandRule('holdfast guard run --');
 
 /** The effect of a destructive command, and if that is certain; `undefined` for any other command. */

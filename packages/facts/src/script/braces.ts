@@ -5,7 +5,7 @@ const plain = new RegExp(`^(?:[\\w./*?:@%+=,-]|${list}|${range})*$`);
 const quoted = /\\.|'[^']*'|"(?:[^"\\$`]|\\.|\$\w|\$\{\w+\})*"|\$\{\w+\}/gs;
 const effective = /\{.*(?:,|\.\.).*\}/s;
 
-/** Whether `bash` may make several words of the text of one. `sh` never does. */
+/** True if `bash` may expand one word into several. `sh` never does. */
 export function mayExpandBraces(text: string): boolean {
   if (!effective.test(text)) return false;
   const bare = text.replace(quoted, '');

@@ -1,12 +1,12 @@
 const pieces = /'[^']*'|"(?:[^"\\]|\\[\s\S])*"|(?<![^\s;&|()])#[^\n]*|\\[\s\S]|[\s\S]/g;
 
 /**
- * Whether a backslash ends a line anywhere but between two words or within single quotes, so that parsers may differ in what it joins.
+ * True if a backslash ends a line anywhere except between two words or within single quotes: parsers may differ there.
  * It reads quotes itself, and takes no part of the parser's word.
  */
 export function continuesOddly(text: string): boolean {
   if (!text.includes('\\\n')) return false;
-  // What these quote, or where they end, depends on more than the text before.
+  // Their meaning depends on more than the text before them.
   if (/`|\$'|<<|"[^"]*\$\(/.test(text)) return true;
   for (const { 0: piece, index } of text.matchAll(pieces)) {
     if (piece.startsWith("'") || !(piece.includes('\\\n') || piece.endsWith('\\'))) continue;

@@ -135,7 +135,7 @@ function expandPattern(
 ): readonly Field[] {
   if (!isWildcard(pattern)) return [known(text)];
   const [folder, ...others] = pattern.startsWith('/') ? ['/'] : (state.folders ?? []);
-  // What is found is written without these.
+  // The names found on disk are written without these.
   const isOdd = others.length > 0 || /(?:^|\/)\.?(?:\/|$)/.test(pattern.replace(/^\.?\//, ''));
   const found = folder === undefined || isOdd ? undefined : expandGlob(pattern, folder, host);
   if (found === undefined) {

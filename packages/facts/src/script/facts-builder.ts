@@ -20,7 +20,7 @@ export class FactsBuilder {
     writes: new Map<string, Place>(),
     deletes: new Map<string, Place>(),
   };
-  /** What commands filled with what other places hold, links among it: when, and which one. */
+  /** Places that commands filled with content or links from other places: when, and which one. */
   readonly #filled: { readonly path: string; readonly at: number; readonly by: number }[] = [];
   #started = 0;
   #current = -1;
@@ -124,7 +124,7 @@ export class FactsBuilder {
     );
   }
 
-  /** Whether the call itself makes a file by such a name, or by any. */
+  /** True if the call itself creates a file of that name, or of an unknown one. */
   writesOdd(isOdd: (path: string) => boolean): boolean {
     const places = [...this.#files.writes.values()];
     return places.some(({ path, recursive }) => isOdd(path) || recursive !== undefined);

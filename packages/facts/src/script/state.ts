@@ -31,7 +31,7 @@ export class ShellState {
     return copy;
   }
 
-  /** What another process begins with: no functions, and of variables it is not known which ones it gets. */
+  /** The state in which another process starts: without functions, and with unknown variables. */
   forProcess(): ShellState {
     const made = new ShellState(this.folders);
     made.forget(this.variables.keys());
@@ -42,7 +42,7 @@ export class ShellState {
     this.defined = new Set([...this.defined, name]);
   }
 
-  /** What is set again may keep its value: it may be `readonly`, have attributes, or be set at another time than it seems. */
+  /** A variable that is set again may keep its value: it may be `readonly`, have attributes, or be set at another time. */
   assign(name: string, value: Field): void {
     this.variables.set(name, this.variables.has(name) || managed.test(name) ? unknownWord : value);
   }

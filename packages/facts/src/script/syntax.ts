@@ -33,7 +33,7 @@ export function isFailure(node: SyntaxNode | undefined): boolean {
   return code?.type === 'Word' && others.length === 0 && /^[1-9]\d?$/.test(code.text);
 }
 
-/** Whether a command is kept from running where a file is missing or cannot be written. */
+/** True if a missing or unwritable file keeps a command from running. */
 export function opensFile(redirection: Redirection): boolean {
   if (redirection.type !== 'Redirect' || redirection.target === undefined) return false;
   const { operator, target } = redirection;

@@ -10,7 +10,7 @@ export interface WalkHost extends ExpansionHost {
   /** Reads again what runs beside the rest of the script. */
   readonly beside: (() => void)[];
   readonly functions: Map<string, FunctionNode['body'][]>;
-  /** Whether a command has a meaning without a function by that name. */
+  /** True if a command exists without a function of that name. */
   isProgram(name: string): boolean;
   /** Handles a simple command, or a redirection of a compound one. */
   readCommand(node: Command, state: ShellState, around: Surroundings): Result;

@@ -211,7 +211,7 @@ class Walk {
       decides = state.options.pipefail ? [...decides, ...result.decides] : result.decides;
       const fetched = input.fetched || result.output.fetched;
       input = { ...result.output, given: true, fetched };
-      // Errors are no names.
+      // Errors are not names.
       if (operators[index] === '|&') input = { given: true, fetched };
     }
     if (before !== undefined) state.join(before);

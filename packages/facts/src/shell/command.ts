@@ -57,7 +57,7 @@ export function runCommand({ words, environment, state, around }: Started, host:
   return { decides, output: { ...output, fetched: output.fetched || around.input.fetched } };
 }
 
-/** What is known of a command. */
+/** A command, as far as known. */
 export function findProgram(name: string): Handler | Shape | undefined {
   return builtins.get(name) ?? programs.get(name) ?? programs.get(name.replace(/-?[\d.]+$/, ''));
 }
