@@ -98,6 +98,11 @@ export class Connection {
           cause,
         });
       }
+      // In the revision of 2026 the server asks by its answer.
+      if (cause instanceof SdkError && cause.code === SdkErrorCode.CapabilityNotSupported) {
+        const { method: asked } = (cause.data ?? {}) as { readonly method?: unknown };
+        this.#options.tell({ type: 'request-refused', server: name, method: String(asked) });
+      }
       if (link.lost || (cause instanceof SdkError && lostCodes.has(cause.code))) {
         const message = `The MCP server \`${name}\` ended, or the connection to it, before it answered.`;
         throw new HoldfastError('tool.process.lost', message, { data: { server: name }, cause });
@@ -115,17 +120,21 @@ export class Connection {
     this.#closed = true;
     const link = this.#link;
     this.#link = undefined;
-    // A connection that was never made has nothing to close.
+    // A connection that was never made has nothing to close; its caller has the error.
     const opened = await link?.catch(() => undefined);
     await opened?.client.close();
   }
 
   async #connect(): Promise<Link> {
-    const { name } = this.#options;
-    if (this.#closed) throw new HoldfastError('mcp.closed', `The connection to the MCP server \`${name}\` was closed.`);
-    const known = await this.#link?.catch(() => undefined);
+    const last = this.#link;
+    // The call that opened it has the error; this one tries again.
+    const known = await last?.catch(() => undefined);
+    if (this.#closed) {
+      throw new HoldfastError('mcp.closed', `The connection to the MCP server \`${this.#options.name}\` was closed.`);
+    }
     if (known !== undefined && !known.lost) return known;
-    this.#link = this.#openLink();
+    // Of calls that find it lost together, one opens the next: a second server would never be closed.
+    if (this.#link === undefined || this.#link === last) this.#link = this.#openLink();
     return this.#link;
   }
 
@@ -150,6 +159,7 @@ export class Connection {
     try {
       await client.connect(transport);
     } catch (cause) {
+      // The error below says why.
       await transport.close().catch(() => undefined);
       throw new HoldfastError(
         'mcp.unreachable',

@@ -4,6 +4,7 @@ import { createSession } from '@holdfast/session';
 import { expect, onTestFinished, test } from 'vitest';
 import { mcpTools } from '../index.ts';
 import { anyInput, createRawServer } from '../test-server.ts';
+import type { McpEvent } from './events.ts';
 import type { McpTools } from './mcp-tools.ts';
 
 type Send = (message: object) => void;
@@ -281,6 +282,7 @@ test.each([
   { what: 'no kind of result', result: { content: [] } },
   {
     what: 'a request for sampling',
+    refused: 'sampling/createMessage',
     result: {
       resultType: 'input_required',
       inputRequests: { q: { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } } },
@@ -288,6 +290,7 @@ test.each([
   },
   {
     what: 'a question to a user who is not there',
+    refused: 'elicitation/create',
     result: {
       resultType: 'input_required',
       inputRequests: {
@@ -298,14 +301,17 @@ test.each([
       },
     },
   },
-])('a server of 2026 that answers with $what leaves the call in doubt', async ({ result }) => {
+])('a server of 2026 that answers with $what leaves the call in doubt', async ({ result, refused }) => {
   const complete = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
   const transport = createRawServer(({ id, method }, send) => {
     if (method === 'server/discover') {
       send({ id, result: { ...complete, supportedVersions: ['2026-07-28'], capabilities: { tools: {} } } });
     } else send({ id, result: method === 'tools/list' ? { ...complete, tools: [tool] } : result });
   });
-  const imported = await mcpTools({ name: 'bad', transport, dangerous: false });
+  const events: McpEvent[] = [];
+  const onEvent = (event: McpEvent): void => void events.push(event);
+  const imported = await mcpTools({ name: 'bad', transport, dangerous: false, onEvent });
   onTestFinished(() => imported.close());
   expect(await call(imported)).toMatchObject({ kind: 'in-doubt', code: 'tool.process.unreadable' });
+  expect(events).toEqual(refused === undefined ? [] : [{ type: 'request-refused', server: 'bad', method: refused }]);
 });

@@ -2,7 +2,7 @@ import { isHoldfastError, type RunEvent, type Tool } from '@holdfast/core';
 import { executeToolCall, type Suspended } from '@holdfast/executor';
 import { createSession } from '@holdfast/session';
 import type { Transport } from '@modelcontextprotocol/client';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { anyInput, createRawServer, createTestServer } from '../test-server.ts';
 import type { McpEvent } from './events.ts';
 import { type McpTools, type McpToolsOptions, mcpTools } from './mcp-tools.ts';
@@ -203,6 +203,44 @@ test('a server that is another one after a reconnect is not called with the old 
   const options = { tools: old === undefined ? [] : [old] };
   expect(await call(imported, 'files_a', {}, options)).toMatchObject({ kind: 'failed', code: 'mcp.changed' });
   expect(server.called).toEqual(['a']);
+});
+
+test('a changed list that cannot be read stops the calls until it can', async () => {
+  const called: string[] = [];
+  let result: unknown = { tools: [{ name: 'a', inputSchema: anyInput }] };
+  let tell: () => void = () => undefined;
+  const transport = createRawServer(({ id, method }, send) => {
+    tell = () => send({ method: 'notifications/tools/list_changed' });
+    called.push(method);
+    send({ id, result: method === 'tools/list' ? result : { content: [] } });
+  });
+  const imported = await open(transport);
+  const good = result;
+  result = { tools: 'gone' };
+  tell();
+  await vi.waitFor(() => expect(called).toEqual(['tools/list', 'tools/list']));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(await call(imported, 'files_a')).toMatchObject({ kind: 'failed', code: 'mcp.list.invalid' });
+  expect(called).not.toContain('tools/call');
+  result = good;
+  expect(await call(imported, 'files_a')).toMatchObject({ kind: 'ok' });
+});
+
+test('calls that find the connection lost together open one new server', async () => {
+  let opened = 0;
+  const server = createTestServer([{ name: 'a', inputSchema: anyInput }], (_name, { text }, { end }) => {
+    if (text !== 'end') return { content: [] };
+    end();
+    return new Promise(() => undefined);
+  });
+  const imported = await open(() => {
+    opened += 1;
+    return server.transport();
+  });
+  await call(imported, 'files_a', { text: 'end' });
+  const outcomes = await Promise.all([call(imported, 'files_a'), call(imported, 'files_a')]);
+  expect(outcomes).toMatchObject([{ kind: 'ok' }, { kind: 'ok' }]);
+  expect(opened).toBe(2);
 });
 
 test('resources and prompts are calls that policies see', async () => {

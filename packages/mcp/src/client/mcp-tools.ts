@@ -116,6 +116,8 @@ class ServerTools implements McpTools {
   /** The connection on which `#digests` was listed. */
   #listedOn = 0;
   #digests: ReadonlyMap<string, string> = new Map();
+  /** The server has changed its list, and the new one could not be read. */
+  #isStale = false;
   #refreshing: Promise<void> | undefined;
   tools: readonly Tool[] = [];
   definitions: ReadonlyMap<string, McpDefinition> = new Map();
@@ -133,8 +135,12 @@ class ServerTools implements McpTools {
       era: options.era ?? 'auto',
       elicit: options.elicit,
       tell: (event) => options.onEvent?.(event),
-      // A list that cannot be read leaves the old one; each call finds out by itself.
-      onListChanged: () => void this.refresh().catch(() => undefined),
+      onListChanged: () => {
+        // The next call reads the list again, and fails with the error if it cannot be read.
+        this.refresh().catch(() => {
+          this.#isStale = true;
+        });
+      },
     });
   }
 
@@ -143,6 +149,7 @@ class ServerTools implements McpTools {
   }
 
   async refresh(): Promise<void> {
+    // Its error goes to the caller that began it.
     const running = this.#refreshing?.catch(() => undefined);
     const refreshing = (running ?? Promise.resolve()).then(() => this.#list());
     this.#refreshing = refreshing;
@@ -180,6 +187,7 @@ class ServerTools implements McpTools {
     const before = JSON.stringify([...this.#digests]);
     const first = this.#listedOn === 0;
     this.#listedOn = opened;
+    this.#isStale = false;
     this.#digests = new Map(listed.map(({ name, digest }) => [name, digest]));
     this.pins = toPins(instructions, listed);
     if (!first && before === JSON.stringify([...this.#digests])) return;
@@ -250,7 +258,7 @@ class ServerTools implements McpTools {
   async #ready(): Promise<void> {
     await this.#refreshing;
     await this.#connection.open();
-    if (this.#connection.opened !== this.#listedOn) await this.refresh();
+    if (this.#isStale || this.#connection.opened !== this.#listedOn) await this.refresh();
   }
 
   #send(method: string, params: JsonObject, context: ToolContext): Promise<JsonObject> {

@@ -88,7 +88,10 @@ test('a served tool that drifts while a client is connected leaves the list, and
   await changed.promise;
   expect((await client.listTools({}, { cacheMode: 'refresh' })).tools.map(({ name }) => name)).toEqual(['b']);
   const refused = await client.callTool({ name: 'a', arguments: {} });
-  expect(refused).toMatchObject({ isError: true, _meta: { 'holdfast/outcome': { code: 'mcp.changed' } } });
+  expect(refused).toMatchObject({
+    isError: true,
+    _meta: { 'holdfast/outcome': { kind: 'denied', code: 'mcp.changed' } },
+  });
   expect(server.called).toEqual(['a']);
   const ends = [...session.records()].filter(({ type }) => type === 'tool-call-end');
   expect(ends.map(({ name }) => name)).toEqual(['test_a', 'test_a']);

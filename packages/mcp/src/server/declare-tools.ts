@@ -1,4 +1,4 @@
-import type { JsonObject, Tool } from '@holdfast/core';
+import { allow, definePolicy, deny, type JsonObject, type Policy, type Tool } from '@holdfast/core';
 import { compileSchema } from '@holdfast/schema';
 import type { McpDefinition } from '../client/definition.ts';
 
@@ -6,7 +6,7 @@ import type { McpDefinition } from '../client/definition.ts';
 export interface ServedTools {
   readonly tools: readonly Tool[];
   readonly definitions?: ReadonlyMap<string, McpDefinition>;
-  /** Not offered; calls of them fail, and are recorded. */
+  /** Not offered; calls of them are denied as `mcp.changed`, and recorded. */
   readonly withheld?: readonly Tool[];
   /** Calls `listener` after `tools` has changed. */
   onChange?(listener: () => void): () => void;
@@ -43,4 +43,16 @@ export function outputSchemaOf({ outputSchema }: Tool): JsonObject | undefined {
 export function findServed({ tools, definitions }: ServedTools, served: string): string | undefined {
   for (const [ours, { name }] of definitions ?? []) if (name === served) return ours;
   return tools.some(({ name }) => name === served) && !definitions?.has(served) ? served : undefined;
+}
+
+/** Denies calls of withheld tools before anybody is asked about them. */
+export function denyWithheld(served: ServedTools): readonly Policy[] {
+  if (served.withheld === undefined) return [];
+  const check: Policy['check'] = ({ tool }) =>
+    served.withheld?.some(({ name }) => name === tool.name) === true
+      ? deny(`\`${tool.name}\` is not the tool that a person has seen. A person has to look at the change first.`, {
+          code: 'mcp.changed',
+        })
+      : allow;
+  return [definePolicy({ name: 'mcp-pins', check })];
 }

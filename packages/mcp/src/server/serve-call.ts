@@ -19,7 +19,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { type Relay, relayResource } from '../client/relay.ts';
-import type { ServedTools } from './declare-tools.ts';
+import { denyWithheld, type ServedTools } from './declare-tools.ts';
 import { askClient, readClientAnswer } from './question.ts';
 import type { RelayServer } from './relay-server.ts';
 import { errorResult, isPassedOn, toCallResult } from './results.ts';
@@ -78,7 +78,7 @@ export class CallServer {
 
   constructor(source: ServedTools, options: CallServerOptions) {
     this.#source = source;
-    this.#options = options;
+    this.#options = { ...options, policies: [...denyWithheld(source), ...(options.policies ?? [])] };
     this.#clock = options.clock ?? systemClock;
   }
 

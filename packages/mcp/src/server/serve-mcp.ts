@@ -145,7 +145,7 @@ class Serving implements McpServing {
   #serve(): Promise<Served> {
     const serving = this.#served ?? this.#start();
     this.#served = serving;
-    // The next client tries again.
+    // This client gets the error; the next one tries again.
     serving.catch(() => {
       if (this.#served === serving) this.#served = undefined;
     });

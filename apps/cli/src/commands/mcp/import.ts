@@ -1,6 +1,6 @@
 import { chmod, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { HoldfastError } from '@holdfast/core';
+import { HoldfastError, isHoldfastError } from '@holdfast/core';
 import { readText, writeText } from '../../guard/files.ts';
 import { requirePerson } from '../../guard/person.ts';
 import { resolveLinks } from '../../guard/place.ts';
@@ -48,6 +48,7 @@ function edit(
   try {
     return restore ? unwrapServers(text) : wrapServers(text, program);
   } catch (cause) {
+    if (!isHoldfastError(cause)) throw cause;
     throw new HoldfastError('mcp.settings.invalid', `\`${path}\` is not JSON with comments: it is left as it was.`, {
       data: { path },
       cause,

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { CommandContext } from '../../flags/command.ts';
 import { readSeconds } from '../../flags/values.ts';
 
@@ -32,7 +32,7 @@ export function declare(command: Command, { host, end }: CommandContext): void {
     .description('stand between an MCP client and a server')
     .argument('<command>', 'the program of the server, after `--`')
     .argument('[args...]', 'its arguments')
-    .option('--name <name>', 'name of the server in the log and in policies', 'server')
+    .option('--name <name>', 'name of the server in the log and in policies', readName, 'server')
     .option('--session <name>', 'one session for every client that says this name (default: one a client process)')
     .option('--wait <seconds>', 'how long a call waits for a person where the client cannot ask', readSeconds, 30)
     .option('--trust-annotations', "believe the server's hints about which tools only read")
@@ -53,7 +53,7 @@ export function declare(command: Command, { host, end }: CommandContext): void {
     .description('show how a server differs from what you have seen of it, and accept that')
     .argument('<command>', 'the program of the server, after `--`')
     .argument('[args...]', 'its arguments')
-    .option('--name <name>', 'name of the server, as for `wrap`', 'server')
+    .option('--name <name>', 'name of the server, as for `wrap`', readName, 'server')
     .option('--accept', 'pin the server as it is now')
     .action(async (program: string, args: readonly string[], { name, accept }: PinFlags) => {
       const { pinServer } = await import('./pin.ts');
@@ -77,4 +77,9 @@ export function declare(command: Command, { host, end }: CommandContext): void {
 interface PinFlags {
   readonly name: string;
   readonly accept?: boolean;
+}
+
+function readName(text: string): string {
+  if (/^[a-z0-9_-]{1,24}$/.test(text)) return text;
+  throw new InvalidArgumentError('Expected 1 to 24 of a-z, 0-9, _ and -.');
 }

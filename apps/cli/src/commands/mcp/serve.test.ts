@@ -83,6 +83,8 @@ describe('serve --mcp', { timeout: 60_000 }, () => {
     { argv: ['serve', '--mcp', '--port', 'x'], says: 'a port number' },
     { argv: ['serve', '--mcp', '--session', '../x'], says: 'usage.invalid: session_invalid' },
     { argv: ['mcp', 'wrap', '--session', 'A', '--', 'node'], says: 'usage.invalid: session_invalid' },
+    { argv: ['mcp', 'wrap', '--name', 'A b', '--', 'node'], says: '1 to 24 of a-z' },
+    { argv: ['mcp', 'pin', '--name', 'A b', '--', 'node'], says: '1 to 24 of a-z' },
     { argv: ['mcp', 'wrap'], says: "missing required argument 'command'" },
   ])('$argv is a usage error', async ({ argv, says }) => {
     const { path } = await createWorld();

@@ -194,6 +194,24 @@ describe('a wrapped server', { timeout: 60_000 }, () => {
     expect(pidsOf(world).filter(isAlive)).toEqual([]);
   });
 
+  test('says on stderr why its server does not start', async () => {
+    const { path, environment } = await createWorld();
+    const env = { ...process.env, ...environment };
+    const child = spawn(node[0], [...node.slice(1), program, 'mcp', 'wrap', '--', '/no/such/program'], {
+      cwd: path,
+      env,
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let said = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+    expect(await talk(child).client('tools/list', {})).toMatchObject({ error: { code: -32_603 } });
+    child.stdin.end();
+    await once(child, 'close');
+    expect(said).toContain('mcp.unreachable');
+  });
+
   test('a question outlives the death of the proxy: another one goes on from the log', async () => {
     const world = await createWorld();
     const params = { name: 'echo', arguments: { text: 'a' } };

@@ -11,7 +11,7 @@ import { loadMcp } from '../../mcp/load.ts';
 import { openServer } from '../../mcp/open-server.ts';
 import { readPinned, type ServerEntry } from '../../mcp/pins.ts';
 import { SessionTurns } from '../../mcp/turns.ts';
-import { type ExitCode, usageError } from '../../terminal/failure.ts';
+import { type ExitCode, reportFailure, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { toPrintable } from '../../terminal/text.ts';
 
@@ -39,10 +39,15 @@ export async function wrapServer(options: WrapOptions, host: Host): Promise<Exit
   const tell = (event: McpEvent): void => void host.stderr.write(`holdfast: ${describeEvent(event)}\n`);
   let imported: Promise<McpTools> | undefined;
   const open = async (): Promise<McpTools> => {
-    // Read again when a client connects again: a person may have accepted a change.
-    const pinned = await readPinned(options, host);
-    imported = openServer(options, mcp, { pins: pinned?.pins, trustAnnotations, onEvent: tell }, host);
-    return imported;
+    try {
+      const pinned = await readPinned(options, host);
+      imported = openServer(options, mcp, { pins: pinned?.pins, trustAnnotations, onEvent: tell }, host);
+      return await imported;
+    } catch (thrown) {
+      // The client learns only that there was an error.
+      reportFailure(thrown, host);
+      throw thrown;
+    }
   };
   const serving = mcp.serveMcp(open, { sessions, policies, facts, waitMs, clock: host.clock });
   const connected = serving.stdio({ input: host.stdin, output: host.stdout });
@@ -50,7 +55,7 @@ export async function wrapServer(options: WrapOptions, host: Host): Promise<Exit
   await connected.closed;
   stopListening();
   await serving.close();
-  // A server that did not start has nothing to end.
+  // A server that did not start has nothing to end; `open` has reported why.
   await (await imported?.catch(() => undefined))?.close();
   await sessions.close();
   return 0;
