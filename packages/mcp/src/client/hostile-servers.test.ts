@@ -1,7 +1,7 @@
 import type { Outcome, Tool } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
 import { createSession } from '@holdfast/session';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { mcpTools } from '../index.ts';
 import { anyInput, createRawServer } from '../test-server.ts';
 import type { McpEvent } from './events.ts';
@@ -23,11 +23,20 @@ async function openCalled(
   return imported;
 }
 
-async function openListed(result: unknown): Promise<McpTools> {
+async function openListed(result: unknown, onClosed: () => void = () => undefined): Promise<McpTools> {
   const transport = createRawServer(({ id, method }, send) => {
     send(method === 'tools/list' ? { id, result } : { id, result: { content: [{ type: 'text', text: 'done' }] } });
   });
-  const imported = await mcpTools({ name: 'bad', transport, era: 'legacy', dangerous: false });
+  const spied = () => {
+    const near = transport();
+    const close = near.close.bind(near);
+    near.close = () => {
+      onClosed();
+      return close();
+    };
+    return near;
+  };
+  const imported = await mcpTools({ name: 'bad', transport: spied, era: 'legacy', dangerous: false });
   onTestFinished(() => imported.close());
   return imported;
 }
@@ -234,7 +243,9 @@ test.each([
     result: { tools: Array.from({ length: 10_001 }, (_, at) => ({ ...tool, name: `t${at}` })) },
   },
 ])('a list that is $what is refused', async ({ result }) => {
-  await expect(openListed(result)).rejects.toMatchObject({ code: 'mcp.list.invalid' });
+  const closed = vi.fn();
+  await expect(openListed(result, closed)).rejects.toMatchObject({ code: 'mcp.list.invalid' });
+  expect(closed).toHaveBeenCalled();
 });
 
 test.each([

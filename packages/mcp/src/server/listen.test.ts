@@ -3,7 +3,7 @@ import { executeToolCall } from '@holdfast/executor';
 import { createSession, type Session } from '@holdfast/session';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect, onTestFinished, test } from 'vitest';
-import { listenMcp, mcpTools, serveMcp } from '../index.ts';
+import { keepOpen, listenMcp, mcpTools, serveMcp } from '../index.ts';
 
 const hello = defineTool({ name: 'hello', description: 'Greets.', execute: () => 'Hello.' }) as Tool;
 
@@ -119,4 +119,39 @@ test('a port that is taken is refused', async () => {
     (thrown: unknown) => thrown,
   );
   expect(error).toMatchObject({ code: 'mcp.port_unavailable' });
+});
+
+test('another address of this machine does not answer', async () => {
+  const { url } = await listen();
+  const other = new URL(url);
+  other.hostname = '127.0.0.2';
+  await expect(fetch(other, { method: 'POST' })).rejects.toThrow('fetch failed');
+});
+
+test('a call ends when its client goes', async () => {
+  const begun = Promise.withResolvers<void>();
+  const stopped = Promise.withResolvers<void>();
+  const wait = defineTool({
+    name: 'wait',
+    description: 'Waits.',
+    execute: async (_input, { signal }) => {
+      signal.addEventListener('abort', () => stopped.resolve());
+      begun.resolve();
+      await stopped.promise;
+      return null;
+    },
+  }) as Tool;
+  const serving = serveMcp({ tools: [wait] }, { sessions: keepOpen(createSession()) });
+  const listening = await listenMcp(serving, { tokens: new Map([['secret-a', 'anna']]) });
+  onTestFinished(() => listening.close());
+  const stop = new AbortController();
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+  const requestInit = { headers: { authorization: 'Bearer secret-a' } };
+  await client.connect(new StreamableHTTPClientTransport(new URL(listening.url), { requestInit }));
+  const calling = client.callTool({ name: 'wait', arguments: {} }, { signal: stop.signal });
+  await begun.promise;
+  stop.abort();
+  await expect(calling).rejects.toThrow();
+  await stopped.promise;
+  await client.close();
 });

@@ -106,6 +106,10 @@ export class CallServer {
     }
     const state = call.context.mcpReq.requestState();
     if (state !== undefined) return this.#goOn(String(state), call, held, relay);
+    if (call.tool === undefined && this.#listCallable().some(({ name }) => name === call.asked)) {
+      // Our name for a tool of another server, which is served by its own name alone.
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool \`${call.asked}\`.`);
+    }
     const waiting = this.#findEqual(call, held.session);
     const answered = waiting?.approvals.at(-1);
     if (waiting !== undefined && answered?.answer !== undefined) {
