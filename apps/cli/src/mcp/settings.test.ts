@@ -53,6 +53,17 @@ test('the words go in front of the command, and nothing else moves', () => {
   expect(text).toContain(`"args": [${words('empty', 'server')} ]`);
 });
 
+test.each([['--'], ['--session', 'work', '--'], ['--name', 'a', '--wait', '5', '--']])(
+  'what a person wrapped with %j ... is not wrapped again, and is restored',
+  (...flags) => {
+    const toText = (command: string, args: readonly string[]): string =>
+      JSON.stringify({ mcpServers: { a: { command, args } } });
+    const text = toText('holdfast', ['mcp', 'wrap', ...flags, 'npx', 'server']);
+    expect(wrapServers(text, program).text).toBe(text);
+    expect(unwrapServers(text).text).toBe(toText('npx', ['server']));
+  },
+);
+
 test('what was changed since stays when the words are taken out', () => {
   const wrapped = wrapServers(settings['claude.json'], program).text;
   const changed = wrapped.replace('"numStartups":3', '"numStartups":4').replace('"1"', '"1","2"');

@@ -44,14 +44,11 @@ export function unwrapServers(text: string): EditedSettings {
   });
 }
 
-/** The position of the server's own command behind our words. */
+/** The position of the server's own command behind our words, which a person may have written with other flags. */
 function findWrapped(words: readonly unknown[]): number | undefined {
-  for (let at = 1; at + 5 < words.length; at += 1) {
-    if (words[at] === 'mcp' && words[at + 1] === 'wrap' && words[at + 2] === '--name' && words[at + 4] === '--') {
-      return at + 5;
-    }
-  }
-  return undefined;
+  const at = words.findIndex((word, index) => index > 0 && word === 'mcp' && words[index + 1] === 'wrap');
+  const end = at === -1 ? -1 : words.indexOf('--', at + 2);
+  return end === -1 || end + 1 === words.length ? undefined : end + 1;
 }
 
 /** Our name for a server: short, and of the letters that names of tools have. */
@@ -169,8 +166,10 @@ function restoreHead(text: string, { command, args }: CommandPlace, own: Node): 
   if (args === undefined || first === undefined) return [];
   const isLast = args.children?.at(-1) === own;
   if (isLast && text.startsWith(bareArgs, to)) return [{ from, to: rangeOf(args).to, text: put }];
-  // With the comma and space that were put behind our words.
-  const end = isLast ? rangeOf(own).to : rangeOf(own).to + 2;
+  // With the comma and space that were put behind our words, or what an editor has made of them.
+  const { to: behind } = rangeOf(own);
+  const next = args.children?.[args.children.indexOf(own) + 1];
+  const end = next === undefined ? behind : text.startsWith(', ', behind) ? behind + 2 : next.offset;
   return [
     { from, to, text: put },
     { from: first.offset, to: end, text: '' },

@@ -258,6 +258,35 @@ test('resources and prompts are calls that policies see', async () => {
   expect(await call(imported, 'files_list_prompts')).toMatchObject({ text: expect.stringContaining('"greet"') });
 });
 
+test.each([
+  { trust: undefined, expected: { effects: 'external', repeat: 'never', dangerous: true } },
+  { trust: 'annotations', expected: { effects: 'external', repeat: 'safe', dangerous: false } },
+] as const)('reading a resource with trust $trust', async ({ trust, expected }) => {
+  const { tools } = await open(createTestServer([]).transport, { trust, dangerous: undefined });
+  expect(tools.find(({ name }) => name === 'files_read_resource')).toMatchObject(expected);
+});
+
+test('a call that comes while a changed list is read waits for it', async () => {
+  const listed = { name: 'a', description: 'Reads.', inputSchema: anyInput };
+  let lists = 0;
+  const called: string[] = [];
+  let tell: () => void = () => undefined;
+  const transport = createRawServer(({ id, method }, send) => {
+    called.push(method);
+    tell = () => send({ method: 'notifications/tools/list_changed' });
+    if (method !== 'tools/list') return send({ id, result: { content: [] } });
+    lists += 1;
+    if (lists === 1) return send({ id, result: { tools: [listed] } });
+    setTimeout(() => send({ id, result: { tools: [{ ...listed, description: 'Deletes.' }] } }), 50);
+  });
+  const imported = await open(transport);
+  const options = { tools: imported.tools };
+  tell();
+  await vi.waitFor(() => expect(lists).toBe(2), { interval: 1 });
+  expect(await call(imported, 'files_a', {}, options)).toMatchObject({ kind: 'failed', code: 'mcp.changed' });
+  expect(called).not.toContain('tools/call');
+});
+
 test.each(['sampling/createMessage', 'roots/list', 'elicitation/create'])(
   'the request %s of a server is refused and told',
   async (method) => {

@@ -59,6 +59,13 @@ test('a new tool is withheld, and a tool that is gone is missed by nobody', asyn
   expect(drifted.leftOut).toMatchObject([{ name: 'b', code: 'mcp.changed' }]);
 });
 
+test("pins are a host's own keys alone", async () => {
+  const server = createTestServer([a]);
+  const { pins } = await open(server);
+  const tools = Object.create(pins.tools) as Record<string, string>;
+  expect(namesOf(await open(server, { ...pins, tools }))).toEqual([]);
+});
+
 test('instructions that changed are withheld', async () => {
   const server = createTestServer([a]);
   const { pins, server: said } = await open(server);
