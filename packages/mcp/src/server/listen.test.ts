@@ -151,7 +151,7 @@ test('a call ends when its client goes', async () => {
   const calling = client.callTool({ name: 'wait', arguments: {} }, { signal: stop.signal });
   await begun.promise;
   stop.abort();
-  await expect(calling).rejects.toThrow();
+  await expect(calling).rejects.toThrow('abort');
   await stopped.promise;
   await client.close();
 });

@@ -109,7 +109,7 @@ test('a call whose client has gone does not wait for a person any longer', async
   const calling = client.callTool(refund, { signal: stop.signal });
   await vi.waitFor(() => expect(pendingApprovals(session)).toHaveLength(1));
   stop.abort();
-  await expect(calling).rejects.toThrow();
+  await expect(calling).rejects.toThrow('abort');
   await released.promise;
 });
 
