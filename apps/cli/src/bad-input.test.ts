@@ -94,33 +94,17 @@ test('a broken tool file disables only its own tool', async () => {
 });
 
 test.each([
-  {
-    what: 'a workspace that is a file',
-    argv: ['run', 'x', '--workspace', 'a.txt'],
-    code: 'usage.invalid: workspace_missing',
-  },
-  {
-    what: 'a tools folder that is a file',
-    argv: ['run', 'x', '--tools', 'a.txt'],
-    code: 'usage.invalid: folder_missing',
-  },
-  {
-    what: 'a tools folder that is the workspace',
-    argv: ['run', 'x', '--tools', '.'],
-    code: 'usage.invalid: tools_around',
-  },
-  {
-    what: 'a workspace that leads to itself',
-    argv: ['run', 'x', '--workspace', 'loop'],
-    code: 'usage.invalid: workspace_miss',
-  },
-  { what: 'an unknown flag', argv: ['run', 'x', '--no-such'], code: "unknown option '--no-such'" },
-])('$what is a usage error', async ({ argv, code }) => {
+  ['a workspace that is a file', ['--workspace', 'a.txt'], 'usage.invalid: workspace_missing'],
+  ['a workspace that leads to itself', ['--workspace', 'loop'], 'usage.invalid: workspace_missing'],
+  ['a tools folder that is a file', ['--tools', 'a.txt'], 'usage.invalid: folder_missing'],
+  ['a tools folder that is the workspace', ['--tools', '.'], 'usage.invalid: tools_around_workspace'],
+  ['an unknown flag', ['--no-such'], "unknown option '--no-such'"],
+])('%s is a usage error', async (_what, flags, says) => {
   await using folder = await createFolder({ 'a.txt': '' });
   await folder.link('loop', 'loop');
-  const { exitCode, stdout, stderr } = await run(argv, folder.path);
+  const { exitCode, stdout, stderr } = await run(['run', 'x', ...flags], folder.path);
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-  expect(stderr).toContain(code);
+  expect(stderr).toContain(says);
   expect((await readdir(folder.path)).sort()).toEqual(['a.txt', 'loop']);
 });
 

@@ -37,7 +37,7 @@ const defaultWriters: Readonly<Record<string, string>> = { write_file: 'path', e
  *
  * The check denies calls of the named writers before they run. A success of any tool that overwrote an unread file fails before its commit:
  * `onResult` throws `policy.read_before_write`. Reading and writing a file within one call is allowed. Dangerous tools that are not named
- * writers are not checked, because an approval has already covered their files. Nor is a file of a named writer that was let through
+ * writers are not checked: the decision to let a call through also covers its files. Nor is a file of a named writer that was let through
  * despite a denial, such as after approval through `some`.
  *
  * State: keyed by the path as the resource `filesystem` resolves it, the version last seen.

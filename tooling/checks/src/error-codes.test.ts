@@ -58,3 +58,25 @@ test('a reason is on the page below its code, and in a test', () => {
     `${source}: the reason \`d.e\` of \`a.b\` has no test`,
   ]);
 });
+
+test('a reason belongs to one code, and may stand beside it', () => {
+  const files = {
+    [source]: "refuse('a.b');\nconst one = { code: 'a.c', reason: 'd' };\nexport {};\n",
+    'packages/core/src/a.test.ts': "const one = { code: 'a.c', reason: 'd' };\n",
+  };
+  expect(
+    findErrorCodeProblems(fixture({ ...files, [page]: '| `a.c` | Why. |\n| – `d` | Why. |\n| `a.b` | Why. |\n' })),
+  ).toEqual([]);
+  expect(
+    findErrorCodeProblems(fixture({ ...files, [page]: '| `a.c` | Why. |\n| `a.b` | Why. |\n| – `d` | Why. |\n' })),
+  ).toEqual([
+    `${source}: the reason \`d\` of \`a.c\` is not on ${page}`,
+    `${page}: nothing gives \`a.b\` the reason \`d\``,
+  ]);
+  const other = { 'packages/core/src/a.test.ts': "const one = { code: 'a.b', reason: 'd' };\n" };
+  expect(
+    findErrorCodeProblems(
+      fixture({ ...files, ...other, [page]: '| `a.c` | Why. |\n| – `d` | Why. |\n| `a.b` | Why. |\n' }),
+    ),
+  ).toEqual([`${source}: the reason \`d\` of \`a.c\` has no test`]);
+});

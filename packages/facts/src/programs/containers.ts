@@ -161,11 +161,10 @@ function runTar(call: Call, runner: Runner): undefined {
   const creates = has('c create r append u update A');
   const extracts = has('x extract get');
   const archive = given.options.find(({ name }) => name === 'f' || name === 'file')?.value;
-  // Operands belong to the folders before them; here each counts for every folder.
-  const folders = [
-    known('.'),
-    ...given.options.flatMap(({ role, value }) => (role === 'folder' && value !== undefined ? [value] : [])),
-  ];
+  // Operands belong to the folders before them; here each counts for every folder. A folder begins at the one before.
+  const folders = [known('.')];
+  for (const { role, value } of given.options)
+    if (role === 'folder' && value !== undefined) folders.push(below(folders.at(-1), value));
   const except = given.options.flatMap(({ role, value }) =>
     role === 'except' && value?.known === true ? [value.text] : [],
   );
@@ -182,18 +181,19 @@ function runTar(call: Call, runner: Runner): undefined {
     const follows = has('h dereference') ? { follows: 'all' as const } : {};
     const recursion = { skips: [], ...follows, ...(except.length === 0 ? {} : { except }) };
     if (creates) {
-      for (const field of given.operands) {
-        const path =
-          folder.text === '.' || field.text.startsWith('/')
-            ? field
-            : { ...field, text: `${folder.text}/${field.text}`, known: field.known && folder.known };
-        applyRole('read', path, { call, runner, recursion, name: '' });
-      }
+      for (const field of given.operands)
+        applyRole('read', below(folder, field), { call, runner, recursion, name: '' });
     } else if (extracts && !has('O to-stdout') && (folder.text !== '.' || folders.length === 1)) {
       applyRole('write', folder, { call, runner, recursion: { skips: [] }, name: '' });
       if (has('P absolute-names')) runner.unclear('words', 'cannot tell which files `tar -P` writes');
     }
   }
+}
+
+function below(folder: Field | undefined, field: Field): Field {
+  if (folder === undefined || folder.text === '.' || field.text.startsWith('/')) return field;
+  if (folder.known) return { ...field, text: `${folder.text}/${field.text}` };
+  return { ...folder, ends: field.known ? `/${field.text}` : (field.ends ?? '') };
 }
 
 function expandLetters(letters: string, words: readonly Field[]): readonly Field[] {

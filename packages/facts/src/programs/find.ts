@@ -38,7 +38,8 @@ export function runFind(call: Call, runner: Runner): Result | undefined {
     const inner = tests.slice(index + 1, index + 1 + length).flatMap((word) => fillHole(word, '{}', names));
     const within = state.forProcess();
     if (text.endsWith('dir')) within.folders = undefined;
-    runner.runWords(inner, within, { ...call.around, external: true, depth: call.around.depth + 1 });
+    const around = { ...call.around, external: true, depth: call.around.depth + 1 };
+    runner.facts.readRounds(() => runner.runWords(inner, within.clone(), around));
     index += length;
   }
   // Others print something else beside the names.

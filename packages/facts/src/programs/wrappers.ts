@@ -68,7 +68,8 @@ function runWrapped(
   // Another process cannot change the shell.
   let state = /^(?:command|exec)$/.test(call.program) ? call.state : call.state.forProcess();
   for (const { role, value, name } of given.options) {
-    if (role === 'folder' && value !== undefined) state = inFolder({ ...call, state }, value);
+    // Of several folders the last one counts, and from where the shell is.
+    if (role === 'folder' && value !== undefined) state = inFolder({ ...call, state: call.state.forProcess() }, value);
     else if (value !== undefined) applyRole(role, value, { call, runner, recursion: undefined, name });
   }
   let start = given.rest;
@@ -131,7 +132,8 @@ function runXargs(call: Call, runner: Runner): Result | undefined {
     input: { given: true, fetched: input.fetched },
   };
   // It runs nothing on empty input, and may continue after a failure.
-  return { ...runner.runWords(replaced, call.state.forProcess(), around), decides: [] };
+  const result = runner.facts.readRounds(() => runner.runWords(replaced, call.state.forProcess(), around));
+  return { ...result, decides: [] };
 }
 
 /** A word with a placeholder for file names. */
@@ -154,10 +156,9 @@ function runWatch(call: Call, runner: Runner): Result | undefined {
   const given = readArguments(call.words, readRoles('n:text interval:text q:text'), { stops: true });
   const inner = call.words.slice(given.rest);
   if (inner.every((field) => field.known)) {
-    return runner.runText(inner.map(({ text }) => text).join(' '), call.state.forProcess(), {
-      ...call.around,
-      depth: call.around.depth + 1,
-    });
+    const text = inner.map((field) => field.text).join(' ');
+    const around = { ...call.around, depth: call.around.depth + 1 };
+    return runner.facts.readRounds(() => runner.runText(text, call.state.forProcess(), around));
   }
   runner.unclear('code', `cannot tell what \`${show(call.program)}\` runs`);
   return undefined;
@@ -184,10 +185,13 @@ function runParallel(call: Call, runner: Runner): undefined {
     return;
   }
   const text = command.map((field) => field.text).join(' ');
-  for (const item of items) {
-    const line = text.includes('{') ? text.replaceAll('{}', item.text) : `${text} ${item.text}`;
-    runner.runText(line, call.state.forProcess(), { ...call.around, depth: call.around.depth + 1 });
-  }
+  const around = { ...call.around, depth: call.around.depth + 1 };
+  runner.facts.readRounds(() => {
+    for (const item of items) {
+      const line = text.includes('{') ? text.replaceAll('{}', item.text) : `${text} ${item.text}`;
+      runner.runText(line, call.state.forProcess(), around);
+    }
+  });
 }
 
 /** `holdfast guard run -- COMMAND` runs the command and reports how it went. */

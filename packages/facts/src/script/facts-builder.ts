@@ -49,7 +49,7 @@ export class FactsBuilder {
 
   /** Grows with what commands put on the disk, which others of a loop or a pipeline may find there. */
   get changes(): number {
-    return this.#files.writes.size + this.#filled.length;
+    return this.#files.writes.size;
   }
 
   /** Reads commands once more that may run after others that stand behind them; each is listed once. */
@@ -58,6 +58,14 @@ export class FactsBuilder {
     this.#repeats = true;
     read();
     this.#repeats = before;
+  }
+
+  /** Reads commands that may run many times: what they put on the disk, they may find there. */
+  readRounds<Value>(read: () => Value): Value {
+    const { changes } = this;
+    const first = read();
+    if (this.changes > changes) this.repeat(read);
+    return first;
   }
 
   /** Adds a use of a file, by absolute path. */
@@ -77,8 +85,7 @@ export class FactsBuilder {
       this.#filled.push({ path: place.path, at: this.#started, by: this.#current });
     } else if (
       this.#filled.some(
-        ({ path: folder, at, by }) =>
-          at < this.#started && !(this.#repeats && by === this.#current) && isWithin(place.path, folder),
+        ({ path: folder, at, by }) => at < this.#started && by !== this.#current && isWithin(place.path, folder),
       )
     )
       this.unclear({ kind: 'words', use, reason: `what \`${show(path)}\` is was changed before by the call itself` });

@@ -101,6 +101,9 @@ class Walk {
       case 'Pipeline':
         return this.#pipeline(node, state, around);
       case 'Command':
+        // The parser accepts one that is never closed.
+        if (node.name !== undefined && /^[ \t]*\(/.test(this.#text.slice(node.name.end)))
+          this.#host.unclear('syntax', 'a parenthesis follows the name of a command');
         return this.#host.readCommand(node, state, around);
       case 'BraceGroup':
         return this.#list(node.body.commands, state, around);

@@ -102,6 +102,22 @@ test.each<{ line: string } & Partial<typeof none>>([
   { line: 'export f=a; sh -c \'cat "$f"\'', runs: 'export sh cat', unclear: 'words' },
   { line: 'f=a; cat "$f"', runs: 'cat', reads: '/w/a' },
   { line: 'f=a; f=b; cat "$f"', runs: 'cat', unclear: 'words' },
+  { line: 'env -C sub -C . cat a', runs: 'env cat', reads: '/w/a' },
+  { line: 'git -C sub -C deep add a', runs: 'git', reads: '/w/sub/deep/a/**' },
+  { line: 'git -C "$x" add a', runs: 'git', unclear: 'words' },
+  {
+    line: 'tar cf a.tar -C sub -C deep b',
+    runs: 'tar',
+    reads: '/w/b/** /w/sub/b/** /w/sub/deep/b/**',
+    writes: '/w/a.tar',
+  },
+  { line: 'true | cd sub; cat a', runs: 'true cd cat', reads: '/w/a /w/sub/a' },
+  { line: 'time cd sub; cat a', runs: 'cd cat', reads: '/w/sub/a /w/a' },
+  { line: 'while true; do tar xf b/a.tar -C b; done', runs: 'true tar', reads: '/w/b/a.tar', writes: '/w/b/**' },
+  { line: 'while true; do cat a; cd sub; done', runs: 'true cat cd true cat cd', reads: '/w/a', unclear: 'words' },
+  { line: 'for i in 1 2; do cat a; cd sub; done', runs: 'cat cd cat cd', reads: '/w/a /w/sub/a' },
+  { line: 'f=a; for f in b; do :; done; cat "$f"', runs: ': cat', unclear: 'words' },
+  { line: 'cat (', runs: 'cat', unclear: 'syntax' },
   { line: '$x', unclear: 'program' },
   { line: 'eval "$x"', runs: 'eval', unclear: 'code' },
   { line: 'LD_PRELOAD=./x.so ls', runs: 'ls', unclear: 'environment' },
@@ -114,6 +130,26 @@ test.each<{ line: string } & Partial<typeof none>>([
   const facts = brief(describeCommand(line, folder));
   if (line.startsWith(':(')) expect(facts.unclear).toContain('limit');
   else expect(facts).toEqual({ ...none, ...expected });
+});
+
+test.each([
+  'while true; do cat n/a; cp -r sub n; done',
+  'for f in a b; do cat n/a; cp -r sub n; done',
+  'cat n/a & cp -r sub n',
+  'cat n/a | cp -r sub n',
+  "find src -exec sh -c 'cat n/a; cp -r sub n' \\;",
+  "ls | xargs sh -c 'cat n/a; cp -r sub n'",
+  "watch 'cat n/a; cp -r sub n'",
+  "parallel 'cat n/a; cp -r sub n #' ::: a b",
+])('may read what it has put there: %s', (line) => {
+  expect(describeCommand('cat n/a; cp -r sub n', folder).unclear).toEqual([]);
+  const { unclear } = describeCommand(line, folder);
+  expect(unclear.filter(({ reason }) => reason.includes('changed before by the call itself'))).toHaveLength(1);
+});
+
+test('of a file below an unknown folder, the end is known', () => {
+  const { unclear } = describeCommand('tar cf a.tar -C "$x" b', folder);
+  expect(unclear).toContainEqual(expect.objectContaining({ kind: 'words', begins: '', ends: '/b' }));
 });
 
 test('a recursive read lists what its program skips', () => {

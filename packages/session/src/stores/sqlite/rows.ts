@@ -143,8 +143,8 @@ export function findPlace(database: DatabaseSync, key: number, seq: number): Cha
 }
 
 /**
- * Searches backwards, so over little more than is read next anyway, and without parsing. A snapshot's type is its first own field and
- * lies within the searched part; a snapshot in another format is skipped, and reading starts further back.
+ * Searches backwards, only over rows that are read next anyway, and parses only those that may be a snapshot. A snapshot's type is its
+ * first own field and lies within the searched part; a snapshot in another format is skipped, and reading starts further back.
  */
 function findLastSnapshot(database: DatabaseSync, key: number): number | undefined {
   const rows = database
