@@ -3,6 +3,7 @@ import type { McpSessions } from '@holdfast/mcp';
 import { openSession, type Session } from '@holdfast/session';
 import { jsonlStore } from '@holdfast/session/jsonl';
 import { inTurn } from '../guard/session.ts';
+import { reportFailure } from '../terminal/failure.ts';
 import type { Host } from '../terminal/host.ts';
 import { openRedaction } from '../user/redaction.ts';
 import { rememberWorkspace } from '../workspace/known.ts';
@@ -50,7 +51,16 @@ export class SessionTurns implements McpSessions {
     this.#users -= 1;
     if (this.#users > 0) return;
     if (waiting) await this.close();
-    else this.#stopTimer = this.#host.clock.after(idleMs, () => void this.close());
+    else this.#stopTimer = this.#host.clock.after(idleMs, () => void this.#closeIdle());
+  }
+
+  /** An error is reported only: the next call opens the log again. */
+  async #closeIdle(): Promise<void> {
+    try {
+      await this.close();
+    } catch (thrown) {
+      reportFailure(thrown, this.#host);
+    }
   }
 
   async close(): Promise<void> {
