@@ -1,4 +1,4 @@
-// What pnpm does differently here: the packages that it packs lose the condition that picks sources, which only this checkout
+// Changes of pnpm's behavior here: packages that it packs lose the condition that picks sources, which only this checkout
 // has. A program that runs with it from here then still finds what its users have installed.
 export const hooks = {
   beforePacking({ exports, ...manifest }) {

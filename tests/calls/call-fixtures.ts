@@ -23,7 +23,7 @@ import { scriptedModel } from '@holdfast/testing';
 import * as v from 'valibot';
 import { expect } from 'vitest';
 
-/** Time that stands still until somebody waits for it: see `hang`. */
+/** A clock that stands still until something waits for it: see `hang`. */
 export interface TestClock extends Clock {
   /** Timers that have neither fired nor been cancelled. */
   readonly pending: number;
@@ -165,7 +165,7 @@ export function makeWriter(
   return Object.freeze({ ...tool, entered });
 }
 
-/** How a call ended for whoever made it. */
+/** How a call ended for its caller. */
 export interface Ended {
   readonly outcome: Outcome;
   /** Every `tool-call-end` of the call that a subscriber saw. */

@@ -70,7 +70,7 @@ test.each([
   expect(await executeToolCall(call, { ...options, session })).toMatchObject({ kind: 'suspended' });
   await answerApproval(session, 'c', { type: 'approve' });
   await here.link('notes', target);
-  // Another process goes on with it.
+  // Another process resumes it.
   const outcome = await resumeToolCall('c', { ...options, session: replay(store.records, { store }) });
   expect(outcome.kind).toBe(kind);
   expect(ran).toEqual(kind === 'ok' ? ['cat notes'] : []);

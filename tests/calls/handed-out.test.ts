@@ -152,7 +152,7 @@ async function makeWorld(who: Place | undefined) {
   const budget = createBudget({ maxCalls: 9 });
   const filesystem = memoryFilesystem({ 'a.txt': 'old' });
   const redactor = createRedactor({ key: 'a key of sixteen', secrets: ['hunter2-hunter2'] });
-  // What the test itself brings.
+  // Brought by the test itself.
   for (const own of [filesystem, inputSchema]) foreign.add(own);
 
   return {
@@ -210,7 +210,7 @@ async function makeWorld(who: Place | undefined) {
         ...fileTools(),
       );
       armed = false;
-      // What was tampered with in the log's hands would be found when it is read again.
+      // A change in what the log holds would be found when it is read again.
       const replayed = replay(records.records, { slices: [jobs, visibilitySlice] })
         .read(jobs)
         .toArray();

@@ -172,7 +172,7 @@ const cases: readonly Case[] = [
   { id: 'C13', what: 'a list', raw: [{}], code: 'arguments.not_object' },
   { id: 'C13', what: 'a list as text', raw: '[{}]', code: 'arguments.not_object' },
   { id: 'C13', what: 'a number', raw: 7, code: 'arguments.not_object' },
-  { id: 'C13', what: 'a text that is no JSON', raw: "{'q':1}", code: 'arguments.malformed' },
+  { id: 'C13', what: 'a text that is not JSON', raw: "{'q':1}", code: 'arguments.malformed' },
   { id: 'C13', what: 'a fenced block', raw: '```json\n{"q":1}\n```', code: 'arguments.malformed' },
   { id: 'C13', what: 'two objects', raw: '{}{}', code: 'arguments.malformed' },
   {
@@ -282,7 +282,7 @@ test.each([
 });
 
 test.each(['__proto__', 'constructor', 'prototype', 'hasownproperty', 'then', 'tostring', 'valueof'])(
-  'B1: `%s` is no name of a tool, and no tool that is there anyway',
+  'B1: `%s` does not name a tool, not even one that exists',
   async (name) => {
     expect(() => defineTool({ name, description: 'Reserved.', execute: () => 1 })).toThrow(
       expect.objectContaining({ code: expect.stringMatching(/^tool\.name\.(reserved|invalid)$/) as string }),
@@ -311,7 +311,7 @@ test.each([
 });
 
 test.each([undefined, null, 42, Symbol('write'), {}, ['write'], { toString: () => 'write' }])(
-  'a name that is no text names no tool: %s',
+  'a name that is not text does not name a tool: %s',
   async (name) => {
     const world = makeWorld();
     const tool = makeWriter(() => 1);

@@ -65,13 +65,13 @@ export class HostileCalls {
     ) {
       expect.fail(`${kind} ${code}: ${this.#ends.length} ends, the handler ran ${this.#inputs.length} times`);
     }
-    // What a model is told has an end and nothing that a terminal would obey.
+    // A model's text is bounded and has nothing that a terminal would obey.
     if (text.length > 1_024 || /(?![\n\t])[\p{Cc}\p{Cf}]/u.test(text))
       expect.fail(`unfit for a model: ${JSON.stringify(text)}`);
     const [end] = this.#ends;
     const [input] = this.#inputs;
     if (kind === 'ok') {
-      if (!isFrozenJson(input)) expect.fail('the handler was given what is no frozen JSON');
+      if (!isFrozenJson(input)) expect.fail('the handler was given something other than frozen JSON');
       if (!isDeepStrictEqual(end?.['input'], input))
         expect.fail('the event tells of another input than the handler had');
     }
@@ -122,7 +122,7 @@ function hasWholeNames(value: unknown): boolean {
 
 export interface HostileOptions {
   readonly numRuns: number;
-  /** What a failure tells, to have the same again. Default: those of all tests. */
+  /** The facts of a failure, to repeat it. Default: those of all tests. */
   readonly seed?: number;
   readonly path?: string;
 }

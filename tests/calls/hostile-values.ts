@@ -13,7 +13,7 @@ class Items extends Array<unknown> {}
 
 const getter = (get: () => unknown): object => Object.defineProperty({}, 'a', { get, enumerable: true });
 
-/** Things that are no JSON, or that pretend to be. Made anew each time: some change when they are looked at. */
+/** Things that are not JSON, or that pretend to be. Made anew each time: some change when they are looked at. */
 const hostileMakers: readonly (() => unknown)[] = [
   hostileProxy,
   revokedProxy,

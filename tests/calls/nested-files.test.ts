@@ -67,7 +67,7 @@ test.each<{
   for (const step of before) await run(...step);
   expect(await run('outer')).toBe('ok');
   expect(await text('a.txt')).toBe(left);
-  // What the nested calls left is known: it may be written without another look.
+  // The files that the nested calls left are known: they may be written without another read.
   expect(await run('write_file', { path: 'a.txt', content: 'after' })).toBe('ok');
 });
 

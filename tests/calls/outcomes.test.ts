@@ -104,11 +104,11 @@ test.each(causes)('$kind, $by: $what', async (cause) => {
     durationMs: expect.any(Number),
   };
   expect(end).toMatchObject({ ...defaults, ...cause.end });
-  // JSON has no functions: what is no JSON cannot be told.
+  // JSON has no functions: such a value cannot be shown.
   expect(end.rawArguments).toEqual(code === 'arguments.not_json' ? null : made.arguments);
   expect(end.durationMs).toBeGreaterThanOrEqual(0);
   expect(tool.entered.count).toBe(reached === 'execute' ? 1 : 0);
-  // What is published is kept, whatever becomes of the call.
+  // Published events are kept, however the call ends.
   expect(session.read(diary).toArray()).toEqual(reached === 'execute' ? ['entered'] : []);
 
   if (kind === 'ok') {
@@ -141,7 +141,7 @@ function makeTool(extra: Cause['tool'], does: (context: ToolContext) => unknown)
   return makeWriter(does, extra);
 }
 
-test('a subscriber that throws is told about in the log, once for each event that it saw', async () => {
+test('a subscriber that throws is recorded in the log, once for each event that it saw', async () => {
   const world = makeWorld();
   const { outcome } = await directly(
     { id: 'c', name: 'write', arguments: '' },
@@ -152,7 +152,7 @@ test('a subscriber that throws is told about in the log, once for each event tha
   expect(errors).toMatchObject(['tool-call-start', 'tool-call-end'].map((event) => ({ event, message: 'broke' })));
 });
 
-test('a subscriber cannot change what it is told about, nor what the model, the log or the caller get', async () => {
+test('a subscriber cannot change the event it gets, nor what the model, the log or the caller get', async () => {
   const forge = (event: RunEvent): void => {
     const changes: (() => unknown)[] = [];
     if (event.type === 'tool-call-start')
@@ -230,7 +230,7 @@ test.each([
     });
     const ended = await directly({ id: 'c', name: 'odd', arguments: '' }, { tools: [tool], session, clock });
     expectOneEnd(ended, world);
-    // Whether it counts as the promise that it is or as what its `then` says is the runtime's to choose.
+    // The runtime may take it for the promise that it is, or for what its `then` says.
     expect(kinds).toContain(ended.outcome.kind);
   },
 );

@@ -113,7 +113,7 @@ test('a section is opened, its policy denies, a plan is made, kept and insisted 
   expect(offered[1]).not.toContain('open_sections');
   expect(model.requests.map(({ output }) => output?.['required'])).toEqual(script.map(() => ['version', 'shipped']));
 
-  // What was said stays; only the system's text is another.
+  // The conversation stays; only the system's text changes.
   const [first, last] = [model.requests[0]?.messages ?? [], model.requests.at(-1)?.messages ?? []];
   expect(first[0]?.text).toContain('How $to ship.');
   expect(last[0]?.text).toContain('Ship only what was checked.');
@@ -132,7 +132,7 @@ test('a section is opened, its policy denies, a plan is made, kept and insisted 
   expect(session.read(planSlice)).toMatchObject({ status: 'completed', objective: 'Release 1.2.0' });
 });
 
-test('the same, cut off at any record and gone on with elsewhere', async () => {
+test('the same, cut off at any record and resumed elsewhere', async () => {
   const store = memoryStore();
   const slices = prompt.slices;
   const filesystem = memoryFilesystem();

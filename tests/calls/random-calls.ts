@@ -15,7 +15,7 @@ import {
 } from '../plans/random-plans.ts';
 import { diary, notes, testClock } from './call-fixtures.ts';
 
-/** What was seen, so that nothing holds for want of cases. */
+/** The cases that were seen, so that nothing passes for want of them. */
 export interface Seen {
   /** Calls by the kind of their outcome, nested ones apart. */
   readonly kinds: Map<string, number>;
@@ -80,8 +80,8 @@ async function checkSequence(sequence: readonly Step[], place: Place, seen: Seen
         ...(answer === undefined ? { unattended: true } : { approve: () => answerWith(answer, controller) }),
       },
     );
-    if (outcome.kind === 'suspended') throw new Error('somebody was there to ask');
-    // What was abandoned comes to its end, too.
+    if (outcome.kind === 'suspended') throw new Error('a person was there to ask');
+    // Abandoned work ends, too.
     for (let quiet = 0; quiet < 6; quiet += 1) {
       await macrotasks(1);
       if (clock.pending > 0) {
@@ -89,7 +89,7 @@ async function checkSequence(sequence: readonly Step[], place: Place, seen: Seen
         quiet = 0;
       }
     }
-    // What a question is about is digested beside this thread, in a time that is nobody's to count.
+    // The subject of a question is digested beside this thread, in a time that cannot be counted.
     for (let round = 0; round < 10_000 && countOf(events, 'start') > countOf(events, 'end'); round += 1)
       await macrotasks(1);
     seen.kinds.set(outcome.kind, (seen.kinds.get(outcome.kind) ?? 0) + 1);
@@ -134,7 +134,7 @@ function answerWith(
     case 'throw':
       throw new Error('no line');
     case 'never':
-      // Nobody waits for a person for ever.
+      // A call does not wait for a person forever.
       setImmediate(() => controller.abort());
       return new Promise(() => undefined);
   }

@@ -49,13 +49,13 @@ const { object } = fc.letrec<{ object: ObjectShape; shape: Shape }>((tie) => ({
         maxLength: 4,
         selector: ({ key }) => key,
       })
-      // What valibot makes of an optional field that every object inherits is its own: see the table of cases.
+      // valibot has its own way with an optional field that every object inherits: see the table of cases.
       .map((fields) => fields.map((field) => (inherited.includes(field.key) ? { ...field, optional: false } : field))),
   }),
 }));
 export const arbitraryShape: fc.Arbitrary<ObjectShape> = object;
 
-/** Whether `value` has the shape; looks at own properties only. */
+/** True if `value` has the shape; looks at own properties only. */
 export function hasShape(shape: Shape, value: unknown): boolean {
   switch (shape.type) {
     case 'string':
@@ -162,7 +162,7 @@ export function arbitraryValue(shape: Shape): fc.Arbitrary<Json> {
   }
 }
 
-/** What may stand in the place of something else. It may fit by chance: `hasShape` tells. */
+/** A value that may replace another one. It may fit by chance: `hasShape` tells. */
 const misfit: fc.Arbitrary<Json> = fc.oneof(
   fc.constantFrom<Json>(null, true, 0, -1, 1.5, 1e21, '', 'x', '1', 'null', [], {}, [[]], { a: 1 }, ['x', 1], [null]),
   fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>,

@@ -88,7 +88,7 @@ test.each<{ what: string; calls: readonly Call[]; kinds: readonly string[] }>([
   expect((await play(calls)).kinds).toEqual(kinds);
 });
 
-test('a file that somebody changed since it was read has to be read again', async () => {
+test('a file that was changed since it was read must be read again', async () => {
   const { filesystem, options } = await play([read('config.yaml')]);
   const other = { ...options, session: createSession() };
   expect(await executeToolCall(read('config.yaml'), other)).toMatchObject({ kind: 'ok' });

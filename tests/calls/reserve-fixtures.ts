@@ -36,7 +36,7 @@ export function purseOf(session: Session): Readonly<Record<string, unknown>> {
   return Object.fromEntries(state as [string, unknown][]);
 }
 
-/** What a tool is going to do next. `hang`: its process is going to end under it. */
+/** The next action of a tool. `hang`: its process will end under it. */
 export type Manner = 'ok' | 'fail' | 'doubt' | 'hang';
 
 /** `pay` does what its arguments say; `buy` pays by it first. `keyed`: they may be run again. */
@@ -117,6 +117,6 @@ export async function untilStarted(session: Session, count: number): Promise<voi
     await new Promise((resolve) => setImmediate(resolve));
     if ([...session.records()].filter(({ type }) => type === 'tool-call-start').length >= count) break;
   }
-  // What is nested has an end to come to.
+  // A nested call has to end.
   for (let round = 0; round < 3; round += 1) await new Promise((resolve) => setImmediate(resolve));
 }

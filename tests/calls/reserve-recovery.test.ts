@@ -16,7 +16,7 @@ async function killed(home: Home, call: typeof hanging, tools = payTools()): Pro
   return await home.open();
 }
 
-/** What the log alone says is what the session has; also read from its last snapshot. */
+/** The session has exactly what the log says; also when read from its last snapshot. */
 async function expectState(home: Home, session: Session, state: object): Promise<void> {
   expect(purseOf(session)).toEqual(state);
   expect(purseOf(replay([...session.records()]))).toEqual(state);
@@ -58,7 +58,7 @@ describe.each(storeKinds)('in a log of the kind %s', (kind) => {
       state: { 's/c': 5 },
     },
   ];
-  test.each(said)('after a kill somebody says $what: $ends', async ({ check, by, tools, ends, state, ...rest }) => {
+  test.each(said)('after a kill a person says $what: $ends', async ({ check, by, tools, ends, state, ...rest }) => {
     using home = makeHome(kind);
     const session = await killed(home, hanging);
     const probe = by === 'probe' && check !== undefined ? { probe: () => check } : {};
@@ -133,7 +133,7 @@ describe.each(storeKinds)('in a log of the kind %s', (kind) => {
   });
 });
 
-test('a log that somebody has edited costs nothing but what it reserved', async () => {
+test('an edited log costs nothing but what it reserved', async () => {
   using home = makeHome('memory');
   const session = await killed(home, hanging);
   for (const reserved of [

@@ -45,7 +45,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant<Step>({ type: 'reset' }) },
 );
 
-/** What counts, told without a runtime. */
+/** The expected count, worked out without a runtime. */
 class Book {
   spent = 0;
   doubts: Record<string, number> = {};
@@ -175,7 +175,7 @@ test.each(storeKinds)(
           await world.apply(next, book);
           expect(purseOf(await world.open())).toEqual(book.state);
         }
-        // Whatever still hangs has lost its process.
+        // Calls that still hang have lost their process.
         await world.apply({ type: 'kill', said: [] }, book);
         const session = await world.open();
         expect(purseOf(session)).toEqual(book.state);

@@ -21,7 +21,7 @@ const deeds = [
 ] as const;
 const endings = ['ok', 'throw', 'error', 'undefined'] as const;
 
-/** What one attempt does, and what comes of it. */
+/** One attempt, and its result. */
 interface Attempt {
   readonly deeds: readonly { readonly do: (typeof deeds)[number]; readonly path: string; readonly text: string }[];
   readonly ending: (typeof endings)[number];
@@ -139,7 +139,7 @@ async function live(tool: Tool, place: Place): Promise<Life> {
       onEvent: (event) => void events.push(event),
     },
   );
-  if (outcome.kind === 'suspended') throw new Error('Nobody is asked.');
+  if (outcome.kind === 'suspended') throw new Error('No person is asked.');
   const rebuilt = replay(records, { slices: [notes, diary] });
   const own = session.read(notes).toArray();
   expect(rebuilt.read(notes).toArray()).toEqual(own);

@@ -1,4 +1,4 @@
-/** What tool arguments may look like as text, written down a second time and independently of the code under test. */
+/** The text of valid tool arguments, described a second time and independently of the code under test. */
 export interface StrictLimits {
   readonly maxLength: number;
   readonly maxDepth: number;
@@ -7,7 +7,7 @@ export interface StrictLimits {
 
 const argumentLimits: StrictLimits = { maxLength: 1_048_576, maxDepth: 64, maxKeys: 10_000 };
 
-/** The object that `text` is the JSON of; `undefined` when it is not one that a tool call may come with. */
+/** The object that `text` is the JSON of; `undefined` if a tool call may not have it as arguments. */
 export function parseStrictly(text: string, limits: StrictLimits = argumentLimits): object | undefined {
   if (text.trim() === '') return {};
   if (text.length > limits.maxLength) return undefined;

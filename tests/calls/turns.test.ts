@@ -169,7 +169,7 @@ interface Left {
   readonly spent: number;
 }
 
-/** What of an end must not depend on when the call ran. */
+/** The parts of an outcome that must not depend on when the call ran. */
 const withoutTimes = ({
   seq: _seq,
   atMs: _atMs,

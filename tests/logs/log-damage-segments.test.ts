@@ -70,7 +70,7 @@ test('the newest file, cut anywhere after its snapshot, gives the records before
   }
 });
 
-test('the newest file, cut within its snapshot, is not gone on with as a log that has nothing', () => {
+test('the newest file, cut within its snapshot, is not continued as an empty log', () => {
   using folder = makeFolder();
   const log = makeLog(folder.path);
   const { bytes, seq } = log.files.at(-1) ?? { bytes: Buffer.alloc(0), seq: 0 };
@@ -94,7 +94,7 @@ test('a file that is missing, in the place of another, or of another log is foun
       const { problem, records, head } = readLog(log.path);
       // An older file in the place of the newest is the log as it was then: a tail that was cut at a record.
       const found = path === log.path && problem === undefined ? head !== log.head : problem !== undefined;
-      // What it holds may fit together, and is then found by what follows it.
+      // Its content may be consistent; then the next record finds the damage.
       if (!found || records.length > seq + count) wrong.push(`${path} ${what}`);
       restore(log);
     };

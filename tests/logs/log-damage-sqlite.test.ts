@@ -94,7 +94,7 @@ test.each<{ readonly what: string; readonly change: (log: SqliteLog, seq: number
     { what: 'more after a NUL', text: "text || char(0) || '{}'" },
     { what: 'a byte order mark', text: 'char(65279) || text' },
     { what: 'a byte too few', text: 'substr(text, 1, length(text) - 1)' },
-    { what: 'bytes that are no UTF-8', text: "CAST(replace(text, 'type', x'74ff7065') AS TEXT)" },
+    { what: 'bytes that are not UTF-8', text: "CAST(replace(text, 'type', x'74ff7065') AS TEXT)" },
     { what: 'another time', text: `json_set(text, '$.atMs', 7000)` },
     { what: 'another type', text: `json_set(text, '$.type', 'x')` },
     { what: 'a field more', text: `json_set(text, '$.x', 1)` },

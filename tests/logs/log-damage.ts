@@ -120,7 +120,7 @@ export function replayed(records: readonly LogRecord[], slices: readonly Slice[]
 /** The link of a first record. */
 const firstLink = '0'.repeat(64);
 
-/** What the record after a line must have as its `prev`. */
+/** The `prev` that the record after a line must have. */
 export function linkOf(line: string): string {
   return hash('sha256', line, 'hex');
 }
@@ -131,7 +131,7 @@ function forge(line: string, seq: number, previous: string | undefined): string 
   return JSON.stringify({ ...record, seq, prev: previous === undefined ? firstLink : linkOf(previous) });
 }
 
-/** What reading a damaged log has to say: the problem, or that only a head noted before can tell. */
+/** The expected result of reading a damaged log: the problem, or that only a head noted before can tell. */
 export type Finding = { readonly code: string; readonly seq: number } | 'only by its head';
 
 export interface Damage {
@@ -192,7 +192,7 @@ export function rewriteTail(lines: readonly string[], from: number): readonly st
   return rewritten;
 }
 
-/** What is wrong with what was found, if anything. */
+/** The problem with the result, if there is one. */
 export function findHidden(
   { head, problem, records }: Reading,
   finding: Finding,
@@ -267,7 +267,7 @@ export function checkFlips(
         const { records, problem, torn, head } = readLog(path);
         flips += 1;
         if (problem !== undefined) {
-          // What a line says is known by the line after it; what it says of itself by itself.
+          // The line after it vouches for a line's content; the line itself for what it says of itself.
           const found = problem.seq === seq || (problem.seq === seq + 1 && problem.code === 'log.chain');
           if (!found || records.length !== problem.seq) wrong.push(`bit ${bit} of byte ${at}: at ${problem.seq}`);
         } else if (torn !== undefined) {

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { sep } from 'node:path';
 
-/** What happens at one operation on files. */
+/** The fault at one operation on files. */
 export type Fault =
   /** It fails, and so do the `times` - 1 after it. */
   | { readonly type: 'error'; readonly code: string; readonly times: number }
@@ -74,7 +74,7 @@ export class FaultyDisk implements Disposable {
       // `realpathSync.native` stays what it was.
       operations[name] = Object.assign((...parameters: unknown[]) => this.#run(name, parameters), system);
     }
-    // What was imported by name is replaced as well.
+    // Functions imported by name are replaced as well.
     syncBuiltinESMExports();
   }
 
@@ -160,7 +160,7 @@ export class FaultyDisk implements Disposable {
     this.#failures += 1;
     // `rmSync` looks before it removes.
     if (name === 'rmSync' || name === 'lstatSync' || name === 'unlinkSync') this.#removalFailed = true;
-    // What is closed with an error is closed all the same.
+    // A close that fails still closes.
     if (name === 'closeSync') this.#call(name, parameters);
     throw Object.assign(new Error(`${code}: refused, ${name}`), { code });
   }

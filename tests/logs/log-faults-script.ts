@@ -74,7 +74,7 @@ const round: readonly Step[] = [
 ];
 export const script: readonly Step[] = [...round, ...round.map(again)];
 
-/** What the second round writes is not what the first one did. */
+/** The second round writes other content than the first. */
 function again(step: Step): Step {
   const [name, input] = step;
   return input?.['content'] === undefined ? step : [name, { ...input, content: `${input['content']} again` }];

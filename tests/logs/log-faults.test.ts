@@ -23,7 +23,7 @@ const errors = ['ENOSPC', 'EIO', 'EROFS', 'EMFILE'].map((code) => refused(code))
 test.each([
   // Every operation with one of the codes; with each of them in the long suite.
   { place: 'one file', fault: 'refuses', faults: errors },
-  // What was written can then not be taken back either.
+  // Then the write cannot be taken back either.
   { place: 'one file', fault: 'refuses, and the next as well', faults: [refused('EIO', 2)] },
   { place: 'one file', fault: 'refuses, and some more', faults: [refused('ENOSPC', 7)] },
   { place: 'one file', fault: 'writes a part', faults: [short()] },

@@ -48,7 +48,7 @@ class Host {
       if (this.session === undefined) return;
       const callId = `c${index}`;
       const { kind, code } = await this.#call(callId, name, input, this.session);
-      // Nobody is left to be told.
+      // No listener is left.
       if (this.#disk.crashed) return;
       this.told.set(callId, { callId, name, input, kind, code });
       if (code === 'log.broken') {
@@ -110,7 +110,7 @@ class Host {
     if (!this.#disk.crashed) this.#letGo(1);
   }
 
-  /** Nobody keeps a log that he has given back, unless so many errors kept the lock there: then it goes with its process. */
+  /** A closed log is free, unless so many errors kept the lock there: then it goes with its process. */
   #letGo(errors: number): void {
     const failures = this.#disk.takeFailures();
     const lock = `${this.#place.path}.lock`;
@@ -149,7 +149,7 @@ function openSession({ path, ...options }: Place, watch: (store: SessionStore) =
   }
 }
 
-/** What cannot be closed either changes nothing about why. */
+/** A close that fails as well does not hide the first reason. */
 function giveBack(store: SessionStore): void {
   try {
     store.close();
@@ -174,7 +174,7 @@ async function settle(session: Session, world: World): Promise<readonly Outcome[
   return ended;
 }
 
-/** What one fault at one operation came to. */
+/** The result of one fault at one operation. */
 export interface FaultSeen {
   /** The operation that met it; absent when there are fewer. */
   readonly failed: string | undefined;
@@ -261,7 +261,7 @@ async function checkLog({ world, told, acknowledged, session }: Host, path: stri
   expect(session.export().slices.filter(({ id }) => known.has(id))).toEqual(rebuilt.slices);
 }
 
-/** What the successful calls have left in the files. */
+/** The content that the successful calls have left in the files. */
 function expectedFiles(records: readonly LogRecord[]): Record<string, string> {
   const files = new Map([['b.txt', 'unread']]);
   for (const { type, outcome, name, input, parentId } of records) {

@@ -76,7 +76,7 @@ export interface KillsSeen {
 }
 
 /**
- * Kills processes that append to a log, each goes on with what the one before left. After each kill every record that was
+ * Kills processes that append to a log; each continues what the one before left. After each kill every record that was
  * acknowledged is there, and the log opens.
  */
 export async function checkKills(

@@ -45,7 +45,7 @@ export interface RandomSession {
   readonly steps: readonly RandomStep[];
   /** Which of the policies are in force. */
   readonly inForce: readonly boolean[];
-  /** Whoever is asked answers once the run waits, and lets it go on. */
+  /** Answers each question once the run waits, and lets it continue. */
   readonly later: boolean;
 }
 
@@ -112,7 +112,7 @@ export function listPolicies(): readonly Policy[] {
   ];
 }
 
-/** Of the policies that there are, those in force; with what they say to a tool that nobody is asked about. */
+/** The policies in force, with their answer to a tool that needs no approval. */
 export function policiesOf({ inForce }: Pick<RandomSession, 'inForce'>): readonly Policy[] {
   return listPolicies().filter((_policy, index) => inForce[index]);
 }
@@ -145,7 +145,7 @@ function makeTools(policies: readonly Policy[]): readonly Tool[] {
       effects,
       async execute({ key, fails, calls }, context) {
         await work?.(calls, context);
-        // An external call that answers what is no JSON is in doubt.
+        // An external call whose answer is not JSON is in doubt.
         if (fails) return name === 'lose' ? (undefined as never) : toolError('It failed.');
         return values[key] ?? 0;
       },

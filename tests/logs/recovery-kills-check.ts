@@ -4,7 +4,7 @@ import { allow, definePolicy, type KeyedState, type Policy, upsert } from '@hold
 import type { LogRecord, Session } from '@holdfast/session';
 import { shortKey } from './short-key.ts';
 
-/** What tools that touch the world have done: the keys of their calls, in order. */
+/** The effects of tools that touch the world: the keys of their calls, in order. */
 export function readEffects(folder: string, name: string): readonly string[] {
   const path = join(folder, `${name}.txt`);
   return existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : [];
@@ -13,7 +13,7 @@ export function readEffects(folder: string, name: string): readonly string[] {
 const never = ['deploy', 'gated', 'post', 'release', 'outer'];
 const external: ReadonlySet<unknown> = new Set([...never, 'mail']);
 
-/** What does not fit together of a log in which nothing is open any more and the world outside of it. */
+/** Contradictions between a log in which nothing is open anymore and the world outside. */
 export function findInconsistencies(records: Iterable<LogRecord>, folder: string): readonly string[] {
   const wrong: string[] = [];
   const started = new Map<string, string>();
@@ -33,7 +33,7 @@ export function findInconsistencies(records: Iterable<LogRecord>, folder: string
     if (!expected(name, kind)) wrong.push(`${name} ${key} ended as ${kind}`);
     if (external.has(name) && kind === 'ok' && !started.has(key)) wrong.push(`${name} ${key} never started`);
   }
-  // What was nested ends with what it was nested in.
+  // A nested call ends with its outer call.
   for (const [key, name] of started) if (!ended.has(key) && !nested.has(key)) wrong.push(`${name} ${key} never ended`);
   for (const name of [...never, 'mail']) {
     const effects = readEffects(folder, name);
@@ -63,7 +63,7 @@ export const doubts: Policy<KeyedState<true>> = definePolicy<true>({
   reserve: (_call, { callKey }) => upsert(callKey, true),
 });
 
-/** What it has kept. */
+/** The state it has kept. */
 export function doubtsOf(session: Session): readonly string[] {
   const state = session.export().slices.find(({ id }) => id === 'policy:host/doubts')?.state ?? [];
   return (state as [string, true][]).map(([key]) => shortKey(key)).toSorted();

@@ -67,7 +67,7 @@ export const notes: Slice<ListState<string>> = defineSlice<string>({
   id: 'notes',
   kind: 'list',
   schema: v.string(),
-  // What it keeps is short: the state is looked at after every kill.
+  // Its state is short, since it is checked after every kill.
   reducers: { noted: (_state, payload) => append(String(payload).slice(0, 20)) },
 });
 
@@ -172,7 +172,7 @@ function makeTools({ folder }: Home): readonly Tool[] {
   ];
 }
 
-/** Settles what was in flight, answers what waits, and goes on with every run. */
+/** Settles calls in flight, answers what waits, and resumes every run. */
 export async function recoverLife({ session, options }: Life): Promise<void> {
   const { failures } = await recoverSession(options);
   if (failures.length > 0) throw new Error(`Not recovered: ${JSON.stringify(failures)}`);

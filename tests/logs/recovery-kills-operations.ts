@@ -55,7 +55,7 @@ export async function countOperations({ at, half }: Fatal): Promise<() => number
   watch(handles, ['chmod', 'datasync', 'stat', 'sync', 'truncate', 'write', 'writeFile']);
   watch(fs as unknown as Operations, synchronous);
   watch(fs.promises as unknown as Operations, asynchronous);
-  // What was imported by name is replaced as well.
+  // Functions imported by name are replaced as well.
   syncBuiltinESMExports();
   return () => count;
 }

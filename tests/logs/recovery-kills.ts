@@ -16,7 +16,7 @@ import type { Fatal } from './recovery-kills-operations.ts';
 
 const program = fileURLToPath(new URL('./recovery-kills-worker.ts', import.meta.url));
 
-/** What many kills have come to, added up. */
+/** The results of many kills, added up. */
 export interface KillsSeen {
   kills: number;
   /** Before the log was open; while it was recovered; while calls were made. */

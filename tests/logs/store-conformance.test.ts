@@ -105,7 +105,7 @@ test.each(['read', 'sync', 'snapshotDue'] as const)(
 
 /** A store that breaks one promise, by what it does otherwise than a sound one. */
 interface Broken {
-  /** What is found is what it throws itself. */
+  /** The only problem found is the error it throws itself. */
   readonly throws?: string;
   readonly create?: (store: JsonlLog) => Partial<SessionStore>;
   readonly read?: (records: readonly LogRecord[]) => readonly LogRecord[];

@@ -14,7 +14,7 @@ function stepOf(tool: string, args: unknown): { readonly text: string } {
   return written({ next_thought: `I need ${tool}.`, next_tool_name: tool, next_tool_args: JSON.stringify(args) });
 }
 
-/** What must hold of every ReAct that DSPy saved. */
+/** True of every ReAct that DSPy saved. */
 function holdsFor({ text, signature, tools, course, shown, onlyExtracted }: SavedReact): void {
   const saved = JSON.parse(text) as Readonly<Record<string, JsonObject & { readonly signature: JsonObject }>>;
 
@@ -62,7 +62,7 @@ function holdsFor({ text, signature, tools, course, shown, onlyExtracted }: Save
       written({ reasoning: 'The tool says so.', ...course.output }),
     ]);
     const predictor = toPredictor(module, { model, tools });
-    if (!('run' in predictor)) throw new Error('It is no react module.');
+    if (!('run' in predictor)) throw new Error('It is not a react module.');
     const result = await predictor.run({ question: course.question });
     expect(result).toMatchObject({ reason: 'submit', output: course.output, reasoning: 'The tool says so.' });
     expect(result.calls).toMatchObject([{ name: course.tool, args: course.args, outcome: { kind: 'ok' } }]);
@@ -145,7 +145,7 @@ describe('values of a Valibot schema', () => {
     { what: 'no number', from: '0.9', to: '"high"', path: 'predict.demos[0].certainty' },
     { what: 'above the maximum', from: '0.9', to: '2', path: 'predict.demos[0].certainty' },
     {
-      what: 'none of those that there are',
+      what: 'none of the existing ones',
       from: '"room": "Coins"',
       to: '"room": "Attic"',
       path: 'predict.demos[1].room',

@@ -103,7 +103,7 @@ const oneBroken = {
   'b.json': moduleText('b', 1, { demos: [{ inputs: 1 }], more: 1 }),
 };
 
-test('MOD-12: of three modules one is broken: the two others load, and it is told of', async () => {
+test('MOD-12: of three modules one is broken: the other two load, and it is reported', async () => {
   const { engine, ask } = await startEngine(oneBroken);
   expect(engine.moduleIds).toEqual(['a', 'c']);
   expect([await ask('a'), await ask('c')]).toEqual(['1', '1']);
@@ -143,7 +143,7 @@ test('LOOP-26: an unknown module, with the names that are nearly the same', asyn
   expect(message.length).toBeLessThan(300);
 });
 
-test('what is told of a module that was not loaded is what it was refused for, not what was noted beside it', async () => {
+test('a module that was not loaded is reported with the reason for its refusal, not with its other notes', async () => {
   const declared = { inputs: [{ name: 'question', field_type: 'poem' }], outputs: [{ name: 'answer' }] };
   const { engine } = await startEngine({
     ...moduleFiles(['a']),
@@ -355,7 +355,7 @@ test('policies, time and events of a run are its own, or else those of the engin
   );
 });
 
-test('a run that waits for a person goes on with its state, with the version that is in force then', async () => {
+test('a run that waits for a person resumes with its state, and with the version in force then', async () => {
   const session = createSession();
   const model = selling();
   const file = (version: number): string => moduleText('a', version, { tool_enabled: true });

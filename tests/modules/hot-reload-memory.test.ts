@@ -8,7 +8,7 @@ setFlagsFromString('--expose-gc');
 // The flag makes a global of every new context.
 const collect = runInNewContext('gc') as () => void;
 
-test('versions of the past, and events that nobody reads, take no memory', async () => {
+test('past versions and unread events take no memory', async () => {
   const { engine, source, clock, ask } = await startEngine(moduleFiles(['a']));
   const watch = await engine.watch();
   const idle = watch[Symbol.asyncIterator]();

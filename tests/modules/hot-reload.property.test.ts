@@ -8,7 +8,7 @@ import { manifestText, moduleFiles, moduleText, type TestEntry } from './test-mo
 const ids = ['a', 'b', 'c'] as const;
 type Id = (typeof ids)[number];
 
-/** What the manifest says of a module: nothing, an entry, one that is no good, or one that pins a version. */
+/** The manifest's entry of a module: none, a good one, a bad one, or one that pins a version. */
 type Entry = 'absent' | 'plain' | 'tagged' | 'refused' | 1 | 2 | 3;
 /** A number is a version. */
 type File = number | 'broken' | 'absent' | 'of another' | 'of no signature';
@@ -61,13 +61,13 @@ function toManifestText(manifest: Readonly<Record<Id, Entry>>): string {
   return manifestText(Object.fromEntries(listed));
 }
 
-/** What has to be in force, worked out anew each time from what the files are. */
+/** The modules that must be in force, worked out each time from the files. */
 class Expected {
   readonly files: Record<Id, File> = { a: 1, b: 1, c: 'absent' };
   manifest: Manifest = { a: 'plain', b: 'plain', c: 'absent' };
   /** As it was last read for each module. */
   readonly known: Record<Id, Entry> = { a: 'plain', b: 'plain', c: 'absent' };
-  /** What each answers with, and its tags. */
+  /** The answer of each, and its tags. */
   readonly inForce = new Map<Id, string>([
     ['a', '1'],
     ['b', '1'],
@@ -103,7 +103,7 @@ async function describeEngine(engine: ModuleEngine): Promise<object> {
   return { inForce: inForce.sort(), bad: [...new Set(bad)].filter((id) => id !== undefined).sort() };
 }
 
-/** What a reader of the events knows of what is in force. */
+/** The modules in force, as a reader of the events knows them. */
 class Told {
   readonly inForce = new Set<string>(['a', 'b']);
   readonly lines: string[] = [];

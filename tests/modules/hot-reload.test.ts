@@ -180,7 +180,7 @@ test('HOT-12: a watch that is started twice is a clear error, and after it was c
   clock.advance(1_000);
   expect(await ask('a')).toBe('1');
   const again = await engine.watch();
-  // What has changed while nobody watched is in force.
+  // Changes made while nothing watched are in force.
   expect(await ask('a')).toBe('2');
   expect(again.counters).toEqual({ reloaded: 0, failed: 0, skipped: 0, removed: 0, missed: 0 });
   watch.close();

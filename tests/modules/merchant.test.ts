@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }));
 
-/** As `npm run examples -- 22 …` does it for somebody in the folder. */
+/** As `npm run examples -- 22 …` does it for a user in the folder. */
 function runMerchant(...words: readonly string[]): Promise<Ended> {
   return runNode(['--conditions=holdfast-source', runner, '22', ...words], { cwd: folder });
 }
@@ -41,7 +41,7 @@ test.each([
   ['none.mjs', '`none.mjs` has no model as its default export: expected an object with `id` and `stream`'],
   ['broken.mjs', '`broken.mjs` cannot be imported: '],
   ['missing.mjs', '`missing.mjs` cannot be imported: '],
-])('%s is no model, and that is said', async (file, message) => {
+])('%s is not a model, and the error says so', async (file, message) => {
   const { status, output } = await runMerchant('--model', file);
   expect({ status, output }).toEqual({ status: 2, output: expect.stringContaining(message) });
   expect(output.trim().split('\n')).toHaveLength(1);

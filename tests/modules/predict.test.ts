@@ -78,7 +78,7 @@ test('invocations at the same time have nothing to do with each other', async ()
   const counts = new Map<string, number>();
   const model = answering((text) => {
     const customer = /customer (\d+)/.exec(text)?.[1] ?? '';
-    // Every second one has to be asked twice; what it is asked then has no customer in its last message.
+    // Every second one is asked twice; the second question has no customer in its last message.
     if (customer === '') return 'price: 2\nwords: again';
     counts.set(customer, (counts.get(customer) ?? 0) + 1);
     return Number(customer) % 2 === 0 ? `reasoning: of ${customer}\nprice: ${Number(customer) * 2}\nwords: w` : 'No.';

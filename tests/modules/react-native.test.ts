@@ -51,7 +51,7 @@ test.each([
   expect(gold.runs).toEqual([]);
 });
 
-test('RCT-6: arguments that are no JSON are answered, and the loop goes on', async () => {
+test('RCT-6: arguments that are not JSON are answered, and the loop continues', async () => {
   const { gold, predictor } = setUp([
     calls(call('gold', '{"player": ')),
     calls(call('gold', '{"player":1}')),
@@ -141,7 +141,7 @@ test('RCT-16: the oldest round is left out, at most three times for one request'
     ['call_1_0', 'call_2_0', 'call_3_0', 'call_4_0'],
     ['call_2_0', 'call_3_0', 'call_4_0'],
   ]);
-  // What was left out for the model is not lost.
+  // Text left out for the model is not lost.
   expect(toolMessages(result.history)).toHaveLength(6);
 });
 
@@ -158,7 +158,7 @@ test.each([
 });
 
 test.each(['Gold', 'GOLD', 'gold_', 'go-ld', 'Submit', 'constructor', '__proto__'])(
-  'RCT-18: `%s` is no tool, and the model is told the names',
+  'RCT-18: `%s` is not a tool, and the model gets the names',
   async (name) => {
     const { gold, predictor } = setUp([calls(call(name, { player: 1, ...right })), calls(submit())]);
     const { history, reason } = await predictor.run(input);
@@ -241,7 +241,7 @@ test('ids of the provider and its metadata go back as they came; an id that is t
   );
 });
 
-test('calls of a message that was cut are not run, and it is no answer', async () => {
+test('calls of a message that was cut are not run, and it does not count as an answer', async () => {
   const { gold, predictor } = setUp([
     { calls: [call('gold', { player: 1 }), submit()], finish: 'length' },
     calls(submit()),
@@ -365,7 +365,7 @@ test('a result is cut to what the model may be shown; the log has all of it', as
 
 test('a call that a person has to answer for suspends the run, which goes on in order afterwards', async () => {
   const session = createSession();
-  const asking = definePolicy({ name: 'asking', check: () => ask('Somebody has to look.') });
+  const asking = definePolicy({ name: 'asking', check: () => ask('A person must look.') });
   const script = [
     calls(call('gold', { player: 1 }, 'p'), call('gold', { player: 2 }), submit()),
     calls(call('gold', { player: 3 })),
@@ -406,7 +406,7 @@ test('a call that a person has to answer for suspends the run, which goes on in 
   expect(after.gold.runs.map(({ player }) => player)).toEqual([1]);
 });
 
-test.each([{}, { type: 'else' }, { type: 'react', rounds: 3 }])('%j is no state to go on with', async (state) => {
+test.each([{}, { type: 'else' }, { type: 'react', rounds: 3 }])('%j is not a state to resume from', async (state) => {
   expect(await codeOf(setUp([]).predictor.resume(state))).toBe('modules.state_invalid');
 });
 
@@ -426,10 +426,10 @@ circle.self = circle;
 
 test.each<[title: string, hostile: object]>([
   ['no name', { arguments: {} }],
-  ['a name that is no text', { name: 7, arguments: {} }],
-  ['an id that is no text', { id: {}, name: 'gold', arguments: {} }],
+  ['a name that is not text', { name: 7, arguments: {} }],
+  ['an id that is not text', { id: {}, name: 'gold', arguments: {} }],
   ['a circle', { name: 'gold', arguments: circle }],
-  ['what is no JSON', { name: 'gold', arguments: { player: 1n, call: () => 1 } }],
+  ['a value that is not JSON', { name: 'gold', arguments: { player: 1n, call: () => 1 } }],
   [
     'a property that throws',
     { name: 'gold', arguments: Object.defineProperty({}, 'player', { enumerable: true, get: fail }) },

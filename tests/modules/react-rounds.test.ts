@@ -27,7 +27,7 @@ function setUp(script: readonly ScriptStep[], options: Partial<ReactOptions> = {
   return { gold, model, predictor: react(question, { model, tools: [gold.tool], ...options }) };
 }
 
-const asking = definePolicy({ name: 'asking', check: () => ask('Somebody has to look.') });
+const asking = definePolicy({ name: 'asking', check: () => ask('A person must look.') });
 
 test('what was called before the call that waited is answered as it ended, each in its place', async () => {
   const session = createSession();
@@ -152,7 +152,7 @@ describe.each(['native', 'text'] as const)('%s', (protocol) => {
     });
   });
 
-  test('a run that is gone on with leaves no timer behind', async () => {
+  test('a resumed run leaves no timer behind', async () => {
     const clock = manualClock();
     const options = { session: createSession(), policies: [asking], clock, timeoutMs: 100, protocol };
     const first = await setUp([asks('gold')], options).predictor.run(input);

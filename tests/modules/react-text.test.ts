@@ -16,7 +16,7 @@ function setUp(script: readonly ScriptStep[], options: Partial<ReactOptions> = {
   return { gold, model, predictor };
 }
 
-/** What the steps before have brought, as the model is shown it. */
+/** The results of the steps before, as the model sees them. */
 function trajectoryOf(text: string): string {
   return /\[\[ ## trajectory ## \]\]\n([\s\S]*?)\n\nAnswer with/.exec(text)?.[1]?.trim() ?? 'none';
 }
@@ -136,7 +136,7 @@ test('RCT-16: so is that of an extraction which stays too long', async () => {
 });
 
 test.each(['Gold', 'gold_', 'go-ld', 'Finish', 'submit', 'constructor', '__proto__'])(
-  'RCT-18: `%s` is no tool, and the model is told the names',
+  'RCT-18: `%s` is not a tool, and the model gets the names',
   async (name) => {
     const { gold, model, predictor } = setUp([step(name, { player: 1 }), finish, extracted()]);
     expect((await predictor.run(input)).calls[0]?.outcome?.kind).toBe('unknown-tool');
@@ -289,7 +289,7 @@ test('what ends a run ends a step, too', async () => {
 
 test('a call that a person has to answer for suspends the run, which goes on afterwards', async () => {
   const session = createSession();
-  const asking = definePolicy({ name: 'asking', check: () => ask('Somebody has to look.') });
+  const asking = definePolicy({ name: 'asking', check: () => ask('A person must look.') });
   const options = { session, policies: [asking] };
   const before = setUp([step('gold', { player: 1 })], options);
   const suspended = await before.predictor.run(input);
@@ -301,7 +301,7 @@ test('a call that a person has to answer for suspends the run, which goes on aft
   if (suspended.reason !== 'suspended') return;
   const state: JsonObject = JSON.parse(JSON.stringify(suspended.state));
   const after = setUp([finish, extracted()], options);
-  // Nobody has answered yet.
+  // No answer has come yet.
   expect(await after.predictor.resume(state)).toMatchObject({ reason: 'suspended', requests: 1 });
   await answerApproval(session, suspended.pending[0]?.callId ?? '', { type: 'approve' });
   const done = await after.predictor.resume(state);

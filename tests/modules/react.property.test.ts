@@ -9,7 +9,7 @@ import { boom, call, extracted, goldTool, input, overflow, question, right, step
 
 type Kind = 'gold' | 'wrong' | 'garbled' | 'boom' | 'unknown' | 'submit' | 'incomplete';
 
-/** What a model says when it is asked, after it has found the prompt too long so many times. */
+/** A model's answer, after it has found the prompt too long so many times. */
 interface Turn {
   readonly overflows: number;
   readonly calls: readonly Kind[];
@@ -28,7 +28,7 @@ const turns = (most: number): fc.Arbitrary<readonly Turn[]> =>
   });
 const limits = fc.integer({ min: 1, max: 7 });
 
-/** What has to come of it. */
+/** The expected result. */
 interface Expected {
   readonly reason: ReactResult['reason'];
   readonly code?: string;
@@ -36,7 +36,7 @@ interface Expected {
   readonly iterations: number;
   /** Players that `gold` was run for. */
   readonly players: readonly number[];
-  /** Whether each call succeeded, in the order in which the model is told. */
+  /** True for each call that succeeded, in the model's order. */
   readonly told: readonly boolean[];
 }
 
@@ -228,7 +228,7 @@ test('text: whatever a model does, the requests, the runs, the trajectory and th
 test.each(['native', 'text'] as const)(
   '%s: a run that waits at every call comes to what one that never waits comes to',
   async (protocol) => {
-    const waiting = definePolicy({ name: 'waiting', check: () => ask('Somebody has to look.') });
+    const waiting = definePolicy({ name: 'waiting', check: () => ask('A person must look.') });
     await fc.assert(
       fc.asyncProperty(turns(4), steps, limits, async (native, text, maxIterations) => {
         const script = protocol === 'native' ? toNative(native) : toText(text, maxIterations);

@@ -55,7 +55,7 @@ export async function askVersion(engine: ModuleEngine, moduleId: string): Promis
   return output.answer;
 }
 
-/** What each event is about, on a line. */
+/** The subject of each event, one a line. */
 export function describeEvent(event: ModuleEvent): string {
   switch (event.type) {
     case 'manifest-failed':

@@ -1,7 +1,7 @@
 import { defineTool, type Json, type JsonObject, type Tool, type ToolContext } from '@holdfast/core';
 import type { PredictFunction, ToolLoopResult } from '@holdfast/modules';
 
-/** What a predictor answers: JSON, or what a function makes of the input. */
+/** A predictor's answer: JSON, or a function of the input. */
 export type Answer = JsonObject | ((input: JsonObject, signal: AbortSignal) => JsonObject | Promise<JsonObject>);
 
 export type Playing = PredictFunction & { readonly inputs: readonly JsonObject[] };
@@ -54,7 +54,7 @@ export function linesOf({ inputs }: { readonly inputs: readonly JsonObject[] }, 
   return context === undefined ? [] : String(context).split('\n');
 }
 
-/** What a result says of its calls, one text each. */
+/** A result's account of its calls, one text each. */
 export function summary({ calls: made }: ToolLoopResult): readonly string[] {
   return made.map(({ id, name, outcome, text }) => `${id} ${name} ${outcome?.kind ?? 'not run'}: ${text}`);
 }

@@ -74,7 +74,7 @@ export async function watchFolder(
   };
 }
 
-/** What is in force, and what is wrong. */
+/** The modules in force, and the problems. */
 function describeEngine(engine: ModuleEngine): object {
   return {
     hashes: engine.moduleIds.map((id) => `${id} ${engine.getModule(id)?.hash}`),

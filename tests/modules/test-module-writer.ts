@@ -80,7 +80,7 @@ async function save(id: string): Promise<void> {
   try {
     await saveModule(folder, JSON.parse(nextText(id)) as ModuleDefinition);
   } catch {
-    // What is half written cannot be saved into; the next edits go on.
+    // A half-written file cannot be saved into; the next edits continue.
   }
 }
 

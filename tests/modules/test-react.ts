@@ -68,7 +68,7 @@ export function submit(outputs: unknown = right): ToolCall {
   return call('submit', outputs);
 }
 
-/** What a model is answered to its calls, in the order of the conversation. */
+/** The answers to a model's calls, in the order of the conversation. */
 export function toolMessages(messages: readonly Message[]): readonly Extract<Message, { role: 'tool' }>[] {
   return messages.filter((message) => message.role === 'tool');
 }
@@ -101,7 +101,7 @@ export function overflow(): { readonly throw: unknown } {
   return { throw: new HoldfastError('model.context_overflow', 'The prompt is too long.') };
 }
 
-/** What the model was shown last by the user. */
+/** The last message of the user to the model. */
 export function lastText(request: ModelRequest | undefined): string {
   return request?.messages.at(-1)?.text ?? '';
 }

@@ -22,7 +22,7 @@ const question = defineSignature({
 const asked = { text: '[[ ## tool_call ## ]]\n{"name":"act"}\n\n[[ ## completed ## ]]', usage };
 const answered = { text: '[[ ## a ## ]]\n1\n\n[[ ## b ## ]]\n2\n\n[[ ## completed ## ]]', usage };
 
-test('a loop that is gone on with ends by its budget, and leaves no timer', async () => {
+test('a resumed loop ends by its budget, and leaves no timer', async () => {
   const clock = manualClock();
   const session = createSession();
   const tools = [noting('pay').tool, noting('act').tool];

@@ -18,7 +18,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const program = fileURLToPath(new URL('test-loop-life.ts', import.meta.url));
 
-/** What a process says that lives so; `undefined` where it was killed. */
+/** The output of a process that ends so; `undefined` if it was killed. */
 async function live(life: 'begin' | 'resume' | 'die'): Promise<unknown> {
   const child = spawn(process.execPath, ['--conditions=holdfast-source', program, folder, life]);
   let said = '';

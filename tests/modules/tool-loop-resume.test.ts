@@ -59,7 +59,7 @@ async function waiting() {
   return { tools, runs, keys, store, session, result, predict, state: kept(result) };
 }
 
-test('a call that nobody has answered ends the loop as suspended, with what was reached', async () => {
+test('an unanswered call ends the loop as suspended, with its partial result', async () => {
   const { result, runs } = await waiting();
   expect(result).toMatchObject({
     reason: 'suspended',
@@ -171,7 +171,7 @@ test('a state is gone on from once, at the same time', async () => {
   expect(runs()).toEqual([1, 1, 1]);
 });
 
-test('a call that somebody else has gone on with counts as it ended', async () => {
+test('a call that another process resumed counts as it ended', async () => {
   const { tools, session, state, runs } = await waiting();
   await answerApproval(session, 'loop_1_0_1', approve);
   const outcome = (await resumeToolCall('loop_1_0_1', { tools, session, ...asking })) as Outcome;
@@ -289,7 +289,7 @@ test('a question whose time is over is a no', async () => {
   expect(runs()).toEqual([0, 0, 0]);
 });
 
-describe('what is no state', () => {
+describe('values that are not a state', () => {
   const changed = (state: JsonObject, path: readonly (string | number)[], value: Json): JsonObject => {
     const copy: unknown = structuredClone(state);
     let place = copy as Record<string | number, unknown>;
@@ -343,7 +343,7 @@ describe('what is no state', () => {
     await expect(loop.resume(state)).rejects.toMatchObject({ code: 'modules.state_invalid' });
   });
 
-  test('property: whatever somebody has changed in it, it is refused or gone on with, and nothing runs twice', async () => {
+  test('property: with any change in it, it is refused or resumed, and nothing runs twice', async () => {
     const junk = fc.oneof(fc.jsonValue(), fc.constantFrom('loop_1_0_1', 'loop_1_0_0', 'pay', 'a', 0, 1, '__proto__'));
     let refused = 0;
     await fc.assert(

@@ -81,7 +81,7 @@ test('a secret is masked in the log, and a call that waits with one is not run b
   expect(seen).toEqual([token]);
 });
 
-test('a log without content is nothing to go on with', async () => {
+test('a log without content cannot be resumed', async () => {
   const session = createSession({ content: 'none' });
   const pay = noting('pay');
   const options = { tools: [pay.tool], policies: [requireApproval({ tools: ['pay'] })], session };

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { linesOf, noting, playing, summary, suspended } from './test-loop.ts';
 
-/** What a call of each name comes to: the line behind `Tool '…' `. */
+/** The result of a call of each name: the line behind `Tool '…' `. */
 const ends = new Map([
   ['good', 'returned: "good done"'],
   ['bad', 'failed: Execution failed: It is shut.'],
@@ -17,7 +17,7 @@ const ends = new Map([
 ]);
 const names = [...ends.keys()];
 
-/** What one answer of a predictor asks for. */
+/** The calls that one answer of a predictor asks for. */
 type Round = { readonly calls: readonly string[]; readonly rubbish: boolean } | 'end' | 'throw';
 
 const rounds: fc.Arbitrary<readonly Round[]> = fc.array(
@@ -74,7 +74,7 @@ interface Course {
   readonly requested: number;
 }
 
-/** What has to come of a script. */
+/** The expected result of a script. */
 function foresee(script: readonly Round[], limit: number): Course {
   const lines: (string | undefined)[] = [];
   const run: string[] = [];
@@ -136,7 +136,7 @@ test('property: whatever a predictor asks for, it is called, told and obeyed exa
       const told = linesOf(predict, foreseen.asked - 1);
       const expected = foreseen.lines.map((line) => line ?? expect.stringMatching(/^Cannot read the tool call: /));
       expect(told).toEqual(expected);
-      // What was told before stays, in front.
+      // Earlier messages stay, in front.
       for (const [at] of predict.inputs.entries()) {
         const before = linesOf(predict, at);
         expect(told.slice(0, before.length)).toEqual(before);

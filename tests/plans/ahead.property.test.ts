@@ -135,7 +135,7 @@ function drawPlan(references: boolean): fc.Arbitrary<Drawn> {
     .map(({ drawn, picks, order }) => {
       const steps = drawn.map(({ tool, euros, path, after, refers }, id): Step => {
         const before = id === 0 ? [] : [...new Set(after.map((at) => at % id))];
-        // What refers to a node of files takes its path: they return an object.
+        // References to a node of files take its path: they return an object.
         const from = before.find((at) => drawn[at]?.tool !== 'write_file');
         const refer = references && refers && from !== undefined ? { $from: from } : undefined;
         if (tool === 'pay') return pay(id, refer ?? euros, ...before);

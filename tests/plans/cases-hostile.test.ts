@@ -13,7 +13,7 @@ function reopen(records: readonly LogRecord[]): Session {
   return replay(records, { store: memoryStore(records) });
 }
 
-// What becomes of them is in check-plan.test.ts; these are what may be an id, and looks like something else.
+// Bad ones are in check-plan.test.ts; these are valid ids that look like something else.
 test.each([
   'length',
   'name',
@@ -108,14 +108,14 @@ describe('G6: results that look like something else', () => {
     expect(nodeOf(resumed, 3)).toMatchObject({ code: 'plan.inputs.redacted', attempts: 0 });
   });
 
-  test('a key that is no key in JSON makes no result', async () => {
+  test('a key that JSON cannot have makes no result', async () => {
     const value = JSON.parse('{"__proto__": {"polluted": true}}') as Json;
     const { trace } = await run(tools(value).slice(0, 2), nodes.slice(0, 2));
     expect(kinds(trace)).toEqual(['invalid', 'skipped']);
     expect(nodeOf(trace, 0).code).toBe('output.not_json');
   });
 
-  test.each(lookalikes)('%j is told of in the report', async (value) => {
+  test.each(lookalikes)('%j is in the report', async (value) => {
     const { trace } = await run(tools(value).slice(0, 2), nodes.slice(0, 2));
     expect((await synthesise(trace)).text).not.toMatch(/(?!\n)\p{Cc}|\p{Bidi_Control}/u);
   });
@@ -134,7 +134,7 @@ describe('G6: results that look like something else', () => {
       { id: 1, tool: 'echo', inputs: { x: { $from: 0, path } } },
     ];
     const found = await checkPlan({ nodes: source, final_output_node: 1 }, { tools: tools(value) });
-    // What can be no path is refused before.
+    // Impossible paths are refused before.
     if (found.type === 'invalid') {
       expect(found.violations.map(({ code }) => code)).toEqual(['plan.ref.invalid']);
       return;
@@ -283,7 +283,7 @@ describe('G12: a plan that changes between the question and the run', () => {
     return { tools, session, nodes };
   }
 
-  test('another plan is not gone on with', async () => {
+  test('another plan is not resumed', async () => {
     const calls: unknown[] = [];
     const { tools, session } = await suspended(calls);
     const edited = await checkedOf([{ id: 0, tool: 'delete', inputs: { x: 'b.txt' } }], { tools });

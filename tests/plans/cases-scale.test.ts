@@ -5,7 +5,7 @@ import { manualClock } from '@holdfast/testing';
 import { describe, expect, inject, test, vi } from 'vitest';
 import { checkedOf, type Doing, echo, fail, macrotask, tool } from './test-run.ts';
 
-// G4: plans as large as somebody may make them, and larger.
+// G4: plans as large as they may be, and larger.
 
 const limits = { maxNodes: 100_000, maxDepth: 100_000 };
 const many = <Value>(count: number, make: (index: number) => Value): readonly Value[] =>

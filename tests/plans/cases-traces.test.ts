@@ -156,7 +156,7 @@ describe('what there is to read', () => {
     expect([trace.status, kinds(trace)]).toEqual([status, ends]);
     await expectAlike(readTrace(readLog(path).records), trace);
 
-    // What a reader of another day makes of it when it has gone on.
+    // The view of a later reader, after it has continued.
     const { records, store } = openJsonlLog(path);
     const again = replay(records, { store, clock });
     if (status === 'suspended') {

@@ -70,13 +70,13 @@ describe('rounds', () => {
     expect(answered.map(({ text }) => text)).toEqual([worse, `Sorry. ${bad(21)}`, `Here: ${good}`]);
   });
 
-  test('EXT-9: an answer that is no JSON does not use one up', async () => {
+  test('EXT-9: an answer that is not JSON does not use one up', async () => {
     const compiling = await compile(texts(broken(), bad(30), broken(bad(31)), bad(32), good));
     expect(compiling).toMatchObject({ error: undefined, rounds: 3, plan: await normalForm(good) });
     expect(asked(compiling)).toEqual([1, 1, 2, 2, 3]);
   });
 
-  test('the third answer that is no JSON is the last', async () => {
+  test('the third answer that is not JSON is the last', async () => {
     const compiling = await compile(
       texts(broken(), `${broken()} `.replace('tulips', 'roses'), good.slice(0, -9), good),
     );
@@ -109,7 +109,7 @@ describe('rounds', () => {
     expect(asked(compiling)).toHaveLength(maxRounds);
   });
 
-  test.each([0, 11, 1.5, Number.NaN])('%d is no number of rounds', async (maxRounds) => {
+  test.each([0, 11, 1.5, Number.NaN])('%d is not a number of rounds', async (maxRounds) => {
     expect((await compile(texts(good), { maxRounds })).error?.code).toBe('options.invalid');
   });
 
@@ -249,7 +249,7 @@ describe('planners that cannot be asked', () => {
     expect([error?.code, waits]).toEqual(['planner.failed', [1_000, 2_000]]);
   });
 
-  test.each([undefined, null, 'text', {}, { text: 5 }, { plan: undefined }])('%j is no answer', async (answer) => {
+  test.each([undefined, null, 'text', {}, { text: 5 }, { plan: undefined }])('%j is not an answer', async (answer) => {
     const planner: Planner = { id: 'odd', plan: async () => answer as unknown as PlannerAnswer };
     const { error, waits } = await withClock([], { planner });
     expect(error).toMatchObject({ code: 'planner.failed', message: expect.stringContaining('neither') });
@@ -314,7 +314,7 @@ describe('planners that cannot be asked', () => {
   });
 
   test.each([null, 'abc', {}, [null], [{ code: 'a', path: '' }], [{ code: 'a', path: '', message: 5 }]])(
-    'warnings that are %j are no answer',
+    'warnings that are %j are not an answer',
     async (warnings) => {
       const answer = { text: good, warnings } as unknown as PlannerAnswer;
       const { error } = await withClock([], { planner: { id: 'odd', plan: async () => answer } });
@@ -330,7 +330,7 @@ describe('planners that cannot be asked', () => {
 });
 
 describe('what a model does besides', () => {
-  test('a message that was cut is no plan, even with one in it', async () => {
+  test('a message that was cut is not a plan, even with one in it', async () => {
     const compiling = await compile([{ text: good, finish: 'length' }, { text: '', finish: 'length' }, { text: good }]);
     expect(compiling).toMatchObject({ error: undefined, rounds: 1 });
     expect(asked(compiling)).toEqual([1, 1, 1]);
@@ -382,7 +382,7 @@ describe('what a model does besides', () => {
 });
 
 describe('before and after', () => {
-  test.each(['', ' \n', 5, undefined])('SUB-1: %j is no request', async (empty) => {
+  test.each(['', ' \n', 5, undefined])('SUB-1: %j is not a request', async (empty) => {
     const { error, requests } = await compile(texts(good), { request: empty as string });
     expect([error?.code, requests.length]).toEqual(['plan.request.empty', 0]);
   });
@@ -434,7 +434,7 @@ describe('before and after', () => {
     expect([error?.code, clock.pending]).toEqual(['planner.aborted', 0]);
   });
 
-  test('no planner is asked for a plan that nobody waits for', async () => {
+  test('no planner is asked for a plan whose caller has left', async () => {
     let asked = 0;
     const stop = new AbortController();
     const planner: Planner = {
@@ -527,7 +527,7 @@ describe('planFrom', () => {
     ['a wrong plan', JSON.parse(bad(30)) as unknown, [tooMany]],
     ['the text of one', bad(30), [tooMany]],
     ['a broken text', broken(), ['plan.json.invalid']],
-    ['a value that is no JSON', { nodes: [() => 1] }, ['plan.json.invalid']],
+    ['a value that is not JSON', { nodes: [() => 1] }, ['plan.json.invalid']],
     ['no object', 5, ['plan.not_object']],
   ])('%s is refused, once', async (_, source, violations) => {
     const compiling = await compile([], { planner: planFrom(source) });

@@ -13,7 +13,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 const loaded = await loadTools(fileURLToPath(new URL('../../examples/plan-tools', import.meta.url)), { strict: true });
 const { tools } = loaded;
 const pages = new Map([
-  ['/report.txt', 'The yearly report\n\nSales grew by a fifth. Nobody had thought so! Why did they?\n'],
+  ['/report.txt', 'The yearly report\n\nSales grew by a fifth. Others had thought so! Why did they?\n'],
   ['/empty.txt', ''],
 ]);
 const server: Server = createServer(({ url = '' }, response) => {

@@ -81,7 +81,7 @@ test.each([
   { requests: [1] },
   {},
   { requests: ['a'], maxRuns: 9 },
-])('SUB-1: what is no list of requests is no call: %j', async (input) => {
+])('SUB-1: anything but a list of requests is not a call: %j', async (input) => {
   const planner = plannerOf({});
   expect(await world().call(fanOutTool({ planner, tools: [say] }), input)).toMatchObject({ kind: 'invalid' });
   expect(planner.asked).toEqual([]);
@@ -232,7 +232,7 @@ test('whatever some of them come to, the others are as if alone', async () => {
   });
   const thrower = defineTool({
     name: 'thrower',
-    description: 'Throws what is no error.',
+    description: 'Throws something other than an error.',
     effects: 'none',
     execute: () => {
       throw JSON.parse('"text"');

@@ -45,7 +45,7 @@ const shapes: fc.Arbitrary<readonly Shape[]> = fc
     nodes.map((node, at) => ({ ...node, needs: at === 0 ? [] : [...new Set(node.needs.map((need) => need % at))] })),
   );
 
-/** What somebody does while they are told of an event. */
+/** The action of a listener during an event. */
 type Deed = 'abort' | 'throw' | 'answer' | 'take';
 const deeds = fc.array(fc.tuple(fc.nat(25), fc.constantFrom<Deed>('abort', 'throw', 'answer', 'take')), {
   maxLength: 4,
@@ -124,7 +124,7 @@ test('whatever is done while events are told, each node ends once, and the log s
       expect(ends.toSorted()).toEqual(nodes.map((_, id) => `plan_1_${id}`).toSorted());
       const { plans, calls } = session.openWork();
       expect(plans).toEqual([]);
-      // What the host goes on with by itself may ask once more when the plan has ended: that is its own question.
+      // A call that the host resumes by itself may ask once more when the plan has ended: that is its own question.
       if (!planned.some(([, deed]) => deed === 'take')) expect(calls).toEqual([]);
       expect(new Set(done).size).toBe(done.length);
     }),
@@ -223,11 +223,11 @@ async function watch(
   return trace;
 }
 
-/** Answers every question that there is, and goes on with the calls where `take` says how. */
+/** Answers every open question, and resumes the calls where `take` says how. */
 async function answerAll(session: Session, take: Watching['take'] | undefined): Promise<void> {
   for (const { callId, approvals } of session.openWork().calls) {
     if (approvals.length === 0) continue;
-    // Somebody else may have answered, or ended it.
+    // Another caller may have answered, or ended it.
     await answerApproval(session, callId, { type: 'approve' }).catch(() => undefined);
     await take?.(callId).catch(() => undefined);
   }

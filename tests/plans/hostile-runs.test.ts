@@ -45,7 +45,7 @@ test.each(['none', 'external'] as const)(
   },
 );
 
-test('without a name the plan that was begun last is gone on with', async () => {
+test('without a name the plan that was begun last is resumed', async () => {
   const tools = [tool('asked', ok(), { dangerous: true })];
   const plan = await checkedOf([{ id: 1, tool: 'asked' }], { tools });
   const session = createSession();
@@ -55,7 +55,7 @@ test('without a name the plan that was begun last is gone on with', async () => 
   expect([first < second, resumed]).toEqual([true, second]);
 });
 
-test('who goes on with a plan says anew how often tools may be called, also in the plans within it', async () => {
+test('the caller who resumes a plan says anew how often tools may be called, also in the plans within it', async () => {
   const inner = [tool('inner', ok())];
   const nodes = [
     { id: 0, tool: 'inner' },

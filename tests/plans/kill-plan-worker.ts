@@ -1,4 +1,4 @@
-// A process that runs the plan of `test-kill-plan.ts`, or goes on with it, until it has ended or the process does: `node
+// A process that runs the plan of `test-kill-plan.ts`, or resumes it, until it has ended or the process does: `node
 // kill-plan-worker.ts FOLDER [FATAL]`. FATAL is an operation on files at which it ends itself. Its last line is `ended STATUS OPERATIONS`.
 import { writeSync } from 'node:fs';
 import { resumePlan, runPlan } from '@holdfast/orchestrator';

@@ -27,7 +27,7 @@ interface Started {
   readonly ended: Promise<Ended>;
 }
 
-/** A process that runs the plan of a folder, or goes on with it. */
+/** A process that runs or resumes the plan of a folder. */
 function start(folder: string, fatal?: Fatal): Started {
   const child = spawn(
     process.execPath,
@@ -72,7 +72,7 @@ async function inFolder(use: (folder: string) => Promise<void>): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** What holds of a folder whose plan has ended, however often its process was killed. */
+/** True of a folder whose plan has ended, however often its process was killed. */
 function check(folder: string): PlanTrace {
   const { records, problem } = readLog(join(folder, 's.jsonl'));
   expect(problem).toBeUndefined();
@@ -80,7 +80,7 @@ function check(folder: string): PlanTrace {
   expect(['succeeded', 'partial', 'failed']).toContain(trace.status);
   const kept = readEffects(folder);
   const effects = kept.map(shortKey);
-  // What was run again had the same key.
+  // Calls that were run again had the same key.
   expect(new Set(kept).size).toBe(new Set(effects).size);
   const count = (id: string, tool: string): number =>
     effects.filter((effect) => effect === `${tool} s/${callOf(trace, id)}`).length;
@@ -88,7 +88,7 @@ function check(folder: string): PlanTrace {
     const times = count(String(node), tool);
     const allowed = tool === 'post' ? ['ok', 'cancelled'] : tool === 'deploy' ? ['ok', 'in-doubt'] : ['ok'];
     expect([node, kind, allowed]).toEqual([node, expect.stringMatching(allowed.join('|')), allowed]);
-    // What must not be repeated is not, and what its probe says is so.
+    // Calls that must not be repeated were not, and their probe's answer holds.
     if (tool === 'post') expect([node, times]).toEqual([node, kind === 'ok' ? 1 : 0]);
     if (tool === 'deploy') expect(times).toBeLessThanOrEqual(1);
     if (tool === 'deploy' && kind === 'ok') expect(times).toBe(1);

@@ -34,7 +34,7 @@ async function play(
 
 async function call({ name, arguments: input }: ToolCall, session: Session): Promise<Outcome> {
   const outcome = await executeToolCall({ name, arguments: input }, { tools: planningTools(), session });
-  if (outcome.kind === 'suspended') throw new Error('Nobody is asked about a plan.');
+  if (outcome.kind === 'suspended') throw new Error('No person is asked about a plan.');
   return outcome;
 }
 
@@ -190,7 +190,7 @@ test('planCompleted sends the model back, and lets it go when the plan is comple
   ]);
 });
 
-test('a plan is gone on with from its log', async () => {
+test('a plan is resumed from its log', async () => {
   const { session } = await play([[setUp('A'), add('B'), update(1, done)]]);
   const again = replay([...session.records()], { slices: [planSlice] });
   const { plan } = await play([[add('C'), update(2, done)]], { session: again });
@@ -227,7 +227,7 @@ test('however calls are put into turns, they do what they do one by one', async 
   );
 });
 
-test('of calls that nobody puts in order each does what it says, or nothing', async () => {
+test('of calls without an order each does what it says, or nothing', async () => {
   const session = createSession();
   await call(setUp(), session);
   const outcomes = await Promise.all(Array.from({ length: 20 }, (_, index) => call(add(`step ${index}`), session)));

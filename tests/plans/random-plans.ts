@@ -46,7 +46,7 @@ const verdicts = [
 ] as const;
 const paths = ['a.txt', 'kept.txt', 'deep/er/b.txt', '../out.txt', 'kept.txt/below', 'ignored/c.txt', ''] as const;
 
-/** What a tool is told to do, and what policies answer to it. */
+/** A tool's instruction, and the policies' answer to it. */
 export interface Plan {
   readonly steps: readonly {
     readonly do: (typeof steps)[number];
@@ -57,7 +57,7 @@ export interface Plan {
   readonly verdicts: readonly (typeof verdicts)[number][];
   /** How many attempts fail before that, of a tool that may be tried again. */
   readonly failures?: number | undefined;
-  /** What the step `call` calls. */
+  /** The tool that the step `call` calls. */
   readonly inner?: { readonly name: string; readonly input: unknown } | undefined;
 }
 
@@ -249,7 +249,7 @@ const { plan: arbitraryPlan } = fc.letrec<{ plan: Plan; inner: NonNullable<Plan[
 export interface Step {
   readonly name: string;
   readonly plan: Plan;
-  /** What becomes of the arguments' text on its way. */
+  /** The change to the arguments' text on its way. */
   readonly spoiled: 'cut' | 'twice' | 'unknown' | 'null' | undefined;
   readonly answer: 'approve' | 'deny' | 'throw' | 'never' | undefined;
   /** After so many microtasks the caller aborts; 0: before. */

@@ -20,7 +20,7 @@ interface Written {
   readonly nodes: readonly { readonly tool: string; readonly inputs: JsonObject }[];
 }
 
-/** What the tools of these days answered: how it went, and the text under `response`. */
+/** The recorded answers of the tools: how it went, and the text under `response`. */
 const success = (response: Json) => ({ status: 'success', response, source: 'web', results: [{ title: 'x' }] });
 const subject = ({ query, raw_query: raw = query }: JsonObject) => String(raw);
 const found: Doing = (input) => success(`About ${subject(input)}.`);
@@ -74,7 +74,7 @@ describe('plans of the same shape', () => {
 });
 
 function describePlans(plans: Plans, first: string): void {
-  test.each<Which>(['comparison', 'news'])('REAL-1: %s is good as it stands, whoever hands it in', async (which) => {
+  test.each<Which>(['comparison', 'news'])('REAL-1: %s is good as it stands, from any caller', async (which) => {
     const { tools } = await prepare(plans, which, {});
     const options = { tools, functions: functionsOf(plans) };
     const checked = await checkPlan(plans[which], options);
@@ -114,7 +114,7 @@ function describePlans(plans: Plans, first: string): void {
     expect(trace.status).toBe('succeeded');
   });
 
-  test('a response that is no text is its JSON in a prompt', async () => {
+  test('a response that is not text is its JSON in a prompt', async () => {
     const { tools, checked, calls } = await prepare(plans, 'news', { sum: () => success({ points: [1, 'two'] }) });
     await runChecked(checked, tools);
     expect(calls.at(-1)?.input['prompt']).toBe('{"points":[1,"two"]}');

@@ -191,7 +191,7 @@ describe('states and failure policy', () => {
     ['a function', () => () => 1],
     ['a BigInt', () => 1n],
     ['nothing', () => undefined],
-  ])('EXE-15: %s is no result, and the run goes on by on_fail', async (_name, make) => {
+  ])('EXE-15: %s is not a result, and the run continues by on_fail', async (_name, make) => {
     const tools = [tool('odd', make), tool('good', ok())];
     const { trace } = await run(tools, [
       { id: 0, tool: 'odd', ...go },

@@ -39,7 +39,7 @@ describe('what cannot be run', () => {
     ['what only looks like one', () => ({ plan: { nodes: [] }, digest: '', inputs: [] })],
     ['nothing', () => undefined],
     ['a text', () => 'plan'],
-  ])('%s is no checked plan', async (_name, make) => {
+  ])('%s is not a checked plan', async (_name, make) => {
     const plan = make(await checkedOf([{ id: 0, tool: 'good' }], { tools })) as CheckedPlan;
     expect(() => runPlan(plan, { tools, session: createSession() })).toThrow(
       expect.objectContaining({ code: 'plan.unchecked' }),
@@ -107,7 +107,7 @@ describe('what cannot be run', () => {
   });
 });
 
-describe('what cannot be gone on with', () => {
+describe('runs that cannot be resumed', () => {
   test('a session without an open plan; a run that is none; one that has ended', async () => {
     const session = createSession();
     await expect(resumePlan({ tools, session })).rejects.toMatchObject({ code: 'plan.not_open' });
@@ -138,7 +138,7 @@ describe('what cannot be gone on with', () => {
     expect(session.openWork().plans).toHaveLength(1);
   });
 
-  test('a run that somebody is at', async () => {
+  test('a run that another caller has', async () => {
     const clock = manualClock();
     const slowly = [tool('good', slow(clock, 5))];
     const plan = await checkedOf([{ id: 0, tool: 'good' }], { tools: slowly });
@@ -384,7 +384,7 @@ describe('what breaks', () => {
   test('a run that is cancelled does not wait for locks that others hold', async () => {
     const clock = manualClock();
     const locks = createLockTable();
-    void locks.acquire(['db'], 'somebody else', { clock });
+    void locks.acquire(['db'], 'another caller', { clock });
     const controller = new AbortController();
     clock.after(5, () => controller.abort());
     const locked = tool('locked', ok(), { locks: () => ['db'] });

@@ -21,7 +21,7 @@ import {
   tool,
 } from './test-run.ts';
 
-/** The session of another process: what the log has is all that there is. */
+/** The session of another process, which has only the log. */
 function reopen(session: Session, count?: number): Session {
   const records = [...session.records()].slice(0, count);
   return replay(records, { store: memoryStore(records) });
@@ -159,7 +159,7 @@ describe('approvals', () => {
   });
 });
 
-describe('the host goes on with a call by itself', () => {
+describe('the host resumes a call by itself', () => {
   const nodes: readonly JsonObject[] = [
     { id: 0, tool: 'danger' },
     { id: 1, tool: 'slow', on_fail: 'continue' },
@@ -193,7 +193,7 @@ describe('the host goes on with a call by itself', () => {
     return { session, tools, running, events, end: (thrown) => (thrown ? gate.reject(thrown) : gate.resolve(null)) };
   }
 
-  test('or answers while the run goes on, which goes on with it', async () => {
+  test('or answers during the run, which resumes it', async () => {
     const calls: unknown[] = [];
     const { session, running, end } = await begin(calls);
     await answerApproval(session, 'plan_1_0', { type: 'approve' }, { by: 'ann' });
@@ -280,7 +280,7 @@ describe('the host goes on with a call by itself', () => {
     expect(session.openWork().plans).toEqual([]);
   });
 
-  test('while somebody goes on with the run: the call is made once', async () => {
+  test('while another caller resumes the run: the call is made once', async () => {
     const calls: unknown[] = [];
     const tools = [danger(calls), tool('good', ok())];
     const { session } = await run(tools, [
@@ -293,7 +293,7 @@ describe('the host goes on with a call by itself', () => {
     await resumed;
     expect(calls).toHaveLength(1);
     expect(readTrace(session.records(), trace.run)).toEqual(trace);
-    // Whoever came first: nothing is lost.
+    // In either order, nothing is lost.
     const last = trace.status === 'suspended' ? await resumePlan({ tools, session }) : trace;
     expect([last.status, kinds(last), calls.length]).toEqual(['succeeded', ['ok', 'ok'], 1]);
   });
@@ -380,7 +380,7 @@ describe('after the end of a process', () => {
     expect([done.status, done.output]).toEqual(['succeeded', 'found']);
     const not = await resume(reopen(session, begun), [probed('not-done')]);
     expect([not.status, kinds(not)]).toEqual(['failed', ['cancelled']]);
-    // What was settled before is taken as it is.
+    // Calls settled before are taken as they are.
     const recovered = reopen(session, begun);
     await recoverSession({ tools: [original], session: recovered });
     expect(kinds(await resume(recovered, [original]))).toEqual(['in-doubt']);
@@ -533,7 +533,7 @@ describe('secrets', () => {
     const other = replay(store.records, { store, redactor: createRedactor({ key }), vault });
     await answerApproval(other, 'plan_1_2', { type: 'approve' });
     const trace = await resume(other, tools);
-    // What a node has returned was not sealed.
+    // The result of a node was not sealed.
     expect(kinds(trace)).toEqual(['ok', 'ok', 'ok', 'invalid', 'ok', 'ok']);
     expect(seen.at(-1)).toEqual({ x: secret });
     expect(JSON.stringify([trace, store.records])).not.toContain(secret);
@@ -584,7 +584,7 @@ describe('context.trace', () => {
     expect(() => Object.assign(seen?.[0]?.value ?? {}, { a: 2 })).toThrow(TypeError);
   });
 
-  test('a call that is no node has none, nor has one that a node makes itself', async () => {
+  test('a call outside of nodes has none, nor has one that a node makes itself', async () => {
     const seen: unknown[] = [];
     const inner = tool('inner', (_input, { trace }) => seen.push(trace));
     const outer = tool('outer', async (_input, { call, trace }) => {

@@ -111,7 +111,7 @@ test('cancelled at any instant, nothing runs any more, and every node has ended'
   );
 });
 
-/** Goes on with the run in a session that has only the first `count` records; `undefined`: the log has no run that has not ended. */
+/** Resumes the run in a session that has only the first `count` records; `undefined`: the log has no run that has not ended. */
 async function resumeAt(records: readonly LogRecord[], count: number, world: World): Promise<PlanTrace | undefined> {
   const { clock, tools } = world;
   const kept = records.slice(0, count);
@@ -129,7 +129,7 @@ async function resumeAt(records: readonly LogRecord[], count: number, world: Wor
   });
   const trace = await passTime(clock, resumed.result);
   checkRun(trace, events, session);
-  // What has ended stays as it was, and is not run again.
+  // Ended nodes stay as they were, and are not run again.
   for (const node of before.nodes) {
     if (node.kind === 'waiting' || node.kind === 'running') continue;
     expect(nodeOf(trace, node.node)).toEqual(node);

@@ -87,7 +87,7 @@ test.each([
   const { length } = store.records;
   open();
   await turns();
-  // What goes on all the same is told to those who look at the log, and nobody else.
+  // Work that continues all the same shows in the log only.
   const late = store.records.slice(length).map(({ type, entry }) => (isPlainObject(entry) ? entry['type'] : type));
   expect(late.filter((type) => type !== 'tool-call-late')).toEqual([]);
   for (const id of childSessions(store.records)) {
@@ -110,7 +110,7 @@ test('a plan that was killed with a plan under way in it runs that again, as all
   const controller = new AbortController();
   const running = runPlan(await checkedOf(tools, ...nodes), { tools, session, signal: controller.signal });
   await first.begun;
-  // What a process that ends now leaves behind.
+  // The log of a process that ends now.
   const records = store.records.map((record): LogRecord => structuredClone(record));
   controller.abort();
   await running;

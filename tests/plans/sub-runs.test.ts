@@ -275,7 +275,7 @@ describe('what comes from around', () => {
     { how: 'a yes', options: { approve: () => ({ type: 'approve' as const }) }, kind: 'ok' },
     { how: 'a no', options: { approve: () => ({ type: 'deny' as const, reason: 'Not today.' }) }, kind: 'failed' },
     {
-      how: 'a yes that nobody hears',
+      how: 'a yes without a listener',
       options: { approve: () => ({ type: 'approve' as const }), unattended: true },
       kind: 'failed',
     },
@@ -328,7 +328,7 @@ describe('what comes from around', () => {
     expect(budget.used.tokens).toBe(50);
   });
 
-  test('SUB-13: also for answers that are no plan, and two plans down', async () => {
+  test('SUB-13: also for answers that are not a plan, and two plans down', async () => {
     const budget = createBudget({ maxTokens: 100 });
     const inner = planTool({ name: 'inner', planner: plannerOf({ it: 'No {' }), tools: [say], maxRounds: 1 });
     const nodes = [{ id: 0, tool: 'inner', inputs: { request: 'it' } }];
@@ -520,7 +520,7 @@ test('SUB-11: the log has every plan within a plan, as the plans themselves have
   expect([...childRecords(store.records, 'nobody')]).toEqual([]);
 });
 
-test('tools go on with what a plan came to as it is, and the log has masks', async () => {
+test('tools get the plain result of a plan, and the log has masks', async () => {
   const secret = 'hunter-two-and-a-half';
   const store = memoryStore();
   const redactor = createRedactor({ key: 'a key known only to the host', secrets: [secret] });

@@ -182,7 +182,7 @@ describe('with a model', () => {
       step: { throw: new Error('502 Bad Gateway') },
       why: 'the model failed (502 Bad Gateway)',
     },
-    { name: 'throws what is no error', step: { throw: null }, why: 'the model failed (a thrown null)' },
+    { name: 'throws something other than an error', step: { throw: null }, why: 'the model failed (a thrown null)' },
     { name: 'says nothing', step: { text: ' \n ' }, why: 'the answer of the model was empty' },
     {
       name: 'calls a tool',
@@ -307,7 +307,7 @@ describe('what the model is told', () => {
     }
   });
 
-  test('the final node is told of in the least room, however much there is to say of it', async () => {
+  test('the final node is described even in the least room, however long its text is', async () => {
     const model = scriptedModel([{ text: 'Done.' }]);
     const long = '\u0001'.repeat(20_000);
     const because = Array.from({ length: 30 }, (_, index) => `n${String(index).padStart(63, '0')}`);

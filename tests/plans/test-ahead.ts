@@ -6,7 +6,7 @@ import { jsonSchema } from '@holdfast/schema/json';
 const working = (name: string, more: Partial<Pick<Tool, 'dangerous'>> = {}): Tool =>
   defineTool({ name, description: `Does ${name}.`, effects: 'none', ...more, execute: () => 7 });
 
-/** What the plans here are made of. Each returns 7, but for those that work on files. */
+/** The tools of the plans here. Each returns 7, but for those that work on files. */
 export const tools: readonly Tool[] = [
   working('test'),
   working('build'),

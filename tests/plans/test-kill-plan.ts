@@ -8,7 +8,7 @@ import { jsonSchema } from '@holdfast/schema/json';
 import { createSession, type OpenedLog, replay, type Session } from '@holdfast/session';
 import { createJsonlLog, openJsonlLog } from '@holdfast/session/jsonl';
 
-/** What tools have done to the world of a folder, in order: the name of the tool and the key of its call. */
+/** The tools' effects on a folder, in order: the name of the tool and the key of its call. */
 export function readEffects(folder: string): readonly string[] {
   const path = join(folder, 'effects.txt');
   return existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : [];

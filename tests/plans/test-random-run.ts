@@ -77,7 +77,7 @@ export interface World {
   readonly runs: NodeId[];
   running: number;
   most: number;
-  /** What should never be. */
+  /** Problems that should never occur. */
   readonly wrong: string[];
 }
 
@@ -103,7 +103,7 @@ export async function makeWorld(
     { callId, signal }: { readonly callId: string; readonly signal: AbortSignal },
   ): Promise<Json> => {
     const node = byId.get(toId(callId));
-    if (node === undefined) throw new Error(`Nobody has asked for ${callId}.`);
+    if (node === undefined) throw new Error(`There was no question about ${callId}.`);
     const count = (calls.get(node.id) ?? 0) + 1;
     calls.set(node.id, count);
     runs.push(node.id);

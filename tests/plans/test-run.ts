@@ -22,7 +22,7 @@ import { createSession, type Session } from '@holdfast/session';
 import { type ManualClock, manualClock } from '@holdfast/testing';
 import { expect } from 'vitest';
 
-/** What a tool of a test does. */
+/** The action of a test's tool. */
 export type Doing = (input: JsonObject, context: ToolContext) => unknown;
 
 export const ok =
@@ -91,7 +91,7 @@ export async function run(tools: readonly Tool[], nodes: readonly JsonObject[], 
 }
 
 export async function runChecked(plan: CheckedPlan, tools: readonly Tool[], options: Options = {}): Promise<Ran> {
-  // What is answered later is answered by the machine's own time.
+  // Later answers come in real time.
   const { clock = manualClock(Date.now()), ...rest } = options;
   const session = (rest.session as Session | undefined) ?? createSession({ id: 's', clock });
   const events: PlanEvent[] = [];
@@ -129,7 +129,7 @@ export function macrotask(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** What holds of every run, whatever becomes of it. */
+/** True of every run, however it ends. */
 export function checkRun(trace: PlanTrace, events: readonly PlanEvent[], session: Session): void {
   expect(readTrace(session.records(), trace.run)).toEqual(trace);
   expect(trace.nodes.map(({ node }) => node)).toEqual(trace.plan.nodes.map(({ id }) => id));
@@ -156,7 +156,7 @@ export function checkRun(trace: PlanTrace, events: readonly PlanEvent[], session
   );
 }
 
-/** What of a trace is the same for the same results. */
+/** The parts of a trace that are the same for the same results. */
 export function untimed(trace: PlanTrace): PlanTrace {
   const noTimes = { startedAtMs: undefined, endedAtMs: undefined, durationMs: undefined };
   const nodes = trace.nodes.map((node) => ({

@@ -36,7 +36,7 @@ export function plannerOf(
     async plan({ request }) {
       asked.push(request);
       const found = known.get(request);
-      if (found === undefined) throw new Error(`Nobody thought of \`${request}\`.`);
+      if (found === undefined) throw new Error(`There is no answer for \`${request}\`.`);
       if (typeof found === 'string') return { text: found, usage };
       return { text: JSON.stringify(planOf(...found)), usage };
     },
@@ -91,7 +91,7 @@ export interface World {
   readonly session: Session;
   readonly store: MemoryStore;
   readonly files: StagedResource<Filesystem, FilesystemReader>;
-  /** What there is in the end. */
+  /** The final state. */
   written(): Promise<readonly string[]>;
   call(tool: Tool, input: unknown, options?: Partial<CallOptions>): ReturnType<typeof executeToolCall>;
 }

@@ -63,7 +63,7 @@ function toTrace(given: TestNode): NodeTrace {
   };
 }
 
-/** The text of the one message in which a model is told of a run. */
+/** The text of the one message that describes a run to a model. */
 export function toldText(request: ModelRequest | undefined): string {
   return request?.messages.find(({ role }) => role === 'user')?.text ?? '';
 }

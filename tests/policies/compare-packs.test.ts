@@ -47,7 +47,7 @@ test.each(suites)(
       const session = createSession({ store });
       const tools = toolsOf(cases);
       const known = new Set(tools.map(({ name }) => name));
-      // Names of tools that the cases have not are no error here.
+      // Names of tools that the cases lack are not an error here.
       const policies = packPolicies(pack, { preset, config }).map((policy) => ({
         ...policy,
         tools: policy.tools.filter((name) => known.has(name)),

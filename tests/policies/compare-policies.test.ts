@@ -67,7 +67,7 @@ test.each([
     }),
     { numRuns: runs },
   );
-  // What was met, so that nothing holds for want of cases.
+  // The cases met, so that nothing passes for want of them.
   expect(calls).toBeGreaterThan(runs * 5);
   expect([...outcomes.keys()]).toEqual(expect.arrayContaining(['ok', 'failed', 'denied', 'in-doubt']));
 });
@@ -183,7 +183,7 @@ test('policies about paths say what they said; one about the content of files is
           expect(about.map(({ type }) => type)).toEqual(decisions.slice(0, -1).map(({ type }) => type));
         for (const { type } of about) seen.add(`${tool} ${type}`);
         const isWriter = ['write_file', 'delete_file'].includes(tool);
-        // What leads out of the folder is refused before its content is looked at.
+        // Paths that lead out of the folder are refused before their content is read.
         expect(isWriter ? ['unknown', 'deny'] : ['allow']).toContain(byContent?.type);
         if (byContent?.type === 'deny') expect(decisions.at(-1)?.type).toBe('deny');
       }

@@ -147,7 +147,7 @@ const meaningless: readonly Faulty[] = [
   ),
 ];
 
-/** A real promise with a `then` of its own, which only counts where somebody calls it. */
+/** A real promise with a `then` of its own, which only counts if it is called. */
 const odd = (what: string, then: unknown): Faulty => ({
   what: `answers a promise whose own \`then\` ${what}`,
   make: (clock) => () => {
@@ -203,7 +203,7 @@ const twoFaced: readonly Faulty[] = [
   answers('a promise whose class refuses', () => Refusing.resolve(allow)),
   odd('throws', () => thrown(new Error('no then'))),
   odd('gives nothing', () => undefined),
-  odd('gives what is no decision', () => ({ type: 'let me' })),
+  odd('returns something other than a decision', () => ({ type: 'let me' })),
   odd('gives an allow', () => allow),
   odd('calls back twice', (settled: (value: unknown) => unknown) => [deny('first'), allow].map(settled)),
   answers('a proxy whose traps throw', hostileProxy),
@@ -222,7 +222,7 @@ const twoFaced: readonly Faulty[] = [
   }),
   answers('a deny whose reason throws', () => getting('reason', () => thrown(new Error('read')), { type: 'deny' })),
   answers('a deny without a reason', () => ({ type: 'deny' })),
-  answers('a deny with a reason that is no text', () => ({ type: 'deny', reason: hostileProxy() })),
+  answers('a deny with a reason that is not text', () => ({ type: 'deny', reason: hostileProxy() })),
   answers('an ask that throws when asked why', () =>
     getting('reason', () => thrown(new Error('read')), { type: 'ask' }),
   ),
@@ -546,11 +546,11 @@ const updates: readonly FaultyUpdate[] = [
     onResult: () => Promise.reject(new Error('later')),
     code: expect.any(String),
   },
-  { what: 'appends what is no JSON', kind: 'list', onResult: () => append(1, Number.NaN), ...badState },
+  { what: 'appends something other than JSON', kind: 'list', onResult: () => append(1, Number.NaN), ...badState },
   { what: 'appends what its schema refuses', kind: 'list', onResult: () => [append(1), append('two')], ...badState },
   { what: 'upserts into a list', kind: 'list', onResult: () => [append(1), upsert('key', 1)], ...badOperation },
   { what: 'replaces a list by a number', kind: 'list', onResult: () => replace(1), ...badOperation },
-  { what: 'upserts what is no JSON', kind: 'keyed', onResult: () => upsert('key', new Date(0)), ...badState },
+  { what: 'upserts something other than JSON', kind: 'keyed', onResult: () => upsert('key', new Date(0)), ...badState },
   { what: 'appends to keys', kind: 'keyed', onResult: () => [upsert('key', 1), append(1)], ...badOperation },
   { what: 'replaces keys by a text', kind: 'keyed', onResult: () => replace('text'), ...badOperation },
 ];

@@ -37,7 +37,7 @@ function createWorld({ config = {}, inputs = [ada, { euros: 200, to: 'ada' }, ad
   const paid: unknown[] = [];
   const pay = defineTool({
     name: 'pay',
-    description: 'Pay euros to somebody.',
+    description: 'Pay euros to a person.',
     inputSchema: v.object({ to: v.string(), euros: v.number() }),
     effects: 'external',
     execute(input) {
@@ -148,7 +148,7 @@ test('a no is for the same call alone, and a yes is carried to none', async () =
   expect(agreeing.asked).toHaveLength(4);
 });
 
-test('direct calls are no turn', async () => {
+test('direct calls do not make a turn', async () => {
   const answer = answerIdentical((pending) => (pending.callId === 'a' ? { type: 'deny' } : { type: 'approve' }));
   const { pay, policies } = createWorld();
   const options = { tools: [pay], policies, session: createSession(), approve: answer };

@@ -62,7 +62,7 @@ interface Books {
   readonly doubt: number;
 }
 
-/** What the budget of money has in the state of the session, in cents. */
+/** The budget of money in the session's state, in cents. */
 function booksOf(session: Session): Books {
   const state = session.export().slices.find(({ id }) => id === 'policy:host/budgets-money')?.state ?? [];
   const books = { spent: 0, over: 0, doubt: 0 };
@@ -124,7 +124,7 @@ class Till {
     this.#home = home;
   }
 
-  /** What calls under way may take, or have taken. */
+  /** The amount that calls in flight may take, or have taken. */
   get open(): number {
     let sum = 0;
     for (const id of this.#hanging.keys()) {
@@ -184,7 +184,7 @@ class Till {
       return;
     }
     const inner = this.#inner.get(id) ?? 'in-doubt';
-    // What it has paid has been paid, whether the whole of it succeeds or not.
+    // Its payments stand, whether the whole of it succeeds or not.
     const counts = kind === 'ok' && !killed;
     if (inner === 'ok' || inner === 'in-doubt') this.#book(call.inner, counts ? inner : 'in-doubt');
   }
@@ -285,7 +285,7 @@ test('tried out it lets everything through, and knows later what was taken', asy
   expect(await executeToolCall(payment('0'), strict)).toMatchObject({ kind: 'ok' });
 });
 
-test('a state that somebody else has made is trusted in nothing', async () => {
+test('a foreign state is not trusted', async () => {
   for (const odd of ['-5', '1e9', 'much', '']) {
     const session = createSession({ id: 's' });
     const data = session.export();

@@ -29,7 +29,7 @@ symlinkSync(outside, join(root, 'elsewhere'));
 
 const describers = [fileFacts()];
 
-/** What the host says of its files: those of the disk, or others in memory. */
+/** The host's files: those of the disk, or others in memory. */
 function factsOf(contents?: Readonly<Record<string, string>>, own = describers) {
   const workspace = contents === undefined ? root : '/w';
   const inMemory = (all: Readonly<Record<string, string>>): MemoryFiles =>

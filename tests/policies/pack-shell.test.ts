@@ -13,7 +13,7 @@ import { createSession } from '@holdfast/session';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-/** What the guard lets through is run by real shells, among programs that do nothing and one that must not run. */
+/** Runs the lines that the guard lets through in real shells, among programs that do nothing and one that must not run. */
 
 const shells = ['/bin/bash', '/bin/sh'].filter((path) => existsSync(path));
 const hasShells = shells.length > 0;

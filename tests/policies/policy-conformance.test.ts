@@ -27,7 +27,7 @@ const edit = (path: string): PolicyCall => ({ tool: 'edit_file', input: { path, 
 
 const payTool = defineTool({
   name: 'pay',
-  description: 'Pay euros to somebody.',
+  description: 'Pay euros to a person.',
   inputSchema: jsonSchema<{ readonly to: string; readonly euros: number }>({
     type: 'object',
     properties: { to: { type: 'string' }, euros: { type: 'number' } },

@@ -41,7 +41,7 @@ function run(line: string, passes: boolean): Ran {
     input: '',
     timeout: 10_000,
   });
-  // What runs behind a line that has ended gets its time.
+  // Background work of a line that has ended gets its time.
   if (line.includes('&')) spawnSync('sleep', ['0.05']);
   return { succeeded: status === 0, pushed: existsSync(join(root, 'pushed')) };
 }

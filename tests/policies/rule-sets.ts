@@ -36,7 +36,7 @@ interface Rule {
 }
 
 /**
- * What a set of policies decides about a call, and why, does not depend on their order: tries `runs` random sets, each after random
+ * The decision of a set of policies about a call, and its reason, do not depend on their order: tries `runs` random sets, each after random
  * calls, and answers how often the call ended how.
  */
 export async function checkOrder(runs: number): Promise<ReadonlyMap<string, number>> {
@@ -151,7 +151,7 @@ interface Decided {
   readonly decisions: readonly string[];
 }
 
-/** What is decided, and how the calls before it ended. Reasons are sorted: their order is that of the policies. */
+/** The decision, and how the calls before it ended. Reasons are sorted: their order is that of the policies. */
 async function decide({ rules, before, asked }: RuleSetCase, order: readonly number[]): Promise<Decided> {
   // Each rule keeps its id wherever it stands.
   const policies = order.flatMap((index) => {

@@ -1,4 +1,4 @@
-/** What `tamper` looked at, and what it could change. */
+/** The things `tamper` looked at, and those it could change. */
 export interface Tampering {
   /** Paths of the objects that it found. */
   readonly seen: readonly string[];

@@ -26,7 +26,7 @@ export interface Cause {
   readonly by?: readonly RunnerName[];
   /** Default: of `write`, with no arguments. */
   readonly call?: Partial<MadeCall>;
-  /** What the tool does after it has written; default: it answers `done`. */
+  /** The tool's action after it has written; default: it answers `done`. */
   readonly does?: (context: ToolContext, world: World) => unknown;
   readonly tool?: Extra | 'declared';
   /** In force after one that allows. */
@@ -71,7 +71,7 @@ export const watched: PolicyDecision = { policy: 'host/watch', type: 'allow' };
 export const inputSchema: v.GenericSchema<{ q: string }> = v.object({ q: v.string() });
 export const external = { effects: 'external' } as const;
 export const repeatable = { effects: 'external', repeat: 'safe' } as const;
-/** What has no log or transaction of its own when it is nested. */
+/** True for what has no log or transaction of its own when it is nested. */
 export const notNested: Rest = { by: ['directly', 'byModel'] };
 
 /** A filesystem one of whose steps breaks. */

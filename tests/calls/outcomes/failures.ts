@@ -23,14 +23,14 @@ const throwables: readonly (readonly [string, () => unknown, string?])[] = [
   ['a revoked proxy', revokedProxy],
   ['a frozen Error', () => Object.freeze(new Error('broke')), 'broke'],
   ['an Error that throws when read', () => throwsWhenRead(new Error('x'), 'name', 'message', 'stack', 'cause')],
-  ['an Error whose message is no text', () => Object.assign(new Error('x'), { message: hostileProxy() })],
+  ['an Error whose message is not text', () => Object.assign(new Error('x'), { message: hostileProxy() })],
   ['a thenable', () => thenable((resolve: Settle) => resolve('no word'))],
   ['what looks like a deadline', () => Object.assign(new Error('late'), { name: 'DeadlineExceededError' }), 'late'],
   ['what looks like an abort', () => new DOMException('stopped', 'AbortError'), 'stopped'],
   ['what looks like an outcome', () => ({ kind: 'ok', message: 'fine' }), 'fine'],
   ['a success', () => toolOk('fine', 'fine'), 'fine'],
   ['a cycle', cycle],
-  ['a HoldfastError whose code is no text', () => Object.assign(new HoldfastError('a.b', 'odd'), { code: 42 }), 'odd'],
+  ['a HoldfastError whose code is not text', () => Object.assign(new HoldfastError('a.b', 'odd'), { code: 42 }), 'odd'],
   ['a HoldfastError whose code throws', () => throwsWhenRead(new HoldfastError('a.b', 'odd'), 'code'), 'odd'],
 ];
 

@@ -62,7 +62,7 @@ export const invalids: readonly Cause[] = [
   invalid('it returns a promise of undefined', 'output.undefined', { does: async () => undefined }),
   invalid('a repeatable effect returns undefined', 'output.undefined', { does: () => undefined, tool: repeatable }),
   invalid('its result throws when read', 'output.unreadable', { does: unreadable }),
-  invalid('the message of its result is no text', 'output.unreadable', {
+  invalid('the message of its result is not text', 'output.unreadable', {
     does: () => toolOk(1, hostileProxy() as unknown as string),
   }),
   invalid('it returns what its schema refuses', 'output.invalid', { does: () => ({ n: 'x' }), tool: { outputSchema } }),

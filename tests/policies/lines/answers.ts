@@ -17,7 +17,7 @@ const policiesOf: Readonly<Record<Preset, readonly Policy[]>> = {
 const checksFirst = packPolicies(releaseOrder).filter(({ name }) => name === 'checks-first');
 const describers = [shellFacts(), fileFacts(), fetchFacts()];
 
-/** What the packs for files, commands and the network answer to a call; its reasons, for a test that fails. */
+/** The answer of the packs for files, commands and the network to a call; its reasons, for a test that fails. */
 export function answerCall(name: string, input: Json, view: PlaceView, preset: Preset = 'recommended'): Decision {
   const tool = defineTool({ name: name.toLowerCase(), description: 'A tool of the tests.' });
   // The names of foreign tools have capitals.
@@ -33,7 +33,7 @@ export function answerCall(name: string, input: Json, view: PlaceView, preset: P
   );
 }
 
-/** Whether a line is a release that has to wait for its checks. */
+/** True if a line is a release that must wait for its checks. */
 export function isEarlyRelease(line: string, view: PlaceView): boolean {
   const facts = describeCommand(line, view);
   const call = { id: 'c', tool: defineTool({ name: 'bash', description: 'A tool.' }), input: {}, facts };

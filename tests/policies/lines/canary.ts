@@ -18,7 +18,7 @@ import { answerLine } from './answers.ts';
 const canary = 'CANARY-743186520974';
 const long = new Date('2020-01-01');
 
-/** What became of a script: a person is asked about it, or a shell has run it and read the canary, or not. */
+/** The fate of a script: a person is asked about it, or a shell has run it and read the canary, or not. */
 export type Tried = 'asked' | 'read' | 'not-read';
 
 /** A folder with a secret, in which scripts run that facts call harmless. */
@@ -49,7 +49,7 @@ export class CanaryFolder {
     return isRead ? 'read' : 'not-read';
   }
 
-  /** Whether the disk notes that a file was read. */
+  /** True if the disk notes that a file was read. */
   notesReads(): boolean {
     spawnSync('cat', ['.env'], { cwd: this.#folder });
     const wasRead = this.wasRead();

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 
-/** Random scripts that read `.env`, or look as if they did. Whatever they run leaves the folder that they run in alone. */
+/** Random scripts that read `.env`, or look as if they did. They do not change the folder that they run in. */
 
 const names = [
   '.env',
@@ -126,7 +126,7 @@ function readLines(name: string): readonly string[] {
   return lines.filter((line) => line !== '' && !line.startsWith('# '));
 }
 
-// What they set, and where they may be.
+// The variables they set, and their folders.
 const moved = ['$f', '"$f"', `"\${f}"`, 'x$n', '"x$n"', 'x', 'l', '../x', '../sub/l', '"$PWD/x"', '$n.env', '~/x', '*'];
 const steps: fc.Arbitrary<(script: string) => string> = fc
   .array(

@@ -13,7 +13,7 @@ import { createSession } from '@holdfast/session';
 import * as v from 'valibot';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 
-/** What one call writes and another one runs. The calls really run, so that the second one meets what the first one wrote. */
+/** Files that one call writes and another one runs. The calls really run, so that the second finds what the first wrote. */
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'holdfast-steps-')));
 const work = join(root, 'w');
@@ -31,7 +31,13 @@ const bash = defineTool({
   description: 'Runs a command.',
   inputSchema: v.object({ command: v.string() }),
   execute({ command }) {
-    const { stdout } = spawnSync('bash', ['-c', command], { cwd: work, encoding: 'utf8', input: '', timeout: 5_000 });
+    const { error, stdout } = spawnSync('bash', ['-c', command], {
+      cwd: work,
+      encoding: 'utf8',
+      input: '',
+      timeout: 60_000,
+    });
+    if (error !== undefined) throw error;
     return stdout;
   },
 });
@@ -53,13 +59,13 @@ test.each<{ steps: readonly string[]; kinds: string }>([
   { steps: ['echo \'print(open(".env").read())\' > x.py', 'python3 x.py'], kinds: 'ok denied' },
   { steps: ["echo 'x' > x.js", 'node x.js'], kinds: 'ok denied' },
   { steps: ["printf 'all:\\n\\tcat .env\\n' > Makefile", 'make'], kinds: 'ok denied' },
-  // What runs by itself is asked about when it is written.
+  // A write to a file that runs by itself asks.
   { steps: ["echo '{}' > package.json"], kinds: 'denied' },
   { steps: ['ln -s .env notes.md'], kinds: 'denied' },
   { steps: ['cp .env a.txt'], kinds: 'denied' },
   { steps: ['git config alias.x "!cat .env"', 'git x'], kinds: 'denied denied' },
   { steps: ["echo 'x=.env' > vars", '. ./vars; cat "$x"'], kinds: 'ok denied' },
-  // What was there before is code of the workspace.
+  // Files that were there before are code of the workspace.
   { steps: ['sh old.sh'], kinds: 'ok' },
 ])('$steps: $kinds', async ({ steps, kinds }) => {
   const facts = createFacts({

@@ -78,7 +78,7 @@ export const cases: PackCases = {
       cases: [
         { call: mail, answer: 'ask' },
         { call: pay({ euros: 100, to: 'ada' }), answer: 'allow' },
-        // What is paid to another person is another payment.
+        // A payment to another person is another payment.
         { call: pay({ euros: 101, to: 'ada' }), answer: 'ask', reason: '`euros` is above 100. The budget is 100.' },
         { call: pay({ euros: '5', to: 'ada' }), answer: 'ask', reason: 'is not a number' },
         { call: pay({ to: 'ada' }), answer: 'ask', reason: 'is not a number' },

@@ -88,7 +88,7 @@ export const cases: PackCases = {
       cases: [
         { after: [note, note, note], call: note, answer: 'allow' },
         { after: [note, failed(note), note, note, note], call: note, answer: 'deny', reason: '0 of 4 left' },
-        { title: 'what failed is no call', after: times(9, note).map(failed), call: note, answer: 'allow' },
+        { title: 'a failed call does not count', after: times(9, note).map(failed), call: note, answer: 'allow' },
         { call: write('1234567890'), answer: 'allow' },
         {
           title: 'letters of several bytes',
@@ -108,7 +108,7 @@ export const cases: PackCases = {
         },
         { call: named('append_log')({ entry: { lines: ['a'] } }), answer: 'allow' },
         {
-          title: 'what is no text counts as JSON',
+          title: 'a value that is not text counts as JSON',
           call: named('append_log')({ entry: { lines: ['a', 'b', 'c'] } }),
           answer: 'deny',
           reason: 'takes 13',
@@ -160,7 +160,7 @@ export const cases: PackCases = {
           answer: 'allow',
         },
         ...[-5, 1.5, '10', null, 1e300].map((total) => ({
-          title: `an odd ${JSON.stringify(total)} is no word: what was reserved counts`,
+          title: `an odd ${JSON.stringify(total)} does not count: what was reserved counts`,
           after: times(2, ask({ answers: { usage: { total } } })),
           call: ask({}),
           answer: 'deny' as const,

@@ -52,7 +52,7 @@ const world: Pick<PresetCases, 'tools' | 'resources' | 'facts'> = {
 // A name with a letter that only looks like another one is another file.
 const lookAlike = { different: ['unicode'] } as const;
 
-/** What takes in a secret with its folder is asked about, or refused like the secret itself. */
+/** A call that takes in a secret with its folder asks, or is refused like the secret itself. */
 const secrets = (folder: 'ask' | 'deny'): PresetCases['cases'] => [
   { call: read('src/a.ts'), answer: 'allow' },
   { call: read('.env'), answer: 'deny', reason: '`.env` holds secrets and must not be read' },
@@ -72,7 +72,7 @@ const secrets = (folder: 'ask' | 'deny'): PresetCases['cases'] => [
   { call: grep({ glob: '*.{ts,env}' }), answer: folder, different: ['case', 'unicode', 'space', 'path'] },
   { title: 'a search in a folder without secrets', call: grep({ path: 'src' }), answer: 'allow' },
   { title: 'a search in files of one kind', call: grep({ glob: '*.ts' }), answer: 'allow' },
-  { title: 'names are no secrets', call: { tool: 'glob_files', input: { pattern: '**' } }, answer: 'allow' },
+  { title: 'names are not secrets', call: { tool: 'glob_files', input: { pattern: '**' } }, answer: 'allow' },
   { title: 'a folder is listed', call: { tool: 'list_files', input: { path: '.ssh' } }, answer: 'allow' },
 ];
 

@@ -60,7 +60,7 @@ export const cases: PackCases = {
         { after: [run('pytest -q')], call: publish, answer: 'allow' },
         { title: 'in one call', call: run('npm test && git push'), answer: 'allow' },
         { title: 'whatever came of it', call: run('npm test; git push'), answer: 'deny' },
-        { title: 'a build is no check', after: [run('npm run build')], call: push, answer: 'deny' },
+        { title: 'a build does not count as a check', after: [run('npm run build')], call: push, answer: 'deny' },
         { title: 'E11: it failed', after: [failed('npm test')], call: push, answer: 'deny' },
         { title: 'a check before a change', after: [test, write('new.ts')], call: push, answer: 'deny' },
         { title: 'a check before a change by a command', after: [test, run('touch b')], call: push, answer: 'deny' },

@@ -23,29 +23,19 @@ const phrases: readonly (readonly [pattern: RegExp, better: string])[] = [
   [/\b(?:is|are) t[o]ld (?:of|about)\b/, 'is notified, is reported'],
 ];
 
-/** Folders and pages that have not been revised yet. Only ever remove lines. */
-const waiting: readonly string[] = [
-  '.pnpmfile.mjs',
-  'tests/calls/',
-  'tests/logs/',
-  'tests/models/',
-  'tests/modules/',
-  'tests/plans/',
-  'tests/policies/',
-];
-
 // Data of the model: a change of the text would need new weights or new figures.
 const trainingData = [
   'training/frames/',
   'training/handmade/',
   'training/tiny_tools/side_remarks.json',
   'training/tiny_tools/vocabulary.json',
+  'tests/models/tiny-flawed.gguf',
 ];
 
 /** Unidiomatic phrases in code, comments and documents. */
 export function findPhrases({ files }: Repository): string[] {
   return [...files].flatMap(([path, text]) =>
-    [...trainingData, ...waiting].some((start) => path.startsWith(start)) ? [] : findPhrasesIn(path, text),
+    trainingData.some((start) => path.startsWith(start)) ? [] : findPhrasesIn(path, text),
   );
 }
 
