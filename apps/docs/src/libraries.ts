@@ -21,19 +21,20 @@ interface Manifest {
 /** The repository that this file is in. */
 export const repository: string = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** The packages of `packages/` in name order. */
+// What a first program needs.
+const first = ['kit', 'core', 'executor', 'policy', 'prompt', 'session', 'schema', 'filesystem', 'planning'];
+
+/** The packages of `packages/`: those of a first program, then the others in name order. */
 export function libraries(): readonly Library[] {
-  return readdirSync(join(repository, 'packages'))
-    .toSorted()
-    .map((folder) => {
-      // Our own manifest; a check of the repository validates its shape.
-      const text = readFileSync(join(repository, 'packages', folder, 'package.json'), 'utf8');
-      const { name, description, exports } = JSON.parse(text) as Manifest;
-      const entries = Object.entries(exports).flatMap(([subpath, target]) =>
-        typeof target === 'string'
-          ? []
-          : [{ specifier: `${name}${subpath.slice(1)}`, source: target['holdfast-source'] }],
-      );
-      return { folder, name, description, entries };
-    });
+  return [...new Set([...first, ...readdirSync(join(repository, 'packages')).toSorted()])].map((folder) => {
+    // Our own manifest; a check of the repository validates its shape.
+    const text = readFileSync(join(repository, 'packages', folder, 'package.json'), 'utf8');
+    const { name, description, exports } = JSON.parse(text) as Manifest;
+    const entries = Object.entries(exports).flatMap(([subpath, target]) =>
+      typeof target === 'string'
+        ? []
+        : [{ specifier: `${name}${subpath.slice(1)}`, source: target['holdfast-source'] }],
+    );
+    return { folder, name, description, entries };
+  });
 }
