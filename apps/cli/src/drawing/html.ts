@@ -39,10 +39,19 @@ const maxValue = 10_000;
 
 /** A value as a multi-line block, cut with a note if it is long. */
 export function valueBlock(value: Json): Html {
-  const { text, leftOut } = cut(toBlock(value), maxValue);
-  const shown = new Html(escapeMarkup(toPrintableBlock(text)));
+  return cutBlock(toBlock(value), preformatted);
+}
+
+/** `text` as drawn by `draw`, cut with a note if it is long. */
+export function cutBlock(long: string, draw: (text: string) => Html): Html {
+  const { text, leftOut } = cut(long, maxValue);
   const more = leftOut === 0 ? nothing : html`<p class="cut">${formatCount(leftOut, 'more character')} not shown.</p>`;
-  return html`<pre>${shown}</pre>${more}`;
+  return html`${draw(text)}${more}`;
+}
+
+/** Text with its lines and spaces. */
+export function preformatted(text: string): Html {
+  return html`<pre>${new Html(escapeMarkup(toPrintableBlock(text)))}</pre>`;
 }
 
 function escapeMarkup(text: string): string {

@@ -1,3 +1,4 @@
+import type { PlanTrace } from '@holdfast/orchestrator';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { html } from './html.ts';
@@ -41,7 +42,6 @@ test('shows the request, the result and missing nodes', () => {
   const page = readPage(traceToHtml(partialTrace));
   const text = textOf(page);
   for (const shown of [
-    'Plan run 12: partial',
     'Compare the AI chip strategies of AMD and Intel',
     'partial: 3 of 4 nodes succeeded',
     'ab'.repeat(32),
@@ -59,6 +59,20 @@ test('shows the request, the result and missing nodes', () => {
   ]) {
     expect(text).toContain(shown);
   }
+});
+
+test('the request is the title; a plan without one has its number', () => {
+  const titleOf = (trace: PlanTrace): string[] => {
+    const elements = pageOf(trace);
+    return [...named(elements, 'title').slice(0, 1), ...named(elements, 'h1')].map(textOf);
+  };
+  const request = 'Compare the AI chip strategies of AMD and Intel';
+  expect(titleOf({ ...partialTrace, request })).toEqual([`${request}: partial`, request]);
+  expect(titleOf({ ...partialTrace, request: undefined })).toEqual(['Plan run 12: partial', 'Plan run 12']);
+});
+
+test('a result in Markdown is drawn', () => {
+  expect(named(pageOf({ ...partialTrace, output: '# Report\n\n- one' }), 'li').map(textOf)).toContain('one');
 });
 
 test('a node that was not called shows its planned inputs', () => {

@@ -1,7 +1,8 @@
 import { type PlanTrace, reportTrace, type TraceReport } from '@holdfast/orchestrator';
 import { describeDecision, formatCount, formatDuration, toLine } from '@holdfast/orchestrator/text';
 import { graphOf } from './graph.ts';
-import { Html, html, nothing, valueBlock } from './html.ts';
+import { cutBlock, Html, html, nothing, valueBlock } from './html.ts';
+import { markdown } from './markdown.ts';
 import { fact, listOf, markOf, nodesOf } from './nodes.ts';
 import { style, styleHash } from './style.ts';
 import { formatTime } from './text.ts';
@@ -22,6 +23,7 @@ const maxQuestions = 100;
 export function traceToHtml(trace: PlanTrace): string {
   const { run, status } = trace;
   const report = reportTrace(trace);
+  const title = report.request === undefined ? `Plan run ${run}` : toLine(report.request, 120);
   const policy = `default-src 'none'; style-src '${styleHash}'; base-uri 'none'; form-action 'none'`;
   return html`<!DOCTYPE html>
 <html lang="en">
@@ -31,13 +33,13 @@ export function traceToHtml(trace: PlanTrace): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
-<title>Plan run ${run}: ${status}</title>
+<title>${title}: ${status}</title>
 <style>${new Html(style)}</style>
 </head>
 <body>
 <a class="skip" href="#nodes">Skip to the table of nodes</a>
 <header>
-<h1>Plan run ${run}: ${status}</h1>
+<h1><bdi>${title}</bdi></h1>
 ${headOf(report)}<nav aria-label="Parts of this page"><ul><li><a href="#result">Result</a></li><li><a href="#graph">Graph</a></li><li><a href="#timeline">Timeline</a></li><li><a href="#nodes">Nodes</a></li></ul></nav>
 </header>
 <main>
@@ -72,7 +74,7 @@ function headOf(report: TraceReport): Html {
 
 function resultOf(report: TraceReport): Html {
   const { output } = report;
-  return html`${output === undefined ? html`<p>The final node has no result.</p>` : valueBlock(output)}
+  return html`${output === undefined ? html`<p>The final node has no result.</p>` : typeof output === 'string' ? cutBlock(output, markdown) : valueBlock(output)}
 ${missingOf(report)}${questionsOf(report)}`;
 }
 

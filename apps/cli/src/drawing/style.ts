@@ -16,6 +16,7 @@ dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.15rem 1rem;
 dt{color:var(--dim)}dd{margin:0;min-width:0;overflow-wrap:anywhere}dd ul{margin:0;padding-left:1.1rem}
 pre{margin:.25rem 0;padding:.5rem .75rem;background:var(--block);border:1px solid var(--line);border-radius:4px;max-height:30rem;overflow:auto;
 white-space:pre-wrap;overflow-wrap:anywhere;font:.87em/1.45 ui-monospace,monospace;unicode-bidi:plaintext}
+.markdown{padding:.25rem .75rem;border:1px solid var(--line);border-radius:4px;max-height:30rem;overflow:auto}
 code{font:.87em ui-monospace,monospace}bdi{overflow-wrap:anywhere}
 .told{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .cut,.note{color:var(--dim);margin:.25rem 0}
@@ -50,4 +51,4 @@ details::details-content{content-visibility:visible;block-size:auto}summary{colo
 `;
 
 /** SHA-256 of the style sheet for the page's Content-Security-Policy. */
-export const styleHash = 'sha256-MUQaYcqwXV1mK5Fe9zN59R84RQ3RUG9Q9bwmSSBzCGw=';
+export const styleHash = 'sha256-lLMOxkHFa4y4tP1mUsyS1qpBGmc4eqEFSEn4dkNd/0Y=';
