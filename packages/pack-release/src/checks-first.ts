@@ -127,7 +127,7 @@ function describeMissing(
   const since = 'in this worktree since its last change';
   const what =
     missing === undefined
-      ? `no check has succeeded ${since}: run one first, such as \`npm test\`. If the checks have other names, the host can list them in \`checks\``
+      ? `no check has succeeded ${since}: run one first, such as \`npm test\`. If the checks have other names, a person can list them in \`checks\``
       : `${missing.map((check) => `\`${check.text}\``).join(', ')} must have succeeded ${since}`;
   const why = changed === undefined ? '' : ` Checks in this call do not count, because ${changed}.`;
   return `\`${text}\` is a release, and ${what}.${why}`;
