@@ -80,7 +80,7 @@ describe('a push comes after a check that has succeeded', () => {
       /^allow$/,
     ],
     ['after tests and a failure that changes nothing', [['npm test'], ['grep x src/a.ts', false]], /^allow$/],
-    ['after a check of its own that nobody named', [['make lint']], /no check has succeeded/],
+    ['after a check that is not in `checks`', [['make lint']], /no check has succeeded/],
     [
       'after a change whose result is not known, and tests',
       [['npm test'], ['echo x > src/a.ts', 'unknown'], ['npm test']],

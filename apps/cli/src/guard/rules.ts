@@ -4,7 +4,7 @@ import { readRuleFile } from '@holdfast/registry/node';
 import { userFolder } from '../user/folder.ts';
 import type { GuardHost } from './place.ts';
 
-/** What the rule files of the user and of the workspace say. */
+/** The content of the rule files of the user and of the workspace. */
 export interface GuardFiles {
   readonly policies: readonly Policy[];
   /** Commands that count as checks before a release, besides the known ones. The user's alone. */
