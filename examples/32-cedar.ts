@@ -21,6 +21,7 @@ async function call(command: string, text = readFileSync(new URL('cedar/agent.ce
     { name: 'bash', arguments: { command } },
     { ...shared, policies: [cedarPolicy(text)] },
   );
+  assert(outcome.kind !== 'suspended');
   return outcome.kind === 'ok' ? 'ok' : outcome.message;
 }
 

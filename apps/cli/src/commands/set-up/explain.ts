@@ -58,7 +58,7 @@ export interface ExplainOptions extends ViewPlace {
  * @throws HoldfastError `usage.invalid` (`name_unknown`), and as `viewEquipment`.
  */
 export async function explainName({ name, json, ...place }: ExplainOptions, host: Host): Promise<ExitCode> {
-  return await viewEquipment<ExitCode>(place, host, async ({ registry, settings, toolset: { folder } }) => {
+  return await viewEquipment(place, host, async ({ registry, settings, toolset: { folder } }): Promise<ExitCode> => {
     const rules = [...explainRules(settings.effective), ...(isUsers(name) ? await explainUserRules(host) : [])];
     const found = [...explain(registry, name), ...rules.filter((one) => meansRules(name, one))];
     if (found.length === 0) {
