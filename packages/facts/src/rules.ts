@@ -13,6 +13,7 @@ export {
   type FactPolicyOptions,
   type FactRules,
   factPolicy,
+  type RuleLines,
 } from './rules/fact-policy.ts';
 export { type FactMatcher, type FactRule, factRuleSchema, readFactRule } from './rules/fact-rule.ts';
 export { type FilePatterns, filePatterns, isFilePattern } from './rules/file-patterns.ts';

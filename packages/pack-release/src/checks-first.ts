@@ -29,7 +29,7 @@ export interface ChecksFirstOptions {
  * requires `npm test && git push`; in an earlier call the check's exit status must decide the call's success.
  *
  * State: keyed by worktree, a line break and the check, `true` for every check that has succeeded and counts; by a line break and the
- * call, for a call in doubt that may have changed files, after which no earlier check counts.
+ * call, for a call that failed or is in doubt and may have changed files, after which no earlier check counts.
  */
 export function checksFirst({ releases, checks }: ChecksFirstOptions): Policy<KeyedState<true>> {
   return definePolicy<true>({
@@ -69,6 +69,7 @@ export function checksFirst({ releases, checks }: ChecksFirstOptions): Policy<Ke
       });
       return stale && succeeded.length > 0 ? [clear, ...succeeded] : succeeded;
     },
+    countsFailures: true,
     reserve({ facts }, { callKey, place }) {
       const changes = facts === undefined || place === undefined || describeChange(facts, place) !== undefined;
       return changes ? upsert(`\n${callKey}`, true as const) : [];
@@ -126,7 +127,7 @@ function describeMissing(
   const since = 'in this worktree since its last change';
   const what =
     missing === undefined
-      ? `no check has succeeded ${since}: run one first, such as \`npm test\`. If the checks have other names, the host can list them in \`checks\``
+      ? `no check has succeeded ${since}: run one first, such as \`npm test\`. If the checks have other names, a person can list them in \`checks\``
       : `${missing.map((check) => `\`${check.text}\``).join(', ')} must have succeeded ${since}`;
   const why = changed === undefined ? '' : ` Checks in this call do not count, because ${changed}.`;
   return `\`${text}\` is a release, and ${what}.${why}`;

@@ -10,12 +10,13 @@ export function replacePolicy<State>(
     id = policy.id,
   }: Required<Pick<Policy<State>, 'check' | 'onResult' | 'reserve'>> & { readonly id?: string },
 ): Policy<State> {
-  const { name, tools, timed, state } = policy;
+  const { name, tools, timed, countsFailures, state } = policy;
   return Object.freeze({
     name,
     id,
     tools,
     ...(timed === true ? { timed } : {}),
+    ...(countsFailures === true ? { countsFailures } : {}),
     state,
     check,
     ...(policy.onResult === undefined ? {} : { onResult }),

@@ -51,6 +51,15 @@ test.each<{ title: string; policy: Policy; prefix?: string; denies?: boolean }>(
   expect(await run.check(pay)).toMatchObject({ type: denies ? 'deny' : 'allow' });
 });
 
+test('what counts failures still does in any wrapping', () => {
+  const counting: Policy = { ...doubts(), countsFailures: true };
+  const [packed] = packPolicies({ ...pack, policies: () => [counting] });
+  for (const policy of [observe(counting), unless(() => true, counting), every(counting), some(counting), packed])
+    expect(policy).toMatchObject({ countsFailures: true });
+  for (const policy of [observe(doubts()), every(doubts()), ofPack])
+    expect(policy).not.toHaveProperty('countsFailures');
+});
+
 test('without a reserving part there is no `reserve`', () => {
   const plain = requireApproval({ tools: ['pay'] });
   for (const policy of [every(plain), some(plain), observe(plain), unless(() => true, plain)]) {

@@ -15,15 +15,19 @@ interface Scripted {
 
 const files = { 'package.json': '{}', 'src/a.ts': '' };
 
-function open({ path }: TestFolder, agent: Agent = claudeCode): Guard {
+function open({ path }: TestFolder, agent: Agent = claudeCode, checks: readonly string[] = []): Guard {
   const host = { environment: { HOME: '/home/u' }, directory: path };
   const view = { folder: path, workspace: path, home: '/home/u', disk: nodeDisk() };
   const facts = createFacts({ describers: agent.describers, view });
-  return createGuard({ session: createSession(), policies: codingPolicies(agent.name, host), facts });
+  return createGuard({
+    session: createSession(),
+    policies: codingPolicies(agent.name, host, { policies: [], checks }),
+    facts,
+  });
 }
 
-function start(folder: TestFolder, agent: Agent = claudeCode): Scripted {
-  const guard = open(folder, agent);
+function start(folder: TestFolder, agent: Agent = claudeCode, checks: readonly string[] = []): Scripted {
+  const guard = open(folder, agent, checks);
   let count = 0;
   const call = (command: string) => ({ id: `c${count}`, name: 'Bash', input: { command }, cwd: folder.path });
   const before = async (command: string): Promise<string> => {
@@ -41,6 +45,17 @@ function start(folder: TestFolder, agent: Agent = claudeCode): Scripted {
   };
 }
 
+test.each(['make lint', './check.sh --all', 'npm test'])('with `checks` of the user, `%s` counts', async (check) => {
+  await using folder = await createFolder(files);
+  const guard = start(folder, claudeCode, ['make lint', './check.sh']);
+  expect(await guard.run('git push')).toMatch(/no check has succeeded/);
+  await guard.run(check, false);
+  expect(await guard.run('git push')).toMatch(/no check has succeeded/);
+  await guard.run(check);
+  // `git push` sends data, which a person may be asked about.
+  expect(await guard.run('git push')).not.toMatch(/no check has succeeded/);
+});
+
 describe('a push comes after a check that has succeeded', () => {
   test.each<readonly [string, readonly (readonly [string, GuardReport['ok']?])[], RegExp]>([
     ['at once', [], /no check has succeeded/],
@@ -54,6 +69,18 @@ describe('a push comes after a check that has succeeded', () => {
       [['npm test'], ['echo x > src/a.ts', 'unknown']],
       /no check has succeeded/,
     ],
+    [
+      'after tests and a change in a call that failed',
+      [['npm test'], ['sed -i s/a/b/ src/a.ts; false', false]],
+      /no check has succeeded/,
+    ],
+    [
+      'after such a change, and tests',
+      [['npm test'], ['sed -i s/a/b/ src/a.ts; false', false], ['npm test']],
+      /^allow$/,
+    ],
+    ['after tests and a failure that changes nothing', [['npm test'], ['grep x src/a.ts', false]], /^allow$/],
+    ['after a check that is not in `checks`', [['make lint']], /no check has succeeded/],
     [
       'after a change whose result is not known, and tests',
       [['npm test'], ['echo x > src/a.ts', 'unknown'], ['npm test']],

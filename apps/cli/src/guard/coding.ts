@@ -2,30 +2,38 @@ import { join } from 'node:path';
 import type { Decision, Policy } from '@holdfast/core';
 import { guardSelf } from '@holdfast/guard';
 import { filesystemGuard } from '@holdfast/pack-filesystem';
-import { releaseOrder } from '@holdfast/pack-release';
+import { knownChecks, releaseOrder } from '@holdfast/pack-release';
 import { shellGuard } from '@holdfast/pack-shell';
 import { observe, packPolicies } from '@holdfast/policy';
 import { userFolder } from '../user/folder.ts';
 import { readOff } from './off.ts';
 import { type GuardHost, guardFolder, homeFolder, resolveLinks } from './place.ts';
+import type { GuardFiles } from './rules.ts';
 
 const settings = '.claude/settings.json .claude/settings.local.json .codex/hooks.json .codex/config.toml'.split(' ');
 
 export interface GuardRules {
   readonly agent: string;
   /** Of the user and the workspace. */
-  readonly rules: readonly Policy[];
+  readonly files: GuardFiles;
 }
 
 /** The policies in force for a call. While the guard is off, they are only observed: the log has what they would have answered. */
-export function guardPolicies({ agent, rules }: GuardRules, host: GuardHost): readonly Policy[] {
-  const [self, ...others] = [...codingPolicies(agent, host), ...rules];
+export function guardPolicies({ agent, files }: GuardRules, host: GuardHost): readonly Policy[] {
+  const [self, ...others] = codingPolicies(agent, host, files);
   const isOff = readOff(host, Date.now()) !== undefined;
   return self === undefined ? [] : [self, ...(isOff ? others.map(observe) : others)];
 }
 
-/** The preset `coding`: secrets, destructive commands, what runs by itself, checks before a push, and the guard itself. */
-export function codingPolicies(agent: string, host: GuardHost): readonly Policy[] {
+/**
+ * The preset `coding`: secrets, destructive commands, what runs by itself, checks before a push, and the guard itself. Then the rules of
+ * the user and the workspace.
+ */
+export function codingPolicies(
+  agent: string,
+  host: GuardHost,
+  { policies, checks }: GuardFiles = { policies: [], checks: [] },
+): readonly Policy[] {
   const home = homeFolder(host);
   const own = [guardFolder(host), userFolder(host), ...settings.map((path) => join(home, path))];
   const paths = [...new Set([...own, ...own.map(resolveLinks)])];
@@ -34,7 +42,10 @@ export function codingPolicies(agent: string, host: GuardHost): readonly Policy[
     ...packPolicies(filesystemGuard),
     ...packPolicies(shellGuard),
     // Its other policy compares versions of files, which a guard does not have: agents do that themselves.
-    ...packPolicies(releaseOrder).flatMap((policy) => (policy.name === 'checks-first' ? namesRun(policy, agent) : [])),
+    ...packPolicies(releaseOrder, { config: { checks: [...knownChecks, ...checks] } }).flatMap((policy) =>
+      policy.name === 'checks-first' ? namesRun(policy, agent) : [],
+    ),
+    ...policies,
   ];
 }
 

@@ -18,7 +18,7 @@ const denial = (reason: unknown) => ({
 
 const rules = {
   'own/holdfast.policy.json': '{ "deny": [{ "runs": "git log" }], "allow": [{ "runs": "npm install" }] }',
-  'holdfast.policy.json': '{ "deny": [{ "runs": "git status" }] }',
+  'holdfast.policy.yaml': 'deny:\n  - runs: git status\n',
   'a.txt': 'hi\n',
 };
 
@@ -96,8 +96,8 @@ describe.each(['here', 'none'] as const)('with a daemon: %s', (mode) => {
   });
 
   test.each([
-    ['git log', /user\/holdfast\.policy\.json`: deny `runs: git log`/, 'deny'],
-    ['git status', /deny `runs: git status`/, 'deny'],
+    ['git log', /user\/holdfast\.policy\.json:1`: deny `runs: git log`/, 'deny'],
+    ['git status', /workspace\/holdfast\.policy\.yaml:2`: deny `runs: git status`/, 'deny'],
     // An exception of the user lifts no question of the preset.
     ['npm install left-pad', /left-pad/, 'ask'],
   ])("the user's rules and those of the workspace hold: %s", async (command, reason, decision) => {
@@ -111,7 +111,8 @@ describe.each(['here', 'none'] as const)('with a daemon: %s', (mode) => {
     expect(await start('PreToolUse', 't2', bash('ls')).answer).toEqual(silent);
   });
 
-  test.each(['own/holdfast.policy.json', 'holdfast.policy.json'])('a broken %s denies every call', async (file) => {
+  const files = ['own/holdfast.policy.json', 'holdfast.policy.json', 'own/holdfast.policy.yaml', 'holdfast.policy.yml'];
+  test.each(files)('a broken %s denies every call', async (file) => {
     await using world = await createHookWorld(mode, { [file]: '{ "deny": [{ "read": "x" }] }' });
     const { start } = world;
     const { stdout } = await start('PreToolUse', 't1', bash('ls')).answer;

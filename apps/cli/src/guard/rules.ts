@@ -4,21 +4,30 @@ import { readRuleFile } from '@holdfast/registry/node';
 import { userFolder } from '../user/folder.ts';
 import type { GuardHost } from './place.ts';
 
-/** The rules of the user's own `holdfast.policy.json`, and those of the workspace, which only tighten. */
-export async function readGuardRules(workspace: string, host: GuardHost): Promise<readonly Policy[]> {
-  const policies = [readRules(userFolder(host), 'user'), readRules(workspace, 'workspace')];
-  return (await Promise.all(policies)).flatMap((policy) => policy ?? []);
+/** The content of the rule files of the user and of the workspace. */
+export interface GuardFiles {
+  readonly policies: readonly Policy[];
+  /** Commands that count as checks before a release, besides the known ones. The user's alone. */
+  readonly checks: readonly string[];
 }
 
-async function readRules(folder: string, owner: 'user' | 'workspace'): Promise<Policy | undefined> {
+/** The rules of the user's own `holdfast.policy.json` or `.yaml`, and those of the workspace, which only tighten. */
+export async function readGuardRules(workspace: string, host: GuardHost): Promise<GuardFiles> {
+  const files = await Promise.all([readRules(userFolder(host), 'user'), readRules(workspace, 'workspace')]);
+  return { policies: files.flatMap(({ policies }) => policies), checks: files.flatMap(({ checks }) => checks) };
+}
+
+async function readRules(folder: string, owner: 'user' | 'workspace'): Promise<GuardFiles> {
   const id = `${owner}-rules`;
   try {
     const found = await readRuleFile(folder, owner);
-    return found && factPolicy(found, { id, source: `${owner}/holdfast.policy.json` });
+    if (found === undefined) return { policies: [], checks: [] };
+    const { name, rules, lines, checks } = found;
+    return { policies: [factPolicy(rules, { id, source: `${owner}/${name}`, lines })], checks };
   } catch (thrown) {
     if (!isHoldfastError(thrown) || thrown.code !== 'config.policy.invalid') throw thrown;
     // A file that cannot be read may deny this call. A policy says so, so that the log has it.
     const { message } = thrown;
-    return definePolicy({ name: 'broken-rules', id, check: () => deny(message) });
+    return { policies: [definePolicy({ name: 'broken-rules', id, check: () => deny(message) })], checks: [] };
   }
 }

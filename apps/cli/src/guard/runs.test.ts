@@ -16,7 +16,7 @@ function open({ path }: TestFolder) {
   const session = createSession({ slices: [decisions] });
   const view = { folder: path, workspace: path, home: '/home/u', disk: nodeDisk() };
   const facts = createFacts({ describers: codex.describers, view });
-  const policies = guardPolicies({ agent: 'codex', rules: [] }, host);
+  const policies = guardPolicies({ agent: 'codex', files: { policies: [], checks: [] } }, host);
   const guard = withReportedRuns(createGuard({ session, policies, facts }), { session, cwd: path, host });
   const call = (id: string, command: string) => ({ id, name: 'Bash', input: { command }, cwd: path });
   const report = (more: Partial<ReportedRun> = {}) =>

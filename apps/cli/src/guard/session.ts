@@ -67,10 +67,10 @@ export async function prepareGuard(
   host: GuardHost,
 ): Promise<(session: Session) => Guard> {
   const { folder, workspace } = findWorkFolder(resolve(host.directory, cwd), existsSync);
-  const rules = await readGuardRules(workspace, host);
+  const files = await readGuardRules(workspace, host);
   const view = { folder, workspace, home: homeFolder(host), disk: nodeDisk(workspace) };
   const facts = createFacts({ describers: agent.describers, view });
-  const policies = guardPolicies({ agent: agent.name, rules }, host);
+  const policies = guardPolicies({ agent: agent.name, files }, host);
   return (session) => withReportedRuns(createGuard({ session, policies, facts }), { session, cwd, host });
 }
 

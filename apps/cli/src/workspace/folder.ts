@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { usageError } from '../terminal/failure.ts';
 
 // The workspace's own restrictions.
-const policyFile = 'holdfast.policy.json';
+const policyFiles = ['holdfast.policy.json', 'holdfast.policy.yaml', 'holdfast.policy.yml'];
 
 /** True if `path` is a folder or a link to one. */
 export async function isFolder(path: string): Promise<boolean> {
@@ -55,7 +55,7 @@ export async function findProtectedPaths(
   workspace: string,
   { toolsFolder, imported, later = [] }: ForeignCode,
 ): Promise<readonly string[]> {
-  const found = [policyFile];
+  const found = [...policyFiles];
   for (const path of toolsFolder === undefined ? imported : [toolsFolder, ...imported]) {
     const place = relative(workspace, await findRealPath(path));
     if (place === '' || /^(?:\.\.[\\/]?)+$/.test(place)) {

@@ -69,7 +69,7 @@ export interface ReserveContext<State = unknown> extends PolicyContext<State> {
 /**
  * Reserves state for a call that may take effect without a counted success: one that ends in doubt, or is nested in a failed call. Runs
  * right before an `external` tool that is not `repeat: 'safe'` begins; stored with the start record, so it survives a crash. Dropped if
- * the tool reports a failure, and after a success, which `onResult` sees.
+ * the tool reports a failure (kept with `countsFailures`), and after a success, which `onResult` sees.
  *
  * Must return only `upsert` and `remove`, of keys that no other call sets, because other calls may change the state first; anything else
  * is `policy.reserve_failed`. Synchronous. An error denies the call, with the code of a HoldfastError: with parallel calls, the state that
@@ -94,6 +94,8 @@ interface PolicyDefinitionBase<State, Input> {
   readonly tools?: readonly string[];
   /** True if a denial may become an allow over time, as with a rate limit; a preview of a plan then treats it as uncertain. Default false. */
   readonly timed?: boolean;
+  /** True if what it reserves also counts after a failure: a command that failed may have changed files. Default false. */
+  readonly countsFailures?: boolean;
   readonly check: PolicyCheck<State, Input>;
   /** Called after every success of every tool, or of `tool`. */
   readonly onResult?: PolicyUpdate<State, Input>;
@@ -106,6 +108,8 @@ export interface Policy<State = unknown> {
   readonly tools: readonly string[];
   /** Denials may end over time. */
   readonly timed?: true;
+  /** Its reservations count after a failure, too. */
+  readonly countsFailures?: true;
   /** `undefined`: the policy keeps no state. */
   readonly state: PolicyStateDefinition | undefined;
   // Methods, so that a Policy<number> is a Policy; each gets only its own state.
@@ -163,7 +167,7 @@ export function definePolicy<State>(
 ): Policy<State> {
   checkOptions('definePolicy', definition, rules);
   const { name, id = name, tool, tools = [], timed, stateKind, initialState, stateSchema } = definition;
-  const { check, onResult, reserve } = definition;
+  const { check, onResult, reserve, countsFailures } = definition;
   if (!isPolicyName(name) || !isPolicyName(id)) {
     throw new HoldfastError(
       'policy.invalid',
@@ -191,6 +195,7 @@ export function definePolicy<State>(
     id,
     tools: Object.freeze(tool === undefined ? [...tools] : [tool.name]),
     ...(timed === true ? { timed } : {}),
+    ...(countsFailures === true ? { countsFailures } : {}),
     state: stateful
       ? Object.freeze({
           kind: stateKind ?? 'value',
@@ -221,6 +226,7 @@ const rules: OptionRules = {
   tool: 'any',
   tools: 'list',
   timed: 'boolean',
+  countsFailures: 'boolean',
   check: 'any',
   onResult: 'function',
   reserve: 'any',

@@ -5,7 +5,7 @@ import type { RunningCall } from '../call/running-call.ts';
 import type { CallScope } from '../call/scope.ts';
 import { recordEnd, toEndEvent, toLogEntry } from '../call/settle.ts';
 import type { Invoked } from '../call/types.ts';
-import { endReserved, reservedBy, stageReserved } from '../nested/reservations.ts';
+import { endReserved, reservedWithin, stageReserved } from '../nested/reservations.ts';
 import { discardResources, disposeResources, refuse } from '../resources/staged.ts';
 
 /** Opens the sections that a tool asked for and ends its call. `undefined`: it threw something else, or nothing can be opened. */
@@ -42,7 +42,7 @@ async function openSections(open: SectionOpening, call: RunningCall): Promise<To
     const { reservations } = call;
     if (ending.kind !== 'ok') return recordEnd(ending, call);
     // Only reservations of its nested calls are kept.
-    const called = reservations && reservedBy(reservations, call.source.id, 'failed');
+    const called = reservations && reservedWithin(reservations, call.source.id);
     const misfit = called && stageReserved(called, opening);
     if (misfit !== undefined) throw misfit.thrown;
     const { events, changes } = opening;

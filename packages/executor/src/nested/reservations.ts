@@ -52,12 +52,23 @@ export function readReservations({ start }: OpenCall): Reservations | undefined 
   return new Map(start.reserved.map(({ callId, changes }) => [callId, changes]));
 }
 
-/** The reservations that count for a call that ended as `kind`, including those of its nested calls. */
-export function reservedBy(reservations: Reservations, callId: string, kind: OutcomeKind): Reservations {
-  if (kind === 'in-doubt' || kind === 'ok' || !reservations.has(callId)) return reservations;
+/** The reservations of the calls nested in a call. */
+export function reservedWithin(reservations: Reservations, callId: string): Reservations {
+  if (!reservations.has(callId)) return reservations;
   const nested = new Map(reservations);
   nested.delete(callId);
   return nested;
+}
+
+/** The reservations that count for a call that did not succeed, including those of its nested calls. */
+function reservedBy(reservations: Reservations, { source, scope }: CallRecord, kind: OutcomeKind): Reservations {
+  if (kind === 'in-doubt' || kind === 'ok') return reservations;
+  const counting = new Set<unknown>(
+    scope.observers.flatMap(({ policy, slice }) => (policy.countsFailures === true ? (slice?.id ?? []) : [])),
+  );
+  const own = reservations.get(source.id)?.filter((change) => counting.has(sliceOf(change))) ?? [];
+  const nested = reservedWithin(reservations, source.id);
+  return own.length === 0 ? nested : new Map([...nested, [source.id, own]]);
 }
 
 /** Adds the reservations of a call that has begun. */
@@ -79,10 +90,10 @@ export function endReserved({ reservations, scope }: RunningCall): void {
 
 /** Records the end of a call whose own changes do not count, with its reservations. `undefined` if there are none. */
 export function recordReserved(call: CallRecord, ending: Ending): ToolCallEndEvent | undefined {
-  const { reservations, scope, source } = call;
+  const { reservations, scope } = call;
   if (reservations === undefined) return undefined;
   leave(scope, reservations);
-  const reserved = reservedBy(reservations, source.id, ending.kind);
+  const reserved = reservedBy(reservations, call, ending.kind);
   if (reserved.size === 0) return undefined;
   const open = openScopeOf(scope);
   const transaction = open.state.begin();

@@ -66,6 +66,27 @@ const rows: readonly Row[] = [
   { what: 'a success', tool: pay(() => 1), kind: 'ok', state: spent },
   { what: 'the tool fails', tool: pay(() => toolError('No.')), kind: 'failed', state: {} },
   { what: 'the tool throws', tool: pay(broke), kind: 'failed', state: {} },
+  {
+    what: 'the tool fails, under a policy that counts failures',
+    tool: pay(() => toolError('No.')),
+    kind: 'failed',
+    state: held,
+    options: { policies: [{ ...purse(), countsFailures: true }] },
+  },
+  {
+    what: 'it succeeds, under a policy that counts failures',
+    tool: pay(() => 1),
+    kind: 'ok',
+    state: spent,
+    options: { policies: [{ ...purse(), countsFailures: true }] },
+  },
+  {
+    what: 'it fails, and only another policy counts failures',
+    tool: pay(() => toolError('No.')),
+    kind: 'failed',
+    state: {},
+    options: { policies: [purse(), definePolicy({ name: 'other', countsFailures: true, check: () => allow })] },
+  },
   { what: 'the output is none', tool: pay(() => undefined), kind: 'in-doubt', state: held },
   {
     what: 'the output is refused',

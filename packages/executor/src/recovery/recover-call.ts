@@ -9,7 +9,7 @@ import { CallRecord, RunningCall } from '../call/running-call.ts';
 import type { CallScope } from '../call/scope.ts';
 import { recordEnd, settle } from '../call/settle.ts';
 import type { Answer, Ending, IdentifiedCall, Prepared } from '../call/types.ts';
-import { readReservations, reservedBy, stageReserved } from '../nested/reservations.ts';
+import { readReservations, reservedWithin, stageReserved } from '../nested/reservations.ts';
 import { probe } from './probe.ts';
 
 /** A call that began in a process that has ended. */
@@ -74,7 +74,7 @@ export async function conclude(answer: Answer, call: RunningCall): Promise<ToolC
   const { reservations } = call;
   if (reservations !== undefined) {
     // Its nested calls ended with the process and will not be settled.
-    const misfit = stageReserved(reservedBy(reservations, call.source.id, 'failed'), call.transaction);
+    const misfit = stageReserved(reservedWithin(reservations, call.source.id), call.transaction);
     if (misfit !== undefined) call.broke(misfit.thrown);
   }
   return settle(answer, call);

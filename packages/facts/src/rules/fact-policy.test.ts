@@ -75,6 +75,20 @@ test('the reason names the file and the rule', async () => {
   });
 });
 
+test('the reason names the line of the rule that decided', async () => {
+  const rules: FactRules = { deny: [{ deletes: 'secrets' }], ask: [{ runs: 'npm publish' }, { runs: 'git push' }] };
+  const lines = new Map([
+    ['deny[0]', 2],
+    ['ask[1]', 5],
+  ]);
+  const policy = factPolicy(rules, { source: 'holdfast.policy.yaml', lines });
+  const say = async (line: string) =>
+    await policy.check({ facts: describeCommand(line, view) } as never, { place: view } as never);
+  expect(await say('rm .env')).toMatchObject({ reason: expect.stringContaining('`holdfast.policy.yaml:2`: deny') });
+  expect(await say('git push')).toMatchObject({ reason: expect.stringContaining('`holdfast.policy.yaml:5`: ask') });
+  expect(await say('npm publish')).toMatchObject({ reason: expect.stringContaining('`holdfast.policy.yaml`: ask') });
+});
+
 test('a call without facts is denied under any rules', async () => {
   expect(await answer({ allow: [{ reads: '**' }] }, undefined)).toMatchObject({ type: 'deny' });
 });

@@ -24,11 +24,16 @@ export const allowRuleSchema: v.GenericSchema<FactRule> = v.pipe(
   ),
 );
 
+/** The lines of rules in their file, from 1, by place: `deny[0]`. */
+export type RuleLines = ReadonlyMap<string, number>;
+
 export interface FactPolicyOptions {
   /** Default `fact-rules`. Required if one place has two. */
   readonly id?: string | undefined;
   /** The file that contains the rules, for reasons. */
   readonly source: string;
+  /** For reasons. */
+  readonly lines?: RuleLines | undefined;
 }
 
 /**
@@ -37,9 +42,18 @@ export interface FactPolicyOptions {
  */
 export function factPolicy(
   { deny = [], ask = [], allow = [] }: FactRules,
-  { id = 'fact-rules', source }: FactPolicyOptions,
+  { id = 'fact-rules', source, lines }: FactPolicyOptions,
 ): Policy<undefined> {
-  const finders = { deny: deny.map(readRule), ask: ask.map(readRule) };
+  const readRules = (answer: 'deny' | 'ask', rules: readonly FactRule[]) =>
+    rules.map((rule, index) => {
+      const line = lines?.get(`${answer}[${index}]`);
+      const place = line === undefined ? source : `${source}:${line}`;
+      return {
+        told: `Rule in \`${place}\`: ${answer} \`${describeRule(rule).join(': ')}\`.`,
+        match: readFactRule(rule),
+      };
+    });
+  const finders = { deny: readRules('deny', deny), ask: readRules('ask', ask) };
   const exempt = readExceptions(allow);
   return definePolicy({
     name: 'fact-rules',
@@ -47,17 +61,13 @@ export function factPolicy(
     check({ facts }, { place }) {
       if (facts === undefined || place === undefined) return denyWithoutFacts(id);
       const find = (answer: 'deny' | 'ask', seen: CallFacts): readonly Finding[] =>
-        finders[answer].flatMap(({ shown, match }) => {
+        finders[answer].flatMap(({ told, match }) => {
           const held = match(seen, place);
-          return held === undefined ? [] : [{ answer, reason: `${held} Rule in \`${source}\`: ${answer} ${shown}.` }];
+          return held === undefined ? [] : [{ answer, reason: `${held} ${told}` }];
         });
       return decide([...find('deny', facts), ...find('ask', exempt(facts, place))]);
     },
   });
-}
-
-function readRule(rule: FactRule) {
-  return { shown: `\`${describeRule(rule).join(': ')}\``, match: readFactRule(rule) };
 }
 
 /** The key and the value of a rule. */

@@ -3,8 +3,8 @@ import { parsePath, showPath } from './paths.ts';
 
 /**
  * Paths that tools must not touch, at any depth and in any letter case: `.holdfast` (logs of other sessions; not readable, writable or
- * listed), `holdfast.config.*`, `holdfast.policy.json` and `holdfast.lock` (read only), `.git` (read only, because Git runs commands from
- * its configuration and hooks), and the host's own list (read only).
+ * listed), `holdfast.config.*`, `holdfast.policy.*` and `holdfast.lock` (read only), `.git` (read only, because Git runs commands from its
+ * configuration and hooks), and the host's own list (read only).
  */
 export interface Protection {
   /** Folders and files whose real path a backend must also look up, in case they are links. */
@@ -17,7 +17,7 @@ export interface Protection {
   hides(name: string): boolean;
 }
 
-const fixedNames = ['holdfast.lock', 'holdfast.policy.json'];
+const fixedNames = ['holdfast.lock', 'holdfast.policy.json', 'holdfast.policy.yaml', 'holdfast.policy.yml'];
 const configurationNames = ['ts', 'mts', 'js', 'mjs', 'json'].map((extension) => `holdfast.config.${extension}`);
 
 /** `paths` are ordinary paths. @throws HoldfastError `path.escape`, `path.invalid`. */

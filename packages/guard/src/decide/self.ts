@@ -32,6 +32,7 @@ export const agentSettings: readonly string[] = [
   '.pi/extensions',
   'holdfast.policy.json',
   'holdfast.policy.yaml',
+  'holdfast.policy.yml',
   'holdfast.config.ts',
   'holdfast.config.js',
   'holdfast.config.mjs',

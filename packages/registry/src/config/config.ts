@@ -1,5 +1,5 @@
 import type { Json, JsonObject, Pack, Plugin, Policy } from '@holdfast/core';
-import { describeRule, type FactRule, type FactRules, factPolicy } from '@holdfast/facts/rules';
+import { describeRule, type FactRule, type FactRules, factPolicy, type RuleLines } from '@holdfast/facts/rules';
 import { allowTools, denyTools } from '@holdfast/policy';
 
 /** The process in which tools of a folder run, weakest isolation first. */
@@ -82,7 +82,7 @@ export interface WorkspacePackEntry extends Omit<PackEntry, 'pack' | 'id'> {
   readonly pack: string;
 }
 
-/** The content of a workspace's `holdfast.policy.json`. Plain data; it can only restrict. */
+/** The content of a workspace's `holdfast.policy.json` or `.yaml`. Plain data; it can only restrict. */
 export interface WorkspaceConfig {
   /** For editors. */
   readonly $schema?: string;
@@ -104,10 +104,12 @@ export interface ConfigOrigin {
   readonly layer: ConfigLayerName;
   /** For display; absent if the value does not come from a file. */
   readonly file?: string;
+  /** The line in the file, if known: that of a rule. */
+  readonly line?: number;
 }
 
 /** The configuration of one source, already checked by `defineConfig` or by the code that read it. */
-export type ConfigLayer = { readonly file?: string } & (
+export type ConfigLayer = { readonly file?: string; readonly lines?: RuleLines } & (
   | { readonly layer: 'host' | 'command line'; readonly config: HoldfastConfig }
   | { readonly layer: 'workspace'; readonly config: WorkspaceConfig }
 );
@@ -116,6 +118,12 @@ export type ConfigLayer = { readonly file?: string } & (
 export interface EffectiveValue<Value> {
   readonly value: Value;
   readonly origin: ConfigOrigin;
+}
+
+/** The rules of one layer. */
+export interface EffectiveRules extends EffectiveValue<FactRules> {
+  /** The lines of the rules in the file, if known. */
+  readonly lines?: RuleLines;
 }
 
 /** A list that several layers may have narrowed: every layer here contains all remaining names. */
@@ -150,7 +158,7 @@ export interface EffectiveConfig {
   readonly allowTools: EffectiveList | undefined;
   readonly denyTools: readonly EffectiveValue<string>[];
   /** The rules of each layer that has any: all of them hold. */
-  readonly rules: readonly EffectiveValue<FactRules>[];
+  readonly rules: readonly EffectiveRules[];
   /** An absent key means no limit. */
   readonly limits: { readonly [Key in keyof ConfigLimits]?: EffectiveValue<number> };
   readonly passedOver: readonly PassedOver[];
@@ -176,17 +184,22 @@ export function listConfigValues(config: EffectiveConfig): readonly ConfigRow[] 
     ...(['tools', 'subfolders', 'locked', 'isolation', 'model'] as const).flatMap((key) => one(key, config[key])),
     ...(allowTools === undefined ? [] : [{ key: 'allowTools', ...allowTools }]),
     ...denyTools.flatMap((denied) => one('denyTools', denied)),
-    ...rules.flatMap(({ value, origin }) => listRules(value).map((row) => ({ ...row, origins: [origin] }))),
+    ...rules.flatMap(listRuleRows),
     ...within('limits', Object.entries(limits)),
   ];
 }
 
 /** One row a rule: `deny.reads` with `secrets`. */
 export function listRules(rules: FactRules): readonly Pick<ConfigRow, 'key' | 'value'>[] {
+  return listRuleRows({ value: rules, origin: { layer: 'default' } }).map(({ key, value }) => ({ key, value }));
+}
+
+function listRuleRows({ value: rules, origin, lines }: EffectiveRules): readonly ConfigRow[] {
   return (['deny', 'ask', 'allow'] as const).flatMap((answer) =>
-    (rules[answer] ?? []).map((rule) => {
+    (rules[answer] ?? []).map((rule, index) => {
       const [key, value] = describeRule(rule);
-      return { key: `${answer}.${key}`, value };
+      const line = lines?.get(`${answer}[${index}]`);
+      return { key: `${answer}.${key}`, value, origins: [line === undefined ? origin : { ...origin, line }] };
     }),
   );
 }
@@ -259,13 +272,23 @@ export function configPolicies(
   const unknown = listed.flatMap(({ origin, ...rest }) =>
     origin === undefined || known.has(rest.name) ? [] : [{ ...rest, origin }],
   );
-  const judging = [...Map.groupBy(rules, ({ origin }) => origin.layer)].flatMap(([layer, given]) =>
-    given.map(({ value, origin }, index) =>
-      factPolicy(value, {
-        id: `config-${layer.replaceAll(' ', '-')}-rules${index === 0 ? '' : `-${index + 1}`}`,
-        source: origin.file ?? layer,
-      }),
-    ),
+  const judging = nameRules(rules).map(({ id, value, origin, lines }) =>
+    factPolicy(value, { id, source: origin.file ?? origin.layer, lines }),
   );
   return { policies: [...denying, ...allowing, ...judging], unknown };
+}
+
+/** The rules of a layer, with the id of their policy. */
+export interface NamedRules extends EffectiveRules {
+  /** `config-host-rules`, `config-workspace-rules`. */
+  readonly id: string;
+}
+
+export function nameRules(rules: readonly EffectiveRules[]): readonly NamedRules[] {
+  return [...Map.groupBy(rules, ({ origin }) => origin.layer)].flatMap(([layer, given]) =>
+    given.map((one, index) => ({
+      ...one,
+      id: `config-${layer.replaceAll(' ', '-')}-rules${index === 0 ? '' : `-${index + 1}`}`,
+    })),
+  );
 }

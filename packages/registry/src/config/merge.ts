@@ -1,5 +1,6 @@
 import type { Json } from '@holdfast/core';
 import { isPack, isPlugin } from '@holdfast/core/internal';
+import type { RuleLines } from '@holdfast/facts/rules';
 import type {
   ConfigIsolation,
   ConfigLayer,
@@ -52,8 +53,10 @@ export function mergeConfig(layers: readonly ConfigLayer[]): EffectiveConfig {
       passedOver,
     ),
     denyTools: mergeDenied(valuesOf(all, ({ denyTools }) => denyTools)),
-    rules: all.flatMap(({ config: { deny = [], ask = [], allow = [] }, origin }) =>
-      deny.length + ask.length + allow.length === 0 ? [] : [{ value: { deny, ask, allow }, origin }],
+    rules: all.flatMap(({ config: { deny = [], ask = [], allow = [] }, origin, lines }) =>
+      deny.length + ask.length + allow.length === 0
+        ? []
+        : [{ value: { deny, ask, allow }, origin, ...(lines === undefined ? {} : { lines }) }],
     ),
     limits: mergeLimits(
       valuesOf(all, ({ limits }) => limits),
@@ -72,10 +75,11 @@ const limitKeys = ['maxRounds', 'maxCalls', 'maxTokens', 'timeoutMs', 'approvalT
 interface Saying {
   readonly config: HoldfastConfig;
   readonly origin: ConfigOrigin;
+  readonly lines: RuleLines | undefined;
 }
 
-function toSaying({ layer, file, config }: ConfigLayer): Saying {
-  return { config, origin: file === undefined ? { layer } : { layer, file } };
+function toSaying({ layer, file, config, lines }: ConfigLayer): Saying {
+  return { config, origin: file === undefined ? { layer } : { layer, file }, lines };
 }
 
 function unset<Value>(value: Value): EffectiveValue<Value> {

@@ -56,8 +56,14 @@ const rule = fc.oneof(
 );
 const rules = fc.oneof({ weight: 6, arbitrary: fc.array(rule, { maxLength: 2 }) }, { weight: 1, arbitrary: anything });
 const rulesFile = fc.oneof(
-  { weight: 9, arbitrary: fc.record({ deny: rules, ask: rules, allow: rules, $schema: words }, { requiredKeys: [] }) },
-  { weight: 1, arbitrary: fc.dictionary(fc.constantFrom('deny', 'asks', 'allow', '$schema'), anything) },
+  {
+    weight: 9,
+    arbitrary: fc.record(
+      { deny: rules, ask: rules, allow: rules, checks: fc.array(words, { maxLength: 2 }), $schema: words },
+      { requiredKeys: [] },
+    ),
+  },
+  { weight: 1, arbitrary: fc.dictionary(fc.constantFrom('deny', 'asks', 'allow', 'checks', '$schema'), anything) },
   { weight: 1, arbitrary: anything },
 );
 const mostly = (right: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>

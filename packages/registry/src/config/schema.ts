@@ -1,6 +1,6 @@
 import { HoldfastError } from '@holdfast/core';
 import { copyJson, findToolNameProblem, isPack, isPlainObject, isPlugin, nearestNames } from '@holdfast/core/internal';
-import { allowRuleSchema, type FactRules, factRuleSchema } from '@holdfast/facts/rules';
+import { allowRuleSchema, commandRulePattern, type FactRules, factRuleSchema } from '@holdfast/facts/rules';
 import { describeIssues, type SchemaIssue } from '@holdfast/schema';
 import * as v from 'valibot';
 import { readEntryName } from '../resolve/names.ts';
@@ -54,8 +54,12 @@ export function checkWorkspaceConfig(value: unknown): CheckedConfig<WorkspaceCon
   return check(value, workspaceSchema) as CheckedConfig<WorkspaceConfig>;
 }
 
-/** The content of a `holdfast.policy.json` of the user: rules alone. */
-export type UserRules = FactRules & { readonly $schema?: string };
+/** The content of a `holdfast.policy.json` of the user. */
+export type UserRules = FactRules & {
+  readonly $schema?: string;
+  /** Commands that count as checks before a release, besides the known ones. */
+  readonly checks?: readonly string[];
+};
 
 /** Checks the rules of the user. */
 export function checkUserRules(value: unknown): CheckedConfig<UserRules> {
@@ -201,6 +205,13 @@ const winners = v.pipe(
 
 const rules = listOf(factRuleSchema, 'a list of rules such as { "reads": "secrets" }');
 const exceptions = listOf(allowRuleSchema, 'a list of rules such as { "runs": "git push origin main" }');
+const checks = listOf(
+  text(
+    'a command such as `make lint`, with one space between words',
+    (line) => commandRulePattern.test(line) && line.length <= 200,
+  ),
+  'a list of commands such as "make lint"',
+);
 const sharedEntries = {
   locked: yesOrNo,
   isolation,
@@ -233,10 +244,14 @@ const workspaceSchema = closed(
       'allow',
       'a workspace may only tighten; write it in `holdfast.config.ts` or in the `holdfast.policy.json` of your own folder',
     ],
+    [
+      'checks',
+      'a workspace cannot say what counts as a check; write it in the `holdfast.policy.json` of your own folder',
+    ],
   ]),
 );
 
 const userSchema = closed(
-  { deny: rules, ask: rules, allow: exceptions, $schema: filled },
+  { deny: rules, ask: rules, allow: exceptions, checks, $schema: filled },
   'an object such as { "deny": [{ "reads": "secrets" }] }',
 );

@@ -1,98 +1,121 @@
 import { join } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
-import { parseJson } from '@holdfast/core/internal';
-import type { FactRules } from '@holdfast/facts/rules';
+import type { FactRules, RuleLines } from '@holdfast/facts/rules';
 import type { ConfigLayer } from '../config/config.ts';
 import { type CheckedConfig, checkUserRules, checkWorkspaceConfig, invalidConfig } from '../config/schema.ts';
+import { describePlace, parsePolicyText, type TextPlace } from './policy-text.ts';
 import { decodeText, readSmallFile, showFile } from './small-file.ts';
 
-const fileName = 'holdfast.policy.json';
+const fileNames = ['holdfast.policy.json', 'holdfast.policy.yaml', 'holdfast.policy.yml'] as const;
+/** Parsing hostile YAML takes time that grows with the square of its length. */
+const maxYamlBytes = 32_768;
 
 /**
- * Reads the workspace's own configuration, plain JSON. `undefined` if the file does not exist; an unreadable file is an
- * error, because it may deny something.
+ * Reads the workspace's own configuration, plain data. `undefined` if the file does not exist; an unreadable file is an error, because it
+ * may deny something.
  *
  * @throws HoldfastError `config.policy.invalid`.
  */
 export async function readWorkspaceConfig(workspace: string, directory: string): Promise<ConfigLayer | undefined> {
-  const file = showFile(join(workspace, fileName), directory);
-  const config = await readPolicyFile(workspace, {
-    file,
-    what: `\`${file}\` of the workspace`,
+  const found = await readPolicyFile(workspace, {
+    show: (name) => showFile(join(workspace, name), directory),
+    whose: ' of the workspace',
     followLink: false,
     check: checkWorkspaceConfig,
   });
-  return config && { layer: 'workspace', file, config };
+  return found && { layer: 'workspace', file: found.file, config: found.config, lines: found.lines };
+}
+
+/** The rules of a file. */
+export interface RuleFile {
+  /** `holdfast.policy.json`, `.yaml` or `.yml`. */
+  readonly name: string;
+  readonly rules: FactRules;
+  readonly lines: RuleLines;
+  /** Commands that count as checks before a release, besides the known ones. Only the user's own file has any. */
+  readonly checks: readonly string[];
 }
 
 /**
- * Reads the rules in the `holdfast.policy.json` of a folder: the user's own, which may be a link, or those of a workspace, which have no
- * `allow`. `undefined` if the file does not exist.
+ * Reads the rules in the `holdfast.policy.json` or `.yaml` of a folder: the user's own, which may be a link, or those of a workspace, which
+ * have no `allow`. `undefined` if there is no such file.
  *
  * @throws HoldfastError `config.policy.invalid`.
  */
-export async function readRuleFile(folder: string, owner: 'user' | 'workspace'): Promise<FactRules | undefined> {
+export async function readRuleFile(folder: string, owner: 'user' | 'workspace'): Promise<RuleFile | undefined> {
+  const reading = { show: (name: string) => (owner === 'user' ? join(folder, name) : name) };
   if (owner === 'workspace') {
-    const layer = await readWorkspaceConfig(folder, folder);
-    if (layer === undefined) return undefined;
-    const { deny, ask } = layer.config;
-    return { deny, ask };
+    const found = await readPolicyFile(folder, {
+      ...reading,
+      whose: ' of the workspace',
+      followLink: false,
+      check: checkWorkspaceConfig,
+    });
+    if (found === undefined) return undefined;
+    const { deny, ask } = found.config;
+    return { name: found.name, rules: { deny, ask }, lines: found.lines, checks: [] };
   }
-  const path = join(folder, fileName);
-  return await readPolicyFile(folder, {
-    file: path,
-    what: `\`${path}\``,
-    followLink: true,
-    check: checkUserRules,
-  });
+  const found = await readPolicyFile(folder, { ...reading, whose: '', followLink: true, check: checkUserRules });
+  if (found === undefined) return undefined;
+  const { deny, ask, allow, checks = [] } = found.config;
+  return { name: found.name, rules: { deny, ask, allow }, lines: found.lines, checks };
 }
 
 interface Reading<Config> {
-  /** For display. */
-  readonly file: string;
-  readonly what: string;
+  /** The file for display. */
+  show(name: string): string;
+  readonly whose: string;
   readonly followLink: boolean;
   check(value: unknown): CheckedConfig<Config>;
 }
 
+interface FoundFile<Config> {
+  readonly name: string;
+  readonly file: string;
+  readonly config: Config;
+  readonly lines: RuleLines;
+}
+
 async function readPolicyFile<Config>(
   folder: string,
-  { file, what, followLink, check }: Reading<Config>,
-): Promise<Config | undefined> {
+  { show, whose, followLink, check }: Reading<Config>,
+): Promise<FoundFile<Config> | undefined> {
+  const readings = fileNames.map(async (name) => {
+    const yaml = name !== 'holdfast.policy.json';
+    const limit = yaml ? { maxBytes: maxYamlBytes } : {};
+    return { name, yaml, reading: await readSmallFile(join(folder, name), { followLink, ...limit }) };
+  });
+  const [found, other] = (await Promise.all(readings)).filter(({ reading }) => reading.type !== 'missing');
+  if (found === undefined) return undefined;
+  const file = show(found.name);
+  const what = `\`${file}\`${whose}`;
   const refuse = (problem: string): never => {
     const message = `Cannot use ${what}, and nothing runs without it: ${problem}.`;
     throw new HoldfastError('config.policy.invalid', message, { data: { file } });
   };
-  const reading = await readSmallFile(join(folder, fileName), { followLink });
-  if (reading.type === 'missing') return undefined;
-  if (reading.type === 'refused') return refuse(reading.why);
+  if (other !== undefined)
+    return refuse(
+      `\`${other.name}\` is beside it. Keep \`${found.name}\`, add to it what the other has, and delete the other`,
+    );
+  const { reading, yaml, name } = found;
+  if (reading.type !== 'read') return refuse(reading.type === 'refused' ? reading.why : 'it is missing');
   const text = decodeText(reading.bytes) ?? refuse('it is not UTF-8');
-  if (text.trim() === '') return refuse('it is empty; write `{}` for no settings');
-  if (text.startsWith('\u{feff}')) return refuse('it starts with a byte order mark; save it as UTF-8 without one');
-  const parsed = parseJson(text);
-  if (!parsed.ok) {
-    const key = parsed.reason === 'duplicate' ? findDuplicateKey(text) : undefined;
-    return refuse(key === undefined ? parsed.problem : `it has the duplicate key \`${key.slice(0, 100)}\``);
-  }
+  const parsed = await parsePolicyText(text, { yaml });
+  if (!parsed.ok) return refuse(parsed.problem);
   const checked = check(parsed.value);
-  if (checked.ok) return checked.config;
-  throw invalidConfig('config.policy.invalid', what, checked.problems);
+  if (checked.ok) return { name, file, config: checked.config, lines: linesOf(parsed.places) };
+  const problems = checked.problems.map(({ path, message }) => {
+    const place = parsed.places.get(path);
+    return { path, message: place === undefined ? message : `${message} (${describePlace(place)})` };
+  });
+  throw invalidConfig('config.policy.invalid', what, problems);
 }
 
-/** The first duplicate key of an object, in valid JSON text. */
-function findDuplicateKey(text: string): string | undefined {
-  const open: (Set<string> | undefined)[] = [];
-  const tokens = /"(?:[^"\\]|\\.)*"(?<colon>\s*:)?|[{}[\]]/gsu;
-  for (const { 0: token, groups } of text.matchAll(tokens)) {
-    if (token === '{' || token === '[') open.push(token === '{' ? new Set() : undefined);
-    else if (token === '}' || token === ']') open.pop();
-    else if (groups?.['colon'] !== undefined) {
-      const key: unknown = JSON.parse(token.slice(0, token.lastIndexOf('"') + 1));
-      const keys = open.at(-1);
-      if (typeof key !== 'string') continue;
-      if (keys?.has(key) === true) return key;
-      keys?.add(key);
-    }
-  }
-  return undefined;
+/** The lines of `deny[0]` and other rules. */
+function linesOf(places: ReadonlyMap<string, TextPlace>): RuleLines {
+  return new Map(
+    [...places].flatMap(([path, { line }]) =>
+      /^(?:deny|ask|allow)\[\d+\]$/.test(path) ? [[path, line] as const] : [],
+    ),
+  );
 }

@@ -10,6 +10,7 @@ import {
   type PreparedCall,
   systemClock,
   toolError,
+  upsert,
 } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
 import { jsonSchema } from '@holdfast/schema/json';
@@ -57,6 +58,24 @@ const goodLimit = (): Policy<number> =>
     onResult: (_call, _result, { state }) => state + 1,
   }));
 
+const writer = defineTool({
+  name: call.tool,
+  description: 'Writes.',
+  inputSchema: jsonSchema({ type: 'object' }),
+  execute: () => null,
+});
+
+/** Asks after a failure or a call in doubt; without `tightens` only before. */
+function closing(tightens: boolean): Policy {
+  return definePolicy<true>({
+    name: 'closing',
+    stateKind: 'keyed',
+    countsFailures: true,
+    check: (_call, { state }) => (state.size > 0 === tightens ? ask('It may have changed.') : allow),
+    reserve: (_call, { callKey }) => upsert(callKey, true),
+  });
+}
+
 async function findProblems(options: PolicyTesterOptions): Promise<ReadonlyMap<string, string>> {
   const problems = new Map<string, string>();
   for (const { name, skipped, run } of policyTester(options)) {
@@ -97,6 +116,14 @@ test.each<{ title: string; options: PolicyTesterOptions }>([
           answer: 'allow',
         },
       ],
+    },
+  },
+  {
+    title: 'one that is stricter after a failure, and says so',
+    options: {
+      create: () => closing(true),
+      tools: [writer],
+      cases: [{ call, answer: 'allow' }],
     },
   },
   {
@@ -268,6 +295,15 @@ const bad: readonly { title: string; options: PolicyTesterOptions; caught: reado
         { call: { tool: 'write' }, answer: 'allow' },
         { call: { tool: 'list' }, answer: 'allow' },
       ],
+    },
+    caught: [failing],
+  },
+  {
+    title: 'allows more after a failure',
+    options: {
+      create: () => closing(false),
+      tools: [writer],
+      cases: [{ call, answer: 'ask' }],
     },
     caught: [failing],
   },

@@ -21,6 +21,8 @@ export interface PolicyWorld {
   readonly resources: Readonly<Record<string, unknown>>;
   /** Faults of the policy detected by watching it. */
   readonly problems: readonly string[];
+  /** True if a failed call may make the policy stricter. */
+  readonly countsFailures: boolean;
   /** Plays a step before a case. @throws HoldfastError `conformance.failed` if it ends with another outcome. */
   take(step: PolicyStep): Promise<void>;
   /** Makes a call without anyone to approve it. */
@@ -69,6 +71,7 @@ export function createPolicyWorld(
     clock,
     resources,
     problems: watched.problems,
+    countsFailures: watched.policy.countsFailures === true,
     async take(step) {
       if ('waitMs' in step) {
         clock.advance(step.waitMs);

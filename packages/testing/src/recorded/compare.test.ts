@@ -549,33 +549,40 @@ test('calls nested in failed attempts have not happened', async () => {
   expect(compared.map(({ outcome }) => outcome)).toEqual([...new Array(8).fill('ok'), 'denied']);
 });
 
-test('reservations count only for calls in doubt', async () => {
-  const send = defineTool({
-    name: 'send',
-    description: 'Sends it.',
-    inputSchema: anyObject,
-    effects: 'external',
-    // A value that is not JSON cannot be committed, which leaves the call in doubt.
-    execute: (input) => (Object(input).lost === true ? (undefined as never) : toolOk(1)),
-  });
-  const once = (): Policy =>
-    definePolicy<number>({
-      name: 'once',
-      stateKind: 'keyed',
-      check: (_call, { state }) => (state.size > 0 ? deny('Sent already, or maybe.') : allow),
-      reserve: (_call, { callKey }) => upsert(callKey, 1),
+test.each([
+  { countsFailures: false, decisions: ['ok allow', 'failed allow', 'ok allow', 'in-doubt allow', 'denied deny'] },
+  { countsFailures: true, decisions: ['ok allow', 'failed allow', 'denied deny', 'denied deny', 'denied deny'] },
+])(
+  'reservations count for calls in doubt, and for failures: $countsFailures',
+  async ({ countsFailures, decisions }) => {
+    const send = defineTool({
+      name: 'send',
+      description: 'Sends it.',
+      inputSchema: anyObject,
+      effects: 'external',
+      // A value that is not JSON cannot be committed, which leaves the call in doubt.
+      execute: (input) => {
+        const { does } = input as { readonly does?: unknown };
+        return does === 'nothing' ? (undefined as never) : does === 'fail' ? toolError('No.') : toolOk(1);
+      },
     });
-  const store = memoryStore();
-  const session = createSession({ store });
-  const options = { tools: [send], session, policies: [once()] };
-  for (const lost of [false, true, false]) await executeToolCall({ name: 'send', arguments: { lost } }, options);
-  const compared = await comparePolicies(store.records, { before: [once()], after: [] });
-  expect(compared.map(({ outcome, before }) => `${outcome} ${before.type}`)).toEqual([
-    'ok allow',
-    'in-doubt allow',
-    'denied deny',
-  ]);
-});
+    const once = (): Policy =>
+      definePolicy<number>({
+        name: 'once',
+        stateKind: 'keyed',
+        countsFailures,
+        check: (_call, { state }) => (state.size > 0 ? deny('Sent already, or maybe.') : allow),
+        reserve: (_call, { callKey }) => upsert(callKey, 1),
+      });
+    const store = memoryStore();
+    const session = createSession({ store });
+    const options = { tools: [send], session, policies: [once()] };
+    for (const does of ['send', 'fail', 'send', 'nothing', 'send'])
+      await executeToolCall({ name: 'send', arguments: { does } }, options);
+    const compared = await comparePolicies(store.records, { before: [once()], after: [] });
+    expect(compared.map(({ outcome, before }) => `${outcome} ${before.type}`)).toEqual(decisions);
+  },
+);
 
 test.each([{ before: undefined }, { before: [{}] }, { after: {} }, { after: [undefined] }])(
   'options.invalid: %j',

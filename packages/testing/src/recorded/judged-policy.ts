@@ -57,7 +57,7 @@ export class JudgedPolicy {
     this.#policy = policy;
     this.#options = options;
     this.#court = court;
-    const { onResult, reserve } = policy;
+    const { onResult, reserve, countsFailures } = policy;
     this.watched = Object.freeze({
       ...policy,
       id,
@@ -77,7 +77,7 @@ export class JudgedPolicy {
         : {
             reserve: (call, context) =>
               this.#learn(call, ({ outcome }, shown, missed) => {
-                if (outcome !== 'in-doubt') return undefined;
+                if (outcome !== 'in-doubt' && !(outcome === 'failed' && countsFailures)) return undefined;
                 const { callKey } = context;
                 return policy.reserve?.(shown, Object.freeze({ ...this.#evidence(context, missed), callKey }));
               }),

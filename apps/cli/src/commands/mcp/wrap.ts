@@ -31,7 +31,7 @@ export async function wrapServer(options: WrapOptions, host: Host): Promise<Exit
   const { name, waitMs, trustAnnotations } = options;
   const mcp = await loadMcp();
   const { folder, workspace } = findWorkFolder(host.directory, existsSync);
-  const policies = [...codingPolicies('mcp', host), ...(await readGuardRules(workspace, host))];
+  const policies = codingPolicies('mcp', host, await readGuardRules(workspace, host));
   const view = { folder, workspace, home: homeFolder(host), disk: nodeDisk() };
   const facts = createFacts({ describers: [mcpFacts({ server: name })], view });
   const id = toSessionId(options, host);

@@ -19,13 +19,13 @@ Examples:
   $ holdfast config --config ci/holdfast.config.ts --workspace ~/project
   $ holdfast config --json | jq '.settings[] | select(.key == "denyTools")'
 
-Later sources win: defaults; holdfast.config.ts of the current folder, or --config; holdfast.policy.json of the workspace; the
+Later sources win: defaults; holdfast.config.ts of the current folder, or --config; holdfast.policy.json or .yaml of the workspace; the
 command line. The workspace can only tighten: looser values are ignored and reported. Plugin options are shown by
 name only. Exits with 2 if a file is invalid, and lists every problem.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
   addConfigOptions(command)
-    .option('--workspace <dir>', 'folder with the holdfast.policy.json', '.')
+    .option('--workspace <dir>', 'folder with the holdfast.policy.json or .yaml', '.')
     .option('--json', 'print JSON')
     .addHelpText('after', help)
     .action(async (flags: ConfigOptions) => end(await showConfig(flags, host)));
@@ -71,9 +71,10 @@ const reasons: Readonly<Record<PassedOver['reason'], string>> = {
   replaced: 'because the command line overrides it',
 };
 
-/** The file, if any, otherwise `default` or `command line`. */
-function describeOrigin({ layer, file }: ConfigOrigin): string {
-  return file ?? layer;
+/** The file, if any, with the line of a rule; otherwise `default` or `command line`. */
+function describeOrigin({ layer, file, line }: ConfigOrigin): string {
+  if (file === undefined) return layer;
+  return line === undefined ? file : `${file}:${line}`;
 }
 
 function toText(value: Json): string {

@@ -120,6 +120,57 @@ test.each([
   for (const text of says) expect(stdout).toContain(text);
 });
 
+const policy = `deny:
+  - reads: secrets
+  - runs: git push --force
+ask:
+  - reaches: '*'
+`;
+
+test.each(['holdfast.policy.yaml', 'config-workspace-rules', 'host/config-workspace-rules'])(
+  'explain %s has a row a rule, with its line',
+  async (name) => {
+    await using folder = await createProject({ ask: [{ sends: 'a.example.org' }] }, { 'holdfast.policy.yaml': policy });
+    const { exitCode, stdout, stderr } = await type(folder, ['explain', name]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(stdout.replaceAll(/ +/g, ' ')).toContain(
+      [
+        'config-workspace-rules policy, in force',
+        ' qualified host/config-workspace-rules',
+        ' from configuration 0.0.0',
+        ' file holdfast.policy.yaml',
+        ' note In force in runs of this folder.',
+        ' line 2 denies calls that read secrets',
+        ' line 3 denies calls that run `git push --force`',
+        ' line 5 asks about calls that reach any host',
+      ].join('\n'),
+    );
+    const json = JSON.parse((await type(folder, ['explain', name, '--json'])).stdout);
+    expect(findIssues(await readSchema('explain'), json)).toEqual([]);
+    expect(json[0].rules[1]).toEqual({
+      file: 'holdfast.policy.yaml',
+      line: 3,
+      key: 'deny.runs',
+      value: 'git push --force',
+      says: 'denies calls that run `git push --force`',
+    });
+    expect((await type(folder, ['config'])).stdout).toMatch(/deny\.runs +holdfast\.policy\.yaml:3 +git push --force/);
+    expect((await type(folder, ['explain', 'config-host-rules'])).stdout).toMatch(
+      /rule +asks about calls that send data to `a\.example\.org`/,
+    );
+  },
+);
+
+test('explain user-rules has the rules of the guard that are your own', async () => {
+  await using folder = await createProject(
+    {},
+    { 'own/holdfast.policy.json': '{ "allow": [\n{ "writes": "outside" }] }' },
+  );
+  const { stdout } = await type(folder, ['explain', 'user-rules'], { environment: { HOLDFAST_HOME: 'own' } });
+  expect(stdout).toMatch(/line 2 +does not ask about calls that write files outside the workspace/);
+  expect((await type(folder, ['explain', 'user-rules'])).exitCode).toBe(2);
+});
+
 test.each(['nothing', '__proto__', 'constructor', '', 'x'.repeat(10_000), '\u001b[2J'])(
   'explain %j reports an unknown name',
   async (name) => {
