@@ -24,7 +24,8 @@ import {
   resumeRun,
   runAgent,
 } from '@holdfast/executor';
-import { createPrompt, guide, markdownSection, toOutputFormat } from '@holdfast/prompt';
+import { createPrompt, markdownSection } from '@holdfast/prompt';
+import { guide, toOutputFormat } from '@holdfast/prompt/internal';
 import { jsonSchema } from '@holdfast/schema/json';
 import { createSession, type LogRecord, type Session, type SessionStore } from '@holdfast/session';
 import { createRedactor } from '@holdfast/session/redact';

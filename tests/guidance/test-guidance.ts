@@ -10,7 +10,7 @@ import type {
   StagedResource,
   Tool,
 } from '@holdfast/core';
-import { guide } from '@holdfast/prompt';
+import { guide } from '@holdfast/prompt/internal';
 
 /** A prompt with guidance. */
 export function guidedPrompt(tools: readonly Tool[], guidance: Partial<RenderedPrompt>, name = 'test/guided'): Prompt {

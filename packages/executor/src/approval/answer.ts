@@ -7,7 +7,8 @@ import {
   systemClock,
 } from '@holdfast/core';
 import { copyJson, isPlainObject } from '@holdfast/core/internal';
-import type { CallPlace, LogEntry, OpenApproval, OpenCall, Session } from '@holdfast/session';
+import type { LogEntry, Session } from '@holdfast/session';
+import type { CallPlace, OpenApproval, OpenCall } from '@holdfast/session/internal';
 import { readAnswer } from './ask.ts';
 import { checkCallId, isClaimed } from './claims.ts';
 import { asksTheSame } from './earlier-answers.ts';

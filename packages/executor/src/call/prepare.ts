@@ -20,7 +20,8 @@ import {
   type ParsedJson,
   parseJson,
 } from '@holdfast/core/internal';
-import { checkToolExamples, compileSchema, describeIssues, findMissingCompiler } from '@holdfast/schema';
+import { compileSchema, describeIssues } from '@holdfast/schema';
+import { checkToolExamples, findMissingCompiler } from '@holdfast/schema/internal';
 import { failure, thrownCode, unknownTool } from './ending.ts';
 import type { CallRecord } from './running-call.ts';
 import type { CallScope } from './scope.ts';

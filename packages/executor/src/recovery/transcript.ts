@@ -7,7 +7,8 @@ import {
   type Outcome,
 } from '@holdfast/core';
 import { isPlainObject, type RecordedOutcome, readOutcome } from '@holdfast/core/internal';
-import type { LogRecord, OpenRun, Session } from '@holdfast/session';
+import type { LogRecord, Session } from '@holdfast/session';
+import type { OpenRun } from '@holdfast/session/internal';
 import { findOmitted } from '../call/ending.ts';
 import { identifyCall, isSameCall } from '../call/prepare.ts';
 import type { IdentifiedCall } from '../call/types.ts';

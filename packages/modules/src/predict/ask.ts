@@ -10,7 +10,7 @@ import {
   type ToolCall,
 } from '@holdfast/core';
 import { copyJson, describeThrown, isPlainObject } from '@holdfast/core/internal';
-import { type MessageReading, readOneMessage } from '@holdfast/executor';
+import { type MessageReading, readOneMessage } from '@holdfast/executor/internal';
 import { compileSchema, describeIssues } from '@holdfast/schema';
 import { type ModuleError, type ModuleErrorOptions, moduleError } from '../signature/problems.ts';
 import type { Program } from '../signature/program.ts';

@@ -1,6 +1,6 @@
 import type { Deadline, FinishReason, Message, Model, ModelUsage } from '@holdfast/core';
 import { describeThrown } from '@holdfast/core/internal';
-import { readOneMessage } from '@holdfast/executor';
+import { readOneMessage } from '@holdfast/executor/internal';
 
 export interface AskForTextOptions {
   readonly messages: readonly Message[];

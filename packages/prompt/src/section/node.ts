@@ -7,7 +7,8 @@ import {
   type ToolExample,
 } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
-import { compileHostSchema, compileSchema, describeIssues, type SchemaIssue } from '@holdfast/schema';
+import { compileSchema, describeIssues, type SchemaIssue } from '@holdfast/schema';
+import { compileHostSchema } from '@holdfast/schema/internal';
 import type { Section, TaskExample, Visibility, VisibilityRule } from './section.ts';
 import type { Template } from './template.ts';
 import { describeInput, describeType, renderExamples, type ToolParamDescription } from './tools.ts';

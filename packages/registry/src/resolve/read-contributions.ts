@@ -19,7 +19,8 @@ import {
   type ToolOrigin,
 } from '@holdfast/core';
 import { copyJson, isPack, isPlainObject, isResourceDefinition } from '@holdfast/core/internal';
-import { checkToolExamples, compileSchema } from '@holdfast/schema';
+import { compileSchema } from '@holdfast/schema';
+import { checkToolExamples } from '@holdfast/schema/internal';
 
 /** The checked contributions of a plugin. */
 export interface Contributions {

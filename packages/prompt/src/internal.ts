@@ -1,0 +1,2 @@
+export { guide } from './guide/guide.ts';
+export { toOutputFormat } from './output/format.ts';
