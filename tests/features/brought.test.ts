@@ -6,16 +6,15 @@ import {
   defineSlice,
   defineTool,
   isHoldfastError,
-  type JsonSchemaDefinition,
   type ListState,
   type Outcome,
   type Prompt,
   type Redactor,
-  type RenderedPrompt,
   type Slice,
   type Tool,
   visibilityExpansionRequired,
 } from '@holdfast/core';
+import type { JsonSchemaDefinition, RenderedPrompt } from '@holdfast/core/types';
 import {
   answerApproval,
   createBudget,

@@ -1,15 +1,13 @@
 import type {
   CompletionChecker,
   FeedbackProvider,
-  FeedbackTrigger,
   Filesystem,
   FilesystemReader,
-  OutputFormat,
   Prompt,
-  RenderedPrompt,
   StagedResource,
   Tool,
 } from '@holdfast/core';
+import type { FeedbackTrigger, OutputFormat, RenderedPrompt } from '@holdfast/core/types';
 import { guide } from '@holdfast/prompt/internal';
 
 /** A prompt with guidance. */

@@ -1,5 +1,6 @@
 import { loadLlamaModel } from '@holdfast/adapter-llama-cpp';
-import type { ConversationFormat, Model, ToolCall } from '@holdfast/core';
+import type { Model, ToolCall } from '@holdfast/core';
+import type { ConversationFormat } from '@holdfast/core/types';
 import { tinyModelUrl } from '@holdfast/model-tiny';
 import { type ModelUnderTest, modelConformance, type ProviderReply } from '@holdfast/testing/conformance';
 import { expect, test } from 'vitest';

@@ -1,12 +1,6 @@
-import {
-  type ApprovalAnswer,
-  type Clock,
-  type EffectCheck,
-  HoldfastError,
-  type PendingApproval,
-  systemClock,
-} from '@holdfast/core';
+import { type ApprovalAnswer, type Clock, HoldfastError, type PendingApproval, systemClock } from '@holdfast/core';
 import { copyJson, isPlainObject } from '@holdfast/core/internal';
+import type { EffectCheck } from '@holdfast/core/types';
 import type { LogEntry, Session } from '@holdfast/session';
 import type { CallPlace, OpenApproval, OpenCall } from '@holdfast/session/internal';
 import { readAnswer } from './ask.ts';

@@ -4,10 +4,10 @@ import {
   type Operation,
   type OutcomeKind,
   type PreparedCall,
-  type Problem,
   type ToolCallEndEvent,
 } from '@holdfast/core';
 import { describeThrown, isOperation } from '@holdfast/core/internal';
+import type { Problem } from '@holdfast/core/types';
 import type { SessionTransaction } from '@holdfast/session';
 import type { OpenCall } from '@holdfast/session/internal';
 import { isClaimed } from '../approval/claims.ts';

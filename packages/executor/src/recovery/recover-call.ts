@@ -1,5 +1,6 @@
-import { type EffectCheck, type Outcome, type ToolCallEndEvent, toolOk } from '@holdfast/core';
+import { type Outcome, type ToolCallEndEvent, toolOk } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
+import type { EffectCheck } from '@holdfast/core/types';
 import type { OpenCall, OpenStart } from '@holdfast/session/internal';
 import { refuseMasked } from '../approval/masked-calls.ts';
 import { failure } from '../call/ending.ts';

@@ -1,12 +1,6 @@
-import {
-  type CutReason,
-  type FinishReason,
-  HoldfastError,
-  type Message,
-  type ModelUsage,
-  type Outcome,
-} from '@holdfast/core';
+import { type FinishReason, HoldfastError, type Message, type ModelUsage, type Outcome } from '@holdfast/core';
 import { isPlainObject, type RecordedOutcome, readOutcome } from '@holdfast/core/internal';
+import type { CutReason } from '@holdfast/core/types';
 import type { LogRecord, Session } from '@holdfast/session';
 import type { OpenRun } from '@holdfast/session/internal';
 import { findOmitted } from '../call/ending.ts';

@@ -1,4 +1,5 @@
-import { type Deadline, systemClock } from '@holdfast/core';
+import { systemClock } from '@holdfast/core';
+import type { Deadline } from '@holdfast/core/types';
 import { type Caller, type CallOptions, openCaller } from '@holdfast/executor';
 import type { EndOfLife } from '@holdfast/executor/internal';
 import type { Session } from '@holdfast/session';

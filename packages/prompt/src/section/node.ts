@@ -1,12 +1,6 @@
-import {
-  type BoundPolicy,
-  HoldfastError,
-  type JsonObject,
-  type Tool,
-  type ToolDeclaration,
-  type ToolExample,
-} from '@holdfast/core';
+import { HoldfastError, type JsonObject, type Tool, type ToolDeclaration } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
+import type { BoundPolicy, ToolExample } from '@holdfast/core/types';
 import { compileSchema, describeIssues, type SchemaIssue } from '@holdfast/schema';
 import { compileHostSchema } from '@holdfast/schema/internal';
 import type { Section, TaskExample, Visibility, VisibilityRule } from './section.ts';

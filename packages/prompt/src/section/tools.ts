@@ -1,5 +1,6 @@
-import { HoldfastError, type Json, type JsonObject, type Tool, type ToolExample } from '@holdfast/core';
+import { HoldfastError, type Json, type JsonObject, type Tool } from '@holdfast/core';
 import { describeThrown, isPlainObject, ReadOnlyMap } from '@holdfast/core/internal';
+import type { ToolExample } from '@holdfast/core/types';
 import { compileSchema } from '@holdfast/schema';
 import { checkToolExamples } from '@holdfast/schema/internal';
 

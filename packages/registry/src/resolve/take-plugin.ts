@@ -5,9 +5,9 @@ import {
   type Pack,
   type Plugin,
   type PluginContributions,
-  type ToolOrigin,
 } from '@holdfast/core';
 import { copyJson, describeThrown } from '@holdfast/core/internal';
+import type { ToolOrigin } from '@holdfast/core/types';
 import { packPolicies } from '@holdfast/policy';
 import { compileSchema, describeIssues } from '@holdfast/schema';
 import type { Claim } from './claims.ts';
