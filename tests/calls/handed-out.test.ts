@@ -20,11 +20,14 @@ import {
   allComplete,
   createPrompt,
   everyCalls,
+  hashOverridden,
+  loadOverrides,
   markdownSection,
+  memoryOverrides,
+  saveOverrides,
   staticFeedback,
   visibilitySlice,
 } from '@holdfast/prompt';
-import { hashOverridden, loadOverrides, memoryOverrides, saveOverrides } from '@holdfast/prompt/overrides';
 import { createRegistry } from '@holdfast/registry';
 import { createSession, type LogRecord, memoryStore, replay } from '@holdfast/session';
 import { createRedactor } from '@holdfast/session/redact';

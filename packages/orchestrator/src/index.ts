@@ -2,9 +2,10 @@ export { type CheckedPlan, type CheckPlanOptions, checkPlan, type PlanCheck } fr
 export { type CompiledPlan, type CompileEvent, type CompilePlanOptions, compilePlan } from './compile/compile.ts';
 export { modelPlanner, planFrom } from './compile/planners.ts';
 export { createLockTable, type LockTable } from './limits/lock-table.ts';
-export { fanOutTool } from './nested/fan-out.ts';
-export { planTool } from './nested/plan-tool.ts';
+export { type FanOutReport, type FanOutToolInput, fanOutTool } from './nested/fan-out.ts';
+export { type PlanToolInput, planTool } from './nested/plan-tool.ts';
 export { childRecords } from './nested/records.ts';
+export type { SubRunReport } from './nested/sub-run.ts';
 export { readPlan } from './plan/read.ts';
 export { planSchema } from './plan/schema.ts';
 export type { Plan, PlanNode, PlanViolation } from './plan/types.ts';

@@ -1,7 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { isHoldfastError } from '@holdfast/core';
-import type { BindablePrompt } from '@holdfast/prompt';
-import { loadOverrides, memoryOverrides, seedOverrides } from '@holdfast/prompt/overrides';
+import { type BindablePrompt, loadOverrides, memoryOverrides, seedOverrides } from '@holdfast/prompt';
 import { findEntry } from '../models/package.ts';
 import { usageError } from '../terminal/failure.ts';
 import { isFile } from '../workspace/folder.ts';

@@ -69,7 +69,7 @@ export function takePlugin(plugin: Plugin, options: UsePluginOptions | undefined
     if (contributions.toolFolders.length > 0) {
       return leaveOut(
         'plugin.folders.unloaded',
-        `${what} is left out: its tool folders are not loaded. Use the result of \`loadPlugin\` from \`@holdfast/loader\`.`,
+        `${what} is left out: its tool folders are not loaded. Use the result of \`loadPlugin\` from \`@holdfast/loader/plugins\`.`,
       );
     }
     const placed = placePlugin(about, contributions, winners);

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { formatCount } from '@holdfast/orchestrator/text';
+import type { LoadedOverrides } from '@holdfast/prompt';
 import { fileOverrides } from '@holdfast/prompt/node';
-import type { LoadedOverrides } from '@holdfast/prompt/overrides';
 import { Argument, type Command } from 'commander';
 import { describeStyle } from '../../calls/line.ts';
 import type { CommandContext } from '../../flags/command.ts';
