@@ -12,8 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { append, defineSlice, type Json, type Slice, upsert } from '@holdfast/core';
-import { createSession, type LogRecord, replay, type Session } from '@holdfast/session';
-import type { ExportedSlice } from '@holdfast/session/internal';
+import { createSession, type ExportedSlice, type LogRecord, replay, type Session } from '@holdfast/session';
 import { createJsonlLog, type LogReading, readLog } from '@holdfast/session/jsonl';
 import * as v from 'valibot';
 import { expect } from 'vitest';

@@ -1,5 +1,5 @@
 export { type CallExplanation, explainCall } from './explain/explain-call.ts';
-export type { SessionExport } from './live/export.ts';
+export type { ExportedSlice, SessionExport } from './live/export.ts';
 export { createSession } from './live/live-session.ts';
 export { type OpenSessionOptions, openSession } from './live/open-session.ts';
 export { replay } from './live/replay.ts';

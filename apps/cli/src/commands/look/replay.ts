@@ -1,6 +1,6 @@
 import { HoldfastError } from '@holdfast/core';
 import { formatCount } from '@holdfast/orchestrator/text';
-import type { ExportedSlice } from '@holdfast/session/internal';
+import type { ExportedSlice } from '@holdfast/session';
 import type { LogReading } from '@holdfast/session/jsonl';
 import type { Command } from 'commander';
 import { describeStyle, formatArguments, type LineStyle } from '../../calls/line.ts';
