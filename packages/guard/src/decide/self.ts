@@ -11,7 +11,7 @@ export interface GuardSelfOptions {
 }
 
 /** Settings of agents and of Holdfast that a workspace may have: who changes them can switch a guard off. */
-export const agentSettings: readonly string[] = [
+const agentSettings: readonly string[] = [
   '.claude/settings.json',
   '.claude/settings.local.json',
   '.claude/hooks',
