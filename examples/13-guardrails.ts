@@ -1,6 +1,6 @@
 // Guardrails of a run: timely feedback, a required file, and an answer that must match a schema.
 import assert from 'node:assert/strict';
-import type { FeedbackEvent } from '@holdfast/core';
+import type { FeedbackEvent } from '@holdfast/core/types';
 import { runAgent } from '@holdfast/executor';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import {

@@ -1,4 +1,4 @@
-import { type ExecuteCall, toAiSdkTools } from '@holdfast/adapter-ai-sdk';
+import { type AiSdkToolsOptions, toAiSdkTools } from '@holdfast/adapter-ai-sdk';
 import { defineTool, type RunEvent } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
 import { callBudget } from '@holdfast/policy';
@@ -23,7 +23,7 @@ const tools = [lookUpCapital, deleteAll];
 const named = { look_up_capital: lookUpCapital, delete_all: deleteAll };
 
 /** The call path, with a budget of two calls and a list of the events. */
-function createPath(): { readonly execute: ExecuteCall; readonly events: RunEvent[] } {
+function createPath(): { readonly execute: AiSdkToolsOptions['execute']; readonly events: RunEvent[] } {
   const session = createSession();
   const policies = [callBudget({ maxCalls: 2 })];
   const events: RunEvent[] = [];

@@ -1,5 +1,5 @@
 import { type AiSdkModel, aiSdkModel } from '@holdfast/adapter-ai-sdk';
-import { modelConformance, type ProviderReply } from '@holdfast/testing';
+import { modelConformance, type ProviderReply } from '@holdfast/testing/conformance';
 import { describe, expect, test } from 'vitest';
 
 type Version = AiSdkModel['specificationVersion'];

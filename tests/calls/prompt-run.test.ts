@@ -1,6 +1,5 @@
 import {
   append,
-  type ChildSession,
   definePolicy,
   defineSlice,
   defineTool,
@@ -9,6 +8,7 @@ import {
   type SessionReader,
   visibilityExpansionRequired,
 } from '@holdfast/core';
+import type { ChildSession } from '@holdfast/core/types';
 import { resumeRun, runAgent } from '@holdfast/executor';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import { planCompleted, planningSection, planSlice } from '@holdfast/planning';

@@ -1,4 +1,5 @@
-import { definePolicy, deny, type EffectCheck, type Policy, type Tool } from '@holdfast/core';
+import { definePolicy, deny, type Policy, type Tool } from '@holdfast/core';
+import type { EffectCheck } from '@holdfast/core/types';
 import { type CallOptions, executeToolCall, recoverSession, resolveCall, resumeToolCall } from '@holdfast/executor';
 import { replay, type Session } from '@holdfast/session';
 import { describe, expect, test } from 'vitest';

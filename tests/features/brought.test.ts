@@ -6,16 +6,15 @@ import {
   defineSlice,
   defineTool,
   isHoldfastError,
-  type JsonSchemaDefinition,
   type ListState,
   type Outcome,
   type Prompt,
   type Redactor,
-  type RenderedPrompt,
   type Slice,
   type Tool,
   visibilityExpansionRequired,
 } from '@holdfast/core';
+import type { JsonSchemaDefinition, RenderedPrompt } from '@holdfast/core/types';
 import {
   answerApproval,
   createBudget,
@@ -24,7 +23,8 @@ import {
   resumeRun,
   runAgent,
 } from '@holdfast/executor';
-import { createPrompt, guide, markdownSection, toOutputFormat } from '@holdfast/prompt';
+import { createPrompt, markdownSection } from '@holdfast/prompt';
+import { guide, toOutputFormat } from '@holdfast/prompt/internal';
 import { jsonSchema } from '@holdfast/schema/json';
 import { createSession, type LogRecord, type Session, type SessionStore } from '@holdfast/session';
 import { createRedactor } from '@holdfast/session/redact';

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import {
   allow,
   append,
-  type BoundPolicy,
   definePlugin,
   definePolicy,
   defineSlice,
@@ -16,6 +15,7 @@ import {
   type Slice,
   type Tool,
 } from '@holdfast/core';
+import type { BoundPolicy } from '@holdfast/core/types';
 import { executeToolCall, runAgent } from '@holdfast/executor';
 import { watchTools } from '@holdfast/loader';
 import { createPrompt, markdownSection } from '@holdfast/prompt';

@@ -1,4 +1,5 @@
-import type { Completion, ModelEvent, ModelRequest, RenderedPrompt } from '@holdfast/core';
+import type { ModelEvent, ModelRequest } from '@holdfast/core';
+import type { Completion, RenderedPrompt } from '@holdfast/core/types';
 import { createBudget, type RunAgentOptions, resumeRun, runAgent } from '@holdfast/executor';
 import { createSession, type LogRecord, memoryStore, replay } from '@holdfast/session';
 import { describe, expect, test } from 'vitest';

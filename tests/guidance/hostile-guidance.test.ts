@@ -1,4 +1,5 @@
-import type { Completion, FeedbackEvent, ModelRequest, Redactor, Tool } from '@holdfast/core';
+import type { ModelRequest, Redactor, Tool } from '@holdfast/core';
+import type { Completion, FeedbackEvent } from '@holdfast/core/types';
 import { resumeRun, runAgent } from '@holdfast/executor';
 import { createSession, type LogRecord, replay, type Session, type SessionStore } from '@holdfast/session';
 import { createRedactor } from '@holdfast/session/redact';

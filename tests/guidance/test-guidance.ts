@@ -1,16 +1,14 @@
 import type {
   CompletionChecker,
   FeedbackProvider,
-  FeedbackTrigger,
   Filesystem,
   FilesystemReader,
-  OutputFormat,
   Prompt,
-  RenderedPrompt,
   StagedResource,
   Tool,
 } from '@holdfast/core';
-import { guide } from '@holdfast/prompt';
+import type { FeedbackTrigger, OutputFormat, RenderedPrompt } from '@holdfast/core/types';
+import { guide } from '@holdfast/prompt/internal';
 
 /** A prompt with guidance. */
 export function guidedPrompt(tools: readonly Tool[], guidance: Partial<RenderedPrompt>, name = 'test/guided'): Prompt {

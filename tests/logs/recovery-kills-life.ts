@@ -5,7 +5,6 @@ import {
   append,
   defineSlice,
   defineTool,
-  type EffectCheck,
   type Json,
   type ListState,
   type Model,
@@ -14,6 +13,7 @@ import {
   type Tool,
   type ToolCall,
 } from '@holdfast/core';
+import type { EffectCheck } from '@holdfast/core/types';
 import {
   answerApproval,
   type CallOptions,

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { type LogEntry, type LogRecord, memoryStore, type OpenedLog, type SessionStore } from '@holdfast/session';
 import { createJsonlLog, type JsonlLog, type JsonlOptions, openJsonlLog, readLog } from '@holdfast/session/jsonl';
 import { createSqliteLog, openSqliteLog, readSqliteLog, type SqliteLog } from '@holdfast/session/sqlite';
-import { type ConformanceCheck, type StoreConformanceOptions, storeConformance } from '@holdfast/testing';
+import type { ConformanceCheck } from '@holdfast/testing';
+import { type StoreConformanceOptions, storeConformance } from '@holdfast/testing/conformance';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-stores-'));

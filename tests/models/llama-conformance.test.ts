@@ -1,7 +1,8 @@
 import { loadLlamaModel } from '@holdfast/adapter-llama-cpp';
-import type { ConversationFormat, Model, ToolCall } from '@holdfast/core';
+import type { Model, ToolCall } from '@holdfast/core';
+import type { ConversationFormat } from '@holdfast/core/types';
 import { tinyModelUrl } from '@holdfast/model-tiny';
-import { type ModelUnderTest, modelConformance, type ProviderReply } from '@holdfast/testing';
+import { type ModelUnderTest, modelConformance, type ProviderReply } from '@holdfast/testing/conformance';
 import { expect, test } from 'vitest';
 
 // The answers of llama.cpp cannot be scripted, so its binding is simulated: a token is a character, and 0 ends a message.

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { type LlamaModel, loadLlamaModel } from '@holdfast/adapter-llama-cpp';
-import { type ConversationFormat, defineTool, type Model, type Tool } from '@holdfast/core';
+import { defineTool, type Model, type Tool } from '@holdfast/core';
+import type { ConversationFormat } from '@holdfast/core/types';
 import { runAgent } from '@holdfast/executor';
 import { tinyFormat, tinyModelUrl } from '@holdfast/model-tiny';
 import { createPrompt, markdownSection } from '@holdfast/prompt';

@@ -1,5 +1,6 @@
 import type { Model, ModelEvent, ModelRequest } from '@holdfast/core';
-import { type ModelUnderTest, modelConformance, type ProviderReply, scriptedModel } from '@holdfast/testing';
+import { scriptedModel } from '@holdfast/testing';
+import { type ModelUnderTest, modelConformance, type ProviderReply } from '@holdfast/testing/conformance';
 import { expect, test } from 'vitest';
 
 function create(replies: readonly ProviderReply[]): ModelUnderTest {

@@ -8,9 +8,9 @@ import {
   loadModules,
   type ModuleEvent,
   type Signature,
-  stringifyModule,
   toPredictor,
 } from '@holdfast/modules';
+import { stringifyModule } from '@holdfast/modules/internal';
 import { folderModules, saveModule } from '@holdfast/modules/node';
 import { scriptedModel } from '@holdfast/testing';
 import * as v from 'valibot';

@@ -3,12 +3,12 @@ import {
   createModuleEngine,
   createToolCatalog,
   defineSignature,
-  type LoopRunOptions,
   memoryModules,
   predict,
   react,
   wrapTools,
 } from '@holdfast/modules';
+import type { LoopRunOptions } from '@holdfast/modules/internal';
 import { createSession } from '@holdfast/session';
 import { scriptedModel } from '@holdfast/testing';
 import * as v from 'valibot';

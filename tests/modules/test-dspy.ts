@@ -8,8 +8,8 @@ import {
   type ModuleSource,
   memoryModules,
   type Signature,
-  stringifyModule,
 } from '@holdfast/modules';
+import { stringifyModule } from '@holdfast/modules/internal';
 import * as v from 'valibot';
 
 /** A ReAct that DSPy saved, and what a model may do with it. */

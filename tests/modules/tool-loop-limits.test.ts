@@ -1,4 +1,5 @@
-import { type Clock, type Deadline, HoldfastError, type JsonObject, toolError } from '@holdfast/core';
+import { type Clock, HoldfastError, type JsonObject, toolError } from '@holdfast/core';
+import type { Deadline } from '@holdfast/core/types';
 import { answerApproval, createBudget } from '@holdfast/executor';
 import { predict as ask, createToolCatalog, defineSignature, wrapTools } from '@holdfast/modules';
 import { requireApproval } from '@holdfast/policy';

@@ -1,14 +1,5 @@
-import {
-  allow,
-  definePolicy,
-  deny,
-  type Json,
-  type Model,
-  type ModelUsage,
-  type Planner,
-  type PlannerAnswer,
-  type PlannerRequest,
-} from '@holdfast/core';
+import { allow, definePolicy, deny, type Json, type Model, type ModelUsage, type Planner } from '@holdfast/core';
+import type { PlannerAnswer, PlannerRequest } from '@holdfast/core/types';
 import {
   type CompileEvent,
   type CompilePlanOptions,

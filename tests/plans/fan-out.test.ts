@@ -1,13 +1,7 @@
 import { defineTool, type Planner, type Tool } from '@holdfast/core';
 import { createBudget } from '@holdfast/executor';
-import {
-  childRecords,
-  childSessions,
-  type FanOutReport,
-  fanOutTool,
-  planTool,
-  readTrace,
-} from '@holdfast/orchestrator';
+import { childRecords, type FanOutReport, fanOutTool, planTool, readTrace } from '@holdfast/orchestrator';
+import { childSessions } from '@holdfast/orchestrator/internal';
 import { manualClock } from '@holdfast/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

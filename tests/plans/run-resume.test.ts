@@ -1,4 +1,5 @@
-import type { Json, JsonObject, Tool, TraceEntry, Vault } from '@holdfast/core';
+import type { Json, JsonObject, Tool, Vault } from '@holdfast/core';
+import type { TraceEntry } from '@holdfast/core/types';
 import { answerApproval, pendingApprovals, recoverSession, resumeToolCall } from '@holdfast/executor';
 import { type PlanEvent, type PlanTrace, readTrace, resumePlan, runPlan } from '@holdfast/orchestrator';
 import { jsonSchema } from '@holdfast/schema/json';

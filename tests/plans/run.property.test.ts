@@ -1,4 +1,5 @@
-import { type NodeId, type PlanEvent, type PlanTrace, readTrace, resumePlan } from '@holdfast/orchestrator';
+import { type PlanEvent, type PlanTrace, readTrace, resumePlan } from '@holdfast/orchestrator';
+import type { NodeId } from '@holdfast/orchestrator/internal';
 import { type LogRecord, memoryStore, replay } from '@holdfast/session';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

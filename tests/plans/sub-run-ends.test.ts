@@ -2,7 +2,6 @@ import { defineTool, type Planner, type Tool } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
 import {
   childRecords,
-  childSessions,
   fanOutTool,
   type PlanTrace,
   planTool,
@@ -10,6 +9,7 @@ import {
   resumePlan,
   runPlan,
 } from '@holdfast/orchestrator';
+import { childSessions } from '@holdfast/orchestrator/internal';
 import { type LogRecord, memoryStore, replay } from '@holdfast/session';
 import { expect, test } from 'vitest';
 import { checkedOf, fail, planOf, say, world } from './test-sub-runs.ts';

@@ -1,5 +1,6 @@
 import { defineTool, type JsonObject, type Planner, type Tool } from '@holdfast/core';
-import { fanOutTool, type PlanTrace, planTool, type RateLimit, runPlan } from '@holdfast/orchestrator';
+import { fanOutTool, type PlanTrace, planTool, runPlan } from '@holdfast/orchestrator';
+import type { RateLimit } from '@holdfast/orchestrator/internal';
 import { jsonSchema } from '@holdfast/schema/json';
 import { type ManualClock, manualClock } from '@holdfast/testing';
 import fc from 'fast-check';

@@ -1,14 +1,7 @@
 import { ask, definePolicy, defineTool, deny, type Planner, type Tool } from '@holdfast/core';
 import { createBudget } from '@holdfast/executor';
-import {
-  childRecords,
-  childSessions,
-  fanOutTool,
-  modelPlanner,
-  planTool,
-  readTrace,
-  runPlan,
-} from '@holdfast/orchestrator';
+import { childRecords, fanOutTool, modelPlanner, planTool, readTrace, runPlan } from '@holdfast/orchestrator';
+import { childSessions } from '@holdfast/orchestrator/internal';
 import { jsonSchema } from '@holdfast/schema/json';
 import { createSession, memoryStore } from '@holdfast/session';
 import { createRedactor } from '@holdfast/session/redact';

@@ -1,5 +1,6 @@
 import type { Effects, Json, JsonObject, Repeat, Tool } from '@holdfast/core';
-import { type CheckedPlan, checkPlan, type NodeId, type OnFail } from '@holdfast/orchestrator';
+import { type CheckedPlan, checkPlan } from '@holdfast/orchestrator';
+import type { NodeId, OnFail } from '@holdfast/orchestrator/internal';
 import { type ManualClock, manualClock } from '@holdfast/testing';
 import fc from 'fast-check';
 import { tool } from './test-run.ts';

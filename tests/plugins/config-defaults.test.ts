@@ -1,8 +1,9 @@
 import { defineTool } from '@holdfast/core';
 import { executeToolCall, runAgent } from '@holdfast/executor';
-import { defaultIsolation, describeIsolation } from '@holdfast/loader';
+import { defaultIsolation, describeIsolation } from '@holdfast/loader/internal';
 import { createPrompt, markdownSection } from '@holdfast/prompt';
-import { defineConfig, mergeConfig } from '@holdfast/registry';
+import { defineConfig } from '@holdfast/registry';
+import { mergeConfig } from '@holdfast/registry/config';
 import { createSession } from '@holdfast/session';
 import { manualClock, scriptedModel } from '@holdfast/testing';
 import { expect, test } from 'vitest';

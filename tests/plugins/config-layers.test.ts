@@ -1,7 +1,8 @@
 import { executeToolCall } from '@holdfast/executor';
 import { createFacts, fileFacts, memoryDisk } from '@holdfast/facts';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
-import { configPolicies, type HoldfastConfig, mergeConfig, type WorkspaceConfig } from '@holdfast/registry';
+import type { HoldfastConfig } from '@holdfast/registry';
+import { configPolicies, mergeConfig, type WorkspaceConfig } from '@holdfast/registry/config';
 import { openRegistry } from '@holdfast/registry/node';
 import { createSession } from '@holdfast/session';
 import fc from 'fast-check';

@@ -8,9 +8,9 @@ import {
   type Policy,
   remove,
   replace,
-  type SliceKind,
   upsert,
 } from '@holdfast/core';
+import type { SliceKind } from '@holdfast/core/types';
 import { executeToolCall, resumeToolCall, runAgent } from '@holdfast/executor';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import { readBeforeWrite } from '@holdfast/policy';

@@ -13,7 +13,8 @@ import {
 } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
 import { callBudget, denyTools, sequentialDependency } from '@holdfast/policy';
-import { createRegistry, foldName, type Registry, renameTools, type Toolset } from '@holdfast/registry';
+import { createRegistry, type Registry, renameTools, type Toolset } from '@holdfast/registry';
+import { foldName } from '@holdfast/registry/internal';
 import { jsonSchema } from '@holdfast/schema/json';
 import { createSession } from '@holdfast/session';
 import fc from 'fast-check';

@@ -8,7 +8,7 @@ import { filesystemGuard } from '@holdfast/pack-filesystem';
 import { denyTools, packPolicies, pathScope, readBeforeWrite } from '@holdfast/policy';
 import { createSession, type LogRecord, memoryStore } from '@holdfast/session';
 import { createJsonlLog, readLog } from '@holdfast/session/jsonl';
-import { type ComparedCall, comparePolicies } from '@holdfast/testing';
+import { type ComparedCall, comparePolicies } from '@holdfast/testing/recorded';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import {

@@ -1,11 +1,5 @@
-import {
-  type DescribedCall,
-  defineTool,
-  type JsonObject,
-  type PendingApproval,
-  type Prompt,
-  toolError,
-} from '@holdfast/core';
+import { defineTool, type JsonObject, type PendingApproval, type Prompt, toolError } from '@holdfast/core';
+import type { DescribedCall } from '@holdfast/core/types';
 import {
   type Approve,
   answerApproval,

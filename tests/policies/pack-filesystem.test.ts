@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Policy } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
-import { createFacts, fileFacts, type MemoryFiles, memoryDisk } from '@holdfast/facts';
+import { createFacts, fileFacts, memoryDisk } from '@holdfast/facts';
 import { nodeDisk } from '@holdfast/facts/node';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import { hostFilesystem } from '@holdfast/filesystem/node';
@@ -32,7 +32,7 @@ const describers = [fileFacts()];
 /** The host's files: those of the disk, or others in memory. */
 function factsOf(contents?: Readonly<Record<string, string>>, own = describers) {
   const workspace = contents === undefined ? root : '/w';
-  const inMemory = (all: Readonly<Record<string, string>>): MemoryFiles =>
+  const inMemory = (all: Readonly<Record<string, string>>): Parameters<typeof memoryDisk>[0] =>
     Object.fromEntries(Object.entries(all).map(([path, text]) => [`/w/${path}`, text]));
   const disk = contents === undefined ? nodeDisk(root) : memoryDisk(inMemory(contents));
   return createFacts({ describers: own, view: { folder: workspace, workspace, disk } });

@@ -6,7 +6,7 @@ import { filesystemGuard } from '@holdfast/pack-filesystem';
 import { networkEgress } from '@holdfast/pack-network';
 import { releaseOrder } from '@holdfast/pack-release';
 import { shellGuard } from '@holdfast/pack-shell';
-import { type ConformanceCheck, type PackCases, type PackManifest, packTester } from '@holdfast/testing';
+import { type ConformanceCheck, type PackCases, type PackTesterOptions, packTester } from '@holdfast/testing';
 import { cases as approvalsCases } from './packs/approvals-cases.ts';
 import { cases as budgetsCases } from './packs/budgets-cases.ts';
 import { cases as filesystemCases } from './packs/filesystem-cases.ts';
@@ -35,7 +35,7 @@ export const packs: readonly PackSuite[] = [
 export async function listPackChecks(runs: number): Promise<readonly (ConformanceCheck & { readonly pack: string })[]> {
   const lists = packs.map(async ({ name, pack, cases }) => {
     const path = new URL(`../../packages/pack-${name}/package.json`, import.meta.url);
-    const manifest = JSON.parse(await readFile(path, 'utf8')) as PackManifest;
+    const manifest = JSON.parse(await readFile(path, 'utf8')) as NonNullable<PackTesterOptions['manifest']>;
     return packTester(pack, cases, { manifest, runs }).map((check) => ({ pack: name, ...check }));
   });
   return (await Promise.all(lists)).flat();

@@ -3,16 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { definePlugin, defineTool, isHoldfastError, type Json } from '@holdfast/core';
 import { toCanonicalJson } from '@holdfast/core/internal';
+import { compareLock, type LoadedTools, loadTools } from '@holdfast/loader';
 import {
   compareDefinitions,
-  compareLock,
   type DefinitionComparison,
   definitionsOf,
   findDefinitionProblem,
-  type LoadedTools,
-  loadTools,
   type PluginDefinitions,
-} from '@holdfast/loader';
+} from '@holdfast/loader/plugins';
 import { jsonSchema } from '@holdfast/schema/json';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-import type { AiSdkModel, AiSdkStream } from '@holdfast/adapter-ai-sdk';
+import type { AiSdkModel } from '@holdfast/adapter-ai-sdk';
 import { argumentsText, toolName } from './work.ts';
 
 /** The parts that both the AI SDK's loop and our adapter read. */
@@ -52,7 +52,7 @@ const answerParts: readonly object[] = [
   { type: 'finish', usage, finishReason: { unified: 'stop', raw: undefined } },
 ];
 
-function streamOf(parts: readonly object[]): AiSdkStream {
+function streamOf(parts: readonly object[]): Awaited<ReturnType<AiSdkModel['doStream']>>['stream'] {
   const iterator = parts.values();
   return {
     getReader: () => ({

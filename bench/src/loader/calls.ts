@@ -1,5 +1,6 @@
 import type { Tool, ToolContext } from '@holdfast/core';
-import { describeIsolation, type Isolation, type LoadedTools, loadTools } from '@holdfast/loader';
+import { type Isolation, type LoadedTools, loadTools } from '@holdfast/loader';
+import { describeIsolation } from '@holdfast/loader/internal';
 import { type Against, compare, type Extent, everything, limitRounds, type Subject } from '../compare.ts';
 import type { TimeReport } from '../report.ts';
 import { type BareCalls, bareFunction, startBareProcess, startBareWorker } from './bare-calls.ts';

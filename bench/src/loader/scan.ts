@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { scanFolder } from '@holdfast/loader';
+import { scanFolder } from '@holdfast/loader/internal';
 import { parseSync } from 'oxc-parser';
 import { type CompareOptions, compare, type Extent, everything, limitRounds } from '../compare.ts';
 import type { TimeReport } from '../report.ts';

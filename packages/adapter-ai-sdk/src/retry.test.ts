@@ -1,4 +1,5 @@
-import type { Deadline, ModelEvent } from '@holdfast/core';
+import type { ModelEvent } from '@holdfast/core';
+import type { Deadline } from '@holdfast/core/types';
 import { expect, test } from 'vitest';
 import { aiSdkModel } from './ai-sdk-model.ts';
 import { collect, fakeModel, finish, type Reply, request, text } from './fixtures.ts';

@@ -1,4 +1,5 @@
-import type { Clock, Deadline, ModelEvent } from '@holdfast/core';
+import type { Clock, ModelEvent } from '@holdfast/core';
+import type { Deadline } from '@holdfast/core/types';
 import type { ModelFailure } from './model-failure.ts';
 
 const firstDelayMs = 500;

@@ -1,10 +1,5 @@
-import {
-  type ConversationFormat,
-  type FinishReason,
-  HoldfastError,
-  type ModelRequest,
-  type PromptPart,
-} from '@holdfast/core';
+import { type FinishReason, HoldfastError, type ModelRequest } from '@holdfast/core';
+import type { ConversationFormat, PromptPart } from '@holdfast/core/types';
 import type { LlamaContextSequence, LlamaGrammar, LlamaModel, Token } from 'node-llama-cpp';
 import { type Answer, type Answering, checkLength, roomFor } from './answering.ts';
 import { TokenText } from './token-text.ts';

@@ -1,8 +1,9 @@
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type ConversationFormat, HoldfastError, isHoldfastError, type Model } from '@holdfast/core';
+import { HoldfastError, isHoldfastError, type Model } from '@holdfast/core';
 import { describeThrown } from '@holdfast/core/internal';
+import type { ConversationFormat } from '@holdfast/core/types';
 import type { LlamaContext, LlamaModel as LoadedModel } from 'node-llama-cpp';
 import { type Answering, Grammars } from './answering.ts';
 import { type Binding, importBinding, startLlama } from './binding.ts';

@@ -1,4 +1,5 @@
-import type { ConversationFormat, JsonObject } from '@holdfast/core';
+import type { JsonObject } from '@holdfast/core';
+import type { ConversationFormat } from '@holdfast/core/types';
 import { tinyFormat } from '@holdfast/model-tiny';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';

@@ -1,4 +1,5 @@
-import type { JsonObject, PlannerAttempt, PlannerTool } from '@holdfast/core';
+import type { JsonObject } from '@holdfast/core';
+import type { PlannerAttempt, PlannerTool } from '@holdfast/core/types';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { offlinePlanner } from './offline-planner.ts';

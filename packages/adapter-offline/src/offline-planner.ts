@@ -1,4 +1,5 @@
-import type { Json, JsonObject, Planner, PlannerAnswer, PlannerRequest, PlannerTool } from '@holdfast/core';
+import type { Json, JsonObject, Planner } from '@holdfast/core';
+import type { PlannerAnswer, PlannerRequest, PlannerTool } from '@holdfast/core/types';
 import { capitalize } from './answer/report.ts';
 import { type Match, matchClause } from './read/match.ts';
 import { explainUnclear } from './read/understand.ts';

@@ -1,5 +1,6 @@
-import type { Json, JsonObject, PlannerTool } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
+import type { PlannerTool } from '@holdfast/core/types';
 import { objectAt, type Parameter, resolve, typeOf } from './words/parameters.ts';
 import { stemsOf } from './words/words.ts';
 

@@ -1,15 +1,7 @@
 import type { Json, JsonObject, Tool } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
-import type {
-  Demo,
-  ModuleDefinition,
-  ModuleField,
-  ModuleSignature,
-  PredictorType,
-  Signature,
-  SignatureField,
-  ToolCatalog,
-} from '@holdfast/modules';
+import type { ModuleDefinition, Signature, ToolCatalog } from '@holdfast/modules';
+import type { Demo, ModuleField, ModuleSignature, PredictorType, SignatureField } from '@holdfast/modules/internal';
 import { compileSchema, describeIssues } from '@holdfast/schema';
 import { jsonSchema } from '@holdfast/schema/json';
 import {

@@ -1,12 +1,6 @@
 import type { Model } from '@holdfast/core';
-import {
-  loadModules,
-  type ModuleDefinition,
-  memoryModules,
-  type Signature,
-  stringifyModule,
-  toPredictor,
-} from '@holdfast/modules';
+import { loadModules, type ModuleDefinition, memoryModules, type Signature, toPredictor } from '@holdfast/modules';
+import { stringifyModule } from '@holdfast/modules/internal';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { exportDspy } from './export.ts';

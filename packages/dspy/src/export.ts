@@ -1,6 +1,7 @@
 import { HoldfastError, type Json, type JsonObject } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
-import type { Demo, ModuleDefinition, Signature, Tuning } from '@holdfast/modules';
+import type { ModuleDefinition, Signature } from '@holdfast/modules';
+import type { Demo, Tuning } from '@holdfast/modules/internal';
 import { type DspyField, type DspyPredictorKind, inferDspyPrefix, listDspyFields, placeholder } from './fields.ts';
 import { joinPath } from './findings.ts';
 import { extractPath } from './modules.ts';

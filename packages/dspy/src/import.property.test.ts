@@ -1,6 +1,7 @@
 import type { Json } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
-import { loadModules, memoryModules, stringifyModule } from '@holdfast/modules';
+import { loadModules, memoryModules } from '@holdfast/modules';
+import { stringifyModule } from '@holdfast/modules/internal';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { exportDspy } from './export.ts';

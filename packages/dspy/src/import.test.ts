@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describeCode } from '@holdfast/core/internal';
-import { defineSignature, loadModules, memoryModules, stringifyModule } from '@holdfast/modules';
+import { defineSignature, loadModules, memoryModules } from '@holdfast/modules';
+import { stringifyModule } from '@holdfast/modules/internal';
 import { jsonSchema } from '@holdfast/schema/json';
 import { describe, expect, test } from 'vitest';
 import { placeholder } from './fields.ts';

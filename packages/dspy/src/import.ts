@@ -1,15 +1,7 @@
 import { HoldfastError, type Json, type Tool } from '@holdfast/core';
 import { deepFreeze } from '@holdfast/core/internal';
-import {
-  findIdProblem,
-  loadModules,
-  type ModuleDefinition,
-  memoryModules,
-  parseModule,
-  type Signature,
-  stringifyModule,
-  type ToolCatalog,
-} from '@holdfast/modules';
+import { loadModules, type ModuleDefinition, memoryModules, type Signature, type ToolCatalog } from '@holdfast/modules';
+import { findIdProblem, parseModule, stringifyModule } from '@holdfast/modules/internal';
 import { type PlacedModule, placeDspyModule, toDefinition } from './definition.ts';
 import { DspyFindings, type DspyProblem, joinPath } from './findings.ts';
 import { type DspyPair, groupDspyPredictors, pairDspyModules, pairOneModule } from './modules.ts';

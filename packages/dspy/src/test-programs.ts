@@ -1,5 +1,6 @@
 import type { Json, JsonObject, Tool } from '@holdfast/core';
-import { defineSignature, type PredictorType, type Signature } from '@holdfast/modules';
+import { defineSignature, type Signature } from '@holdfast/modules';
+import type { PredictorType } from '@holdfast/modules/internal';
 import { jsonSchema } from '@holdfast/schema/json';
 import fc from 'fast-check';
 import { type DspyPredictorKind, inferDspyPrefix, listDspyFields, placeholder } from './fields.ts';

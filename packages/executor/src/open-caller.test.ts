@@ -13,16 +13,9 @@ import {
 import { jsonSchema } from '@holdfast/schema/json';
 import { createSession, memoryStore, replay } from '@holdfast/session';
 import { expect, test } from 'vitest';
+import { readDecision } from './call/authorize.ts';
 import { notes, shortKey, testClock, testSession, wordsResource } from './fixtures.ts';
-import {
-  answerApproval,
-  type Caller,
-  type CallOptions,
-  createBudget,
-  executeToolCall,
-  openCaller,
-  readDecision,
-} from './index.ts';
+import { answerApproval, type Caller, type CallOptions, createBudget, executeToolCall, openCaller } from './index.ts';
 import { settled } from './test-attempts.ts';
 
 const seeing = defineTool({

@@ -1,4 +1,5 @@
-import { defineTool, type Outcome, type RunEvent, type Tool, type ToolContext, type ToolRetry } from '@holdfast/core';
+import { defineTool, type Outcome, type RunEvent, type Tool, type ToolContext } from '@holdfast/core';
+import type { ToolRetry } from '@holdfast/core/types';
 import {
   diary,
   notes,

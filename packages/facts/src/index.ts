@@ -1,9 +1,9 @@
 export { createFacts, type FactsOptions } from './describe/create.ts';
-export { type FetchFactsOptions, type FetchUse, fetchFacts } from './describe/fetch.ts';
-export { type FileFactsOptions, type FileUse, fileFacts } from './describe/files.ts';
-export { type McpFactsOptions, mcpFacts } from './describe/mcp.ts';
-export { describePatch, type PatchFactsOptions, patchFacts } from './describe/patch.ts';
-export { type CommandArgument, describeCommand, type ShellFactsOptions, shellFacts } from './describe/shell.ts';
-export { joinFacts, noFacts, unclearFacts } from './describe/union.ts';
-export { type MemoryFiles, memoryDisk } from './places/memory-disk.ts';
-export { type Found, findWithin } from './places/within.ts';
+export { fetchFacts } from './describe/fetch.ts';
+export { type FileUse, fileFacts } from './describe/files.ts';
+export { mcpFacts } from './describe/mcp.ts';
+export { describePatch, patchFacts } from './describe/patch.ts';
+export { describeCommand, shellFacts } from './describe/shell.ts';
+export { noFacts } from './describe/union.ts';
+export { memoryDisk } from './places/memory-disk.ts';
+export { findWithin } from './places/within.ts';

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readlinkSync, readSync, statSync } from 'node:fs';
-import type { Disk, DiskEntry } from '@holdfast/core';
+import type { Disk, DiskEntry } from '@holdfast/core/types';
 
 /**
  * The disk of this machine. An entry that cannot be inspected is `missing` if absent, otherwise `other`. Case folding is detected by the

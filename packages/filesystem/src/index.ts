@@ -1,4 +1,4 @@
 export { memoryFilesystem } from './memory/memory.ts';
-export { type SelfRunningFilesOptions, selfRunningFiles } from './paths/self-running-files.ts';
+export { selfRunningFiles } from './paths/self-running-files.ts';
 export type { FilesystemOptions } from './staging/options.ts';
 export { fileTools } from './tools/file-tools.ts';

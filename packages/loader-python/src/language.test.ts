@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import * as loader from '@holdfast/loader';
-import { readCodeFiles } from '@holdfast/loader';
+import { readCodeFiles } from '@holdfast/loader/internal';
 import { expect, test } from 'vitest';
 import { python as language } from './language.ts';
 import { commandFile, createCommandProject } from './test-commands.ts';

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import type { ToolContext } from '@holdfast/core';
 import { describeCode } from '@holdfast/core/internal';
 import * as loader from '@holdfast/loader';
+import { type FolderScan, scanFolder as scan } from '@holdfast/loader/internal';
 import type { Language } from '@holdfast/loader/language';
 import { python } from './language.ts';
 
@@ -20,11 +21,14 @@ export function watchTools(directory: string, options: loader.WatchToolsOptions 
   return loader.watchTools(directory, { ...languages(), ...options });
 }
 
-export function scanFolder(directory: string, options: loader.ScanFolderOptions = {}): Promise<loader.FolderScan> {
-  return loader.scanFolder(directory, { ...languages(), ...options });
+export function scanFolder(directory: string, options: Parameters<typeof scan>[1] = {}): Promise<FolderScan> {
+  return scan(directory, { ...languages(), ...options });
 }
 
-export function compareLock(directory: string, options: loader.CompareLockOptions): Promise<loader.LockComparison> {
+export function compareLock(
+  directory: string,
+  options: Parameters<typeof loader.compareLock>[1],
+): Promise<loader.LockComparison> {
   return loader.compareLock(directory, { ...languages(), ...options });
 }
 

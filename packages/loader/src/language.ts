@@ -1,11 +1,13 @@
 export { checkLiteral, type FoundLiteral, type MetadataReading } from './check/literal.ts';
 export type {
+  ArgumentPassing,
   FunctionWords,
   MetadataFinding,
   MetadataForm,
   MetadataLiteral,
   OwnMetadata,
   Report,
+  ToolCommand,
 } from './check/types.ts';
 export { findProgram } from './files/find-program.ts';
 export { type BoundedReading, readBounded, type Stamp } from './files/read-bounded.ts';

@@ -1,7 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Clock, Effects, FileEntry, Filesystem, Outcome, ToolContext } from '@holdfast/core';
+import type { Clock, Effects, Filesystem, Outcome, ToolContext } from '@holdfast/core';
+import type { FileEntry } from '@holdfast/core/types';
 import { afterEach, beforeEach } from 'vitest';
 import type { ToolMetadata } from './check/types.ts';
 import type { ToolRunner } from './isolate/types.ts';

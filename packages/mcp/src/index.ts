@@ -1,11 +1,7 @@
-export type { McpDefinition } from './client/definition.ts';
-export type { Elicit, Elicitation, ElicitationAnswer } from './client/elicit.ts';
-export type { McpEvent, McpListener } from './client/events.ts';
-export { type LeftOut, type McpTools, type McpToolsOptions, mcpTools } from './client/mcp-tools.ts';
+export type { Elicit } from './client/elicit.ts';
+export type { McpEvent } from './client/events.ts';
+export { type McpTools, type McpToolsOptions, mcpTools } from './client/mcp-tools.ts';
 export type { McpPins } from './client/pins.ts';
-export type { ServedTools } from './server/declare-tools.ts';
-export type { HttpAccess } from './server/http-access.ts';
 export { type Listening, type ListenOptions, listenMcp } from './server/listen.ts';
-export type { ServedCallOptions } from './server/serve-call.ts';
-export { type Connected, type McpServing, type ServeMcpOptions, type Streams, serveMcp } from './server/serve-mcp.ts';
+export { type McpServing, type ServeMcpOptions, serveMcp } from './server/serve-mcp.ts';
 export { keepOpen, type McpSessions } from './server/sessions.ts';

@@ -1,5 +1,6 @@
-import type { ConversationFormat, Json, Message, PromptPart, ToolCall, ToolDeclaration } from '@holdfast/core';
+import type { Json, Message, ToolCall, ToolDeclaration } from '@holdfast/core';
 import { parseJson } from '@holdfast/core/internal';
+import type { ConversationFormat, PromptPart } from '@holdfast/core/types';
 import { rankTools } from './rank-tools.ts';
 import { firstSentence, toSignature } from './signature.ts';
 

@@ -1,2 +1,2 @@
-export { type ApprovalRule, type ApprovalsOptions, approvals, type CallChoice } from './approvals.ts';
-export { answerIdentical, groupIdentical, type Question, type QuestionGroup } from './identical-questions.ts';
+export { type ApprovalsOptions, approvals } from './approvals.ts';
+export { answerIdentical, groupIdentical, type QuestionGroup } from './identical-questions.ts';

@@ -1,2 +1,1 @@
-export { type BudgetsOptions, budgets, type Writing } from './budgets.ts';
-export type { Taking } from './measure.ts';
+export { type BudgetsOptions, budgets } from './budgets.ts';

@@ -1,11 +1,11 @@
 import {
-  type FileEntry,
   type Filesystem,
   type FilesystemReader,
   HoldfastError,
   type ResourceTransaction,
   type StagedResource,
 } from '@holdfast/core';
+import type { FileEntry } from '@holdfast/core/types';
 import { isFilePattern, type SecretPatterns, secretFinder } from '@holdfast/facts/rules';
 
 /**

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startServer, type TestServer } from './fixtures.ts';
-import { type FetchOnce, type GuardedFetchOptions, guardedFetch, type NetworkEgressOptions } from './index.ts';
+import type { FetchOnce } from './guarded-fetch.ts';
+import { type GuardedFetchOptions, guardedFetch, type NetworkEgressOptions } from './index.ts';
 
 let server: TestServer;
 let other: TestServer;

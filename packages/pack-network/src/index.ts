@@ -1,3 +1,3 @@
-export { type FetchOnce, type GuardedFetchOptions, guardedFetch, type LookUp } from './guarded-fetch.ts';
+export { type GuardedFetchOptions, guardedFetch } from './guarded-fetch.ts';
 export { networkEgress } from './network-egress.ts';
 export type { NetworkEgressOptions } from './options.ts';

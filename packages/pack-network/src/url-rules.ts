@@ -1,4 +1,4 @@
-import type { Host } from '@holdfast/core';
+import type { Host } from '@holdfast/core/types';
 import { quote } from '@holdfast/facts/rules';
 import { findSpecialRange, isLocalName, readAddress } from './addresses.ts';
 import type { NetworkEgressOptions } from './options.ts';

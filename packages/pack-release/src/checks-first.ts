@@ -1,7 +1,6 @@
 import {
   allow,
   type CallFacts,
-  type Command,
   clear,
   definePolicy,
   deny,
@@ -11,6 +10,7 @@ import {
   type Policy,
   upsert,
 } from '@holdfast/core';
+import type { Command } from '@holdfast/core/types';
 import { type CommandRule, denyWithoutFacts, isAllowedBy, matchRule, quote } from '@holdfast/facts/rules';
 import { idleOptions } from './known-commands.ts';
 

@@ -1,12 +1,5 @@
-import {
-  type CallFacts,
-  type Command,
-  definePack,
-  definePolicy,
-  type Pack,
-  type Policy,
-  type Tool,
-} from '@holdfast/core';
+import { type CallFacts, definePack, definePolicy, type Pack, type Policy, type Tool } from '@holdfast/core';
+import type { Command } from '@holdfast/core/types';
 import {
   type CommandRule,
   decide,

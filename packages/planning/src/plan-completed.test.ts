@@ -1,4 +1,4 @@
-import type { CompletionContext } from '@holdfast/core';
+import type { CompletionContext } from '@holdfast/core/types';
 import { createSession, type Session } from '@holdfast/session';
 import { expect, test } from 'vitest';
 import { callTool, sessionWithPlan } from './fixtures.ts';

@@ -1,4 +1,5 @@
-import type { Completion, CompletionChecker } from '@holdfast/core';
+import type { CompletionChecker } from '@holdfast/core';
+import type { Completion } from '@holdfast/core/types';
 import { countDone, type TodoPlan } from './plan.ts';
 import { planSlice } from './plan-slice.ts';
 import { formatCount } from './planning-text.ts';

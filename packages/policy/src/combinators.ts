@@ -11,8 +11,8 @@ import {
   type Policy,
   type PolicyContext,
   type PreparedCall,
-  type ReserveContext,
 } from '@holdfast/core';
+import type { ReserveContext } from '@holdfast/core/types';
 import { noted } from './observe.ts';
 import { readPartState, toReservedOperations, toWholeOperations } from './part-state.ts';
 

@@ -12,9 +12,9 @@ import {
   type PolicyResult,
   type PreparedCall,
   replace,
-  type Touched,
 } from '@holdfast/core';
 import { isOperation } from '@holdfast/core/internal';
+import type { Touched } from '@holdfast/core/types';
 
 /** Test fixtures: a call, a folder, and a policy with state. */
 

@@ -1,5 +1,6 @@
-import { type Allow, type Ask, type Decision, type Deny, deny, type Policy } from '@holdfast/core';
+import { type Decision, deny, type Policy } from '@holdfast/core';
 import { describeThrown } from '@holdfast/core/internal';
+import type { Allow, Ask, Deny } from '@holdfast/core/types';
 import { replacePolicy } from './replace-policy.ts';
 
 /**

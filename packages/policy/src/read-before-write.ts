@@ -12,10 +12,10 @@ import {
   type PreparedCall,
   remove,
   type Tool,
-  type Touched,
   upsert,
 } from '@holdfast/core';
 import { checkOptions, isPlainObject } from '@holdfast/core/internal';
+import type { Touched } from '@holdfast/core/types';
 import { readPathArguments } from './path-arguments.ts';
 
 export interface ReadBeforeWriteOptions {

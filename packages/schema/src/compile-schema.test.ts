@@ -2,7 +2,8 @@ import { defineTool, isHoldfastError, type JsonObject, type Schema, type Standar
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
-import { checkToolExamples, compileSchema, describeIssues } from './index.ts';
+import { checkToolExamples } from './check-examples.ts';
+import { compileSchema, describeIssues } from './index.ts';
 import { jsonSchema } from './json.ts';
 
 const search = v.object({

@@ -1,13 +1,6 @@
-import {
-  HoldfastError,
-  type JsonObject,
-  type JsonSchemaDefinition,
-  type Schema,
-  type StandardIssue,
-  type StandardResult,
-  type StandardSchema,
-} from '@holdfast/core';
+import { HoldfastError, type JsonObject, type Schema, type StandardSchema } from '@holdfast/core';
 import { deepFreeze, isPlainObject } from '@holdfast/core/internal';
+import type { JsonSchemaDefinition, StandardIssue, StandardResult } from '@holdfast/core/types';
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type { GenericSchema } from 'valibot';
 import { cutIssues, maxIssues } from './bounded-issues.ts';

@@ -1,6 +1,6 @@
-import type { SchemaIssue } from '@holdfast/core';
+import type { SchemaIssue } from '@holdfast/core/types';
 
-export type { CompiledSchema, SchemaIssue, Validation } from '@holdfast/core';
+export type { CompiledSchema, SchemaIssue, Validation } from '@holdfast/core/types';
 
 /** Formats `issues` as one line for people and models. */
 export function describeIssues(issues: readonly SchemaIssue[]): string {

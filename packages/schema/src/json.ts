@@ -1,6 +1,7 @@
 import type { Schema as CfworkerSchema, SchemaDraft } from '@cfworker/json-schema';
-import { HoldfastError, type Json, type JsonObject, type JsonSchemaDefinition } from '@holdfast/core';
+import { HoldfastError, type Json, type JsonObject } from '@holdfast/core';
 import { deepFreeze, isPlainObject } from '@holdfast/core/internal';
+import type { JsonSchemaDefinition } from '@holdfast/core/types';
 import { createBoundedCheck } from './bounded-check.ts';
 import { cutIssues } from './bounded-issues.ts';
 import { closeObjects } from './close-objects.ts';

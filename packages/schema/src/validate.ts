@@ -1,5 +1,5 @@
-import type { StandardResult } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
+import type { StandardResult } from '@holdfast/core/types';
 import { type Config, type GenericIssue, type GenericSchema, getGlobalConfig } from 'valibot';
 import { maxIssues } from './bounded-issues.ts';
 import type { CompiledSchema, SchemaIssue } from './compiled.ts';

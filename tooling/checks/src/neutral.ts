@@ -10,7 +10,7 @@ const nodeSubpaths: ReadonlyMap<string, readonly string[]> = new Map([
   ['@holdfast/prompt', ['./node']],
   ['@holdfast/registry', ['./node']],
   ['@holdfast/pack-network', ['./node']],
-  ['@holdfast/loader', ['.', './language']],
+  ['@holdfast/loader', ['.', './internal', './language', './plugins']],
   ['@holdfast/loader-python', ['.']],
   ['@holdfast/mcp', ['.']],
   ['@holdfast/adapter-llama-cpp', ['.']],

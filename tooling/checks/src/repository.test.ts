@@ -12,6 +12,7 @@ import { findPackageProblems } from './packages.ts';
 import { findPhrases } from './phrases.ts';
 import { readRepository } from './repository.ts';
 import { findCallRoomProblems, findFullRooms, findRoomCircles } from './rooms.ts';
+import { findWideRoots } from './roots.ts';
 import { findMachinePaths, findSourceProblems } from './text.ts';
 
 const checks = {
@@ -32,6 +33,7 @@ const checks = {
   findPhrases,
   findRoomCircles,
   findSourceProblems,
+  findWideRoots,
 };
 
 const repository = await readRepository(fileURLToPath(new URL('../../../', import.meta.url)));

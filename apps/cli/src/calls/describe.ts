@@ -1,6 +1,6 @@
 import type { Json, ToolCallEndEvent } from '@holdfast/core';
 import { formatDuration } from '@holdfast/orchestrator/text';
-import type { CallUse } from '@holdfast/session';
+import type { CallUse } from '@holdfast/session/internal';
 import { createColors } from '../terminal/colors.ts';
 import { toPrintable } from '../terminal/text.ts';
 import { formatChanges } from './changes.ts';

@@ -1,4 +1,5 @@
-import type { Command, Host, Place, RecordedFacts } from '@holdfast/core';
+import type { Place } from '@holdfast/core';
+import type { Command, Host, RecordedFacts } from '@holdfast/core/types';
 
 const maxLines = 20;
 

@@ -1,5 +1,6 @@
-import { HoldfastError, type PluginCommand } from '@holdfast/core';
+import { HoldfastError } from '@holdfast/core';
 import { describeThrown } from '@holdfast/core/internal';
+import type { PluginCommand } from '@holdfast/core/types';
 import { openEquipment, reportProblems } from '../settings/equipment.ts';
 import { findFolder, readSettings } from '../settings/settings.ts';
 import { reportFailure } from '../terminal/failure.ts';

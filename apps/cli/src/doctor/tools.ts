@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import { describeThrown } from '@holdfast/core/internal';
-import { compareLock, isRegistryCurrent, type LockState } from '@holdfast/loader';
+import { compareLock } from '@holdfast/loader';
+import { isRegistryCurrent, type LockState } from '@holdfast/loader/internal';
 import { formatCount } from '@holdfast/orchestrator/text';
 import { toPrintable } from '../terminal/text.ts';
 import { languages } from '../workspace/languages.ts';

@@ -1,4 +1,5 @@
-import type { NodeId, NodeReport, TraceReport } from '@holdfast/orchestrator';
+import type { TraceReport } from '@holdfast/orchestrator';
+import type { NodeId, NodeReport } from '@holdfast/orchestrator/internal';
 import { formatCount, formatDuration, listIds, toLine } from '@holdfast/orchestrator/text';
 import { type Html, html, nothing } from './html.ts';
 import { type Layout, layOut, nodeHeight, nodeWidth, type Point } from './layout.ts';

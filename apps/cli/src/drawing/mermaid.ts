@@ -1,12 +1,5 @@
-import {
-  type NodeId,
-  type NodeReport,
-  type Plan,
-  type PlanNode,
-  type PlanTrace,
-  reportTrace,
-  type Tone,
-} from '@holdfast/orchestrator';
+import { type Plan, type PlanNode, type PlanTrace, reportTrace } from '@holdfast/orchestrator';
+import type { NodeId, NodeReport, Tone } from '@holdfast/orchestrator/internal';
 import { formatDuration, toLine } from '@holdfast/orchestrator/text';
 
 /**

@@ -1,4 +1,5 @@
-import type { NodeId, NodeReport, PlanNode, TraceReport } from '@holdfast/orchestrator';
+import type { PlanNode, TraceReport } from '@holdfast/orchestrator';
+import type { NodeId, NodeReport } from '@holdfast/orchestrator/internal';
 import { describeDecision, formatCount, formatDuration, listIds, toLine } from '@holdfast/orchestrator/text';
 import { type Html, html, nothing, valueBlock } from './html.ts';
 import { formatTime } from './text.ts';

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '@holdfast/core';
-import type { NodeId, NodeKind, NodeTrace, OnFail, Plan, PlanTrace } from '@holdfast/orchestrator';
+import type { NodeTrace, Plan, PlanTrace } from '@holdfast/orchestrator';
+import type { NodeId, NodeKind, OnFail } from '@holdfast/orchestrator/internal';
 import fc from 'fast-check';
 
 export const begun: number = Date.UTC(2026, 4, 17, 9, 30);

@@ -1,4 +1,5 @@
-import type { NodeId, NodeReport, TraceReport } from '@holdfast/orchestrator';
+import type { TraceReport } from '@holdfast/orchestrator';
+import type { NodeId, NodeReport } from '@holdfast/orchestrator/internal';
 import { formatCount, formatDuration, toLine } from '@holdfast/orchestrator/text';
 import { maxDrawnNodes } from './graph.ts';
 import { type Html, html, nothing } from './html.ts';

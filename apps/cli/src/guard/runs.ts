@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPlainObject, parseJson } from '@holdfast/core/internal';
-import { decisions, type Guard, type GuardedCallName, type GuardReport } from '@holdfast/guard';
+import { decisions, type Guard, type GuardedCall, type GuardReport } from '@holdfast/guard';
 import type { Session } from '@holdfast/session';
 import * as v from 'valibot';
 import { hasCode } from '../terminal/system.ts';
@@ -58,7 +58,7 @@ export function withReportedRuns(guard: Guard, place: RunPlace): Guard {
 }
 
 async function findReport(
-  call: GuardedCallName,
+  call: Parameters<Guard['after']>[0],
   report: GuardReport,
   { session, cwd, host }: RunPlace,
 ): Promise<GuardReport | undefined> {
@@ -80,7 +80,7 @@ async function findReport(
 /** The command alone on its line and without anything for the shell to read; of other lines the exit code says nothing. */
 const alone = /^(?:npx )?holdfast guard run -- ([\w@%+=:,./-]+(?: [\w@%+=:,./-]+)*)$/;
 
-function readReportedWords({ input }: GuardedCallName): string | undefined {
+function readReportedWords({ input }: Pick<GuardedCall, 'input'>): string | undefined {
   const command = isPlainObject(input) ? input['command'] : undefined;
   return typeof command === 'string' ? alone.exec(command)?.[1] : undefined;
 }

@@ -4,7 +4,7 @@ import {
   compareDefinitions,
   type DefinitionChange,
   type DefinitionComparison,
-} from '@holdfast/loader';
+} from '@holdfast/loader/plugins';
 import { findPluginLock, openEquipment } from '../settings/equipment.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Colors } from '../terminal/colors.ts';

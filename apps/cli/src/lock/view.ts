@@ -1,5 +1,6 @@
 import type { Json } from '@holdfast/core';
-import type { ComparedTool, LockChange, LockComparison } from '@holdfast/loader';
+import type { LockComparison } from '@holdfast/loader';
+import type { ComparedTool, LockChange } from '@holdfast/loader/internal';
 import type { Colors } from '../terminal/colors.ts';
 import { paintPatch, toTextPatch } from '../terminal/patch.ts';
 import { measureColumns, toPrintable } from '../terminal/text.ts';

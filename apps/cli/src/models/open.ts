@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { HoldfastError, type Model, type PluginModel } from '@holdfast/core';
+import { HoldfastError, type Model } from '@holdfast/core';
 import { describeThrown } from '@holdfast/core/internal';
+import type { PluginModel } from '@holdfast/core/types';
 import type { ScriptedModel } from '@holdfast/testing';
 import { usageError } from '../terminal/failure.ts';
 import { openLocalModel } from './local.ts';

@@ -1,4 +1,5 @@
-import type { AppliedOverride, OverrideReport } from '@holdfast/prompt';
+import type { OverrideReport } from '@holdfast/prompt';
+import type { AppliedOverride } from '@holdfast/prompt/internal';
 import type { Colors } from '../terminal/colors.ts';
 import { paintPatch, toTextPatch } from '../terminal/patch.ts';
 import { toPrintable, wrapBlock } from '../terminal/text.ts';

@@ -1,4 +1,5 @@
-import type { NodeId, NodeKind, NodeTrace } from '@holdfast/orchestrator';
+import type { NodeTrace } from '@holdfast/orchestrator';
+import type { NodeId, NodeKind } from '@holdfast/orchestrator/internal';
 import { formatCount } from '@holdfast/orchestrator/text';
 import { maxShownResultLines, quoteReason, quoteResult } from '../calls/foreign-text.ts';
 import {

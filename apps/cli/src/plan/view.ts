@@ -1,12 +1,5 @@
-import type {
-  CheckedPlan,
-  CompileEvent,
-  InputTree,
-  NodeAsk,
-  PlanNode,
-  PlanViolation,
-  Reference,
-} from '@holdfast/orchestrator';
+import type { CheckedPlan, CompileEvent, PlanNode, PlanViolation } from '@holdfast/orchestrator';
+import type { InputTree, NodeAsk, Reference } from '@holdfast/orchestrator/internal';
 import { formatCount } from '@holdfast/orchestrator/text';
 import { labelText } from '../calls/foreign-text.ts';
 import type { LineStyle } from '../calls/line.ts';

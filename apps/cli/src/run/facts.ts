@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
-import type { DescribedCall, Describer, FactsSource, JsonObject, Place } from '@holdfast/core';
+import type { Describer, FactsSource, JsonObject, Place } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
+import type { DescribedCall } from '@holdfast/core/types';
 import { createFacts, type FileUse, fetchFacts, fileFacts, patchFacts, shellFacts } from '@holdfast/facts';
 import { nodeDisk } from '@holdfast/facts/node';
 

@@ -17,7 +17,7 @@ import { selfRunningFiles } from '@holdfast/filesystem';
 import { hostFilesystem } from '@holdfast/filesystem/node';
 import { formatCount } from '@holdfast/orchestrator/text';
 import { requireApproval } from '@holdfast/policy';
-import type { RegisteredPack } from '@holdfast/registry';
+import type { RegisteredPack } from '@holdfast/registry/internal';
 import { type ModelSurroundings, type OpenedModel, openModel } from '../models/open.ts';
 import { checkListedNames, type Equipment, reportProblems } from '../settings/equipment.ts';
 import { findModelName, type Settings } from '../settings/settings.ts';

@@ -2,7 +2,7 @@ import { mkdir, open, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
 import { findToolNameProblem } from '@holdfast/core/internal';
-import { foldName } from '@holdfast/registry';
+import { foldName } from '@holdfast/registry/internal';
 import { type ExitCode, usageError } from '../terminal/failure.ts';
 import type { Host } from '../terminal/host.ts';
 import { toJsonText } from '../terminal/json.ts';

@@ -1,4 +1,4 @@
-import type { EnvironmentRequest } from '@holdfast/loader';
+import type { EnvironmentRequest } from '@holdfast/loader/internal';
 import { createColors } from '../terminal/colors.ts';
 import { describeTerminal, type Host, type OutputStream } from '../terminal/host.ts';
 import { choose } from '../terminal/prompt.ts';

@@ -1,6 +1,7 @@
 import { HoldfastError, type JsonObject } from '@holdfast/core';
 import { digestJson } from '@holdfast/core/internal';
-import { listRules, type PackageSource } from '@holdfast/registry';
+import type { PackageSource } from '@holdfast/registry';
+import { listRules } from '@holdfast/registry/config';
 import * as v from 'valibot';
 import type { Equipment } from './equipment.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { EnvironmentRequest } from '@holdfast/loader';
+import type { EnvironmentRequest } from '@holdfast/loader/internal';
 import { createSession } from '@holdfast/session';
 import { toRedactor } from '@holdfast/session/redact';
 import { expect, test } from 'vitest';

@@ -1,6 +1,7 @@
 import type { Tool } from '@holdfast/core';
 import { toEnvironmentVariables } from '@holdfast/core/internal';
-import type { EnvironmentRequest, GrantEnvironment } from '@holdfast/loader';
+import type { GrantEnvironment } from '@holdfast/loader';
+import type { EnvironmentRequest } from '@holdfast/loader/internal';
 import type { Session } from '@holdfast/session';
 import { findQuestionStream, type Host, type TakenStreams } from '../terminal/host.ts';
 import { toPrintable } from '../terminal/text.ts';

@@ -1,13 +1,13 @@
 import { basename, join } from 'node:path';
 import type { FactRule } from '@holdfast/facts/rules';
+import type { Explanation } from '@holdfast/registry';
 import {
   type ConfigOrigin,
   type EffectiveConfig,
-  type Explanation,
   listRules,
   type NamedRules,
   nameRules,
-} from '@holdfast/registry';
+} from '@holdfast/registry/config';
 import { readRuleFile } from '@holdfast/registry/node';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Host } from '../terminal/host.ts';

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { HoldfastError, isHoldfastError, type JsonObject, type Pack, type Plugin } from '@holdfast/core';
 import { describeThrown } from '@holdfast/core/internal';
+import type { Diagnostic } from '@holdfast/loader';
 import {
-  type Diagnostic,
   definitionsOf,
   type FileToImport,
   findDefinitionProblem,
@@ -10,7 +10,7 @@ import {
   loadPlugin,
   type PluginDefinitions,
   readDefinitionLock,
-} from '@holdfast/loader';
+} from '@holdfast/loader/plugins';
 import { createPrompt } from '@holdfast/prompt';
 import type { PackageSource } from '@holdfast/registry';
 import { languages } from '../workspace/languages.ts';

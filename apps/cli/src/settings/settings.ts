@@ -1,11 +1,6 @@
 import { dirname, relative, resolve, sep } from 'node:path';
-import {
-  type ConfigIsolation,
-  type ConfigLayer,
-  type EffectiveConfig,
-  type HoldfastConfig,
-  mergeConfig,
-} from '@holdfast/registry';
+import type { HoldfastConfig } from '@holdfast/registry';
+import { type ConfigIsolation, type ConfigLayer, type EffectiveConfig, mergeConfig } from '@holdfast/registry/config';
 import { readConfig } from '@holdfast/registry/node';
 import { packagesOfModel } from '../models/local.ts';
 import type { Host } from '../terminal/host.ts';

@@ -1,4 +1,5 @@
-import type { NodeId, NodeTrace, Plan, PlanEvent, PlanTrace } from '@holdfast/orchestrator';
+import type { NodeTrace, Plan, PlanEvent, PlanTrace } from '@holdfast/orchestrator';
+import type { NodeId } from '@holdfast/orchestrator/internal';
 
 /** The trace of a node for tests; by default of a waiting one. */
 export function nodeTrace(node: NodeId, changes: Partial<NodeTrace> = {}): NodeTrace {

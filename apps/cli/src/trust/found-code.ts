@@ -1,7 +1,7 @@
 import { lstat, readFile, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type CodeFiles, readCodeFiles } from '@holdfast/loader';
+import { type CodeFiles, readCodeFiles } from '@holdfast/loader/internal';
 import { findConfig } from '@holdfast/registry/node';
 import { packagesOfModel } from '../models/local.ts';
 import { isFile, isFolder } from '../workspace/folder.ts';

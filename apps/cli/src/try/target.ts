@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { Tool } from '@holdfast/core';
-import { type Diagnostic, defaultIsolation, type Isolation, type ScannedFile } from '@holdfast/loader';
+import type { Diagnostic, Isolation } from '@holdfast/loader';
+import { defaultIsolation, type ScannedFile } from '@holdfast/loader/internal';
 import { isolationTiers } from '../settings/choices.ts';
 import type { EnvironmentConsent } from '../settings/environment-consent.ts';
 import { usageError } from '../terminal/failure.ts';

@@ -2,16 +2,10 @@ import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { HoldfastError, Tool } from '@holdfast/core';
 import { fileTools } from '@holdfast/filesystem';
-import {
-  type Diagnostic,
-  type GrantEnvironment,
-  type Isolation,
-  type LoadedTools,
-  loadTools,
-  type MetadataForm,
-  type ScannedFile,
-} from '@holdfast/loader';
-import { foldName } from '@holdfast/registry';
+import { type Diagnostic, type GrantEnvironment, type Isolation, type LoadedTools, loadTools } from '@holdfast/loader';
+import type { ScannedFile } from '@holdfast/loader/internal';
+import type { MetadataForm } from '@holdfast/loader/language';
+import { foldName } from '@holdfast/registry/internal';
 import { usageError } from '../terminal/failure.ts';
 import { hasCode } from '../terminal/system.ts';
 import { quoteWord } from '../terminal/words.ts';

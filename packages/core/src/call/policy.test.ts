@@ -11,9 +11,9 @@ import {
   type PolicyContext,
   type PolicyResult,
   type PreparedCall,
-  type ReserveContext,
   upsert,
 } from '../index.ts';
+import type { ReserveContext } from './policy.ts';
 
 const refund = defineTool({
   name: 'refund',

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { defineTool, isHoldfastError, type Repeat, type ToolRetry } from '../index.ts';
+import { defineTool, isHoldfastError, type Repeat } from '../index.ts';
 import { findRetryProblem, retryDelayMs } from '../internal.ts';
+import type { ToolRetry } from './retry.ts';
 
 test.each<{ readonly retry: unknown; readonly repeat?: Repeat; readonly code?: string; readonly says?: string }>([
   { retry: { attempts: 2 } },

@@ -1,13 +1,8 @@
-import {
-  type ApprovalAnswer,
-  type Clock,
-  type EffectCheck,
-  HoldfastError,
-  type PendingApproval,
-  systemClock,
-} from '@holdfast/core';
+import { type ApprovalAnswer, type Clock, HoldfastError, type PendingApproval, systemClock } from '@holdfast/core';
 import { copyJson, isPlainObject } from '@holdfast/core/internal';
-import type { CallPlace, LogEntry, OpenApproval, OpenCall, Session } from '@holdfast/session';
+import type { EffectCheck } from '@holdfast/core/types';
+import type { LogEntry, Session } from '@holdfast/session';
+import type { CallPlace, OpenApproval, OpenCall } from '@holdfast/session/internal';
 import { readAnswer } from './ask.ts';
 import { checkCallId, isClaimed } from './claims.ts';
 import { asksTheSame } from './earlier-answers.ts';

@@ -1,5 +1,4 @@
 import {
-  type Ask,
   type CallFacts,
   defineSlice,
   type JsonObject,
@@ -14,6 +13,7 @@ import {
   type Tool,
   upsert,
 } from '@holdfast/core';
+import type { Ask } from '@holdfast/core/types';
 import type { Session } from '@holdfast/session';
 import { askForDangerous, strictest } from '../call/authorize.ts';
 import type { CallScope } from '../call/scope.ts';

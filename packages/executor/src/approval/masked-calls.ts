@@ -1,6 +1,7 @@
 import { HoldfastError } from '@holdfast/core';
 import { hasMask, isPlainObject } from '@holdfast/core/internal';
-import { openSealed, type Session, sealContent } from '@holdfast/session';
+import type { Session } from '@holdfast/session';
+import { openSealed, sealContent } from '@holdfast/session/internal';
 import { failure } from '../call/ending.ts';
 import { identifyCall } from '../call/prepare.ts';
 import { type Kept, keptBeside } from '../call/scope.ts';

@@ -1,9 +1,6 @@
 import {
-  type Ask,
   allow,
-  type BoundPolicy,
   type Decision,
-  type Deny,
   deny,
   HoldfastError,
   type Operation,
@@ -17,6 +14,7 @@ import {
   type Tool,
 } from '@holdfast/core';
 import { describeThrown, isOperation, isPlainObject } from '@holdfast/core/internal';
+import type { Ask, BoundPolicy, Deny } from '@holdfast/core/types';
 import type { CallScope } from './scope.ts';
 import type { PolicyInForce, PolicySurroundings, Verdict } from './types.ts';
 

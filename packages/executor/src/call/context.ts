@@ -1,19 +1,15 @@
 import {
   type Budget,
-  type ChildSession,
-  type Deadline,
   type Filesystem,
   HoldfastError,
   type Model,
   type Outcome,
   type Prompt,
-  type RenderedPrompt,
   type SessionEvent,
   type Slice,
   type ToolContext,
-  type ToolSession,
-  type TraceEntry,
 } from '@holdfast/core';
+import type { ChildSession, Deadline, RenderedPrompt, ToolSession, TraceEntry } from '@holdfast/core/types';
 import { thrownCode } from './ending.ts';
 import type { RunningCall } from './running-call.ts';
 

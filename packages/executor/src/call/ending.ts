@@ -1,16 +1,12 @@
 import {
   isHoldfastError,
   type Json,
-  type OmittedArguments,
   type Outcome,
   type OutcomeKind,
   type PolicyDecision,
-  type Problem,
   type Redactor,
-  type ThrownError,
   type Tool,
   type ToolCallEndEvent,
-  type Touched,
 } from '@holdfast/core';
 import {
   copyJson,
@@ -24,6 +20,7 @@ import {
   sha256,
   toOutcomeText,
 } from '@holdfast/core/internal';
+import type { OmittedArguments, Problem, ThrownError, Touched } from '@holdfast/core/types';
 import type { CompiledTool, Ended, Ending, EndOfLife, Invoked } from './types.ts';
 
 /** The ending of an unsuccessful call. */

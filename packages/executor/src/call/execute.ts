@@ -1,4 +1,5 @@
-import { type Budget, type BudgetLimits, type Clock, type Deadline, HoldfastError, type Tool } from '@holdfast/core';
+import { type Budget, type Clock, HoldfastError, type Tool } from '@holdfast/core';
+import type { BudgetLimits, Deadline } from '@holdfast/core/types';
 import type { RunningCall } from './running-call.ts';
 import type { Answer, CheckedManner, EndOfLife, Invoked, StopReason } from './types.ts';
 

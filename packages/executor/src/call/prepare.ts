@@ -5,8 +5,6 @@ import {
   type JsonObject,
   type PlaceView,
   type PreparedCall,
-  type Problem,
-  type RecordedFacts,
   type Redactor,
   type Tool,
   type ToolCall,
@@ -20,7 +18,9 @@ import {
   type ParsedJson,
   parseJson,
 } from '@holdfast/core/internal';
-import { checkToolExamples, compileSchema, describeIssues, findMissingCompiler } from '@holdfast/schema';
+import type { Problem, RecordedFacts } from '@holdfast/core/types';
+import { compileSchema, describeIssues } from '@holdfast/schema';
+import { checkToolExamples, findMissingCompiler } from '@holdfast/schema/internal';
 import { failure, thrownCode, unknownTool } from './ending.ts';
 import type { CallRecord } from './running-call.ts';
 import type { CallScope } from './scope.ts';

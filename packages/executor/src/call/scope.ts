@@ -1,6 +1,5 @@
 import {
   type Budget,
-  type ChildSession,
   type Clock,
   type FactsSource,
   type FilesystemReader,
@@ -8,7 +7,6 @@ import {
   type Model,
   type Policy,
   type Prompt,
-  type RenderedPrompt,
   type RunEvent,
   type SessionReader,
   type Slice,
@@ -16,6 +14,7 @@ import {
   type Tool,
 } from '@holdfast/core';
 import { isMaxResultChars, isStagedResource, minResultChars } from '@holdfast/core/internal';
+import type { ChildSession, RenderedPrompt } from '@holdfast/core/types';
 import type { Session, SessionTransaction } from '@holdfast/session';
 import { bindHostPolicies, checkPolicies, observersOf, type PolicyBinding } from './authorize.ts';
 import { accountOf, type BudgetAccount, checkMilliseconds, type Lifetime, startLifetime } from './execute.ts';

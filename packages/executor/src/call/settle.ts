@@ -5,7 +5,6 @@ import {
   type SessionEvent,
   type Tool,
   type ToolCallEndEvent,
-  type Touched,
 } from '@holdfast/core';
 import {
   copyJson,
@@ -18,6 +17,7 @@ import {
   renderJson,
   toOutcomeText,
 } from '@holdfast/core/internal';
+import type { Touched } from '@holdfast/core/types';
 import { describeIssues } from '@holdfast/schema';
 import type { LogEntry } from '@holdfast/session';
 import {

@@ -1,7 +1,5 @@
 import type {
   ApprovalAnswer,
-  BoundPolicy,
-  ChildSession,
   Decision,
   FactsSource,
   Json,
@@ -13,17 +11,14 @@ import type {
   PolicyContext,
   PolicyDecision,
   PreparedCall,
-  Problem,
   ResourceTransaction,
   Slice,
-  ThrownError,
   Tool,
   ToolCallEndEvent,
   ToolContext,
   ToolDeclaration,
-  Touched,
-  TraceEntry,
 } from '@holdfast/core';
+import type { BoundPolicy, ChildSession, Problem, ThrownError, Touched, TraceEntry } from '@holdfast/core/types';
 import type { CompiledSchema } from '@holdfast/schema';
 import type { Session } from '@holdfast/session';
 import type { Lifetime } from './execute.ts';

@@ -6,8 +6,8 @@ import {
   systemClock,
   type Tool,
   type ToolCall,
-  type ToolOutcome,
 } from '@holdfast/core';
+import type { ToolOutcome } from '@holdfast/core/types';
 import { claimCall } from '../approval/claims.ts';
 import { identifyCall } from '../call/prepare.ts';
 import { type Released, type RunCallOptions, runCall } from '../call/run-call.ts';

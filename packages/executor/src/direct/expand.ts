@@ -1,5 +1,6 @@
-import type { SectionOpening, ToolCallEndEvent } from '@holdfast/core';
+import type { ToolCallEndEvent } from '@holdfast/core';
 import { describeThrown } from '@holdfast/core/internal';
+import type { SectionOpening } from '@holdfast/core/types';
 import { failure, thrownCode } from '../call/ending.ts';
 import type { RunningCall } from '../call/running-call.ts';
 import type { CallScope } from '../call/scope.ts';

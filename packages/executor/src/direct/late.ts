@@ -1,5 +1,6 @@
-import { HoldfastError, type ToolCallLateEvent } from '@holdfast/core';
+import { HoldfastError } from '@holdfast/core';
 import { copyJson, describeThrown, isToolResult } from '@holdfast/core/internal';
+import type { ToolCallLateEvent } from '@holdfast/core/types';
 import type { LogEntry } from '@holdfast/session';
 import { learnReturned, thrownCode } from '../call/ending.ts';
 import { toAbortReason } from '../call/execute.ts';

@@ -1,6 +1,7 @@
 import { HoldfastError } from '@holdfast/core';
 import { checkOptions, type OptionRules } from '@holdfast/core/internal';
-import { checkRedactor, type Session } from '@holdfast/session';
+import type { Session } from '@holdfast/session';
+import { checkRedactor } from '@holdfast/session/internal';
 import type { CallManner, CheckedManner } from '../call/types.ts';
 
 const rules: OptionRules = {

@@ -1,4 +1,5 @@
-import { defineTool, type Outcome, type ToolContext, type ToolRetry, toolError } from '@holdfast/core';
+import { defineTool, type Outcome, type ToolContext, toolError } from '@holdfast/core';
+import type { ToolRetry } from '@holdfast/core/types';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { CallManner } from '../call/types.ts';

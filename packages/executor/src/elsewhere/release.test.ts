@@ -1,17 +1,10 @@
 import { allow, ask, definePolicy, defineTool, deny, type Policy } from '@holdfast/core';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
-import {
-  answerApproval,
-  type CallOptions,
-  executeToolCall,
-  pendingApprovals,
-  type Report,
-  recoverSession,
-  releaseToolCall,
-  settleToolCall,
-} from '../index.ts';
+import { answerApproval, type CallOptions, executeToolCall, pendingApprovals, recoverSession } from '../index.ts';
 import { life, yes } from '../test-resume.ts';
+import { releaseToolCall } from './release-tool-call.ts';
+import { type Report, settleToolCall } from './settle-tool-call.ts';
 
 const shell = defineTool({
   name: 'bash',

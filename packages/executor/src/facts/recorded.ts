@@ -1,5 +1,6 @@
-import type { CallFacts, Json, RecordedFacts } from '@holdfast/core';
+import type { CallFacts, Json } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
+import type { RecordedFacts } from '@holdfast/core/types';
 
 const maxItems = 50;
 const maxText = 500;

@@ -1,5 +1,6 @@
-import type { CallFacts, FactsSource, Json, PlaceView, PreparedCall, RecordedFacts } from '@holdfast/core';
+import type { CallFacts, FactsSource, Json, PlaceView, PreparedCall } from '@holdfast/core';
 import { checkOptions, toCanonicalJson } from '@holdfast/core/internal';
+import type { RecordedFacts } from '@holdfast/core/types';
 import type { Session } from '@holdfast/session';
 import type { ScopeFacts } from '../call/prepare.ts';
 import { type CallRecord, RunningCall } from '../call/running-call.ts';

@@ -1,5 +1,6 @@
-import type { ChildSession, Json, Outcome, ResourceTransaction, StagedResource, Tool, Touched } from '@holdfast/core';
+import type { Json, Outcome, ResourceTransaction, StagedResource, Tool } from '@holdfast/core';
 import { describeThrown, isStagedResource } from '@holdfast/core/internal';
+import type { ChildSession, Touched } from '@holdfast/core/types';
 import { failure, thrownCode } from '../call/ending.ts';
 import type { Lifetime } from '../call/execute.ts';
 import { identifyCall } from '../call/prepare.ts';

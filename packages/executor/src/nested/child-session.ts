@@ -1,4 +1,4 @@
-import type { ChildSession } from '@holdfast/core';
+import type { ChildSession } from '@holdfast/core/types';
 import { createSession, type LogEntry } from '@holdfast/session';
 import type { RunningCall } from '../call/running-call.ts';
 

@@ -4,11 +4,12 @@ import {
   type Operation,
   type OutcomeKind,
   type PreparedCall,
-  type Problem,
   type ToolCallEndEvent,
 } from '@holdfast/core';
 import { describeThrown, isOperation } from '@holdfast/core/internal';
-import type { OpenCall, SessionTransaction } from '@holdfast/session';
+import type { Problem } from '@holdfast/core/types';
+import type { SessionTransaction } from '@holdfast/session';
+import type { OpenCall } from '@holdfast/session/internal';
 import { isClaimed } from '../approval/claims.ts';
 import type { PolicyBinding } from '../call/authorize.ts';
 import { failure, thrownCode } from '../call/ending.ts';

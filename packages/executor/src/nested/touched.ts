@@ -1,5 +1,5 @@
-import type { Touched } from '@holdfast/core';
 import { freezeOpen, ReadOnlyMap } from '@holdfast/core/internal';
+import type { Touched } from '@holdfast/core/types';
 
 type TouchedByResource = ReadonlyMap<string, Touched>;
 

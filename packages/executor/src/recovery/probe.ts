@@ -1,5 +1,5 @@
-import type { EffectCheck } from '@holdfast/core';
 import { describeThrown } from '@holdfast/core/internal';
+import type { EffectCheck } from '@holdfast/core/types';
 import { readEffectCheck } from '../approval/answer.ts';
 import type { RunningCall } from '../call/running-call.ts';
 

@@ -1,12 +1,5 @@
-import {
-  definePolicy,
-  defineTool,
-  type EffectCheck,
-  type Json,
-  type Outcome,
-  type Tool,
-  toolError,
-} from '@holdfast/core';
+import { definePolicy, defineTool, type Json, type Outcome, type Tool, toolError } from '@holdfast/core';
+import type { EffectCheck } from '@holdfast/core/types';
 import { createSession } from '@holdfast/session';
 import * as v from 'valibot';
 import { beforeAll, describe, expect, test } from 'vitest';

@@ -1,6 +1,7 @@
-import { type EffectCheck, type Outcome, type ToolCallEndEvent, toolOk } from '@holdfast/core';
+import { type Outcome, type ToolCallEndEvent, toolOk } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
-import type { OpenCall, OpenStart } from '@holdfast/session';
+import type { EffectCheck } from '@holdfast/core/types';
+import type { OpenCall, OpenStart } from '@holdfast/session/internal';
 import { refuseMasked } from '../approval/masked-calls.ts';
 import { failure } from '../call/ending.ts';
 import { prepare } from '../call/prepare.ts';

@@ -1,5 +1,6 @@
 import { HoldfastError, type Outcome } from '@holdfast/core';
-import type { OpenRun, Session } from '@holdfast/session';
+import type { Session } from '@holdfast/session';
+import type { OpenRun } from '@holdfast/session/internal';
 import { claimRun } from '../approval/claims.ts';
 import { checkContent, takeCalls } from '../approval/masked-calls.ts';
 import { isSameCall } from '../call/prepare.ts';

@@ -1,5 +1,6 @@
 import { HoldfastError, type Outcome } from '@holdfast/core';
-import type { OpenCall, Session } from '@holdfast/session';
+import type { Session } from '@holdfast/session';
+import type { OpenCall } from '@holdfast/session/internal';
 import { checkCallId, claimCall, isClaimed } from '../approval/claims.ts';
 import { checkContent, dropCalls, refuseMasked, takeCalls } from '../approval/masked-calls.ts';
 import { endOfLife } from '../call/ending.ts';

@@ -1,13 +1,8 @@
-import {
-  type CutReason,
-  type FinishReason,
-  HoldfastError,
-  type Message,
-  type ModelUsage,
-  type Outcome,
-} from '@holdfast/core';
+import { type FinishReason, HoldfastError, type Message, type ModelUsage, type Outcome } from '@holdfast/core';
 import { isPlainObject, type RecordedOutcome, readOutcome } from '@holdfast/core/internal';
-import type { LogRecord, OpenRun, Session } from '@holdfast/session';
+import type { CutReason } from '@holdfast/core/types';
+import type { LogRecord, Session } from '@holdfast/session';
+import type { OpenRun } from '@holdfast/session/internal';
 import { findOmitted } from '../call/ending.ts';
 import { identifyCall, isSameCall } from '../call/prepare.ts';
 import type { IdentifiedCall } from '../call/types.ts';

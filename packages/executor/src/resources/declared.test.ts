@@ -1,11 +1,5 @@
-import {
-  defineResource,
-  defineTool,
-  type ResourceLifetime,
-  type StagedResource,
-  type Tool,
-  type ToolContext,
-} from '@holdfast/core';
+import { defineResource, defineTool, type StagedResource, type Tool, type ToolContext } from '@holdfast/core';
+import type { ResourceLifetime } from '@holdfast/core/types';
 import { createSession, memoryStore } from '@holdfast/session';
 import { expect, test } from 'vitest';
 import {

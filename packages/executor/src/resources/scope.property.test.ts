@@ -1,11 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import {
-  defineResource,
-  type HoldfastError,
-  isHoldfastError,
-  type ResourceDefinition,
-  type ResourceLifetime,
-} from '@holdfast/core';
+import { defineResource, type HoldfastError, isHoldfastError, type ResourceDefinition } from '@holdfast/core';
+import type { ResourceLifetime } from '@holdfast/core/types';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ResourceFailure } from './disposal.ts';

@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { defineResource, type HoldfastError, type ResourceDefinition, type ResourceLifetime } from '@holdfast/core';
+import { defineResource, type HoldfastError, type ResourceDefinition } from '@holdfast/core';
+import type { ResourceLifetime } from '@holdfast/core/types';
 import { describe, expect, test } from 'vitest';
 import { wordsResource } from '../fixtures.ts';
 import type { ResourceFailure } from './disposal.ts';

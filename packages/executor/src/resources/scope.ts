@@ -1,5 +1,6 @@
-import type { ResourceBuild, ResourceDefinition } from '@holdfast/core';
+import type { ResourceDefinition } from '@holdfast/core';
 import { isResourceDefinition, isStagedResource } from '@holdfast/core/internal';
+import type { ResourceBuild } from '@holdfast/core/types';
 import { type DisposalOptions, Disposals, type ResourceFailure } from './disposal.ts';
 import {
   buildClosedError,

@@ -1,5 +1,6 @@
-import type { ResourceDefinition, ResourceTransaction, ToolCallEndEvent, Touched } from '@holdfast/core';
+import type { ResourceDefinition, ResourceTransaction, ToolCallEndEvent } from '@holdfast/core';
 import { describeThrown, isResourceDefinition, isStagedResource, ReadOnlyMap } from '@holdfast/core/internal';
+import type { Touched } from '@holdfast/core/types';
 import { failure, thrownCode, uncommitted, withDoubt } from '../call/ending.ts';
 import type { RunningCall } from '../call/running-call.ts';
 import type { CallScope } from '../call/scope.ts';

@@ -1,5 +1,6 @@
-import { type CutReason, type FinishReason, isHoldfastError, type Json, type ThrownError } from '@holdfast/core';
+import { type FinishReason, isHoldfastError, type Json } from '@holdfast/core';
 import { copyJson } from '@holdfast/core/internal';
+import type { CutReason, ThrownError } from '@holdfast/core/types';
 import { toThrownError } from '../call/ending.ts';
 import type { Lifetime } from '../call/execute.ts';
 import type { EndOfLife } from '../call/types.ts';

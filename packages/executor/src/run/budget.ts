@@ -1,5 +1,6 @@
-import { type Budget, type BudgetLimits, type Clock, HoldfastError, systemClock } from '@holdfast/core';
+import { type Budget, type Clock, HoldfastError, systemClock } from '@holdfast/core';
 import { checkOptions } from '@holdfast/core/internal';
+import type { BudgetLimits } from '@holdfast/core/types';
 import { type BudgetAccount, registerBudget } from '../call/execute.ts';
 
 /**

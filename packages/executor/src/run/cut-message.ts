@@ -1,4 +1,5 @@
-import type { CutReason, FinishReason } from '@holdfast/core';
+import type { FinishReason } from '@holdfast/core';
+import type { CutReason } from '@holdfast/core/types';
 import { failure, maxRefusedChars, omitArguments } from '../call/ending.ts';
 import { prepare } from '../call/prepare.ts';
 import type { CallScope } from '../call/scope.ts';

@@ -1,4 +1,5 @@
-import type { Guide, Message, Model, Outcome, Prompt, RunStatus, Speaker } from '@holdfast/core';
+import type { Message, Model, Outcome, Prompt, RunStatus } from '@holdfast/core';
+import type { Guide, Speaker } from '@holdfast/core/types';
 import { dropCalls, keepCalls, refuseMasked, sealCall } from '../approval/masked-calls.ts';
 import { failure } from '../call/ending.ts';
 import { learnArguments } from '../call/prepare.ts';

@@ -1,5 +1,6 @@
-import type { BoundPolicy, Guide, Problem, Prompt, RenderedPrompt, SessionReader, Slice } from '@holdfast/core';
+import type { Prompt, SessionReader, Slice } from '@holdfast/core';
 import { ReadOnlyMap } from '@holdfast/core/internal';
+import type { BoundPolicy, Guide, Problem, RenderedPrompt } from '@holdfast/core/types';
 import type { Session } from '@holdfast/session';
 import { observersOf, type PolicyBinding, toBinding } from '../call/authorize.ts';
 import { compileTools } from '../call/prepare.ts';

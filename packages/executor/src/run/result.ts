@@ -1,4 +1,5 @@
-import type { CutReason, ModelUsage, Outcome, PendingApproval, RunEvent, RunStatus, ThrownError } from '@holdfast/core';
+import type { ModelUsage, Outcome, PendingApproval, RunEvent, RunStatus } from '@holdfast/core';
+import type { CutReason, ThrownError } from '@holdfast/core/types';
 import type { LogEntry, Session } from '@holdfast/session';
 import type { CallScope } from '../call/scope.ts';
 import { describeCut } from './cut-message.ts';

@@ -1,5 +1,6 @@
-import { type BoundPolicy, HoldfastError, type Model, type Prompt, type RunEvent, type Tool } from '@holdfast/core';
+import { HoldfastError, type Model, type Prompt, type RunEvent, type Tool } from '@holdfast/core';
 import { ReadOnlyMap } from '@holdfast/core/internal';
+import type { BoundPolicy } from '@holdfast/core/types';
 import { createSession, type Session } from '@holdfast/session';
 import { claimRun } from '../approval/claims.ts';
 import type { CallOptions, CallScope } from '../call/scope.ts';

@@ -1,4 +1,5 @@
-import type { CutReason, FinishReason, Message, ModelUsage, Outcome } from '@holdfast/core';
+import type { FinishReason, Message, ModelUsage, Outcome } from '@holdfast/core';
+import type { CutReason } from '@holdfast/core/types';
 import type { BudgetAccount } from '../call/execute.ts';
 import type { IdentifiedCall } from '../call/types.ts';
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { describePatch, fetchFacts, fileFacts, joinFacts, mcpFacts, noFacts, patchFacts } from '../index.ts';
+import { describePatch, fetchFacts, fileFacts, mcpFacts, noFacts, patchFacts } from '../index.ts';
 import { folder } from '../test-folder.ts';
+import { joinFacts } from './union.ts';
 
 const paths = (places: readonly { readonly path: string }[] = []): string => places.map(({ path }) => path).join(' ');
 

@@ -1,5 +1,6 @@
-import type { CallFacts, DescribedCall, Describer, PlaceView } from '@holdfast/core';
+import type { CallFacts, Describer, PlaceView } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
+import type { DescribedCall } from '@holdfast/core/types';
 import { fetchFacts } from './fetch.ts';
 import { fileFacts } from './files.ts';
 import { shellFacts } from './shell.ts';

@@ -1,4 +1,5 @@
-import type { CallFacts, Unclear } from '@holdfast/core';
+import type { CallFacts } from '@holdfast/core';
+import type { Unclear } from '@holdfast/core/types';
 
 export const noFacts: CallFacts = Object.freeze({
   runs: [],

@@ -1,4 +1,5 @@
-import { type Disk, type DiskEntry, foldPath } from '@holdfast/core';
+import { foldPath } from '@holdfast/core/internal';
+import type { Disk, DiskEntry } from '@holdfast/core/types';
 import { splitPath } from './path.ts';
 
 /** Files by absolute path: text, or the target of a link. Folders follow from the paths. */

@@ -1,4 +1,6 @@
-import { type DiskEntry, foldPath, type Place, type PlaceView, type Recursion } from '@holdfast/core';
+import type { Place, PlaceView } from '@holdfast/core';
+import { foldPath } from '@holdfast/core/internal';
+import type { DiskEntry, Recursion } from '@holdfast/core/types';
 import { isPlainPath, isWithin, joinPath, splitPath } from './path.ts';
 
 const maxLinks = 40;

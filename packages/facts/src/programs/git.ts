@@ -1,4 +1,4 @@
-import type { Recursion } from '@holdfast/core';
+import type { Recursion } from '@holdfast/core/types';
 import { type Field, known, show } from '../script/field.ts';
 import type { Call, Result, Runner } from '../script/types.ts';
 import { readAddress } from './address.ts';

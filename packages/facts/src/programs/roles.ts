@@ -1,4 +1,4 @@
-import type { Recursion } from '@holdfast/core';
+import type { Recursion } from '@holdfast/core/types';
 import { joinPath } from '../places/path.ts';
 import { type Field, show } from '../script/field.ts';
 import type { Call, Runner } from '../script/types.ts';

@@ -1,4 +1,4 @@
-import type { Command } from '@holdfast/core';
+import type { Command } from '@holdfast/core/types';
 import { expect, test } from 'vitest';
 import { isAllowedBy, matchRule, readCommandRule } from './command-rule.ts';
 

@@ -1,4 +1,5 @@
-import { type Command, foldPath } from '@holdfast/core';
+import { foldPath } from '@holdfast/core/internal';
+import type { Command } from '@holdfast/core/types';
 
 /** `git push --force`: a program, and words that its arguments must contain. */
 export interface CommandRule {

@@ -1,4 +1,4 @@
-import type { Command } from '@holdfast/core';
+import type { Command } from '@holdfast/core/types';
 import {
   type CommandRule,
   foldProgram,

@@ -1,4 +1,4 @@
-import { foldPath } from '@holdfast/core';
+import { foldPath } from '@holdfast/core/internal';
 import picomatch from 'picomatch/posix.js';
 
 const maxLength = 500;

@@ -1,5 +1,6 @@
-import { allow, ask, type Decision, type Deny, deny } from '@holdfast/core';
+import { allow, ask, type Decision, deny } from '@holdfast/core';
 import { toPrintable } from '@holdfast/core/internal';
+import type { Deny } from '@holdfast/core/types';
 
 /** An objection to a call. */
 export interface Finding {

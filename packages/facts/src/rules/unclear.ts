@@ -1,4 +1,5 @@
-import type { CallFacts, Tool, Unclear } from '@holdfast/core';
+import type { CallFacts, Tool } from '@holdfast/core';
+import type { Unclear } from '@holdfast/core/types';
 import { type Finding, quote } from './findings.ts';
 
 type Answer = 'allow' | 'ask' | 'deny';

@@ -1,4 +1,5 @@
-import type { CallFacts, Command, Host, Place, PlaceView, Recursion, Unclear } from '@holdfast/core';
+import type { CallFacts, Place, PlaceView } from '@holdfast/core';
+import type { Command, Host, Recursion, Unclear } from '@holdfast/core/types';
 import { isPlainPath, isWithin, joinPath, nameOf } from '../places/path.ts';
 import { Places } from '../places/places.ts';
 import { type Field, show } from './field.ts';

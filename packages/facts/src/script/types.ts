@@ -1,4 +1,4 @@
-import type { Unclear } from '@holdfast/core';
+import type { Unclear } from '@holdfast/core/types';
 import type { Places } from '../places/places.ts';
 import type { FactsBuilder } from './facts-builder.ts';
 import type { Field } from './field.ts';

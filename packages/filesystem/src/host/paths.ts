@@ -1,6 +1,6 @@
 import type { BigIntStats, Stats } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
-import { foldPath } from '@holdfast/core';
+import { foldPath } from '@holdfast/core/internal';
 import { otherSpellings, parentOf } from '../paths/paths.ts';
 import type { Location } from '../staging/backend.ts';
 import { leavesRoot, systemCode, toFileError } from './errors.ts';

@@ -1,4 +1,5 @@
-import { foldKey, HoldfastError } from '@holdfast/core';
+import { HoldfastError } from '@holdfast/core';
+import { foldKey } from '@holdfast/core/internal';
 import { parsePath, showPath } from './paths.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { FileEntry } from '@holdfast/core';
+import type { FileEntry } from '@holdfast/core/types';
 
 /** The storage of a filesystem. Keys are canonical: results of `parsePath` with links resolved by `locate`. */
 export interface Backend {

@@ -1,4 +1,5 @@
-import { foldPath, isHoldfastError } from '@holdfast/core';
+import { isHoldfastError } from '@holdfast/core';
+import { foldPath } from '@holdfast/core/internal';
 import { joinKey, parentOf } from '../paths/paths.ts';
 import type { Source } from './reader.ts';
 

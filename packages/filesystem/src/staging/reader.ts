@@ -1,4 +1,5 @@
-import { type FileEntry, type FileStat, type FilesystemReader, isHoldfastError } from '@holdfast/core';
+import { type FilesystemReader, isHoldfastError } from '@holdfast/core';
+import type { FileEntry, FileStat } from '@holdfast/core/types';
 import { isAddressable, joinKey, nameOf, parsePath } from '../paths/paths.ts';
 import type { Protection } from '../paths/protection.ts';
 import type { Backend, BackendEntry, BackendStat, Location } from './backend.ts';

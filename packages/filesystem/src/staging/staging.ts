@@ -1,4 +1,5 @@
-import { foldPath, type Touched } from '@holdfast/core';
+import { foldPath } from '@holdfast/core/internal';
+import type { Touched } from '@holdfast/core/types';
 import { nameOf, parentOf } from '../paths/paths.ts';
 import { directoryStat } from './reader.ts';
 

@@ -1,15 +1,8 @@
 import { type Clock, type KeyedState, type Outcome, systemClock, type Tool } from '@holdfast/core';
 import { checkOptions } from '@holdfast/core/internal';
-import {
-  answerApproval,
-  type CallOptions,
-  type Released,
-  releaseToolCall,
-  resumeToolCall,
-  type Suspended,
-  settleToolCall,
-} from '@holdfast/executor';
-import type { OpenCall } from '@holdfast/session';
+import { answerApproval, type CallOptions, resumeToolCall, type Suspended } from '@holdfast/executor';
+import { type Released, releaseToolCall, settleToolCall } from '@holdfast/executor/internal';
+import type { OpenCall } from '@holdfast/session/internal';
 import { defineAgentTool, toToolName } from './agent-tool.ts';
 import { decisions, digestCall, digestInput, type GuardDecision } from './decisions.ts';
 import type { Guard, GuardedCall, GuardedCallName, GuardOptions, GuardReport, GuardVerdict, Placed } from './types.ts';

@@ -1,13 +1,5 @@
-import {
-  allow,
-  type CallFacts,
-  type Command,
-  type Decision,
-  definePolicy,
-  deny,
-  type Place,
-  type Policy,
-} from '@holdfast/core';
+import { allow, type CallFacts, type Decision, definePolicy, deny, type Place, type Policy } from '@holdfast/core';
+import type { Command } from '@holdfast/core/types';
 
 export interface GuardSelfOptions {
   /** Files and folders of the guard and of the agents' settings, absolute, links resolved. */
@@ -19,7 +11,7 @@ export interface GuardSelfOptions {
 }
 
 /** Settings of agents and of Holdfast that a workspace may have: who changes them can switch a guard off. */
-export const agentSettings: readonly string[] = [
+const agentSettings: readonly string[] = [
   '.claude/settings.json',
   '.claude/settings.local.json',
   '.claude/hooks',

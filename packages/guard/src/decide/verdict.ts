@@ -1,6 +1,7 @@
 import { type FactsSource, HoldfastError, isHoldfastError, type Outcome } from '@holdfast/core';
 import { describeThrown } from '@holdfast/core/internal';
-import type { Released, Report, Suspended } from '@holdfast/executor';
+import type { Suspended } from '@holdfast/executor';
+import type { Released, Report } from '@holdfast/executor/internal';
 import type { GuardDecision } from './decisions.ts';
 import type { GuardReport, GuardVerdict, Placed } from './types.ts';
 

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@holdfast/core';
-import type { ToolCommand } from '@holdfast/loader';
+import type { ToolCommand } from '@holdfast/loader/language';
 import { isPlainPath, type Report } from '@holdfast/loader/language';
 
 const maxWords = 100;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import type { ToolCommand } from '@holdfast/loader';
+import type { ToolCommand } from '@holdfast/loader/language';
 import { type Finding, findRealPath, readBounded } from '@holdfast/loader/language';
 
 /** Size limits, in bytes, of a command's files, each and in total. */

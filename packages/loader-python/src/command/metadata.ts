@@ -1,7 +1,7 @@
 import { relative, sep } from 'node:path';
 import type { JsonObject } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
-import type { ToolCommand } from '@holdfast/loader';
+import type { ToolCommand } from '@holdfast/loader/language';
 import {
   checkLiteral,
   type LanguagePart,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { JsonObject, Tool, ToolContext } from '@holdfast/core';
 import { copyJson } from '@holdfast/core/internal';
 import type { LoadToolsOptions } from '@holdfast/loader';
-import { describeIsolation } from '@holdfast/loader';
+import { describeIsolation } from '@holdfast/loader/internal';
 import { findProgramFolders } from '@holdfast/loader/language';
 import { afterEach, expect, test, vi } from 'vitest';
 import { commandFile, createCommandProject, createScript } from '../test-commands.ts';

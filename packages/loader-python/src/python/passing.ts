@@ -1,7 +1,6 @@
 import type { JsonObject } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
-import type { ArgumentPassing } from '@holdfast/loader';
-import type { Report } from '@holdfast/loader/language';
+import type { ArgumentPassing, Report } from '@holdfast/loader/language';
 import type { PythonSignature } from './outline.ts';
 
 type Parameter = PythonSignature['parameters'][number];

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { JsonObject, Tool, ToolContext } from '@holdfast/core';
 import { copyJson, describeCode } from '@holdfast/core/internal';
 import type { LoadToolsOptions } from '@holdfast/loader';
-import { describeIsolation } from '@holdfast/loader';
+import { describeIsolation } from '@holdfast/loader/internal';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { codesOf, createProject, loadTools, type TestProject, testContext, until } from '../test-project.ts';
 import { python, pythonFile, pythonPath } from '../test-python.ts';

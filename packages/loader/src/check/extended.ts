@@ -1,5 +1,6 @@
-import type { Json, JsonObject, Repeat, ToolExample, ToolRetry } from '@holdfast/core';
+import type { Json, JsonObject, Repeat } from '@holdfast/core';
 import { findEnvironmentProblem, findRetryProblem, isPlainObject, toRetry } from '@holdfast/core/internal';
+import type { ToolExample, ToolRetry } from '@holdfast/core/types';
 import { type CompiledSchema, compileJsonSchema, describeIssues, jsonSchema } from '@holdfast/schema/json';
 import { keyWords } from './keys.ts';
 import { showPath } from './report.ts';

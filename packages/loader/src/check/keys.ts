@@ -1,5 +1,6 @@
-import type { Effects, Json, JsonObject, Repeat, ToolExample } from '@holdfast/core';
+import type { Effects, Json, JsonObject, Repeat } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
+import type { ToolExample } from '@holdfast/core/types';
 import * as v from 'valibot';
 import { showPath } from './report.ts';
 import type { Isolation, Report } from './types.ts';

@@ -1,4 +1,5 @@
-import type { Effects, Json, JsonObject, Repeat, ToolExample, ToolRetry } from '@holdfast/core';
+import type { Effects, Json, JsonObject, Repeat } from '@holdfast/core';
+import type { ToolExample, ToolRetry } from '@holdfast/core/types';
 import type { ExportedFunction } from '../parse/exported-function.ts';
 import type { LiteralPath } from '../parse/literal.ts';
 import type { Finding } from '../text/diagnostic.ts';

@@ -1,5 +1,6 @@
-import { HoldfastError, isHoldfastError, type Json, type TraceEntry } from '@holdfast/core';
+import { HoldfastError, isHoldfastError, type Json } from '@holdfast/core';
 import { copyJson, describeThrown } from '@holdfast/core/internal';
+import type { TraceEntry } from '@holdfast/core/types';
 import type { ThrownMessage } from './child-messages.ts';
 import type { FrameLimits } from './frames.ts';
 

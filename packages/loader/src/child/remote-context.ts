@@ -1,14 +1,6 @@
-import {
-  type Deadline,
-  type FileEntry,
-  type FileStat,
-  type Filesystem,
-  HoldfastError,
-  type Json,
-  type Outcome,
-  type ToolContext,
-} from '@holdfast/core';
+import { type Filesystem, HoldfastError, type Json, type Outcome, type ToolContext } from '@holdfast/core';
 import { copyJson, deepFreeze } from '@holdfast/core/internal';
+import type { Deadline, FileEntry, FileStat } from '@holdfast/core/types';
 import { type HostMessage, maxTraceLength } from './call-messages.ts';
 import type { ChildMessage } from './child-messages.ts';
 import type { HostRequests, Reply } from './host-requests.ts';

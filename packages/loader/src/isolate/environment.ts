@@ -1,5 +1,5 @@
-import type { Problem } from '@holdfast/core';
 import { type EnvironmentVariable, toEnvironmentVariables } from '@holdfast/core/internal';
+import type { Problem } from '@holdfast/core/types';
 import type { PinnedTool } from '../language/types.ts';
 
 /** A tool file that needs environment variables. */

@@ -1,4 +1,5 @@
-import { type FileEntry, type Filesystem, HoldfastError, type Json, type ToolContext } from '@holdfast/core';
+import { type Filesystem, HoldfastError, type Json, type ToolContext } from '@holdfast/core';
+import type { FileEntry } from '@holdfast/core/types';
 import { type HostMessage, toThrownMessage } from '../child/call-messages.ts';
 import type { Request } from '../child/child-messages.ts';
 import type { Reply } from '../child/host-requests.ts';

@@ -1,14 +1,13 @@
 import {
   defineTool,
   type ExecutableTool,
-  type Executed,
   HoldfastError,
   type Json,
   type JsonObject,
-  type JsonSchemaDefinition,
   type ToolContext,
 } from '@holdfast/core';
 import { deepFreeze, isPlainObject, isToolResult } from '@holdfast/core/internal';
+import type { Executed, JsonSchemaDefinition } from '@holdfast/core/types';
 import { type CompiledSchema, compileJsonSchema } from '@holdfast/schema/json';
 import { inputReference } from '../check/extended.ts';
 import type { ToolMetadata } from '../check/types.ts';

@@ -10,7 +10,8 @@ import {
   type Tool,
 } from '@holdfast/core';
 import { copyJson, describeThrown, findToolNameProblem, isPack } from '@holdfast/core/internal';
-import { compileHostSchema, compileSchema } from '@holdfast/schema';
+import { compileSchema } from '@holdfast/schema';
+import { compileHostSchema } from '@holdfast/schema/internal';
 import {
   isPluginId,
   type LockedDefinitions,

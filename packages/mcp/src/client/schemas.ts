@@ -1,5 +1,6 @@
-import type { CompiledSchema, Json, JsonObject, JsonSchemaDefinition } from '@holdfast/core';
+import type { Json, JsonObject } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
+import type { CompiledSchema, JsonSchemaDefinition } from '@holdfast/core/types';
 import { jsonSchema } from '@holdfast/schema/json';
 
 /** Keys that a schema does not mention are allowed, as JSON Schema means it. Holdfast's own schemas refuse them. */

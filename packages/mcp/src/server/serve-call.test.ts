@@ -5,8 +5,9 @@ import { createSession, memoryStore, replay, type Session } from '@holdfast/sess
 import { createRedactor } from '@holdfast/session/redact';
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { keepOpen, mcpTools, type ServedTools, type ServeMcpOptions, serveMcp } from '../index.ts';
+import { keepOpen, mcpTools, type ServeMcpOptions, serveMcp } from '../index.ts';
 import { anyInput, createRawServer, createTestServer } from '../test-server.ts';
+import type { ServedTools } from './declare-tools.ts';
 
 const askAlways = definePolicy({ name: 'ask-always', check: () => ask('Money moves.') });
 

@@ -9,7 +9,8 @@ import {
   resumeToolCall,
   type Suspended,
 } from '@holdfast/executor';
-import type { OpenApproval, OpenCall, Session } from '@holdfast/session';
+import type { Session } from '@holdfast/session';
+import type { OpenApproval, OpenCall } from '@holdfast/session/internal';
 import {
   type CallToolResult,
   type ClientCapabilities,

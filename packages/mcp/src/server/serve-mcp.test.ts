@@ -4,8 +4,9 @@ import { jsonSchema } from '@holdfast/schema/json';
 import { createSession, memoryStore, replay, type Session } from '@holdfast/session';
 import { type CallToolResult, Client, InMemoryTransport, type StandardSchemaV1 } from '@modelcontextprotocol/client';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { keepOpen, mcpTools, type ServedTools, type ServeMcpOptions, serveMcp } from '../index.ts';
+import { keepOpen, mcpTools, type ServeMcpOptions, serveMcp } from '../index.ts';
 import { anyInput, createRawServer, createTestServer } from '../test-server.ts';
+import type { ServedTools } from './declare-tools.ts';
 
 const untouched: StandardSchemaV1<Record<string, unknown>> = {
   '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value: value as Record<string, unknown> }) },

@@ -1,5 +1,5 @@
 import { type Clock, HoldfastError } from '@holdfast/core';
-import { EventStream } from '@holdfast/executor';
+import { EventStream } from '@holdfast/executor/internal';
 import { counterOf, type ModuleCounters, type ModuleEvent } from '../files/event.ts';
 import { emptyShelf, type ModuleChange, type ModuleShelf, readChange, type ShelfSource } from '../files/shelf.ts';
 import type { ModuleSource, ModuleSourceWatch } from '../files/source.ts';

@@ -1,6 +1,6 @@
 import { isHoldfastError, type JsonObject } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
-import { resolvePointer } from '@holdfast/schema';
+import { resolvePointer } from '@holdfast/schema/internal';
 import { createTextPrograms } from '../react/step.ts';
 import { findDemoProblems } from '../signature/demos.ts';
 import { cutProblems, type FileProblem, problemAt } from '../signature/problems.ts';

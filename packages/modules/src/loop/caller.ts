@@ -1,5 +1,7 @@
-import { type Deadline, systemClock } from '@holdfast/core';
-import { type Caller, type CallOptions, type EndOfLife, openCaller } from '@holdfast/executor';
+import { systemClock } from '@holdfast/core';
+import type { Deadline } from '@holdfast/core/types';
+import { type Caller, type CallOptions, openCaller } from '@holdfast/executor';
+import type { EndOfLife } from '@holdfast/executor/internal';
 import type { Session } from '@holdfast/session';
 import type { ToolCatalog, ToolCatalogOptions } from './tool-catalog.ts';
 

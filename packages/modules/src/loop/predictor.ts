@@ -1,5 +1,6 @@
-import { type Deadline, HoldfastError, type Json, type JsonObject, type Model, type ModelUsage } from '@holdfast/core';
+import { HoldfastError, type Json, type JsonObject, type Model, type ModelUsage } from '@holdfast/core';
 import { copyJson, isPlainObject } from '@holdfast/core/internal';
+import type { Deadline } from '@holdfast/core/types';
 import { moduleError } from '../signature/problems.ts';
 import { type LoopProblem, toLoopProblem, toPredictorProblem } from './result.ts';
 

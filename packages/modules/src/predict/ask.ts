@@ -1,5 +1,4 @@
 import {
-  type Deadline,
   HoldfastError,
   isHoldfastError,
   type Json,
@@ -10,7 +9,8 @@ import {
   type ToolCall,
 } from '@holdfast/core';
 import { copyJson, describeThrown, isPlainObject } from '@holdfast/core/internal';
-import { type MessageReading, readOneMessage } from '@holdfast/executor';
+import type { Deadline } from '@holdfast/core/types';
+import { type MessageReading, readOneMessage } from '@holdfast/executor/internal';
 import { compileSchema, describeIssues } from '@holdfast/schema';
 import { type ModuleError, type ModuleErrorOptions, moduleError } from '../signature/problems.ts';
 import type { Program } from '../signature/program.ts';

@@ -1,5 +1,5 @@
 import { HoldfastError, isHoldfastError, type Message, type Model, type ToolDeclaration } from '@holdfast/core';
-import { type MessageReading, readMessage } from '@holdfast/executor';
+import { type MessageReading, readMessage } from '@holdfast/executor/internal';
 import { addUsage, type LoopEnd } from '../loop/course.ts';
 import { type LoopRun, stopped } from '../loop/rounds.ts';
 import type { ToolCatalog } from '../loop/tool-catalog.ts';

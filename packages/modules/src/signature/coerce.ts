@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '@holdfast/core';
 import { isPlainObject, modelJsonLimits, parseJson, toPrintable } from '@holdfast/core/internal';
-import { type CompiledSchema, compileSchema, describeIssues, resolvePointer } from '@holdfast/schema';
+import { type CompiledSchema, compileSchema, describeIssues } from '@holdfast/schema';
+import { resolvePointer } from '@holdfast/schema/internal';
 import { jsonSchema } from '@holdfast/schema/json';
 import { readLiteral } from './literal.ts';
 

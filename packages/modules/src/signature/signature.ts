@@ -1,12 +1,6 @@
-import {
-  HoldfastError,
-  type Json,
-  type JsonObject,
-  type JsonSchemaDefinition,
-  type Schema,
-  type StandardSchema,
-} from '@holdfast/core';
+import { HoldfastError, type Json, type JsonObject, type Schema, type StandardSchema } from '@holdfast/core';
 import { deepFreeze, describeThrown, isPlainObject } from '@holdfast/core/internal';
+import type { JsonSchemaDefinition } from '@holdfast/core/types';
 import { type CompiledSchema, compileSchema, type SchemaIssue } from '@holdfast/schema';
 import { jsonSchema } from '@holdfast/schema/json';
 import { type ModuleError, moduleError } from './problems.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { InputTree } from '../index.ts';
 import { formatTextReference, parseText } from '../plan/text-references.ts';
+import type { InputTree } from '../plan/types.ts';
 import { formatPath, parsePath } from '../plan/value-path.ts';
 import { brief, check, planOf } from './test-plans.ts';
 

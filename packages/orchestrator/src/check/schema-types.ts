@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
-import { resolvePointer } from '@holdfast/schema';
+import { resolvePointer } from '@holdfast/schema/internal';
 import type { ValuePath } from '../plan/value-path.ts';
 import { showList } from '../plan/violations.ts';
 

@@ -1,6 +1,7 @@
-import type { Deadline, FinishReason, Message, Model, ModelUsage } from '@holdfast/core';
+import type { FinishReason, Message, Model, ModelUsage } from '@holdfast/core';
 import { describeThrown } from '@holdfast/core/internal';
-import { readOneMessage } from '@holdfast/executor';
+import type { Deadline } from '@holdfast/core/types';
+import { readOneMessage } from '@holdfast/executor/internal';
 
 export interface AskForTextOptions {
   readonly messages: readonly Message[];

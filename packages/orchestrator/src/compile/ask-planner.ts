@@ -1,14 +1,6 @@
-import {
-  type Clock,
-  HoldfastError,
-  isHoldfastError,
-  type Json,
-  type Planner,
-  type PlannerAnswer,
-  type PlannerProblem,
-  type PlannerRequest,
-} from '@holdfast/core';
+import { type Clock, HoldfastError, isHoldfastError, type Json, type Planner } from '@holdfast/core';
 import { copyJson, describeThrown, isPlainObject, toModelUsage } from '@holdfast/core/internal';
+import type { PlannerAnswer, PlannerProblem, PlannerRequest } from '@holdfast/core/types';
 
 export interface AskPlannerOptions {
   readonly clock: Clock;

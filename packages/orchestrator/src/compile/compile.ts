@@ -4,14 +4,11 @@ import {
   type Json,
   type ModelUsage,
   type Planner,
-  type PlannerAnswer,
-  type PlannerAttempt,
-  type PlannerProblem,
-  type PlannerTool,
   systemClock,
   type Tool,
 } from '@holdfast/core';
 import { copyJson, deepFreeze, describeThrown } from '@holdfast/core/internal';
+import type { PlannerAnswer, PlannerAttempt, PlannerProblem, PlannerTool } from '@holdfast/core/types';
 import { type CheckedPlan, type CheckPlanOptions, checkPlan, markChecked, type PlanCheck } from '../check/plan.ts';
 import type { NodeAsk } from '../check/policies.ts';
 import { createToolTable } from '../check/tool-facts.ts';

@@ -1,4 +1,5 @@
-import { defineTool, type JsonObject, type Message, type PlannerRequest, type Tool } from '@holdfast/core';
+import { defineTool, type JsonObject, type Message, type Tool } from '@holdfast/core';
+import type { PlannerRequest } from '@holdfast/core/types';
 import { jsonSchema } from '@holdfast/schema/json';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,5 +1,6 @@
-import type { Json, JsonObject, Message, PlannerRequest, PlannerTool } from '@holdfast/core';
+import type { Json, JsonObject, Message } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
+import type { PlannerRequest, PlannerTool } from '@holdfast/core/types';
 import { shorten } from '../plan/text.ts';
 
 /**

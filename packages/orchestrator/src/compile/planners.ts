@@ -1,4 +1,5 @@
-import { HoldfastError, type Json, type Model, type Planner, type PlannerProblem } from '@holdfast/core';
+import { HoldfastError, type Json, type Model, type Planner } from '@holdfast/core';
+import type { PlannerProblem } from '@holdfast/core/types';
 import { askForText } from './ask-for-text.ts';
 import { toPlannerMessages } from './planner-prompt.ts';
 

@@ -1,4 +1,5 @@
-import { type Ask, systemClock, type Tool } from '@holdfast/core';
+import { systemClock, type Tool } from '@holdfast/core';
+import type { Ask } from '@holdfast/core/types';
 import { type Caller, type CallOptions, openCaller } from '@holdfast/executor';
 import { createSession } from '@holdfast/session';
 import { type ForeseenAnswer, foreseeAnswers } from './answers.ts';

@@ -1,6 +1,6 @@
 import { type Clock, type Decision, deny, type Slice } from '@holdfast/core';
 import { describeThrown } from '@holdfast/core/internal';
-import { type EndOfLife, type PolicyInForce, readDecision } from '@holdfast/executor';
+import { type EndOfLife, type PolicyInForce, readDecision } from '@holdfast/executor/internal';
 import type { SessionTransaction } from '@holdfast/session';
 import { type AheadSurroundings, type Looks, type NamedCall, watch } from './watch.ts';
 

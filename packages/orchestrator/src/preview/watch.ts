@@ -8,7 +8,7 @@ import type {
   Tool,
 } from '@holdfast/core';
 import { isPlainObject, ReadOnlyMap } from '@holdfast/core/internal';
-import type { Judges, PolicySurroundings } from '@holdfast/executor';
+import type { Judges, PolicySurroundings } from '@holdfast/executor/internal';
 
 /** A call that may be made later. */
 export interface ExpectedCall {

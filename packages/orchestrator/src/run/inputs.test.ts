@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '@holdfast/core';
 import { deepFreeze } from '@holdfast/core/internal';
 import { expect, test } from 'vitest';
 import { check, planOf } from '../check/test-plans.ts';
-import type { InputTree, NodeId } from '../index.ts';
+import type { InputTree, NodeId } from '../plan/types.ts';
 import { type ResolvedInputs, resolveInputs, type SettledNode } from './inputs.ts';
 
 const stepZero: Json = {

@@ -1,6 +1,7 @@
 import type { ToolCallEndEvent } from '@holdfast/core';
 import { hasMask } from '@holdfast/core/internal';
-import type { EndOfLife, Suspended } from '@holdfast/executor';
+import type { Suspended } from '@holdfast/executor';
+import type { EndOfLife } from '@holdfast/executor/internal';
 import type { NodeId, PlanNode } from '../plan/types.ts';
 import { traceNode } from '../trace/build.ts';
 import { type Consequence, consequenceOf, hasEnded, type NodeClosing, toCallId, toLogEntry } from '../trace/facts.ts';

@@ -1,6 +1,7 @@
-import type { JsonObject, Tool, ToolCallEndEvent, TraceEntry } from '@holdfast/core';
+import type { JsonObject, Tool, ToolCallEndEvent } from '@holdfast/core';
 import { deepFreeze, hasMask, retryDelayMs, toRetry } from '@holdfast/core/internal';
-import type { CallManner } from '@holdfast/executor';
+import type { TraceEntry } from '@holdfast/core/types';
+import type { CallManner } from '@holdfast/executor/internal';
 import { compileSchema } from '@holdfast/schema';
 import { lockNamesOf } from '../check/locks.ts';
 import type { InputTree, NodeId, PlanNode } from '../plan/types.ts';

@@ -1,5 +1,6 @@
 import { type Clock, type Json, systemClock } from '@holdfast/core';
-import { type Caller, EventStream, isolateListener, openCaller } from '@holdfast/executor';
+import { type Caller, openCaller } from '@holdfast/executor';
+import { EventStream, isolateListener } from '@holdfast/executor/internal';
 import type { CheckedPlan } from '../check/plan.ts';
 import { type SharedLimits, shareLimits } from '../limits/shared-limits.ts';
 import { indexNodes } from '../plan/positions.ts';

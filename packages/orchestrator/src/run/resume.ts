@@ -1,7 +1,8 @@
 import { type Clock, HoldfastError, type Json } from '@holdfast/core';
 import { hasMask } from '@holdfast/core/internal';
 import type { Caller } from '@holdfast/executor';
-import { type OpenPlan, openSealed, type Session } from '@holdfast/session';
+import type { Session } from '@holdfast/session';
+import { type OpenPlan, openSealed } from '@holdfast/session/internal';
 import type { CheckedPlan } from '../check/plan.ts';
 import type { Plan } from '../plan/types.ts';
 import type { TraceHead } from '../trace/build.ts';

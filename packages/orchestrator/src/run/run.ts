@@ -1,6 +1,7 @@
 import { type Clock, HoldfastError, type Json, type JsonObject } from '@holdfast/core';
 import type { Caller } from '@holdfast/executor';
-import { type LogEntry, type Session, sealContent } from '@holdfast/session';
+import type { LogEntry, Session } from '@holdfast/session';
+import { sealContent } from '@holdfast/session/internal';
 import { type CheckedPlan, checkedWith, checkPlan } from '../check/plan.ts';
 import type { InputTree, Plan } from '../plan/types.ts';
 import { claimPlan } from './claims.ts';

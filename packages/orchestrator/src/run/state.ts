@@ -1,5 +1,6 @@
 import type { Clock, RunEvent, Tool } from '@holdfast/core';
-import type { Caller, EndOfLife } from '@holdfast/executor';
+import type { Caller } from '@holdfast/executor';
+import type { EndOfLife } from '@holdfast/executor/internal';
 import type { CheckedPlan } from '../check/plan.ts';
 import type { SharedLimits } from '../limits/shared-limits.ts';
 import type { NodePositions } from '../plan/positions.ts';

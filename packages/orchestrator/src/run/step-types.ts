@@ -1,5 +1,6 @@
 import type { Outcome } from '@holdfast/core';
-import type { EndOfLife, Suspended } from '@holdfast/executor';
+import type { Suspended } from '@holdfast/executor';
+import type { EndOfLife } from '@holdfast/executor/internal';
 import type { LockAnswer } from '../limits/lock-table.ts';
 import type { Consequence } from '../trace/facts.ts';
 import type { Stop } from './state.ts';

@@ -1,4 +1,5 @@
-import type { Json, PendingApproval, ToolCallEndEvent, TraceEntry } from '@holdfast/core';
+import type { Json, PendingApproval, ToolCallEndEvent } from '@holdfast/core';
+import type { TraceEntry } from '@holdfast/core/types';
 import type { NodeId, Plan, PlanNode } from '../plan/types.ts';
 import { hasEnded, type NodeClosing, type NodeFacts } from './facts.ts';
 import type { NodeKind, NodeTrace, PlanStatus, PlanTrace } from './trace.ts';

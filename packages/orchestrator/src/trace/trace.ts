@@ -1,4 +1,5 @@
-import type { Json, OutcomeKind, PendingApproval, PolicyDecision, ToolCallEndEvent, TraceEntry } from '@holdfast/core';
+import type { Json, OutcomeKind, PendingApproval, PolicyDecision, ToolCallEndEvent } from '@holdfast/core';
+import type { TraceEntry } from '@holdfast/core/types';
 import type { NodeId, Plan } from '../plan/types.ts';
 
 /**

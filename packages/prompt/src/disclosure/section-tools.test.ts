@@ -1,6 +1,5 @@
 import {
   defineTool,
-  type Executed,
   type HoldfastError,
   type Json,
   type Tool,
@@ -8,6 +7,7 @@ import {
   type ToolResult,
 } from '@holdfast/core';
 import { isToolResult } from '@holdfast/core/internal';
+import type { Executed } from '@holdfast/core/types';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import { policy, promptOf, tool } from '../prompt/fixtures.ts';

@@ -1,15 +1,6 @@
-import {
-  defineTool,
-  HoldfastError,
-  isHoldfastError,
-  type RenderedPrompt,
-  type SectionOpening,
-  type SessionReader,
-  type Tool,
-  type ToolSession,
-  toolOk,
-} from '@holdfast/core';
+import { defineTool, HoldfastError, isHoldfastError, type SessionReader, type Tool, toolOk } from '@holdfast/core';
 import { readExpansion } from '@holdfast/core/internal';
+import type { RenderedPrompt, SectionOpening, ToolSession } from '@holdfast/core/types';
 import * as v from 'valibot';
 import type { BoundSections, ShownSection } from '../render/bound.ts';
 import { fullText, openNodes } from '../render/render.ts';

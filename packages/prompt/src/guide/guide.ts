@@ -1,4 +1,4 @@
-import type { Guide } from '@holdfast/core';
+import type { Guide } from '@holdfast/core/types';
 import { judgeAnswer } from './judge-answer.ts';
 import { countLast, giveFeedback } from './speak.ts';
 

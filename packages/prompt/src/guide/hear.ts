@@ -1,5 +1,5 @@
-import type { GuidanceContext, GuidedRun } from '@holdfast/core';
 import { describeThrown } from '@holdfast/core/internal';
+import type { GuidanceContext, GuidedRun } from '@holdfast/core/types';
 
 /** The context of feedback providers and completion checkers. */
 export function toGuidanceContext({ surroundings, budget }: GuidedRun, calls: number): GuidanceContext {

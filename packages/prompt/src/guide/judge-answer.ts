@@ -1,13 +1,13 @@
+import type { CompletionChecker } from '@holdfast/core';
+import { forModel, hasMask, isPlainObject } from '@holdfast/core/internal';
 import type {
   AnswerVerdict,
   Completion,
-  CompletionChecker,
   FeedbackEvent,
   ModelAnswer,
   OutputFormat,
   Speaker,
-} from '@holdfast/core';
-import { forModel, hasMask, isPlainObject } from '@holdfast/core/internal';
+} from '@holdfast/core/types';
 import { hear, toGuidanceContext } from './hear.ts';
 import { countedCalls, noteFeedback } from './speak.ts';
 

@@ -1,18 +1,14 @@
 import {
   defineSlice,
-  type FeedbackEvent,
   type FeedbackProvider,
-  type FeedbackTrigger,
-  type FileStat,
-  type GuidedRun,
   type KeyedState,
   type Operation,
   type Prompt,
   type Slice,
-  type Speaker,
   upsert,
 } from '@holdfast/core';
 import { deepFreeze, describeThrown } from '@holdfast/core/internal';
+import type { FeedbackEvent, FeedbackTrigger, FileStat, GuidedRun, Speaker } from '@holdfast/core/types';
 import { hear, toGuidanceContext } from './hear.ts';
 
 /** The last recorded progress of a prompt or a provider. */

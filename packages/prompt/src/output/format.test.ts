@@ -1,4 +1,5 @@
-import type { OutputFormat, Schema } from '@holdfast/core';
+import type { Schema } from '@holdfast/core';
+import type { OutputFormat } from '@holdfast/core/types';
 import { jsonSchema } from '@holdfast/schema/json';
 import fc from 'fast-check';
 import * as v from 'valibot';

@@ -1,12 +1,6 @@
-import {
-  HoldfastError,
-  type Json,
-  type OutputFormat,
-  type ParsedOutput,
-  type RenderedPrompt,
-  type Schema,
-} from '@holdfast/core';
+import { HoldfastError, type Json, type Schema } from '@holdfast/core';
 import { describeThrown, isPlainObject, parseJson } from '@holdfast/core/internal';
+import type { OutputFormat, ParsedOutput, RenderedPrompt } from '@holdfast/core/types';
 import { type CompiledSchema, compileSchema, type SchemaIssue } from '@holdfast/schema';
 import { extractJson } from '../json/extract-json.ts';
 import { describesObject, toNativeList } from './schema.ts';

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@holdfast/core';
 import { deepFreeze, isPlainObject } from '@holdfast/core/internal';
-import { resolvePointer } from '@holdfast/schema';
+import { resolvePointer } from '@holdfast/schema/internal';
 
 /** True if the keywords of `schema` admit only objects. References resolve against `root`. */
 export function describesObject(schema: unknown, root: JsonObject, met: readonly unknown[] = []): boolean {

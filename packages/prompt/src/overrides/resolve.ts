@@ -1,4 +1,5 @@
-import type { Json, JsonObject, Schema, ToolExample } from '@holdfast/core';
+import type { Json, JsonObject, Schema } from '@holdfast/core';
+import type { ToolExample } from '@holdfast/core/types';
 import { withTree } from '../prompt/prompt.ts';
 import { type BindablePrompt, partsOf } from '../render/types.ts';
 import type { SectionNode, SectionTool } from '../section/node.ts';

@@ -1,4 +1,5 @@
-import type { Completion, CompletionChecker } from '@holdfast/core';
+import type { CompletionChecker } from '@holdfast/core';
+import type { Completion } from '@holdfast/core/types';
 import { expect, test, vi } from 'vitest';
 import { allComplete, anyComplete, filesExist, toCompletionRule } from './completion.ts';
 import { folderOf, guidanceContext } from './test-guidance.ts';

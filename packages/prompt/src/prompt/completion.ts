@@ -1,11 +1,6 @@
-import {
-  type Completion,
-  type CompletionChecker,
-  type CompletionContext,
-  type CompletionRule,
-  HoldfastError,
-} from '@holdfast/core';
+import { type CompletionChecker, HoldfastError } from '@holdfast/core';
 import { describeThrown } from '@holdfast/core/internal';
+import type { Completion, CompletionContext, CompletionRule } from '@holdfast/core/types';
 import { isGuidanceName } from './feedback.ts';
 
 const complete: Completion = Object.freeze({ complete: true });

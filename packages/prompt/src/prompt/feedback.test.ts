@@ -1,4 +1,5 @@
-import type { FeedbackProvider, GuidanceContext } from '@holdfast/core';
+import type { FeedbackProvider } from '@holdfast/core';
+import type { GuidanceContext } from '@holdfast/core/types';
 import { expect, test } from 'vitest';
 import { deadlineFeedback, everyCalls, everySeconds, fileCreated, staticFeedback, takeFeedback } from './feedback.ts';
 import { guidanceContext } from './test-guidance.ts';

@@ -1,5 +1,6 @@
-import { type FeedbackProvider, type FeedbackTrigger, type GuidanceContext, HoldfastError } from '@holdfast/core';
+import { type FeedbackProvider, HoldfastError } from '@holdfast/core';
 import { freezeOpen } from '@holdfast/core/internal';
+import type { FeedbackTrigger, GuidanceContext } from '@holdfast/core/types';
 
 /** Every `count` calls of the prompt, whatever their outcome. @throws HoldfastError `feedback.invalid`. */
 export function everyCalls(count: number): FeedbackTrigger {

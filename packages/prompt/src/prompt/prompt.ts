@@ -1,12 +1,6 @@
-import {
-  type CompletionChecker,
-  type FeedbackProvider,
-  HoldfastError,
-  type Policy,
-  type PromptView,
-  type Schema,
-} from '@holdfast/core';
+import { type CompletionChecker, type FeedbackProvider, HoldfastError, type Policy, type Schema } from '@holdfast/core';
 import { checkOptions, isOneLine, type OptionRules, ReadOnlySet } from '@holdfast/core/internal';
+import type { PromptView } from '@holdfast/core/types';
 import { createSectionTools } from '../disclosure/section-tools.ts';
 import { toOutputFormat } from '../output/format.ts';
 import { bindSections, type ShownSection } from '../render/bound.ts';

@@ -1,4 +1,5 @@
-import type { CompletionContext, FilesystemReader } from '@holdfast/core';
+import type { FilesystemReader } from '@holdfast/core';
+import type { CompletionContext } from '@holdfast/core/types';
 
 /** The context of providers and checkers in tests: no filesystem, deadline, budget or calls. */
 export function guidanceContext(changes: Partial<CompletionContext> = {}): CompletionContext {

@@ -1,4 +1,5 @@
-import type { KeyedState, Operation, SessionEvent, SessionReader, Slice, ToolSession } from '@holdfast/core';
+import type { KeyedState, Operation, SessionEvent, SessionReader, Slice } from '@holdfast/core';
+import type { ToolSession } from '@holdfast/core/types';
 
 /** A minimal session: keyed slices, changed by events. */
 export interface TestSession extends Pick<ToolSession, 'read' | 'dispatch'> {

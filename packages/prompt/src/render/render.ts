@@ -1,5 +1,6 @@
-import type { BoundPolicy, Tool } from '@holdfast/core';
+import type { Tool } from '@holdfast/core';
 import { ReadOnlyMap } from '@holdfast/core/internal';
+import type { BoundPolicy } from '@holdfast/core/types';
 import { guide } from '../guide/guide.ts';
 import { renderOutputFormat } from '../output/format.ts';
 import type { SectionNode, SectionTool } from '../section/node.ts';

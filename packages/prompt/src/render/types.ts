@@ -1,15 +1,5 @@
-import {
-  type CompletionRule,
-  type FeedbackProvider,
-  HoldfastError,
-  type OutputFormat,
-  type Prompt,
-  type PromptView,
-  type RenderedPrompt,
-  type Schema,
-  type Slice,
-  type ToolSession,
-} from '@holdfast/core';
+import { type FeedbackProvider, HoldfastError, type Prompt, type Schema, type Slice } from '@holdfast/core';
+import type { CompletionRule, OutputFormat, PromptView, RenderedPrompt, ToolSession } from '@holdfast/core/types';
 import type { ToolParamDescription } from '../section/tools.ts';
 import type { SectionTree } from '../section/tree.ts';
 

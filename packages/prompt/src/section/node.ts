@@ -1,13 +1,8 @@
-import {
-  type BoundPolicy,
-  HoldfastError,
-  type JsonObject,
-  type Tool,
-  type ToolDeclaration,
-  type ToolExample,
-} from '@holdfast/core';
+import { HoldfastError, type JsonObject, type Tool, type ToolDeclaration } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
-import { compileHostSchema, compileSchema, describeIssues, type SchemaIssue } from '@holdfast/schema';
+import type { BoundPolicy, ToolExample } from '@holdfast/core/types';
+import { compileSchema, describeIssues, type SchemaIssue } from '@holdfast/schema';
+import { compileHostSchema } from '@holdfast/schema/internal';
 import type { Section, TaskExample, Visibility, VisibilityRule } from './section.ts';
 import type { Template } from './template.ts';
 import { describeInput, describeType, renderExamples, type ToolParamDescription } from './tools.ts';

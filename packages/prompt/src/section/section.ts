@@ -1,21 +1,19 @@
 import {
   HoldfastError,
-  type JsonSchemaDefinition,
   type Policy,
   type Schema,
   type Section,
   type SessionReader,
   type Slice,
   type StandardSchema,
-  type TaskExample,
   type Tool,
-  type Visibility,
-  type VisibilityRule,
 } from '@holdfast/core';
 import { checkOptions, type OptionRules, unicodePattern } from '@holdfast/core/internal';
+import type { JsonSchemaDefinition, TaskExample, Visibility, VisibilityRule } from '@holdfast/core/types';
 
 // Contracts, so that a plugin may contribute sections; users of this package find them here.
-export type { Section, TaskExample, TaskStep, Visibility, VisibilityRule } from '@holdfast/core';
+export type { Section } from '@holdfast/core';
+export type { TaskExample, TaskStep, Visibility, VisibilityRule } from '@holdfast/core/types';
 
 export interface SectionDefinition<
   Params extends Schema,

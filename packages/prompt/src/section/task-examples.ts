@@ -1,6 +1,7 @@
 import { HoldfastError, type Json, type Schema, type Tool } from '@holdfast/core';
 import { copyJson } from '@holdfast/core/internal';
-import { compileSchema, describeIssues, findExampleProblem, type SchemaIssue } from '@holdfast/schema';
+import { compileSchema, describeIssues, type SchemaIssue } from '@holdfast/schema';
+import { findExampleProblem } from '@holdfast/schema/internal';
 import * as v from 'valibot';
 import type { RenderedTask } from './node.ts';
 import type { TaskExample, TaskStep } from './section.ts';

@@ -1,4 +1,5 @@
-import { defineTool, type ToolDefinition, type ToolExample } from '@holdfast/core';
+import { defineTool, type ToolDefinition } from '@holdfast/core';
+import type { ToolExample } from '@holdfast/core/types';
 import { jsonSchema } from '@holdfast/schema/json';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';

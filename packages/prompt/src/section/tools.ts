@@ -1,6 +1,8 @@
-import { HoldfastError, type Json, type JsonObject, type Tool, type ToolExample } from '@holdfast/core';
+import { HoldfastError, type Json, type JsonObject, type Tool } from '@holdfast/core';
 import { describeThrown, isPlainObject, ReadOnlyMap } from '@holdfast/core/internal';
-import { checkToolExamples, compileSchema } from '@holdfast/schema';
+import type { ToolExample } from '@holdfast/core/types';
+import { compileSchema } from '@holdfast/schema';
+import { checkToolExamples } from '@holdfast/schema/internal';
 
 /**
  * The examples of `tool` as the model reads them, or `''` when there are none. Outputs are rendered like the tool's results.

@@ -1,5 +1,6 @@
-import { type BoundPolicy, HoldfastError, type Policy, type Schema, type Slice, type Tool } from '@holdfast/core';
+import { HoldfastError, type Policy, type Schema, type Slice, type Tool } from '@holdfast/core';
 import { isOneLine, isPlainObject } from '@holdfast/core/internal';
+import type { BoundPolicy } from '@holdfast/core/types';
 import { compileParams, type SectionNode, toSectionTool } from './node.ts';
 import type { Section } from './section.ts';
 import { toRenderedTask } from './task-examples.ts';

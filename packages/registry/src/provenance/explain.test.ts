@@ -1,4 +1,5 @@
-import { defineSlice, type ToolOrigin } from '@holdfast/core';
+import { defineSlice } from '@holdfast/core';
+import type { ToolOrigin } from '@holdfast/core/types';
 import { expect, test } from 'vitest';
 import { createRegistry } from '../open/create-registry.ts';
 import { budget, commandNamed, denying, pluginNamed, pluginOf, sectionOf, toolNamed } from '../resolve/test-plugins.ts';

@@ -1,4 +1,5 @@
-import type { Section, ToolOrigin } from '@holdfast/core';
+import type { Section } from '@holdfast/core';
+import type { ToolOrigin } from '@holdfast/core/types';
 import type { Winners } from '../resolve/host-options.ts';
 import { foldName } from '../resolve/names.ts';
 import type { Placed, PlacedTool } from '../resolve/place-plugin.ts';

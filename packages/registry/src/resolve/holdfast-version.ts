@@ -1,4 +1,4 @@
-import type { Problem } from '@holdfast/core';
+import type { Problem } from '@holdfast/core/types';
 import satisfies from 'semver/functions/satisfies.js';
 import validRange from 'semver/ranges/valid.js';
 import manifest from '../../package.json' with { type: 'json' };

@@ -1,19 +1,17 @@
 import {
   allow,
-  type Executed,
   HoldfastError,
   type Operation,
   type Policy,
   type PolicyContext,
   type PolicyResult,
-  type PolicyStateDefinition,
   type PreparedCall,
-  type ReserveContext,
   type Section,
   type Tool,
   type ToolContext,
 } from '@holdfast/core';
 import { copyJson, isOperation, isPlainObject } from '@holdfast/core/internal';
+import type { Executed, PolicyStateDefinition, ReserveContext } from '@holdfast/core/types';
 import { compileSchema } from '@holdfast/schema';
 
 /** Maps the own names of related tools to their names in force. */

@@ -1,13 +1,6 @@
-import {
-  HoldfastError,
-  type PluginCommand,
-  type Policy,
-  type Section,
-  type Slice,
-  type Tool,
-  type ToolOrigin,
-} from '@holdfast/core';
+import { HoldfastError, type Policy, type Section, type Slice, type Tool } from '@holdfast/core';
 import { findToolNameProblem } from '@holdfast/core/internal';
+import type { PluginCommand, ToolOrigin } from '@holdfast/core/types';
 import { type Claim, toKey } from './claims.ts';
 import { HostMistake, type Winners } from './host-options.ts';
 import { foldName } from './names.ts';

@@ -4,22 +4,19 @@ import {
   defineTool,
   type JsonObject,
   type Pack,
-  type PluginCommand,
   type PluginContributions,
-  type PluginModel,
   type Policy,
-  type PolicyStateDefinition,
   type ResourceDefinition,
   type Schema,
   type Section,
   type Slice,
-  type TaskExample,
   type Tool,
   type ToolDefinition,
-  type ToolOrigin,
 } from '@holdfast/core';
 import { copyJson, isPack, isPlainObject, isResourceDefinition } from '@holdfast/core/internal';
-import { checkToolExamples, compileSchema } from '@holdfast/schema';
+import type { PluginCommand, PluginModel, PolicyStateDefinition, TaskExample, ToolOrigin } from '@holdfast/core/types';
+import { compileSchema } from '@holdfast/schema';
+import { checkToolExamples } from '@holdfast/schema/internal';
 
 /** The checked contributions of a plugin. */
 export interface Contributions {

@@ -5,9 +5,9 @@ import {
   type Pack,
   type Plugin,
   type PluginContributions,
-  type ToolOrigin,
 } from '@holdfast/core';
 import { copyJson, describeThrown } from '@holdfast/core/internal';
+import type { ToolOrigin } from '@holdfast/core/types';
 import { packPolicies } from '@holdfast/policy';
 import { compileSchema, describeIssues } from '@holdfast/schema';
 import type { Claim } from './claims.ts';
@@ -69,7 +69,7 @@ export function takePlugin(plugin: Plugin, options: UsePluginOptions | undefined
     if (contributions.toolFolders.length > 0) {
       return leaveOut(
         'plugin.folders.unloaded',
-        `${what} is left out: its tool folders are not loaded. Use the result of \`loadPlugin\` from \`@holdfast/loader\`.`,
+        `${what} is left out: its tool folders are not loaded. Use the result of \`loadPlugin\` from \`@holdfast/loader/plugins\`.`,
       );
     }
     const placed = placePlugin(about, contributions, winners);

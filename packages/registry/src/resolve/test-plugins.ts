@@ -5,7 +5,6 @@ import {
   type JsonObject,
   type Pack,
   type Plugin,
-  type PluginCommand,
   type PluginContributions,
   type Policy,
   type PolicyContext,
@@ -13,6 +12,7 @@ import {
   type Section,
   type Tool,
 } from '@holdfast/core';
+import type { PluginCommand } from '@holdfast/core/types';
 import { callBudget } from '@holdfast/policy';
 import { jsonSchema } from '@holdfast/schema/json';
 import type { Registry } from './types.ts';

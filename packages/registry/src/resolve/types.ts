@@ -1,15 +1,5 @@
-import type {
-  JsonObject,
-  Pack,
-  Plugin,
-  PluginCommand,
-  PluginModel,
-  Policy,
-  ResourceDefinition,
-  Section,
-  Slice,
-  Tool,
-} from '@holdfast/core';
+import type { JsonObject, Pack, Plugin, Policy, ResourceDefinition, Section, Slice, Tool } from '@holdfast/core';
+import type { PluginCommand, PluginModel } from '@holdfast/core/types';
 import type { PackOptions } from '@holdfast/policy';
 
 export interface RegistryOptions {

@@ -1,12 +1,6 @@
-import type {
-  ApprovalAnswer,
-  EffectCheck,
-  Json,
-  PolicyDecision,
-  ToolCallEndEvent,
-  ToolCallLateEvent,
-} from '@holdfast/core';
+import type { ApprovalAnswer, Json, PolicyDecision, ToolCallEndEvent } from '@holdfast/core';
 import { readOutcome } from '@holdfast/core/internal';
+import type { EffectCheck, ToolCallLateEvent } from '@holdfast/core/types';
 import type { LogRecord } from '../log/log.ts';
 import { type CallTrail, readTrails, type Trails } from './call-trails.ts';
 

@@ -18,7 +18,6 @@ import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import {
   createSession,
-  type ExportedSlice,
   type LogRecord,
   memoryStore,
   replay,
@@ -28,6 +27,7 @@ import {
   type SessionTransaction,
 } from '../index.ts';
 import { createJsonlLog, type JsonlLog, openJsonlLog, readLog, type SnapshotOptions } from '../jsonl.ts';
+import type { ExportedSlice } from './export.ts';
 
 const total: Slice<number> = defineSlice<number>({
   id: 'total',

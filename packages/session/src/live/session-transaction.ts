@@ -1,4 +1,5 @@
-import type { Json, Operation, Redactor, SessionEvent, Slice, ToolSession } from '@holdfast/core';
+import type { Json, Operation, Redactor, SessionEvent, Slice } from '@holdfast/core';
+import type { ToolSession } from '@holdfast/core/types';
 import type { LogEntry } from '../log/log.ts';
 import type { SliceTable } from '../state/table.ts';
 

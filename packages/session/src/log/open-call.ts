@@ -1,4 +1,5 @@
-import type { ApprovalAnswer, EffectCheck, Json, PendingApproval, Repeat } from '@holdfast/core';
+import type { ApprovalAnswer, Json, PendingApproval, Repeat } from '@holdfast/core';
+import type { EffectCheck } from '@holdfast/core/types';
 import type { Reservation } from './reservation.ts';
 
 /** Identifies a call within a session; a direct call has only its id. */

@@ -1,5 +1,6 @@
-import type { ApprovalAnswer, EffectCheck, Json, PendingApproval, Repeat } from '@holdfast/core';
+import type { ApprovalAnswer, Json, PendingApproval, Repeat } from '@holdfast/core';
 import { deepFreeze, isPlainObject } from '@holdfast/core/internal';
+import type { EffectCheck } from '@holdfast/core/types';
 import type { LogEntry } from './log.ts';
 import type { CallPlace, OpenApproval, OpenCall, OpenStart } from './open-call.ts';
 import { changesReserved, isReserved, toReserved } from './reservation.ts';

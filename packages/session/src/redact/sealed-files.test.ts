@@ -11,7 +11,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { createSession, memoryStore, openSealed, replay, type Session, sealContent } from '../index.ts';
+import { createSession, memoryStore, replay, type Session } from '../index.ts';
+import { openSealed, sealContent } from '../live/sealed.ts';
 import { createRedactor, sealedFiles } from '../redact.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'holdfast-sealed-'));

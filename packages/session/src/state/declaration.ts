@@ -1,5 +1,6 @@
-import { HoldfastError, type Json, type Slice, type SliceKind } from '@holdfast/core';
+import { HoldfastError, type Json, type Slice } from '@holdfast/core';
 import { hasMask, isPlainObject } from '@holdfast/core/internal';
+import type { SliceKind } from '@holdfast/core/types';
 
 /** The declaration of a slice in a log: enough to keep its state without its reducers and schema. JSON. */
 export type SliceDeclaration = {

@@ -1,6 +1,5 @@
 import type {
   CallFacts,
-  Disk,
   FilesystemReader,
   Json,
   JsonObject,
@@ -9,9 +8,9 @@ import type {
   PolicyResult,
   PreparedCall,
   Tool,
-  Touched,
 } from '@holdfast/core';
 import { hasMask, isPlainObject } from '@holdfast/core/internal';
+import type { Disk, Touched } from '@holdfast/core/types';
 import type { RecordedCall } from './calls.ts';
 
 /** Called when a policy reads something that a log does not have. */

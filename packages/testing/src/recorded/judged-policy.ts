@@ -1,5 +1,4 @@
 import {
-  type Allow,
   allow,
   type Decision,
   deny,
@@ -9,6 +8,7 @@ import {
   systemClock,
   type Tool,
 } from '@holdfast/core';
+import type { Allow } from '@holdfast/core/types';
 import { hearAnswer, type PolicyAnswer } from '../policy/answer.ts';
 import type { RecordedCall } from './calls.ts';
 import { callEvidence, contextEvidence, type EvidenceOptions, type Missed, resultEvidence } from './evidence.ts';

@@ -1,5 +1,6 @@
-import type { EffectCheck, Json } from '@holdfast/core';
+import type { Json } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
+import type { EffectCheck } from '@holdfast/core/types';
 import { resolveCall } from '@holdfast/executor';
 import type { Session } from '@holdfast/session';
 import type { Command } from 'commander';

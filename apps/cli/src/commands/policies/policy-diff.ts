@@ -5,7 +5,7 @@ import { isPlainObject, parseJson } from '@holdfast/core/internal';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import { formatCount } from '@holdfast/orchestrator/text';
 import { packPolicies } from '@holdfast/policy';
-import { type ComparedCall, comparePolicies, type Verdict } from '@holdfast/testing';
+import { type ComparedCall, comparePolicies, type Verdict } from '@holdfast/testing/recorded';
 import { describeStyle, formatArguments } from '../../calls/line.ts';
 import { isDamaged } from '../../logs/damage.ts';
 import { openPack } from '../../policies/pack.ts';

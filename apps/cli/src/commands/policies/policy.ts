@@ -1,5 +1,5 @@
 import { formatCount } from '@holdfast/orchestrator/text';
-import { listObserved, type ObservedPolicy } from '@holdfast/testing';
+import { listObserved, type ObservedPolicy } from '@holdfast/testing/recorded';
 import type { Command } from 'commander';
 import { describeStyle } from '../../calls/line.ts';
 import type { CommandContext } from '../../flags/command.ts';

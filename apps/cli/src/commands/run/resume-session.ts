@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
-import { defaultIsolation, type Isolation } from '@holdfast/loader';
+import type { Isolation } from '@holdfast/loader';
+import { defaultIsolation } from '@holdfast/loader/internal';
 import type { Session } from '@holdfast/session';
 import { describeStyle } from '../../calls/line.ts';
 import { type FindSlices, openSession } from '../../logs/open-session.ts';

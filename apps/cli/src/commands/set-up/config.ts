@@ -1,5 +1,5 @@
 import type { Json } from '@holdfast/core';
-import { type ConfigOrigin, listConfigValues, type PassedOver } from '@holdfast/registry';
+import { type ConfigOrigin, listConfigValues, type PassedOver } from '@holdfast/registry/config';
 import type { Command } from 'commander';
 import { describeStyle } from '../../calls/line.ts';
 import type { CommandContext } from '../../flags/command.ts';

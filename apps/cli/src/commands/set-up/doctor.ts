@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { defaultIsolation, describeIsolation, type TierState } from '@holdfast/loader';
+import { defaultIsolation, describeIsolation, type TierState } from '@holdfast/loader/internal';
 import { findPython } from '@holdfast/loader-python';
 import { formatCount } from '@holdfast/orchestrator/text';
 import type { Command } from 'commander';

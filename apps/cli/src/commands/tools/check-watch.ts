@@ -1,5 +1,6 @@
 import { isHoldfastError, type Tool } from '@holdfast/core';
-import { type FolderScan, followImports, type LoadedTools, type ToolReload, watchTools } from '@holdfast/loader';
+import { type LoadedTools, type ToolReload, watchTools } from '@holdfast/loader';
+import { type FolderScan, followImports } from '@holdfast/loader/internal';
 import { describeStyle } from '../../calls/line.ts';
 import type { Colors } from '../../terminal/colors.ts';
 import { type ExitCode, interruptionCodes } from '../../terminal/failure.ts';

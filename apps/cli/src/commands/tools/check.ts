@@ -1,4 +1,4 @@
-import { followImports } from '@holdfast/loader';
+import { followImports } from '@holdfast/loader/internal';
 import type { Command } from 'commander';
 import { describeStyle } from '../../calls/line.ts';
 import type { CommandContext } from '../../flags/command.ts';

@@ -1,4 +1,5 @@
-import type { Explanation, RegisteredKind } from '@holdfast/registry';
+import type { Explanation } from '@holdfast/registry';
+import type { RegisteredKind } from '@holdfast/registry/internal';
 import type { LineStyle } from '../../calls/line.ts';
 import type { Equipment } from '../../settings/equipment.ts';
 import { describeProvenance, listEverything } from '../../settings/registry-view.ts';

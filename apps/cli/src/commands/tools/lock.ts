@@ -1,12 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import {
-  type ComparedPlugin,
-  type ComparedTool,
-  compareLock,
-  formatDiagnostic,
-  type LockComparison,
-} from '@holdfast/loader';
+import { compareLock, formatDiagnostic, type LockComparison } from '@holdfast/loader';
+import type { ComparedTool } from '@holdfast/loader/internal';
+import type { ComparedPlugin } from '@holdfast/loader/plugins';
 import type { Command } from 'commander';
 import { describeStyle } from '../../calls/line.ts';
 import type { CommandContext } from '../../flags/command.ts';

@@ -1,0 +1,10 @@
+export type { Judges } from './approval/grants.ts';
+export { readDecision } from './call/authorize.ts';
+export type { Released } from './call/run-call.ts';
+export type { CallManner, EndOfLife, PolicyInForce, PolicySurroundings } from './call/types.ts';
+export { isolateListener } from './direct/listener.ts';
+export { releaseToolCall } from './elsewhere/release-tool-call.ts';
+export { type Report, settleToolCall } from './elsewhere/settle-tool-call.ts';
+export { EventStream } from './run/event-stream.ts';
+export { type MessageReading, readMessage } from './run/read-message.ts';
+export { readOneMessage } from './run/read-one-message.ts';

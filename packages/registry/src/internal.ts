@@ -1,0 +1,2 @@
+export { foldName } from './resolve/names.ts';
+export type { RegisteredKind, RegisteredPack } from './resolve/types.ts';
