@@ -60,8 +60,7 @@ const features: ReadonlyMap<CST.TokenType, string> = new Map([
 function checkTokens(text: string, { addNewLine }: LineCounter): void {
   addNewLine(0);
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) addNewLine(at + 1);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: YAML does not allow them.
-  const control = /[\u{0}-\u{8}\u{b}\u{c}\u{e}-\u{1f}\u{7f}]/u.exec(text);
+  const control = /(?![\t\n\r])\p{Cc}/u.exec(text);
   if (control !== null) throw new Refusal('it has a control character', control.index);
   let offset = 0;
   let depth = 0;
