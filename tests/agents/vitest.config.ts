@@ -9,7 +9,7 @@ const config: ViteUserConfig = defineConfig({
     include: ['*.agents.ts'],
     globalSetup: ['../setup/user-folder.ts'],
     fileParallelism: false,
-    testTimeout: 120_000,
+    testTimeout: 300_000,
     hookTimeout: 600_000,
   },
 });

@@ -9,7 +9,10 @@ import { userFolder } from '../user/folder.ts';
 import { readOff } from './off.ts';
 import { type GuardHost, guardFolder, homeFolder, resolveLinks } from './place.ts';
 
-const settings = '.claude/settings.json .claude/settings.local.json .codex/hooks.json .codex/config.toml'.split(' ');
+const settings =
+  '.claude/settings.json .claude/settings.local.json .codex/hooks.json .codex/config.toml .gemini/settings.json .gemini/extensions .pi/agent/extensions .pi/agent/settings.json'.split(
+    ' ',
+  );
 
 export interface GuardRules {
   readonly agent: string;
