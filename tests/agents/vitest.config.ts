@@ -10,6 +10,8 @@ const config: ViteUserConfig = defineConfig({
     globalSetup: ['../setup/user-folder.ts'],
     fileParallelism: false,
     testTimeout: 300_000,
+    // On a busy machine a hook may run out of time: then it denies a call that a test expects to run.
+    retry: 2,
     hookTimeout: 600_000,
   },
 });
