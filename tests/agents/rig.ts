@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { readLog } from '@holdfast/session/jsonl';
 import { type Script, startModelServer } from './model-server.ts';
 
-export const root: string = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface Folders {
   readonly home: string;

@@ -97,6 +97,6 @@ describe("pi's extension", () => {
     await using folder = await createFolder();
     const handlers = await loadPi(folder, program(''));
     await expect(handlers.get('tool_call')?.({ ...event, input: { many: 1n } }, context)).rejects.toThrow(/BigInt/);
-    await expect(handlers.get('tool_call')?.(event, {})).rejects.toThrow();
+    await expect(handlers.get('tool_call')?.(event, {})).rejects.toThrow(/getSessionId/);
   });
 });
