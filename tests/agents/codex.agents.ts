@@ -1,30 +1,18 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { readLog } from '@holdfast/session/jsonl';
 import { beforeAll, expect, test } from 'vitest';
-import { type CodexRun, type Folders, installCodex, leaked, runCodex, version } from './codex.ts';
+import { codex, runCodex } from './codex.ts';
 import type { Said } from './model-server.ts';
+import { type Folders, installAgent, outcomes } from './rig.ts';
 import { writeTable } from './table.ts';
 
-beforeAll(installCodex);
+beforeAll(() => installAgent(codex));
 
 const shell = (cmd: string): Said => ({ call: 'exec_command', arguments: { cmd } });
 const readFile = (path: string): Said => ({ call: 'read_file', namespace: 'mcp__files', arguments: { path } });
 const done: readonly Said[] = [{ text: 'Finished.' }];
-writeTable(`Codex ${version}`);
-
-/** Every call of the guarded session, with its outcome. */
-async function outcomes({ home }: CodexRun): Promise<readonly string[]> {
-  const folder = join(home, '.local', 'state', 'holdfast', 'guard', '.holdfast', 'sessions');
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.jsonl'));
-  expect(names).toHaveLength(1);
-  const { records, problem } = readLog(join(folder, names[0] ?? ''));
-  expect(problem).toBeUndefined();
-  return records
-    .filter(({ type }) => type === 'tool-call-end')
-    .map(({ name, outcome }) => `${name as string} ${(outcome as { kind: string }).kind}`);
-}
+writeTable(`Codex ${codex.version}`);
 
 /** The results of the calls so far, as a request tells them to the model. */
 function results(request: string | undefined): readonly string[] {
@@ -39,13 +27,13 @@ function lastResult(request: string | undefined): string {
 test('`cat .env` without a guard → ran: the secret reached the model', async () => {
   await using run = await runCodex([[shell('cat .env')], done], { unguarded: true });
   expect(run.exitCode).toBe(0);
-  expect(leaked(run)).toBe(true);
+  expect(run.leaked).toBe(true);
 });
 
 test('`cat .env`, then `ls` → the first did not run, and the model got the reason; the second ran', async () => {
   await using run = await runCodex([[shell('cat .env')], [shell('ls')], done]);
   expect(run.exitCode).toBe(0);
-  expect(leaked(run)).toBe(false);
+  expect(run.leaked).toBe(false);
   expect(lastResult(run.requests[1])).toContain('holds secrets');
   expect(lastResult(run.requests[2])).toContain('a.txt');
   expect(await outcomes(run)).toEqual(['bash denied', 'bash in-doubt']);
@@ -59,7 +47,7 @@ test('`npm install left-pad` → did not run; the model was told that a person h
 
 test('three calls in one message → each decided by itself', async () => {
   await using run = await runCodex([[shell('ls'), shell('cat .env'), shell('cat a.txt')], done]);
-  expect(leaked(run)).toBe(false);
+  expect(run.leaked).toBe(false);
   expect(results(run.requests[1]).join()).toContain('holds secrets');
   expect((await outcomes(run)).toSorted()).toEqual(['bash denied', 'bash in-doubt', 'bash in-doubt']);
 });
@@ -68,13 +56,13 @@ test('a session that is resumed → guarded, in the same log', async () => {
   await using run = await runCodex([[shell('ls')], done, [shell('cat .env')], done], { resumed: true });
   expect(run.exitCode).toBe(0);
   expect(run.requests).toHaveLength(4);
-  expect(leaked(run)).toBe(false);
+  expect(run.leaked).toBe(false);
   expect(await outcomes(run)).toEqual(['bash in-doubt', 'bash denied']);
 });
 
 test('`read_file` of an MCP server → allowed for `a.txt` and reported; denied for `.env`', async () => {
   await using run = await runCodex([[readFile('a.txt')], [readFile('.env')], done]);
-  expect(leaked(run)).toBe(false);
+  expect(run.leaked).toBe(false);
   expect(lastResult(run.requests[1])).toContain('hi');
   expect(lastResult(run.requests[2])).toContain('holds secrets');
   expect(await outcomes(run)).toEqual(['mcp__files__read_file ok', 'mcp__files__read_file denied']);
@@ -95,7 +83,7 @@ test('`cat .env` of a sub-agent → did not run; the log of the session names th
     return [[spawning], [shell('sleep 3')]][turns.parent - 1] ?? done;
   });
   expect(turns.child).toBe(2);
-  expect(leaked(run)).toBe(false);
+  expect(run.leaked).toBe(false);
   expect((await outcomes(run)).toSorted()).toEqual(['bash denied', 'bash in-doubt', 'spawn_agent ok']);
 });
 
@@ -129,7 +117,7 @@ test.each<[string, (text: string) => string]>([
   ['Node.js is gone', (text) => text.replaceAll(process.execPath, '/nonexistent/node')],
 ])('%s → every call denied', async (_, hooks) => {
   await using run = await runCodex([[shell('cat .env')], [shell('ls')], done], { hooks });
-  expect(leaked(run)).toBe(false);
+  expect(run.leaked).toBe(false);
   expect(lastResult(run.requests[1])).toContain('the call is denied');
   expect(lastResult(run.requests.at(-1))).not.toContain('a.txt');
 });
@@ -139,7 +127,7 @@ test('the log cannot be written → every call denied', async () => {
     await writeFile(join(home, '.local', 'state', 'holdfast', 'guard', '.holdfast'), 'no folder\n');
   };
   await using run = await runCodex([[shell('cat .env')], [shell('ls')], done], { prepare });
-  expect(leaked(run)).toBe(false);
+  expect(run.leaked).toBe(false);
   expect(lastResult(run.requests[1])).toContain('so it is denied');
   expect(lastResult(run.requests.at(-1))).not.toContain('a.txt');
 });
@@ -161,10 +149,10 @@ test('a hook that does not end within its timeout → **skipped: the secret reac
     return JSON.stringify(settings);
   };
   await using run = await runCodex([[shell('cat .env')], done], { hooks });
-  expect(leaked(run)).toBe(true);
+  expect(run.leaked).toBe(true);
 });
 
 test('hooks that Codex was not told to trust → **skipped silently: the secret reached the model**', async () => {
   await using run = await runCodex([[shell('cat .env')], done], { untrusted: true });
-  expect(leaked(run)).toBe(true);
+  expect(run.leaked).toBe(true);
 });

@@ -17,7 +17,7 @@ export function writeTable(agent: string): void {
     const rows = tasks.map(({ name: title }) => `| ${title.replace(' → ', ' | ')} |`);
     const date = new Date().toISOString().slice(0, 10);
     const table = [`| ${agent}, ${date} | Seen |`, '| --- | --- |', ...rows].join('\n');
-    const [name = ''] = agent.split(' ');
+    const name = agent.slice(0, agent.lastIndexOf(' '));
     const old = new RegExp(`^\\| ${name} \\S+, .+ \\| Seen \\|\\n(?:\\|.*\\n)+`, 'm');
     const text = readFileSync(guide, 'utf8');
     if (!old.test(text)) throw new Error(`${guide.pathname} has no table about ${name}.`);

@@ -9,7 +9,9 @@ const config: ViteUserConfig = defineConfig({
     include: ['*.agents.ts'],
     globalSetup: ['../setup/user-folder.ts'],
     fileParallelism: false,
-    testTimeout: 120_000,
+    testTimeout: 300_000,
+    // On a busy machine a hook may run out of time: then it denies a call that a test expects to run.
+    retry: 2,
     hookTimeout: 600_000,
   },
 });

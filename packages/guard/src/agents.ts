@@ -1,4 +1,6 @@
 export { type Agent, type HookAnswer, type HookEvent, type HookInput, refuse } from './agents/agent.ts';
 export { claudeCode } from './agents/claude-code.ts';
 export { codex } from './agents/codex.ts';
+export { gemini } from './agents/gemini.ts';
+export { pi } from './agents/pi.ts';
 export { runHook } from './agents/run-hook.ts';

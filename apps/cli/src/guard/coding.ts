@@ -10,7 +10,10 @@ import { readOff } from './off.ts';
 import { type GuardHost, guardFolder, homeFolder, resolveLinks } from './place.ts';
 import type { GuardFiles } from './rules.ts';
 
-const settings = '.claude/settings.json .claude/settings.local.json .codex/hooks.json .codex/config.toml'.split(' ');
+const settings =
+  '.claude/settings.json .claude/settings.local.json .codex/hooks.json .codex/config.toml .gemini/settings.json .gemini/extensions .pi/agent/extensions .pi/agent/settings.json'.split(
+    ' ',
+  );
 
 export interface GuardRules {
   readonly agent: string;

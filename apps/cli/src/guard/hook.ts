@@ -2,15 +2,17 @@ import {
   type Agent,
   claudeCode,
   codex,
+  gemini,
   type HookAnswer,
   type HookInput,
+  pi,
   refuse,
   runHook,
 } from '@holdfast/guard/agents';
 import type { GuardHost } from './place.ts';
 import { type OpenGuard, openGuard } from './session.ts';
 
-export const agents: Readonly<Record<string, Agent>> = { 'claude-code': claudeCode, codex };
+export const agents: Readonly<Record<string, Agent>> = { 'claude-code': claudeCode, codex, gemini, pi };
 
 /** An event of an agent, as its hook gets it. */
 export interface HookQuestion {

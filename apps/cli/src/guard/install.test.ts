@@ -9,7 +9,11 @@ const hostOf = (folder: TestFolder) => ({
   environment: { HOME: folder.path, HOLDFAST_HOME: join(folder.path, 'own') },
   directory: folder.path,
 });
-const files = { 'claude-code': '.claude/settings.json', codex: '.codex/hooks.json' } as const;
+const files = {
+  'claude-code': '.claude/settings.json',
+  codex: '.codex/hooks.json',
+  gemini: '.gemini/settings.json',
+} as const;
 const other = { matcher: 'Bash', hooks: [{ type: 'command', command: 'other.sh' }] };
 
 const settings: readonly [string, string | undefined][] = [
@@ -21,7 +25,7 @@ const settings: readonly [string, string | undefined][] = [
   ['odd spacing and no last line end', '{  "a" : 1,\n\n "hooks": {"PreToolUse": []}}'],
 ];
 
-describe.each(['claude-code', 'codex'] as const)('%s', (agent) => {
+describe.each(['claude-code', 'codex', 'gemini'] as const)('%s', (agent) => {
   test.each(settings)('installed twice and uninstalled, %s is as it was, to the byte', async (_, before) => {
     await using folder = await createFolder(before === undefined ? {} : { [files[agent]]: before });
     const host = hostOf(folder);
@@ -64,6 +68,16 @@ describe.each(['claude-code', 'codex'] as const)('%s', (agent) => {
     expect((await readHooks(place, hostOf(folder))).size).toBeGreaterThan(0);
     expect((await readHooks({ agent }, hostOf(folder))).size).toBe(0);
   });
+});
+
+test('gemini: a hook has ten seconds, and the shell denies where it cannot start', () => {
+  const { hooks } = JSON.parse(editSettings(undefined, 'gemini', ['/node', '/guard-hook-main.cjs']).text);
+  const command = hookCommand('gemini', 'BeforeTool', ['/node', '/guard-hook-main.cjs']);
+  expect(command).toContain('exit 2');
+  expect(hooks.BeforeTool).toEqual([
+    { matcher: '*', hooks: [{ type: 'command', command, name: 'holdfast', timeout: 10_000 }] },
+  ]);
+  expect(hooks.AfterTool[0].hooks[0].command).not.toContain('exit 2');
 });
 
 test('hooks of others that may rewrite a call are named; hooks of ours are replaced', () => {

@@ -1,12 +1,17 @@
 import { join } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
+import { editModule, isModule, readModule } from './modules.ts';
 import { type GuardHost, homeFolder } from './place.ts';
 
 /** Where an agent's hooks stand, and for which of its events. */
 interface Installation {
   /** Below the home, or below a project. */
   readonly file: string;
+  /** Below a project, where that differs. */
+  readonly projectFile?: string;
+  /** The event whose answer decides a call. */
+  readonly before: string;
   readonly events: readonly string[];
   /** Fields of a hook beside its command. */
   readonly fields: Readonly<Record<string, unknown>>;
@@ -17,14 +22,31 @@ const timeout = 10;
 export const installations: Readonly<Record<string, Installation>> = {
   'claude-code': {
     file: join('.claude', 'settings.json'),
+    before: 'PreToolUse',
     events: ['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'PermissionDenied', 'UserPromptSubmit', 'SessionEnd'],
     // Without it Claude Code lets the call through when its hook fails; older versions do not know the field.
     fields: { timeout, onFailure: 'block' },
   },
   codex: {
     file: join('.codex', 'hooks.json'),
+    before: 'PreToolUse',
     events: ['PreToolUse', 'PostToolUse', 'UserPromptSubmit'],
     fields: { timeout },
+  },
+  gemini: {
+    file: join('.gemini', 'settings.json'),
+    before: 'BeforeTool',
+    events: ['BeforeTool', 'AfterTool', 'BeforeAgent', 'SessionEnd'],
+    // In milliseconds there.
+    fields: { name: 'holdfast', timeout: timeout * 1000 },
+  },
+  // A module of ours.
+  pi: {
+    file: join('.pi', 'agent', 'extensions', 'holdfast.js'),
+    projectFile: join('.pi', 'extensions', 'holdfast.js'),
+    before: 'tool_call',
+    events: ['tool_call', 'tool_result', 'input', 'session_shutdown'],
+    fields: {},
   },
 };
 
@@ -35,7 +57,8 @@ export interface HookPlace {
 }
 
 export function settingsPath({ agent, project }: HookPlace, host: GuardHost): string {
-  return join(project ?? homeFolder(host), installations[agent]?.file ?? '');
+  const { file = '', projectFile = file } = installations[agent] ?? {};
+  return project === undefined ? join(homeFolder(host), file) : join(project, projectFile);
 }
 
 /** The name by which an installed hook is told from others. */
@@ -48,7 +71,7 @@ const mark = 'guard-hook-main';
 export function hookCommand(agent: string, event: string, words: readonly string[]): string {
   const command = [...words, agent].map(quote).join(' ');
   const denial = `{ echo "Holdfast's hook failed, so the call is denied." >&2; exit 2; }`;
-  return event === 'PreToolUse' ? `${command} || ${denial}` : command;
+  return event === installations[agent]?.before ? `${command} || ${denial}` : command;
 }
 
 function quote(text: string): string {
@@ -73,6 +96,7 @@ export interface Edited {
  * @throws HoldfastError `guard.settings.invalid` for a file that is not settings; it is left alone.
  */
 export function editSettings(text: string | undefined, agent: string, words: readonly string[] | undefined): Edited {
+  if (isModule(agent)) return { text: editModule(text, agent, words), others: [] };
   const settings = readSettings(text, agent);
   const { hooks: found = {} } = settings;
   if (!isPlainObject(found)) throw invalid(agent, '`hooks` must be an object');
@@ -123,6 +147,11 @@ function isOurs(hook: unknown): boolean {
 
 /** The commands of our hooks in a file, for each event. */
 export function findHooks(text: string | undefined, agent: string): ReadonlyMap<string, readonly string[]> {
+  if (isModule(agent)) {
+    const words = readModule(text, agent);
+    const events = words === undefined ? [] : (installations[agent]?.events ?? []);
+    return new Map(events.map((event) => [event, [hookCommand(agent, event, words ?? [])]]));
+  }
   const { hooks } = readSettings(text, agent);
   const found = new Map<string, readonly string[]>();
   for (const [event, groups] of Object.entries(isPlainObject(hooks) ? hooks : {})) {

@@ -5,6 +5,7 @@ import { isPlainObject, parseJson } from '@holdfast/core/internal';
 import { copyHook, findHook, removeOldCopies } from './copy.ts';
 import { readText, writeText } from './files.ts';
 import { editSettings, findHooks, type HookPlace, type OtherHook, settingsPath } from './install.ts';
+import { isModule } from './modules.ts';
 import { type GuardHost, guardFolder } from './place.ts';
 
 export interface Change {
@@ -37,7 +38,8 @@ export async function uninstallHooks(place: HookPlace, host: GuardHost): Promise
   if (findHooks(before, place.agent).size === 0) return { path, changed: false, before, after: before, others: [] };
   const copy = await readCopy(path, host);
   const { text, others } = editSettings(before, place.agent, undefined);
-  const after = copy?.after === before ? (copy?.before ?? undefined) : text;
+  const left = isModule(place.agent) ? undefined : text;
+  const after = copy?.after === before ? (copy?.before ?? undefined) : left;
   if (after === undefined) await rm(path);
   else await writeText(path, after);
   await rm(copyPath(path, host), { force: true });

@@ -5,6 +5,9 @@ import type { Host } from '../terminal/host.ts';
 
 const agentNames = /^(?:claude|codex|gemini|opencode|pi|cursor-agent|copilot)(?:\.exe)?$/;
 
+/** Set by agents for the commands they run. */
+const marks: Readonly<Record<string, string>> = { CLAUDECODE: 'claude', GEMINI_CLI: 'gemini', PI_CODING_AGENT: 'pi' };
+
 /**
  * Requires a person: a terminal, and no agent among the parent processes. An agent that runs its own code as the same user can still
  * pretend to be a person.
@@ -12,7 +15,8 @@ const agentNames = /^(?:claude|codex|gemini|opencode|pi|cursor-agent|copilot)(?:
  * @throws HoldfastError `guard.person_required`.
  */
 export function requirePerson(what: string, { stdin, environment }: Pick<Host, 'stdin' | 'environment'>): void {
-  const agent = environment['CLAUDECODE'] === undefined ? findAgent(process.ppid) : 'claude';
+  const mark = Object.keys(marks).find((name) => environment[name] !== undefined);
+  const agent = mark === undefined ? findAgent(process.ppid) : marks[mark];
   if (agent === undefined && stdin.isTTY === true) return;
   const why = agent === undefined ? 'stdin is not a terminal' : `this runs below \`${agent}\``;
   throw new HoldfastError('guard.person_required', `Only a person at a terminal can ${what}, and ${why}.`);

@@ -55,3 +55,27 @@ export function toEvent(event: string, { session, id, command, folder }: ToldCal
     ...more,
   });
 }
+
+/** How an agent asks its hook about a shell command. */
+export function toQuestion(agent: string, call: ToldCall): string {
+  const { session, command, folder } = call;
+  switch (agent) {
+    case 'gemini':
+      return JSON.stringify({
+        session_id: session,
+        cwd: folder,
+        hook_event_name: 'BeforeTool',
+        tool_name: 'run_shell_command',
+        tool_input: { command },
+      });
+    case 'pi':
+      return JSON.stringify({
+        hook_event_name: 'tool_call',
+        session_id: session,
+        cwd: folder,
+        event: { type: 'tool_call', toolName: 'bash', toolCallId: call.id, input: { command } },
+      });
+    default:
+      return toEvent('PreToolUse', call, agent === 'codex' ? { turn_id: session } : {});
+  }
+}

@@ -6,7 +6,7 @@ import { findHook } from '../../guard/copy.ts';
 import { hookCommand, installations } from '../../guard/install.ts';
 import { readHooks } from '../../guard/installed.ts';
 import { forgetSession } from '../../guard/retention.ts';
-import { type Ended, runCommand, toEvent } from '../../guard/send-event.ts';
+import { type Ended, runCommand, toQuestion } from '../../guard/send-event.ts';
 import { toSessionId } from '../../guard/session-id.ts';
 import type { ExitCode } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
@@ -26,6 +26,11 @@ const unseen: Readonly<Record<string, readonly string[]>> = {
     'whether a command succeeded: Codex reports no exit code',
     'anything, while its hooks are not trusted, or with --disable hooks',
   ],
+  gemini: [
+    'files that are named with @ in a prompt, and commands after !',
+    'anything, where settings of a trusted project have `hooksConfig`',
+  ],
+  pi: ['files that are named with @ when pi is started, and commands after !', 'anything, with --no-extensions'],
 };
 
 interface Checked {
@@ -71,27 +76,27 @@ export async function checkHooks({ json }: { readonly json?: boolean }, host: Ho
 async function checkAgent(agent: string, host: Host): Promise<Checked> {
   const gaps = unseen[agent] ?? [];
   const hooks = await readHooks({ agent }, host);
-  const [command, ...more] = hooks.get('PreToolUse') ?? [];
+  const { before = '', events = [] } = installations[agent] ?? {};
+  const [command, ...more] = hooks.get(before) ?? [];
   if (command === undefined) return { agent, problems: [], unseen: gaps };
   const off = describeSwitch(host);
   if (off !== undefined) return { agent, command, problems: [off], unseen: gaps };
   const { words } = await findHook(host);
-  const missing = (installations[agent]?.events ?? []).filter((event) => !hooks.has(event));
+  const missing = events.filter((event) => !hooks.has(event));
   const session = `doctor-${process.pid}`;
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-doctor-'));
   try {
     await writeFile(join(folder, '.env'), 'CHECK=1\n');
     const send = (input: string): Promise<Ended> => {
       const call = { session, id: `doctor-${input}`, command: input, folder };
-      const event = toEvent('PreToolUse', call, agent === 'codex' ? { turn_id: 'doctor' } : {});
-      return runCommand(command, { folder, environment: host.environment, input: event });
+      return runCommand(command, { folder, environment: host.environment, input: toQuestion(agent, call) });
     };
     const denied = await send('cat .env');
     const allowed = await send('ls');
     return {
       agent,
       command,
-      outdated: command !== hookCommand(agent, 'PreToolUse', words),
+      outdated: command !== hookCommand(agent, before, words),
       problems: [
         ...missing.map((event) => `no hook for ${event}: install it again`),
         ...(more.length > 0 ? ['the hook is installed more than once'] : []),
@@ -107,7 +112,7 @@ async function checkAgent(agent: string, host: Host): Promise<Checked> {
 }
 
 function isDenial({ code, stdout }: Ended): boolean {
-  return code === 0 && stdout.includes('"permissionDecision":"deny"');
+  return code === 0 && /"(?:permissionDecision|decision)":"deny"/.test(stdout);
 }
 
 function describe({ code, stdout, stderr }: Ended): string {

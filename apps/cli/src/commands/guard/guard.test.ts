@@ -16,7 +16,10 @@ async function run(words: readonly string[], directory: string) {
 }
 
 test.each<[readonly string[], string]>([
-  [['install', 'claude'], 'Unknown agent `claude`. Known agents: claude-code, codex. (usage.invalid: agent_unknown)'],
+  [
+    ['install', 'claude'],
+    'Unknown agent `claude`. Known agents: claude-code, codex, gemini, pi. (usage.invalid: agent_unknown)',
+  ],
   [['install', 'codex', '--project', 'nowhere'], 'There is no folder `nowhere`.'],
   [['install', 'claude-code'], 'Cannot edit `.claude/settings.json` of claude-code: '],
   [['uninstall', 'codex'], 'Only a person at a terminal can take a guard away'],
@@ -34,11 +37,13 @@ test.each<[readonly string[], string]>([
 
 test('guard status tells what is installed', async () => {
   await using folder = await createFolder();
-  expect((await run(['guard', 'status'], folder.path)).stdout).toBe('claude-code: not guarded\ncodex: not guarded\n');
+  expect((await run(['guard', 'status'], folder.path)).stdout).toBe(
+    ['claude-code', 'codex', 'gemini', 'pi'].map((agent) => `${agent}: not guarded\n`).join(''),
+  );
   const { stdout } = await run(['guard', 'install', 'codex', '--json'], folder.path);
   expect(JSON.parse(stdout)).toMatchObject({ agent: 'codex', changed: true, otherHooks: [] });
   const { agents } = JSON.parse((await run(['guard', 'status', '--json'], folder.path)).stdout);
-  expect(agents).toMatchObject([{ guarded: false }, { agent: 'codex', guarded: true, missing: [] }]);
+  expect(agents).toMatchObject([{ guarded: false }, { agent: 'codex', guarded: true, missing: [] }, {}, {}]);
 });
 
 test('while the guard is off, status and doctor say so; it ends by itself, or with `guard on`', async () => {
@@ -73,14 +78,18 @@ test('a guard is off for a day at most, and is on if its file cannot be read', a
   }
 });
 
-test('guard doctor leaves no session behind', async () => {
-  await using folder = await createFolder();
-  await run(['guard', 'install', 'codex'], folder.path);
-  const { exitCode, stdout } = await run(['guard', 'doctor'], folder.path);
-  expect({ exitCode, stdout }).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('ok codex') });
-  const { host } = createTestHost({ directory: folder.path, environment: { HOME: folder.path } });
-  expect(await readdir(join(guardFolder(host), '.holdfast', 'sessions'))).toEqual([]);
-}, 30_000);
+test.each(['codex', 'gemini', 'pi'])(
+  'guard doctor finds the guard of %s in order, and leaves no session behind',
+  async (agent) => {
+    await using folder = await createFolder();
+    await run(['guard', 'install', agent], folder.path);
+    const { exitCode, stdout } = await run(['guard', 'doctor'], folder.path);
+    expect({ exitCode, stdout }).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`ok ${agent}`) });
+    const { host } = createTestHost({ directory: folder.path, environment: { HOME: folder.path } });
+    expect(await readdir(join(guardFolder(host), '.holdfast', 'sessions'))).toEqual([]);
+  },
+  30_000,
+);
 
 test.each([
   [['node', '-e', 'process.exit(0)'], 0],

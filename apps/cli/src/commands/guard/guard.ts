@@ -16,7 +16,7 @@ import { isFolder } from '../../workspace/folder.ts';
 import { declareSwitches, describeSwitch } from './guard-off.ts';
 
 const help = `
-Agents: claude-code, codex
+Agents: ${Object.keys(agents).join(', ')}
 
 Examples:
   $ holdfast guard install claude-code            for all your projects
@@ -41,7 +41,7 @@ export function declare(command: Command, context: CommandContext): void {
     command
       .command(name)
       .description(description)
-      .argument('<agent>', 'claude-code or codex')
+      .argument('<agent>', Object.keys(agents).join(', '))
       .option('--project <dir>', 'the settings of a project (default: your own)')
       .option('--json', 'as JSON');
   place('install', "add the guard to an agent's hooks").action(async (agent: string, flags: PlaceFlags) =>
@@ -108,7 +108,7 @@ function describeChange(what: string, agent: string, change: Change, host: Host)
     const shown = toPrintable(line);
     return line.startsWith('+') ? colors.green(shown) : line.startsWith('-') ? colors.red(shown) : colors.dim(shown);
   });
-  const rewriting = others.filter(({ event }) => event === 'PreToolUse');
+  const rewriting = others.filter(({ event }) => event === installations[agent]?.before);
   return [
     ...lines,
     ...rewriting.map(({ command }) =>
