@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { watch } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Announcement, daemonFolder, readAnnouncement } from '../guard/daemon/place.ts';
 import { type Daemon, serveGuard } from '../guard/daemon/serve.ts';
-import { startingPath } from '../guard/daemon/start.ts';
+import { keepFromStarting } from '../guard/daemon/start.ts';
 import type { GuardHost } from '../guard/place.ts';
 import { createFolder, type TestFolder } from './test-folder.ts';
 
@@ -104,15 +103,6 @@ export async function createHookWorld(
       await folder[Symbol.asyncDispose]();
     },
   };
-}
-
-/** As if another hook was about to start one. */
-export function keepFromStarting(host: GuardHost): void {
-  const folder = daemonFolder(host);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  writeFileSync(startingPath(folder), '');
-  const later = Date.now() / 1000 + 86_400;
-  utimesSync(startingPath(folder), later, later);
 }
 
 /** The daemon that hooks have started, once it is up. `before`: one that was killed. */

@@ -17,7 +17,10 @@ async function run(words: readonly string[], directory: string) {
 
 test.each<[readonly string[], string]>([
   [['install', 'claude'], 'Unknown agent `claude`. Known agents: claude-code, codex. (usage.invalid: agent_unknown)'],
-  [['install', 'codex', '--project', 'nowhere'], 'There is no folder `nowhere`.'],
+  [
+    ['install', 'codex', '--project', 'nowhere'],
+    '`nowhere` is not a folder: give the folder of a project, or leave out --project for your own settings.',
+  ],
   [['install', 'claude-code'], 'Cannot edit `.claude/settings.json` of claude-code: '],
   [['uninstall', 'codex'], 'Only a person at a terminal can take a guard away'],
   [['off'], 'Only a person at a terminal can switch a guard off'],

@@ -87,7 +87,10 @@ async function changeHooks(
     throw usageError('agent_unknown', `Unknown agent \`${agent.slice(0, 100)}\`. Known agents: ${known}.`);
   }
   if (project !== undefined && !(await isFolder(resolve(host.directory, project))))
-    throw usageError('folder_missing', `There is no folder \`${project}\`.`);
+    throw usageError(
+      'folder_missing',
+      `\`${project}\` is not a folder: give the folder of a project, or leave out --project for your own settings.`,
+    );
   if (what === 'uninstall') requirePerson('take a guard away', host);
   const place = { agent, project: project === undefined ? undefined : resolve(host.directory, project) };
   const change = await (what === 'install' ? installHooks(place, host) : uninstallHooks(place, host));
