@@ -14,6 +14,7 @@ const daemonWithinMs = 3_000;
 // A coding agent starts this for each call, and it loads little: a daemon decides. Every failure ends with exit code 2 and a reason: an
 // agent lets a call through when its hook ends in any other way.
 const fail = (thrown: unknown): never => {
+  process.off('exit', endedEarly);
   const reason = thrown instanceof Error ? thrown.message : String(thrown);
   writeSync(2, `Holdfast's hook failed, so the call is denied: ${reason}\n`);
   process.exit(2);

@@ -9,6 +9,7 @@ import { bash, createHookWorld, startHook, toEvent } from '../testing/test-hook.
 import { createTestHost } from '../testing/test-host.ts';
 import { daemonFolder } from './daemon/place.ts';
 import { startingPath } from './daemon/start.ts';
+import { installations } from './install.ts';
 
 const silent = { code: 0, stdout: '', stderr: '' };
 const logFolder = (folder: TestFolder) => join(folder.path, 'own', 'guard', '.holdfast', 'sessions');
@@ -148,6 +149,23 @@ describe('fails closed', () => {
     const { code, stdout, stderr } = await startHook('{}', folder.path, 'codex', ['--import', early]).answer;
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain('ended before it had an answer');
+  });
+
+  test('without an answer after 8 seconds, of the 10 that an agent gives it', async () => {
+    await using world = await createHookWorld('none');
+    // Its timer of 8 seconds runs at once, and reading its input never ends.
+    const patch = `
+      const real = setTimeout;
+      globalThis.setTimeout = (run, ms, ...more) => real(run, ms === 8000 ? 0 : ms, ...more);
+      process.stdin[Symbol.asyncIterator] = () => ({ next: () => new Promise(() => real(() => {}, 60000)) });`;
+    const flags = ['--import', `data:text/javascript,${encodeURIComponent(patch)}`];
+    const { code, stdout, stderr } = await startHook('{}', world.folder.path, 'codex', flags).answer;
+    expect({ code, stdout, stderr }).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: "Holdfast's hook failed, so the call is denied: it could not decide in time\n",
+    });
+    for (const { fields } of Object.values(installations)) expect(fields['timeout']).toBe(10);
   });
 
   test('with a log that was changed', async () => {
