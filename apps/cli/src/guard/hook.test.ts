@@ -1,12 +1,15 @@
 import { existsSync } from 'node:fs';
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { answerApproval } from '@holdfast/executor';
 import { readLog } from '@holdfast/session/jsonl';
 import { describe, expect, test } from 'vitest';
 import { answerCalls } from '../commands/answer/answer-calls.ts';
+import { openSession } from '../logs/open-session.ts';
 import { createFolder, type TestFolder } from '../testing/test-folder.ts';
-import { bash, createHookWorld, startHook, toEvent } from '../testing/test-hook.ts';
+import { bash, createHookWorld, startHook, toEvent, untilRecorded } from '../testing/test-hook.ts';
 import { createTestHost } from '../testing/test-host.ts';
+import { findSession } from '../workspace/known.ts';
 import { daemonFolder } from './daemon/place.ts';
 import { startingPath } from './daemon/start.ts';
 import { installations } from './install.ts';
@@ -95,6 +98,30 @@ describe.each(['here', 'none'] as const)('with a daemon: %s', (mode) => {
       },
     );
   });
+
+  test.each(['approve', 'deny'] as const)(
+    'a question that is held open takes an answer: %s',
+    async (type) => {
+      await using world = await createHookWorld(mode);
+      const { folder, host, start } = world;
+      const install = bash('npm install left-pad');
+      const event = toEvent(folder.path, 'PreToolUse', 't1', install, { permission_mode: 'bypassPermissions' });
+      const held = startHook(event, folder.path, 'claude-code', [], ['--wait=100']);
+      await untilRecorded(host, 'approval-request');
+      // The log is free meanwhile.
+      expect(await start('PreToolUse', 't2', bash('ls')).answer).toEqual(silent);
+      const { host: own } = createTestHost({ directory: folder.path, environment: host.environment });
+      const workspace = join(folder.path, 'own', 'guard');
+      const session = await openSession(await findSession({ id: 'claude-code-s-1', workspace }, own), workspace, own);
+      await answerApproval(session, 't1', { type });
+      await session.close();
+      const { stdout, ...ended } = await held.answer;
+      expect(ended).toEqual({ code: 0, stderr: '' });
+      if (type === 'approve') expect(stdout).toBe('');
+      else expect(JSON.parse(stdout)).toEqual(denial(expect.any(String)));
+    },
+    60_000,
+  );
 
   test.each([
     ['git log', /user\/holdfast\.policy\.json`: deny `runs: git log`/, 'deny'],

@@ -21,6 +21,9 @@ const snapshotAfterBytes = 128 * 1024;
 /** A session in whose log this process alone may write, until `end`. */
 export interface OpenGuard {
   readonly guard: Guard;
+  readonly session: Session;
+  /** Of its log. */
+  readonly path: string;
   end(): Promise<void>;
 }
 
@@ -38,7 +41,7 @@ export async function openGuard(
   const file = findLog(agent, input, host);
   const createFor = await prepareGuard(agent, input, host);
   const { session } = await inTurn(() => openLog(file, host), options);
-  return { guard: createFor(session), end: () => session.close() };
+  return { guard: createFor(session), session, path: file.path, end: () => session.close() };
 }
 
 export interface LogFile {

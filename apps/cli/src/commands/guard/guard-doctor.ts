@@ -1,9 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { describeThrown } from '@holdfast/core/internal';
 import { describeStyle } from '../../calls/line.ts';
 import { findHook } from '../../guard/copy.ts';
-import { hookCommand, installations } from '../../guard/install.ts';
+import { type HttpPlace, isHttpHookUrl, readHttpPlace, toHttpHook } from '../../guard/daemon/http-place.ts';
+import { eventsOf, hookCommand, installations } from '../../guard/install.ts';
 import { readHooks } from '../../guard/installed.ts';
 import { forgetSession } from '../../guard/retention.ts';
 import { type Ended, runCommand, toEvent } from '../../guard/send-event.ts';
@@ -27,6 +29,11 @@ const unseen: Readonly<Record<string, readonly string[]>> = {
     'anything, while its hooks are not trusted, or with --disable hooks',
   ],
 };
+
+const unseenByHttp = [
+  'a call while its daemon is not running, by a version before 2.1.295',
+  'another program that listens on the port of a daemon that is not running answers in its place',
+];
 
 interface Checked {
   readonly agent: string;
@@ -69,14 +76,15 @@ export async function checkHooks({ json }: { readonly json?: boolean }, host: Ho
 }
 
 async function checkAgent(agent: string, host: Host): Promise<Checked> {
-  const gaps = unseen[agent] ?? [];
   const hooks = await readHooks({ agent }, host);
   const [command, ...more] = hooks.get('PreToolUse') ?? [];
+  const http = command !== undefined && isHttpHookUrl(command) ? readHttpPlace(host) : undefined;
+  const gaps = [...(unseen[agent] ?? []), ...(http === undefined ? [] : unseenByHttp)];
   if (command === undefined) return { agent, problems: [], unseen: gaps };
   const off = describeSwitch(host);
   if (off !== undefined) return { agent, command, problems: [off], unseen: gaps };
   const { words } = await findHook(host);
-  const missing = (installations[agent]?.events ?? []).filter((event) => !hooks.has(event));
+  const missing = eventsOf(agent, { http }).filter((event) => !hooks.has(event));
   const session = `doctor-${process.pid}`;
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-doctor-'));
   try {
@@ -84,14 +92,22 @@ async function checkAgent(agent: string, host: Host): Promise<Checked> {
     const send = (input: string): Promise<Ended> => {
       const call = { session, id: `doctor-${input}`, command: input, folder };
       const event = toEvent('PreToolUse', call, agent === 'codex' ? { turn_id: 'doctor' } : {});
-      return runCommand(command, { folder, environment: host.environment, input: event });
+      return http === undefined
+        ? runCommand(command, { folder, environment: host.environment, input: event })
+        : post(command, { agent, http, event, host });
     };
+    // Starts the daemon.
+    const [starter] = http === undefined ? [] : (hooks.get('SessionStart') ?? []);
+    if (starter !== undefined) {
+      const call = { session, id: 'doctor-start', command: '', folder };
+      await runCommand(starter, { folder, environment: host.environment, input: toEvent('SessionStart', call) });
+    }
     const denied = await send('cat .env');
     const allowed = await send('ls');
     return {
       agent,
       command,
-      outdated: command !== hookCommand(agent, 'PreToolUse', words),
+      outdated: !isOfThisVersion(hooks, agent, words),
       problems: [
         ...missing.map((event) => `no hook for ${event}: install it again`),
         ...(more.length > 0 ? ['the hook is installed more than once'] : []),
@@ -103,6 +119,39 @@ async function checkAgent(agent: string, host: Host): Promise<Checked> {
   } finally {
     await rm(folder, { recursive: true, force: true });
     await forgetSession(toSessionId(agent, session), host);
+  }
+}
+
+/** By the one command that every form has. */
+function isOfThisVersion(
+  hooks: ReadonlyMap<string, readonly string[]>,
+  agent: string,
+  words: readonly string[],
+): boolean {
+  const [command] = hooks.get('UserPromptSubmit') ?? hooks.get('PreToolUse') ?? [];
+  const event = hooks.has('UserPromptSubmit') ? 'UserPromptSubmit' : 'PreToolUse';
+  return command === hookCommand(agent, event, words);
+}
+
+interface Posted {
+  readonly agent: string;
+  readonly http: HttpPlace;
+  readonly event: string;
+  readonly host: Host;
+}
+
+/** Sends an event as the agent does; a daemon that is about to start gets a few seconds. */
+async function post(url: string, { agent, http, event, host }: Posted): Promise<Ended> {
+  const { clock } = host;
+  const { headers } = toHttpHook(agent, http);
+  for (const untilMs = clock.now() + 10_000; ; ) {
+    try {
+      const response = await fetch(url, { method: 'POST', headers, body: event });
+      return { code: response.ok ? 0 : response.status, stdout: await response.text(), stderr: '' };
+    } catch (thrown) {
+      if (clock.now() >= untilMs) return { code: null, stdout: '', stderr: `no answer: ${describeThrown(thrown)}` };
+      await new Promise<void>((resolve) => clock.after(100, () => resolve()));
+    }
   }
 }
 

@@ -89,6 +89,8 @@ class HeldSession {
       this.#guard = guard;
       return {
         guard,
+        session,
+        path: this.#file.path,
         end: async () => {
           try {
             log.release();
