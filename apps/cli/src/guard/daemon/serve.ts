@@ -117,9 +117,9 @@ class SocketDaemon implements Daemon {
     this.#server.listen(this.announcement.socket);
     await once(this.#server, 'listening');
     if (process.platform !== 'win32') chmodSync(this.announcement.socket, 0o600);
+    this.#updateHttp();
     rmSync(startingPath(folder), { force: true });
     await writeText(announcementPath(folder), `${JSON.stringify(this.announcement)}\n`);
-    this.#updateHttp();
     this.#timer = setInterval(() => void this.tick(Date.now()), tickMs);
   }
 
