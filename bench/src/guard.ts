@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { watch } from 'node:fs/promises';
-import { Agent, request } from 'node:http';
+import { request } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,13 +40,12 @@ export async function measureGuard(extent: Extent = everything): Promise<FigureR
   const http = { port: await findPort(), token: '0'.repeat(32) };
   writeFileSync(join(stateFolder(home), 'http.json'), JSON.stringify(http));
   const daemon = await startDaemon(program, home);
-  const agent = new Agent({ keepAlive: true });
   try {
     const subjects: readonly Subject[] = [
       { name: 'Node.js alone', start: () => start(['--eval', '0'], home) },
       ...sizes.map((size) => ({
         name: `${byHttp}, log of ${size.toLocaleString('en')} records`,
-        start: (round: number) => post(eventOf(work, size, `http-${round}`), { ...http, agent }),
+        start: (round: number) => post(eventOf(work, size, `http-${round}`), http),
       })),
       ...[home, alone].flatMap((place) =>
         sizes.map((size) => ({
@@ -63,7 +62,6 @@ export async function measureGuard(extent: Extent = everything): Promise<FigureR
       }
     return { name: 'guard: an allowed call through its hook', figures: toFigures(samples) };
   } finally {
-    agent.destroy();
     const ended = once(daemon, 'exit');
     daemon.kill();
     await ended;
@@ -91,14 +89,13 @@ async function findPort(): Promise<number> {
 interface PostOptions {
   readonly port: number;
   readonly token: string;
-  readonly agent: Agent;
 }
 
-/** As an agent that keeps its connection. */
-async function post(event: string, { port, token, agent }: PostOptions): Promise<number> {
+/** As an agent does, by a connection of its own. */
+async function post(event: string, { port, token }: PostOptions): Promise<number> {
   const startedAtMs = performance.now();
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const sent = request({ host: '127.0.0.1', port, method: 'POST', path: '/holdfast/claude-code', headers, agent });
+  const sent = request({ host: '127.0.0.1', port, method: 'POST', path: '/holdfast/claude-code', headers });
   sent.end(event);
   const [response] = await once(sent, 'response');
   const body = await text(response);

@@ -68,7 +68,7 @@ export async function prepareGuard(
   const view = { folder, workspace, home: homeFolder(host), disk: nodeDisk(workspace) };
   const facts = createFacts({ describers: agent.describers, view });
   const policies = guardPolicies({ agent: agent.name, rules }, host);
-  return (session) => withReportedRuns(createGuard({ session, policies, facts }), { session, cwd, host });
+  return (session) => withReportedRuns(createGuard({ session, policies, facts }), { session, cwd, workspace, host });
 }
 
 export interface OpenLog {

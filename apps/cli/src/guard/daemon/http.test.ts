@@ -32,6 +32,8 @@ async function post({ port, token }: HttpPlace, body: string, sent: Sent = {}) {
   for (const [name, value] of Object.entries(headers)) if (value !== undefined) posted.setHeader(name, value);
   posted.end(body);
   const [response] = (await once(posted, 'response')) as [IncomingMessage];
+  // One that is kept could be closed just as the agent uses it again.
+  expect(response.headers.connection).toBe('close');
   return { status: response.statusCode, body: await readText(response) };
 }
 

@@ -23,9 +23,11 @@ interface Responding extends HttpPlace {
 }
 
 async function respond(request: IncomingMessage, response: ServerResponse, place: Responding): Promise<void> {
+  // An agent that uses a connection again just as it is closed would see a failure.
+  response.setHeader('connection', 'close');
   const agent = readAgent(request, place);
   if (agent === undefined) {
-    response.writeHead(403, { connection: 'close' }).end();
+    response.writeHead(403).end();
     return;
   }
   const text = await readBody(request);
