@@ -16,7 +16,7 @@ const call = ({ path }: TestFolder, more: Partial<GuardedCall> = {}): GuardedCal
 });
 
 interface Meanwhile {
-  /** What happens during the pause of this number. */
+  /** The number of the pause in which it happens. */
   readonly at: number;
   act(open: ReturnType<typeof opener>): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
-import { type HttpPlace, isHttpHookUrl, toHttpHook } from './daemon/http-place.ts';
+import { type HttpPlace, isHttpHookUrl, toHttpHook } from './http-place.ts';
 import { type GuardHost, homeFolder } from './place.ts';
 
 /** Where an agent's hooks stand, and for which of its events. */
@@ -15,7 +15,7 @@ interface Installation {
   readonly byHttp?: readonly string[];
 }
 
-/** How the hooks are to be written, beside the words that start them. */
+/** The form of the hooks, beside the words that start them. */
 export interface HookForm {
   /** For how many seconds the hook of a call holds a question open. */
   readonly waitSeconds?: number | undefined;

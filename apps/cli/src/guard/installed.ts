@@ -3,8 +3,8 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPlainObject, parseJson } from '@holdfast/core/internal';
 import { copyHook, findHook, removeOldCopies } from './copy.ts';
-import { forgetHttpPlace, makeHttpPlace } from './daemon/http-place.ts';
 import { readText, writeText } from './files.ts';
+import { forgetHttpPlace, makeHttpPlace } from './http-place.ts';
 import { editSettings, findHooks, type HookPlace, installations, type OtherHook, settingsPath } from './install.ts';
 import { type GuardHost, guardFolder } from './place.ts';
 

@@ -21,7 +21,7 @@ interface Reopened {
 
 interface Crashed {
   readonly policies: readonly Policy[];
-  /** What was done before. Its last process ends at each of its records. */
+  /** Runs before call `1`. */
   readonly before?: (reopened: Reopened) => Promise<void>;
 }
 

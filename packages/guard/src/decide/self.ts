@@ -92,7 +92,7 @@ function spell(path: string): readonly string[] {
 
 const unread: ReadonlySet<Unclear['kind']> = new Set(['program', 'code', 'tool', 'syntax']);
 
-/** A program, a program text or a tool that nobody can read, and that names one of the files: a socket, for example. */
+/** True for a program, a program text or a tool that cannot be read and names one of the files, such as a socket. */
 function mayUse({ runs, unclear }: CallFacts, input: Json, spellings: readonly string[]): boolean {
   if (!unclear.some(({ kind }) => unread.has(kind))) return false;
   const names = (text: string): boolean => spellings.some((spelling) => text.includes(spelling));

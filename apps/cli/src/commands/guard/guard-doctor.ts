@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describeThrown } from '@holdfast/core/internal';
 import { describeStyle } from '../../calls/line.ts';
 import { findHook } from '../../guard/copy.ts';
-import { type HttpPlace, isHttpHookUrl, readHttpPlace, toHttpHook } from '../../guard/daemon/http-place.ts';
+import { type HttpPlace, isHttpHookUrl, readHttpPlace, toHttpHook } from '../../guard/http-place.ts';
 import { eventsOf, hookCommand, installations } from '../../guard/install.ts';
 import { readHooks } from '../../guard/installed.ts';
 import { forgetSession } from '../../guard/retention.ts';

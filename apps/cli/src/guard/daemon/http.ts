@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { isPlainObject, parseJson } from '@holdfast/core/internal';
 import type { HookAnswer } from '@holdfast/guard/agents';
 import { agents, type HookQuestion } from '../hook.ts';
-import { type HttpPlace, httpPathPrefix } from './http-place.ts';
+import { type HttpPlace, httpPathPrefix } from '../http-place.ts';
 
 const maxQuestionBytes = 64 * 1_048_576;
 
@@ -68,7 +68,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-/** What a command hook says by its exit code, as an answer to a call. */
+/** The answer to a call, for a command hook that says it by its exit code. */
 function toDenial(
   agent: string,
   { text, reason }: { readonly text: string; readonly reason: string },

@@ -12,11 +12,11 @@ import { newLockOwner, releaseLock, takeLock } from '@holdfast/session/lock';
 import type { TurnOptions } from '../../logs/in-turn.ts';
 import { writeText } from '../files.ts';
 import { answerWith, type HookQuestion } from '../hook.ts';
+import { type HttpPlace, readHttpPlace } from '../http-place.ts';
 import type { GuardHost } from '../place.ts';
 import type { OpenGuard } from '../session.ts';
 import type { DaemonQuestion } from './ask.ts';
 import { listenForHttp } from './http.ts';
-import { type HttpPlace, readHttpPlace } from './http-place.ts';
 import {
   type Announcement,
   announcementPath,
