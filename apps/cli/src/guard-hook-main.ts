@@ -6,14 +6,15 @@ import { askDaemon, askToLeave } from './guard/daemon/ask.ts';
 import { daemonFolder, isSameEnvironment, keptEnvironment, readAnnouncement } from './guard/daemon/place.ts';
 import type { HookQuestion } from './guard/hook.ts';
 
-/** Installed hooks have ten seconds; what is not decided by then would be let through. */
-const answerWithinMs = 8_000;
+/** Installed hooks have ten seconds, and more for a wait; what is not decided by then would be let through. */
+const decidesWithinMs = 8_000;
 /** Then the hook decides by itself. */
 const daemonWithinMs = 3_000;
 
 // A coding agent starts this for each call, and it loads little: a daemon decides. Every failure ends with exit code 2 and a reason: an
 // agent lets a call through when its hook ends in any other way.
 const fail = (thrown: unknown): never => {
+  process.off('exit', endedEarly);
   const reason = thrown instanceof Error ? thrown.message : String(thrown);
   writeSync(2, `Holdfast's hook failed, so the call is denied: ${reason}\n`);
   process.exit(2);
@@ -23,7 +24,9 @@ const endedEarly = (): never => fail('it ended before it had an answer');
 const startedAtMs = Date.now();
 const programFile = process.argv[1] ?? '';
 const host = { environment: process.env, directory: process.cwd() };
-const [, , name = ''] = process.argv;
+const [, , name = '', flag = ''] = process.argv;
+const waitMs = Number(/^--wait=(\d{1,4})$/.exec(flag)?.[1] ?? 0) * 1000;
+const answerWithinMs = decidesWithinMs + waitMs;
 
 if (name === 'daemon') {
   cacheCompiled();
@@ -37,7 +40,7 @@ if (name === 'daemon') {
 }
 
 async function answer(): Promise<void> {
-  const question = { agent: name, text: await readInput() };
+  const question = { agent: name, text: await readInput(), waitMs };
   const { stdout, stderr, exitCode } = (await askRunning(question)) ?? (await decideHere(question));
   process.off('exit', endedEarly);
   process.stderr.write(stderr, () => process.stdout.write(stdout, () => process.exit(exitCode)));
@@ -58,7 +61,7 @@ async function askRunning(question: HookQuestion): Promise<HookAnswer | undefine
     return undefined;
   }
   const { directory } = host;
-  const answered = daemon && (await askDaemon(daemon, { ...question, directory }, daemonWithinMs));
+  const answered = daemon && (await askDaemon(daemon, { ...question, directory }, daemonWithinMs + waitMs));
   if (answered === undefined) await start();
   return answered;
 }

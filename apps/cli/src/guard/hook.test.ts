@@ -1,14 +1,18 @@
 import { existsSync } from 'node:fs';
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { answerApproval } from '@holdfast/executor';
 import { readLog } from '@holdfast/session/jsonl';
 import { describe, expect, test } from 'vitest';
 import { answerCalls } from '../commands/answer/answer-calls.ts';
+import { openSession } from '../logs/open-session.ts';
 import { createFolder, type TestFolder } from '../testing/test-folder.ts';
-import { bash, createHookWorld, startHook, toEvent } from '../testing/test-hook.ts';
+import { bash, createHookWorld, startHook, toEvent, untilRecorded } from '../testing/test-hook.ts';
 import { createTestHost } from '../testing/test-host.ts';
+import { findSession } from '../workspace/known.ts';
 import { daemonFolder } from './daemon/place.ts';
 import { startingPath } from './daemon/start.ts';
+import { installations } from './install.ts';
 
 const silent = { code: 0, stdout: '', stderr: '' };
 const logFolder = (folder: TestFolder) => join(folder.path, 'own', 'guard', '.holdfast', 'sessions');
@@ -95,6 +99,30 @@ describe.each(['here', 'none'] as const)('with a daemon: %s', (mode) => {
     );
   });
 
+  test.each(['approve', 'deny'] as const)(
+    'a question that is held open takes an answer: %s',
+    async (type) => {
+      await using world = await createHookWorld(mode);
+      const { folder, host, start } = world;
+      const install = bash('npm install left-pad');
+      const event = toEvent(folder.path, 'PreToolUse', 't1', install, { permission_mode: 'bypassPermissions' });
+      const held = startHook(event, folder.path, 'claude-code', [], ['--wait=100']);
+      await untilRecorded(host, 'approval-request');
+      // The log is free meanwhile.
+      expect(await start('PreToolUse', 't2', bash('ls')).answer).toEqual(silent);
+      const { host: own } = createTestHost({ directory: folder.path, environment: host.environment });
+      const workspace = join(folder.path, 'own', 'guard');
+      const session = await openSession(await findSession({ id: 'claude-code-s-1', workspace }, own), workspace, own);
+      await answerApproval(session, 't1', { type });
+      await session.close();
+      const { stdout, ...ended } = await held.answer;
+      expect(ended).toEqual({ code: 0, stderr: '' });
+      if (type === 'approve') expect(stdout).toBe('');
+      else expect(JSON.parse(stdout)).toEqual(denial(expect.any(String)));
+    },
+    60_000,
+  );
+
   test.each([
     ['git log', /user\/holdfast\.policy\.json:1`: deny `runs: git log`/, 'deny'],
     ['git status', /workspace\/holdfast\.policy\.yaml:2`: deny `runs: git status`/, 'deny'],
@@ -149,6 +177,23 @@ describe('fails closed', () => {
     const { code, stdout, stderr } = await startHook('{}', folder.path, 'codex', ['--import', early]).answer;
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain('ended before it had an answer');
+  });
+
+  test('without an answer after 8 seconds, of the 10 that an agent gives it', async () => {
+    await using world = await createHookWorld('none');
+    // Its timer of 8 seconds runs at once, and reading its input never ends.
+    const patch = `
+      const real = setTimeout;
+      globalThis.setTimeout = (run, ms, ...more) => real(run, ms === 8000 ? 0 : ms, ...more);
+      process.stdin[Symbol.asyncIterator] = () => ({ next: () => new Promise(() => real(() => {}, 60000)) });`;
+    const flags = ['--import', `data:text/javascript,${encodeURIComponent(patch)}`];
+    const { code, stdout, stderr } = await startHook('{}', world.folder.path, 'codex', flags).answer;
+    expect({ code, stdout, stderr }).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: "Holdfast's hook failed, so the call is denied: it could not decide in time\n",
+    });
+    for (const { fields } of Object.values(installations)) expect(fields['timeout']).toBe(10);
   });
 
   test('with a log that was changed', async () => {

@@ -9,6 +9,7 @@ import {
   refuse,
   runHook,
 } from '@holdfast/guard/agents';
+import { type Holding, openHolding } from './hold.ts';
 import type { GuardHost } from './place.ts';
 import { type OpenGuard, openGuard } from './session.ts';
 
@@ -20,6 +21,8 @@ export interface HookQuestion {
   readonly agent: string;
   /** The hook's input. */
   readonly text: string;
+  /** How long a question may wait for its answer, in milliseconds. Default 0. */
+  readonly waitMs?: number;
 }
 
 export interface HookProcess extends GuardHost {
@@ -30,20 +33,22 @@ export interface HookProcess extends GuardHost {
 
 /** Answers an event in this process. */
 export function answerHook(question: HookQuestion, host: HookProcess): Promise<HookAnswer> {
-  return answerWith(question, (agent, input) => openGuard(agent, input, host, host));
+  const hold = { pause: host.pause, goesOn: () => true };
+  return answerWith(question, (agent, input) => openGuard(agent, input, host, host), hold);
 }
 
 /** Answers an event by the guard that `open` opens for it. Rejects only if the guard's log cannot be let go. */
 export async function answerWith(
-  { agent: name, text }: HookQuestion,
+  { agent: name, text, waitMs = 0 }: HookQuestion,
   open: (agent: Agent, input: HookInput) => Promise<OpenGuard>,
+  hold: Pick<Holding, 'pause' | 'goesOn'>,
 ): Promise<HookAnswer> {
   const agent = Object.hasOwn(agents, name) ? agents[name] : undefined;
   if (agent === undefined) return refuse(`Holdfast knows no agent \`${name.slice(0, 100)}\`, so the call is denied.`);
   let opened: OpenGuard | undefined;
   try {
     return await runHook(agent, text, async (input) => {
-      opened = await open(agent, input);
+      opened = await openHolding(() => open(agent, input), { ...hold, waitMs });
       return opened.guard;
     });
   } finally {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
+import { type HttpPlace, isHttpHookUrl, toHttpHook } from './http-place.ts';
 import { editModule, isModule, readModule } from './modules.ts';
 import { type GuardHost, homeFolder } from './place.ts';
 
@@ -15,9 +16,26 @@ interface Installation {
   readonly events: readonly string[];
   /** Fields of a hook beside its command. */
   readonly fields: Readonly<Record<string, unknown>>;
+  /** For the agents that can send events by HTTP: those. */
+  readonly byHttp?: readonly string[];
+  /** Its hooks can hold a question open. */
+  readonly holds?: boolean;
 }
 
+/** The form of the hooks, beside the words that start them. */
+export interface HookForm {
+  /** For how many seconds the hook of a call holds a question open. */
+  readonly waitSeconds?: number | undefined;
+  /** Sends calls and results to the daemon by HTTP. */
+  readonly http?: HttpPlace | undefined;
+}
+
+/** In seconds. A hook answers within 8 of them, and what it waits. */
 const timeout = 10;
+
+function timeoutFor(waitSeconds: number): number {
+  return Math.ceil((waitSeconds + 8) / 0.8);
+}
 
 export const installations: Readonly<Record<string, Installation>> = {
   'claude-code': {
@@ -26,12 +44,15 @@ export const installations: Readonly<Record<string, Installation>> = {
     events: ['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'PermissionDenied', 'UserPromptSubmit', 'SessionEnd'],
     // Without it Claude Code lets the call through when its hook fails; older versions do not know the field.
     fields: { timeout, onFailure: 'block' },
+    byHttp: ['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'PermissionDenied'],
+    holds: true,
   },
   codex: {
     file: join('.codex', 'hooks.json'),
     before: 'PreToolUse',
     events: ['PreToolUse', 'PostToolUse', 'UserPromptSubmit'],
     fields: { timeout },
+    holds: true,
   },
   gemini: {
     file: join('.gemini', 'settings.json'),
@@ -68,8 +89,14 @@ const mark = 'guard-hook-main';
  * The command that an agent's shell runs: Node.js and file by absolute paths, so that no folder has a say in it. Where these cannot
  * start, the shell itself denies the call; a prompt or a result is not kept back.
  */
-export function hookCommand(agent: string, event: string, words: readonly string[]): string {
-  const command = [...words, agent].map(quote).join(' ');
+export function hookCommand(
+  agent: string,
+  event: string,
+  words: readonly string[],
+  { waitSeconds = 0 }: HookForm = {},
+): string {
+  const waits = event === 'PreToolUse' && waitSeconds > 0 ? [`--wait=${waitSeconds}`] : [];
+  const command = [...words, agent, ...waits].map(quote).join(' ');
   const denial = `{ echo "Holdfast's hook failed, so the call is denied." >&2; exit 2; }`;
   return event === installations[agent]?.before ? `${command} || ${denial}` : command;
 }
@@ -95,12 +122,16 @@ export interface Edited {
  *
  * @throws HoldfastError `guard.settings.invalid` for a file that is not settings; it is left alone.
  */
-export function editSettings(text: string | undefined, agent: string, words: readonly string[] | undefined): Edited {
+export function editSettings(
+  text: string | undefined,
+  agent: string,
+  words: readonly string[] | undefined,
+  form: HookForm = {},
+): Edited {
   if (isModule(agent)) return { text: editModule(text, agent, words), others: [] };
   const settings = readSettings(text, agent);
   const { hooks: found = {} } = settings;
   if (!isPlainObject(found)) throw invalid(agent, '`hooks` must be an object');
-  const { events = [], fields = {} } = installations[agent] ?? {};
   const others: OtherHook[] = [];
   const hooks: Record<string, unknown> = {};
   for (const [event, groups] of Object.entries(found)) {
@@ -109,10 +140,9 @@ export function editSettings(text: string | undefined, agent: string, words: rea
     if (kept.length > 0 || groups.length === 0) hooks[event] = kept;
   }
   if (words !== undefined) {
-    for (const event of events) {
+    for (const event of eventsOf(agent, form)) {
       const groups = (hooks[event] as readonly unknown[] | undefined) ?? [];
-      const command = hookCommand(agent, event, words);
-      const own = { hooks: [{ type: 'command', command, ...fields }] };
+      const own = { hooks: [toHook(agent, event, words, form)] };
       const matched = event.includes('Tool') || event === 'PermissionDenied' ? { matcher: '*', ...own } : own;
       hooks[event] = [...groups, matched];
     }
@@ -123,6 +153,28 @@ export function editSettings(text: string | undefined, agent: string, words: rea
       ? rest
       : { ...settings, hooks };
   return { text: `${JSON.stringify(next, undefined, indentOf(text))}\n`, others };
+}
+
+/** Hooks by HTTP need a daemon, which the hook at the start of a session starts. */
+export function eventsOf(agent: string, { http }: HookForm): readonly string[] {
+  const { events = [] } = installations[agent] ?? {};
+  return http === undefined ? events : ['SessionStart', ...events];
+}
+
+function toHook(
+  agent: string,
+  event: string,
+  words: readonly string[],
+  form: HookForm,
+): Readonly<Record<string, unknown>> {
+  const { waitSeconds = 0, http } = form;
+  const { fields = {}, byHttp = [] } = installations[agent] ?? {};
+  const waits = event === 'PreToolUse' ? waitSeconds : 0;
+  const timed = waits === 0 ? fields : { ...fields, timeout: timeoutFor(waits) };
+  if (http === undefined || !byHttp.includes(event))
+    return { type: 'command', command: hookCommand(agent, event, words, form), ...timed };
+  const { url, ...rest } = toHttpHook(agent, http);
+  return { ...rest, url: waits === 0 ? url : `${url}?wait=${waits}`, ...timed };
 }
 
 function isEmpty(hooks: object): boolean {
@@ -142,10 +194,18 @@ function withoutOurs(
 }
 
 function isOurs(hook: unknown): boolean {
-  return isPlainObject(hook) && typeof hook['command'] === 'string' && hook['command'].includes(mark);
+  return textOf(hook) !== undefined;
 }
 
-/** The commands of our hooks in a file, for each event. */
+/** The command or URL of a hook of ours. */
+function textOf(hook: unknown): string | undefined {
+  if (!isPlainObject(hook)) return undefined;
+  const { command, url } = hook;
+  if (typeof url === 'string' && isHttpHookUrl(url)) return url;
+  return typeof command === 'string' && command.includes(mark) ? command : undefined;
+}
+
+/** The commands of our hooks in a file, or their URLs, for each event. */
 export function findHooks(text: string | undefined, agent: string): ReadonlyMap<string, readonly string[]> {
   if (isModule(agent)) {
     const words = readModule(text, agent);
@@ -156,7 +216,7 @@ export function findHooks(text: string | undefined, agent: string): ReadonlyMap<
   const found = new Map<string, readonly string[]>();
   for (const [event, groups] of Object.entries(isPlainObject(hooks) ? hooks : {})) {
     const inner = Array.isArray(groups) ? groups.flatMap((group) => (isPlainObject(group) ? group['hooks'] : [])) : [];
-    const own = inner.filter(isOurs).map((hook) => String((hook as { command: unknown }).command));
+    const own = inner.flatMap((hook) => textOf(hook) ?? []);
     if (own.length > 0) found.set(event, own);
   }
   return found;

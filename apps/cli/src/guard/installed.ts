@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { isPlainObject, parseJson } from '@holdfast/core/internal';
 import { copyHook, findHook, removeOldCopies } from './copy.ts';
 import { readText, writeText } from './files.ts';
-import { editSettings, findHooks, type HookPlace, type OtherHook, settingsPath } from './install.ts';
+import { forgetHttpPlace, makeHttpPlace } from './http-place.ts';
+import { editSettings, findHooks, type HookPlace, installations, type OtherHook, settingsPath } from './install.ts';
 import { isModule } from './modules.ts';
 import { type GuardHost, guardFolder } from './place.ts';
 
@@ -16,13 +17,24 @@ export interface Change {
   readonly others: readonly OtherHook[];
 }
 
+export interface InstallOptions {
+  readonly waitSeconds?: number | undefined;
+  readonly http?: boolean | undefined;
+}
+
 /** Puts the hooks of a guard into an agent's settings, and keeps what was there. Told twice, it changes nothing. */
-export async function installHooks(place: HookPlace, host: GuardHost): Promise<Change> {
+export async function installHooks(
+  place: HookPlace,
+  host: GuardHost,
+  { waitSeconds, http = false }: InstallOptions = {},
+): Promise<Change> {
   const path = settingsPath(place, host);
   const before = await readText(path);
   const hook = await findHook(host);
-  const { text: after, others } = editSettings(before, place.agent, hook.words);
+  const form = { waitSeconds, http: http ? await makeHttpPlace(host) : undefined };
+  const { text: after, others } = editSettings(before, place.agent, hook.words, form);
   await copyHook(hook);
+  if (!http) await forgetUnusedHttp(place, host);
   if (before === after) return { path, changed: false, before, after, others };
   await writeCopy(path, { before: before ?? null, after }, host);
   await writeText(path, after);
@@ -43,12 +55,18 @@ export async function uninstallHooks(place: HookPlace, host: GuardHost): Promise
   if (after === undefined) await rm(path);
   else await writeText(path, after);
   await rm(copyPath(path, host), { force: true });
+  await forgetUnusedHttp(place, host);
   return { path, changed: true, before, after, others };
 }
 
 /** The events for which an agent has our hook, and the command. */
 export async function readHooks(place: HookPlace, host: GuardHost): Promise<ReadonlyMap<string, readonly string[]>> {
   return findHooks(await readText(settingsPath(place, host)), place.agent);
+}
+
+/** Only the user's own settings have hooks by HTTP. */
+async function forgetUnusedHttp({ agent, project }: HookPlace, host: GuardHost): Promise<void> {
+  if (project === undefined && installations[agent]?.byHttp !== undefined) await forgetHttpPlace(host);
 }
 
 /** The texts of all settings that have a guard of ours; `undefined` if that cannot be told. */

@@ -17,7 +17,12 @@ function open({ path }: TestFolder) {
   const view = { folder: path, workspace: path, home: '/home/u', disk: nodeDisk() };
   const facts = createFacts({ describers: codex.describers, view });
   const policies = guardPolicies({ agent: 'codex', files: { policies: [], checks: [] } }, host);
-  const guard = withReportedRuns(createGuard({ session, policies, facts }), { session, cwd: path, host });
+  const guard = withReportedRuns(createGuard({ session, policies, facts }), {
+    session,
+    cwd: path,
+    workspace: path,
+    host,
+  });
   const call = (id: string, command: string) => ({ id, name: 'Bash', input: { command }, cwd: path });
   const report = (more: Partial<ReportedRun> = {}) =>
     reportRun({ words: ['npm', 'test'], folder: path, exitCode: 0, startedAtMs: Date.now(), ...more }, host);

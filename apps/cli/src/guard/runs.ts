@@ -40,6 +40,8 @@ export interface RunPlace {
   readonly session: Session;
   /** Where the event says that the call ran. */
   readonly cwd: string;
+  /** The worktree that `cwd` is in. A call keeps that of its start: its shell may end in another one. */
+  readonly workspace: string;
   readonly host: GuardHost;
 }
 
@@ -49,7 +51,7 @@ export interface RunPlace {
  */
 export function withReportedRuns(guard: Guard, place: RunPlace): Guard {
   return {
-    before: (call) => guard.before(call),
+    before: (call) => guard.before({ workspace: place.workspace, ...call }),
     after: async (call, report) =>
       guard.after(call, report.ok === 'unknown' ? ((await findReport(call, report, place)) ?? report) : report),
     prompt: (request) => guard.prompt(request),

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { hasCode } from '../terminal/system.ts';
 
 /** How a command ended. */
 export interface Ended {
@@ -15,10 +16,26 @@ export interface SendOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Runs a command by the shell, as an agent runs its hooks and the commands of its model. */
+/**
+ * Runs a command by the shell, as an agent runs its hooks and the commands of its model. Rejects with the reason of `signal`, once the
+ * shell and what it started have ended.
+ */
 export function runCommand(command: string, { folder, environment, input = '', signal }: SendOptions): Promise<Ended> {
+  signal?.throwIfAborted();
   return new Promise((resolve, reject) => {
-    const child = spawn(command, { shell: true, cwd: folder, env: { ...environment }, timeout: 30_000, signal });
+    // A group of its own: killed as a whole, and a Ctrl-C at the terminal reaches only its parent.
+    const isGroup = process.platform !== 'win32';
+    const child = spawn(command, { shell: true, cwd: folder, env: { ...environment }, detached: isGroup });
+    const kill = (): void => {
+      if (child.pid === undefined) return;
+      try {
+        process.kill(isGroup ? -child.pid : child.pid, 'SIGKILL');
+      } catch (thrown) {
+        if (!hasCode(thrown, 'ESRCH')) throw thrown;
+      }
+    };
+    const timer = setTimeout(kill, 30_000);
+    signal?.addEventListener('abort', kill, { once: true });
     let stdout = '';
     let stderr = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -28,7 +45,12 @@ export function runCommand(command: string, { folder, environment, input = '', s
       stderr += text;
     });
     child.once('error', reject);
-    child.once('close', (code) => resolve({ code, stdout, stderr }));
+    child.once('close', (code) => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', kill);
+      if (signal?.aborted === true) reject(signal.reason);
+      else resolve({ code, stdout, stderr });
+    });
     // A command that ends without reading its input is told by its answer.
     child.stdin.on('error', () => undefined);
     child.stdin.end(input);

@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { isHoldfastError } from '@holdfast/core';
 import { createFacts } from '@holdfast/facts';
 import { nodeDisk } from '@holdfast/facts/node';
 import { createGuard, decisions, type Guard } from '@holdfast/guard';
 import type { Agent, HookInput } from '@holdfast/guard/agents';
 import { openSession, type Session } from '@holdfast/session';
 import { type JsonlLog, jsonlStore } from '@holdfast/session/jsonl';
+import { inTurn, type TurnOptions } from '../logs/in-turn.ts';
 import { openRedaction } from '../user/redaction.ts';
 import { guardPolicies } from './coding.ts';
 import { findWorkFolder, type GuardHost, guardFolder, homeFolder } from './place.ts';
@@ -21,13 +21,10 @@ const snapshotAfterBytes = 128 * 1024;
 /** A session in whose log this process alone may write, until `end`. */
 export interface OpenGuard {
   readonly guard: Guard;
+  readonly session: Session;
+  /** Of its log. */
+  readonly path: string;
   end(): Promise<void>;
-}
-
-export interface TurnOptions {
-  /** When a turn at the log has to begin, by `Date.now()`. */
-  readonly untilMs: number;
-  pause(ms: number): Promise<void>;
 }
 
 /**
@@ -44,7 +41,7 @@ export async function openGuard(
   const file = findLog(agent, input, host);
   const createFor = await prepareGuard(agent, input, host);
   const { session } = await inTurn(() => openLog(file, host), options);
-  return { guard: createFor(session), end: () => session.close() };
+  return { guard: createFor(session), session, path: file.path, end: () => session.close() };
 }
 
 export interface LogFile {
@@ -71,7 +68,7 @@ export async function prepareGuard(
   const view = { folder, workspace, home: homeFolder(host), disk: nodeDisk(workspace) };
   const facts = createFacts({ describers: agent.describers, view });
   const policies = guardPolicies({ agent: agent.name, files }, host);
-  return (session) => withReportedRuns(createGuard({ session, policies, facts }), { session, cwd, host });
+  return (session) => withReportedRuns(createGuard({ session, policies, facts }), { session, cwd, workspace, host });
 }
 
 export interface OpenLog {
@@ -87,17 +84,4 @@ export async function openLog({ id, path }: LogFile, host: GuardHost): Promise<O
   const opened = jsonlStore(path, { snapshotAfterBytes }).open();
   const session = await openSession({ open: () => opened }, { id, slices: [decisions], ...redaction });
   return { session, log: opened.store };
-}
-
-/** Tries `take` again while another writer has the log. */
-export async function inTurn<T>(take: () => Promise<T>, { untilMs, pause }: TurnOptions): Promise<T> {
-  for (let waitMs = 2; ; waitMs = Math.min(waitMs * 1.5, 50)) {
-    try {
-      return await take();
-    } catch (thrown) {
-      const locked = isHoldfastError(thrown) && thrown.code === 'log.locked';
-      if (!locked || Date.now() + waitMs >= untilMs) throw thrown;
-      await pause(waitMs);
-    }
-  }
 }

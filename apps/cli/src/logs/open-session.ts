@@ -7,13 +7,23 @@ import { toPrintable } from '../terminal/text.ts';
 import { toCommand } from '../terminal/words.ts';
 import { isUnredacted, openRedaction } from '../user/redaction.ts';
 import type { FoundLog } from '../workspace/session-logs.ts';
+import { inTurn } from './in-turn.ts';
 import { listKnown, listReducing, toIdleSlice } from './replay.ts';
+
+/** The guard of an agent has the log of its session for a part of a second. */
+const waitsMs = 2_000;
 
 /** Finds slices that are not part of this program. */
 export type FindSlices = (records: readonly LogRecord[]) => Promise<readonly Slice[]>;
 
+export interface OpenSessionOptions {
+  readonly findSlices?: FindSlices;
+  /** Default true: tells of damage. */
+  readonly warns?: boolean;
+}
+
 /**
- * Opens an existing session for writing; it is locked until closed. Calls `findSlices` only if the session has slices whose reducers
+ * Opens an existing session for writing; it is locked until closed. Waits a moment for its turn. Calls `findSlices` only if the session has slices whose reducers
  * are not part of this program. Without it their state is missing, which is enough for an answer or a grant.
  *
  * @throws HoldfastError `log.locked`, `log.unwritable`, `log.empty`, those of a damaged log, as `openRedaction` and as `replay`.
@@ -22,18 +32,20 @@ export async function openSession(
   { id, path }: FoundLog,
   workspace: string,
   host: Host,
-  findSlices?: FindSlices,
+  { findSlices, warns = true }: OpenSessionOptions = {},
 ): Promise<Session> {
   const pending = toCommand({ words: ['pending', id], workspace }, host);
   // A snapshot would lose the missing state.
-  const opened = openLog(
-    path,
-    pending,
-    findSlices === undefined ? { snapshotAfterBytes: Number.POSITIVE_INFINITY } : {},
-  );
+  const options = findSlices === undefined ? { snapshotAfterBytes: Number.POSITIVE_INFINITY } : {};
+  const { clock } = host;
+  const opened = await inTurn(async () => openLog(path, pending, options), {
+    untilMs: clock.now() + waitsMs,
+    now: () => clock.now(),
+    pause: (ms) => new Promise((resolve) => clock.after(ms, resolve)),
+  });
   const { records, store } = opened;
   try {
-    for (const warning of listWarnings(opened)) host.stderr.write(`warning: ${toPrintable(warning)}\n`);
+    for (const warning of warns ? listWarnings(opened) : []) host.stderr.write(`warning: ${toPrintable(warning)}\n`);
     if (records.length === 0) {
       throw new HoldfastError('log.empty', `The log of session \`${id}\` is empty: there is nothing to resume.`);
     }

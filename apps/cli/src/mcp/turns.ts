@@ -2,7 +2,7 @@ import type { Slice } from '@holdfast/core';
 import type { McpSessions } from '@holdfast/mcp';
 import { openSession, type Session } from '@holdfast/session';
 import { jsonlStore } from '@holdfast/session/jsonl';
-import { inTurn } from '../guard/session.ts';
+import { inTurn } from '../logs/in-turn.ts';
 import { reportFailure } from '../terminal/failure.ts';
 import type { Host } from '../terminal/host.ts';
 import { openRedaction } from '../user/redaction.ts';

@@ -1,14 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { watch } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readLog } from '@holdfast/session/jsonl';
 import { type Announcement, daemonFolder, readAnnouncement } from '../guard/daemon/place.ts';
 import { type Daemon, serveGuard } from '../guard/daemon/serve.ts';
-import { startingPath } from '../guard/daemon/start.ts';
-import type { GuardHost } from '../guard/place.ts';
+import { keepFromStarting } from '../guard/daemon/start.ts';
+import { type GuardHost, guardFolder } from '../guard/place.ts';
+import { findLogFolder } from '../workspace/session-logs.ts';
 import { createFolder, type TestFolder } from './test-folder.ts';
 
 export const hookProgram: string = fileURLToPath(new URL('../guard-hook-main.ts', import.meta.url));
@@ -30,8 +32,9 @@ export function startHook(
   home: string,
   agent = 'claude-code',
   flags: readonly string[] = [],
+  words: readonly string[] = [],
 ): StartedHook {
-  const child = spawn(process.execPath, ['--conditions=holdfast-source', ...flags, hookProgram, agent], {
+  const child = spawn(process.execPath, ['--conditions=holdfast-source', ...flags, hookProgram, agent, ...words], {
     env: { ...process.env, ...toHost(home).environment },
   });
   const written = { stdout: '', stderr: '' };
@@ -106,13 +109,15 @@ export async function createHookWorld(
   };
 }
 
-/** As if another hook was about to start one. */
-export function keepFromStarting(host: GuardHost): void {
-  const folder = daemonFolder(host);
+/** Resolves when the log of `s-1` has a record of this type. */
+export async function untilRecorded(host: GuardHost, type: string): Promise<void> {
+  const folder = findLogFolder(guardFolder(host));
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  writeFileSync(startingPath(folder), '');
-  const later = Date.now() / 1000 + 86_400;
-  utimesSync(startingPath(folder), later, later);
+  const path = join(folder, 'claude-code-s-1.jsonl');
+  await untilChanged(
+    folder,
+    () => (existsSync(path) && readLog(path).records.some((one) => one.type === type)) || undefined,
+  );
 }
 
 /** The daemon that hooks have started, once it is up. `before`: one that was killed. */
@@ -124,8 +129,12 @@ export async function untilGone(host: GuardHost): Promise<void> {
   await untilFound(host, (found) => found === undefined || undefined);
 }
 
-async function untilFound<T>(host: GuardHost, look: (found: Announcement | undefined) => T | undefined): Promise<T> {
+function untilFound<T>(host: GuardHost, look: (found: Announcement | undefined) => T | undefined): Promise<T> {
   const folder = daemonFolder(host);
+  return untilChanged(folder, () => look(readAnnouncement(folder)));
+}
+
+async function untilChanged<T>(folder: string, look: () => T | undefined): Promise<T> {
   const abort = new AbortController();
   const changes = watch(folder, { signal: abort.signal })[Symbol.asyncIterator]();
   try {
@@ -133,7 +142,7 @@ async function untilFound<T>(host: GuardHost, look: (found: Announcement | undef
       // Watched first: a change while it looks is not missed.
       const change = changes.next();
       change.catch(() => undefined);
-      const found = look(readAnnouncement(folder));
+      const found = look();
       if (found !== undefined) return found;
       await change;
     }

@@ -1,5 +1,6 @@
-import type { DescribedCall, Describer, Json, JsonObject } from '@holdfast/core';
+import type { Describer, Json, JsonObject } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
+import type { DescribedCall } from '@holdfast/core/types';
 import { shellFacts, unclearFacts } from '@holdfast/facts';
 import type { GuardedCall, GuardReport, GuardVerdict } from '../decide/types.ts';
 import {

@@ -119,7 +119,9 @@ class SessionGuard implements Guard {
   async #decide(call: GuardedCall, key: string, digest: string): Promise<GuardVerdict> {
     const known = this.#decided().get(key);
     if (known?.digest === digest && known.verdict !== 'ask') return toKnownVerdict(known);
-    const waiting = this.#findWaiting(digest);
+    const left = this.#findLeft(call, { key, digest });
+    if (left?.start !== undefined) return this.#note(call, { key, digest, callId: left.callId }, { kind: 'released' });
+    const waiting = left ?? this.#findWaiting(digest);
     const [last] = waiting?.approvals.slice(-1) ?? [];
     if (waiting !== undefined && last !== undefined) {
       if (last.answer === undefined && this.#clock.now() < last.pending.expiresAtMs) {
@@ -198,6 +200,24 @@ class SessionGuard implements Guard {
     const known = this.#decided().get(callId);
     if (known?.callId === callId) return known;
     return [...this.#decided()].map(([, decided]) => decided).find((decided) => decided.callId === callId);
+  }
+
+  /**
+   * The record of this very call, by a process that ended before it noted its decision: the same id, tool and input, or a question of the
+   * guard's whose yes was used. Released anew, it would spend a budget twice.
+   */
+  #findLeft(
+    call: GuardedCall,
+    { key, digest }: { readonly key: string; readonly digest: string },
+  ): OpenCall | undefined {
+    const inputDigest = digestInput(toToolName(call.name), call.input);
+    return this.#options.session.openWork().calls.find(({ callId, name, rawArguments = null, start }) => {
+      if (start?.interrupted === false) return false;
+      const notes = [...this.#decided()].map(([, decided]) => decided).filter((decided) => decided.callId === callId);
+      if (notes.length === 0) return callId === key && digestInput(name, rawArguments) === inputDigest;
+      const isUnnoted = notes.every(({ verdict, askedBy }) => verdict === 'ask' && askedBy === undefined);
+      return start !== undefined && isUnnoted && notes.some((noted) => noted.digest === digest);
+    });
   }
 
   /** A question about an equal call that has not been used. */

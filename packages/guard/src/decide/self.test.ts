@@ -1,5 +1,5 @@
-import type { CallFacts } from '@holdfast/core';
-import { describeCommand, fileFacts, noFacts } from '@holdfast/facts';
+import type { CallFacts, Json } from '@holdfast/core';
+import { describeCommand, fileFacts, mcpFacts, noFacts } from '@holdfast/facts';
 import { expect, test } from 'vitest';
 import { guardSelf } from '../index.ts';
 
@@ -8,8 +8,8 @@ const policy = guardSelf({
   processes: [4711],
 });
 const view = { folder: '/w', workspace: '/w', home: '/home/u' };
-const judge = (facts: CallFacts | undefined) =>
-  policy.check({ id: '1', tool: {} as never, input: {}, ...(facts === undefined ? {} : { facts }) }, {} as never);
+const judge = (facts: CallFacts | undefined, input: Json = {}) =>
+  policy.check({ id: '1', tool: {} as never, input, ...(facts === undefined ? {} : { facts }) }, {} as never);
 
 test.each([
   'holdfast approve call-7',
@@ -50,8 +50,15 @@ test.each([
   'cp x .Claude/Settings.json',
   'rm holdfast.policy.json',
   'git checkout HEAD -- holdfast.policy.json',
-])('%s is denied', (line) => {
-  expect(judge(describeCommand(line, view))).toMatchObject({ type: 'deny', code: 'guard.self' });
+  'socat - UNIX-CONNECT:$HOME/.local/state/holdfast/guard/daemon/s-0a1b2c3d',
+  'cd ~/.local/state/holdfast/guard/daemon && socat - UNIX-CONNECT:s-0a1b2c3d',
+  `python3 -c "import socket; s.connect('/home/u/.local/state/holdfast/guard/daemon/s-0a1b2c3d')"`,
+  `node -e "net.connect(process.env.HOME + '/.local/state/holdfast/guard/daemon/s-0a1b2c3d')"`,
+  `python3 - <<'X'\nopen("/home/u/.local/state/holdfast/guard/off.json", "w")\nX`,
+  'D=$HOME/.local/state; some-program --socket=$D/holdfast/guard/daemon/s-0a1b2c3d',
+  'ssh localhost socat - UNIX-CONNECT:.local/state/holdfast/guard/daemon/s-0a1b2c3d',
+])('%s is denied', (command) => {
+  expect(judge(describeCommand(command, view), { command })).toMatchObject({ type: 'deny', code: 'guard.self' });
 });
 
 test.each([
@@ -67,8 +74,19 @@ test.each([
   'kill 123 && pgrep node',
   'echo x > src/holdfast.ts',
   'rm -rf dist',
-])('%s is let through', (line) => {
-  expect(judge(describeCommand(line, view))).toMatchObject({ type: 'allow' });
+  'grep -rn .local/state/holdfast docs',
+  'git commit -m "Explain ~/.local/state/holdfast/guard"',
+])('%s is let through', (command) => {
+  expect(judge(describeCommand(command, view), { command })).toMatchObject({ type: 'allow' });
+});
+
+test.each<[string, Json]>([
+  ['mcp__net__connect', { socket: 'unix:///home/u/.local/state/holdfast/guard/daemon/s-0a1b2c3d' }],
+  ['mcp__run__python', { code: ['open(home + ".config/holdfast/redaction.key")'] }],
+  ['mcp__files__read_file', { path: '/home/u/.local/state/holdfast/guard/daemon/daemon.json' }],
+])('%s of an MCP server with %j is denied', (tool, input) => {
+  const [, server = ''] = tool.split('__');
+  expect(judge(mcpFacts({ server }).describe({ tool, input }, view), input)).toMatchObject({ code: 'guard.self' });
 });
 
 test('an editor tool, and a call of which nothing is known, meet the same rule', () => {

@@ -1,5 +1,14 @@
-import { allow, type CallFacts, type Decision, definePolicy, deny, type Place, type Policy } from '@holdfast/core';
-import type { Command } from '@holdfast/core/types';
+import {
+  allow,
+  type CallFacts,
+  type Decision,
+  definePolicy,
+  deny,
+  type Json,
+  type Place,
+  type Policy,
+} from '@holdfast/core';
+import type { Command, Unclear } from '@holdfast/core/types';
 
 export interface GuardSelfOptions {
   /** Files and folders of the guard and of the agents' settings, absolute, links resolved. */
@@ -44,6 +53,7 @@ const itself = 'This would answer for the person, or change what guards this ses
 export function guardSelf({ paths, settings = agentSettings, processes = [] }: GuardSelfOptions): Policy {
   const ids = new Set(processes.flatMap((id) => [String(id), String(-id)]));
   const folders = paths.map((path) => path.replace(/\/+$/, ''));
+  const spellings = folders.flatMap(spell);
   const isOwn = (path: string): boolean => folders.some((folder) => path === folder || path.startsWith(`${folder}/`));
   const isSettings = (path: string): boolean => {
     const folded = `${path.toLowerCase()}/`;
@@ -51,7 +61,7 @@ export function guardSelf({ paths, settings = agentSettings, processes = [] }: G
   };
   return definePolicy({
     name: 'guard-self',
-    check({ facts }): Decision {
+    check({ facts, input }): Decision {
       if (facts === undefined) return refused('Nothing is known of what this call would do.');
       const changed = [...facts.writes, ...facts.deletes].find((place) => isOwn(place.path) || isSettings(place.path));
       if (changed !== undefined || around(facts, folders)) return refused(itself);
@@ -61,7 +71,8 @@ export function guardSelf({ paths, settings = agentSettings, processes = [] }: G
       const touches = (command: Command): boolean =>
         touchesHoldfast(command, runsWords) ||
         (restores(command) && command.arguments.some((word) => isSettings(`/${word}`)));
-      return facts.runs.some(touches) || stops(facts, ids) ? refused(itself) : allow;
+      if (facts.runs.some(touches) || stops(facts, ids)) return refused(itself);
+      return mayUse(facts, input, spellings) ? refused(itself) : allow;
     },
   });
 }
@@ -75,6 +86,29 @@ function around({ writes, deletes }: CallFacts, folders: readonly string[]): boo
   const holds = ({ path, recursive }: Place): boolean =>
     recursive !== undefined && folders.some((folder) => folder.startsWith(path === '/' ? path : `${path}/`));
   return [...writes, ...deletes].some(holds);
+}
+
+/** As a program may name a file: in full, or from a folder of the home on, which code joins to the rest. */
+function spell(path: string): readonly string[] {
+  const below = path.indexOf('/.');
+  return below === -1 ? [path] : [path, path.slice(below + 1)];
+}
+
+const unread: ReadonlySet<Unclear['kind']> = new Set(['program', 'code', 'tool', 'syntax']);
+
+/** True for a program, a program text or a tool that cannot be read and names one of the files, such as a socket. */
+function mayUse({ runs, unclear }: CallFacts, input: Json, spellings: readonly string[]): boolean {
+  if (!unclear.some(({ kind }) => unread.has(kind))) return false;
+  const names = (text: string): boolean => spellings.some((spelling) => text.includes(spelling));
+  return (
+    runs.some(({ arguments: words }) => words.some((word) => word !== null && names(word))) || hasText(input, names)
+  );
+}
+
+function hasText(value: Json, matches: (text: string) => boolean): boolean {
+  if (typeof value === 'string') return matches(value);
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.values(value).some((item) => hasText(item, matches));
 }
 
 const stopping: ReadonlySet<string> = new Set(['kill', 'pkill', 'killall', 'skill', 'xkill', 'taskkill']);

@@ -1,13 +1,17 @@
+import { once } from 'node:events';
 import { appendFile, chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { PassThrough } from 'node:stream';
+import type { Clock } from '@holdfast/core';
 import { planSlice } from '@holdfast/planning';
 import { visibilitySlice } from '@holdfast/prompt';
 import { createSession, type LogEntry } from '@holdfast/session';
-import { createJsonlLog, openJsonlLog, readLog } from '@holdfast/session/jsonl';
-import { expect, test } from 'vitest';
-import { pendingApproval } from '../../testing/test-events.ts';
+import { createJsonlLog, type OpenedJsonlLog, openJsonlLog, readLog } from '@holdfast/session/jsonl';
+import { describe, expect, test } from 'vitest';
+import { runProgram } from '../../program.ts';
+import { callEnd, pendingApproval } from '../../testing/test-events.ts';
 import { createFolder, type TestFolder } from '../../testing/test-folder.ts';
-import type { TestHostOptions } from '../../testing/test-host.ts';
+import { createTestHost, type TestHostOptions } from '../../testing/test-host.ts';
 import { writeLog } from '../../testing/test-log.ts';
 import { type Ended, runHere } from '../../testing/test-program.ts';
 import { findIssues, readSchema } from '../../testing/test-schemas.ts';
@@ -168,14 +172,94 @@ test('an id that is pending in two turns needs the digest', async () => {
   expect(await readAnswers(folder)).toMatchObject([{ turn: 2 }]);
 });
 
-test('a session that is open elsewhere: names the process and a command that still works', async () => {
+/** A clock on which waiting takes no time; `onWait` runs at each wait. */
+function createQuickClock(onWait: () => void = () => undefined): Clock {
+  let nowMs = 1;
+  return {
+    now: () => nowMs,
+    after(delayMs, run) {
+      nowMs += delayMs;
+      onWait();
+      queueMicrotask(run);
+      return () => undefined;
+    },
+  };
+}
+
+test('a session that stays open elsewhere: names the process and a command that still works', async () => {
   await using folder = await createFolder();
   const { store } = openJsonlLog(await writeLog(folder.path, 'one', entries));
-  const { exitCode, stderr } = await type(folder, ['approve', 'one', 'other']);
+  let waits = 0;
+  const clock = createQuickClock(() => {
+    waits += 1;
+  });
+  const { exitCode, stderr } = await type(folder, ['approve', 'one', 'other'], { clock });
   store.close();
+  expect(waits).toBeGreaterThan(20);
   expect(exitCode).toBe(1);
   expect(stderr).toContain(`process ${process.pid}`);
   expect(stderr).toContain('(log.locked)\n  hint: `holdfast pending one` still works while the log is locked.\n');
+});
+
+test.each(['approve', 'deny'])('%s waits for its turn at a log that is in use', async (command) => {
+  await using folder = await createFolder();
+  const { store } = openJsonlLog(await writeLog(folder.path, 'one', entries));
+  let waits = 0;
+  const clock = createQuickClock(() => {
+    waits += 1;
+    if (waits === 3) store.close();
+  });
+  expect(await type(folder, ['pending', 'one'], { clock })).toMatchObject({ exitCode: 0 });
+  expect(waits).toBe(0);
+  expect(await type(folder, [command, 'one', 'other'], { clock })).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(await readAnswers(folder)).toMatchObject([{ callId: 'other', answer: { type: command } }]);
+});
+
+describe('while a person reads the question, the log is free', () => {
+  const long = question('long', { input: { text: 'line\n'.repeat(100) } });
+
+  /** Approves calls at a terminal, with a yes after `meanwhile`. */
+  async function approve(folder: TestFolder, calls: readonly string[], meanwhile: (log: OpenedJsonlLog) => void) {
+    const path = await writeLog(folder.path, 'one', [runStart, long, question('other'), suspended]);
+    const { host, stdin, stdout, stderr } = createTestHost({
+      directory: folder.path,
+      environment: { NO_COLOR: '1' },
+      terminals: ['stdin', 'stdout'],
+      clock: createQuickClock(),
+    });
+    const output = host.stdout as PassThrough;
+    const ended = runProgram(['approve', 'one', ...calls], host, '0');
+    while (!stdout().includes('as shown above?')) await Promise.race([ended, once(output, 'data')]);
+    const log = openJsonlLog(path);
+    meanwhile(log);
+    log.store.close();
+    stdin.write('y');
+    return { exitCode: await ended, stderr: stderr() };
+  }
+
+  const append =
+    (entry: object) =>
+    ({ records, store }: OpenedJsonlLog): void =>
+      store.append(JSON.parse(JSON.stringify(entry)), records.length, 1);
+
+  test('and a yes counts', async () => {
+    await using folder = await createFolder();
+    expect(await approve(folder, ['long'], () => undefined)).toEqual({ exitCode: 0, stderr: '' });
+    expect(await readAnswers(folder)).toMatchObject([{ callId: 'long', answer: { type: 'approve' } }]);
+  });
+
+  const denied = { callId: 'long', run: 1, turn: 1, digest: 'd'.repeat(64), answer: { type: 'deny' }, by: 'anna' };
+  test.each([
+    ['answered', { type: 'approval-answer', ...denied }, 'approval.answered'],
+    ['changed', { ...question('long', { digest: 'f'.repeat(64) }) }, 'approval.mismatch'],
+    ['given up', { ...callEnd('cancelled'), callId: 'long', run: 1, turn: 1 }, 'call.not_open'],
+  ])('a question that is %s meanwhile is not answered, and no other', async (_, entry, code) => {
+    await using folder = await createFolder();
+    const ended = await approve(folder, ['other', 'long'], append(entry));
+    expect(ended).toEqual({ exitCode: 1, stderr: expect.stringContaining(`(${code})`) });
+    const answers = (await readAnswers(folder)).filter(({ by }) => by !== 'anna');
+    expect(answers).toEqual([]);
+  });
 });
 
 test('a modified log is not touched; a torn end is moved aside and reported', async () => {

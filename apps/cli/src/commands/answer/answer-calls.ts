@@ -45,17 +45,23 @@ export async function answerCalls(options: AnswerCommandOptions, host: Host): Pr
   const { workspace } = log;
   const isGuarded = workspace === resolveLinks(guardFolder(host));
   if (isGuarded) requirePerson('answer for a guarded agent', host);
-  const session = await openSession(log, workspace, host);
-  try {
-    const questions = findQuestions(options, session, toCommand({ words: ['pending', log.id], workspace }, host));
-    const calls = await addPreviews(questions, openPreviews(workspace, host.clock));
-    if (answer.type === 'approve' && !(await showBeforeApproval(calls, { json }, host))) {
-      host.stderr.write('Not approved.\n');
-      return 1;
-    }
-    for (const question of questions) {
+  const listing = toCommand({ words: ['pending', log.id], workspace }, host);
+  const asked = await openSession(log, workspace, host);
+  const questions = await closing(asked, async () => findQuestions(options, asked, listing));
+  const calls = await addPreviews(questions, openPreviews(workspace, host.clock));
+  // The log is not locked while a person reads: the hooks of an agent wait for it.
+  if (answer.type === 'approve' && !(await showBeforeApproval(calls, { json }, host))) {
+    host.stderr.write('Not approved.\n');
+    return 1;
+  }
+  const session = await openSession(log, workspace, host, { warns: false });
+  return await closing(session, async (): Promise<ExitCode> => {
+    const still = pendingApprovals(session);
+    const isStill = ({ callId, digest }: PendingApproval): boolean =>
+      still.some((question) => question.callId === callId && question.digest === digest);
+    // One that was answered or has changed meanwhile comes first: it fails, and nothing is answered.
+    for (const question of questions.toSorted((left, right) => Number(isStill(left)) - Number(isStill(right))))
       await answerApproval(session, question, answer, { clock: host.clock, ...(by === undefined ? {} : { by }) });
-    }
     const waiting = pendingApprovals(session).length;
     if (json) {
       const answered = calls.map((call) => ({
@@ -80,6 +86,12 @@ export async function answerCalls(options: AnswerCommandOptions, host: Host): Pr
       printLines(host, [...describeAnswers(questions, answer), colors.dim(`${left}. ${next}`)]);
     }
     return 0;
+  });
+}
+
+async function closing<T>(session: Session, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
   } finally {
     await session.close();
   }

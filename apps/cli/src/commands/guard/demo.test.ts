@@ -1,8 +1,9 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { hasCode } from '../../terminal/system.ts';
 import { createFolder } from '../../testing/test-folder.ts';
-import { runMain } from '../../testing/test-program.ts';
+import { type RunMainOptions, runMain } from '../../testing/test-program.ts';
 import { findIssues, readSchema } from '../../testing/test-schemas.ts';
 
 /** The text of the recording, which `npm run docs -- record` draws anew. */
@@ -14,7 +15,28 @@ function drawnText(svg: string): string {
 
 const toWords = (text: string): string => text.trim().replaceAll(/\s+/g, ' ');
 
-async function runDemo(flags: readonly string[] = [], more: Record<string, string> = {}) {
+/** Processes that have a text in their environment, where the system shows them as files. */
+async function listProcesses(text: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const pid of (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name))) {
+    try {
+      const [environment, command] = await Promise.all(
+        ['environ', 'cmdline'].map((name) => readFile(`/proc/${pid}/${name}`, 'utf8')),
+      );
+      if (environment?.includes(text) === true) found.push(command ?? '');
+    } catch (thrown) {
+      // Of another user, or ended by now.
+      if (!['EACCES', 'EPERM', 'ENOENT', 'ESRCH'].some((code) => hasCode(thrown, code))) throw thrown;
+    }
+  }
+  return found;
+}
+
+async function runDemo(
+  flags: readonly string[] = [],
+  more: Record<string, string> = {},
+  options: Pick<RunMainOptions, 'onStdout'> = {},
+) {
   await using folder = await createFolder({ 'home/.claude/settings.json': '{}\n', 'work/a.txt': '' });
   const temporary = join(folder.path, 'tmp');
   await mkdir(temporary);
@@ -32,13 +54,15 @@ async function runDemo(flags: readonly string[] = [], more: Record<string, strin
     folder: join(folder.path, 'work'),
     environment,
     trusted: false,
+    ...options,
   });
-  return { ...ended, left: (await list()).filter((path) => !before.includes(path)) };
+  const left = (await list()).filter((path) => !before.includes(path));
+  return { ...ended, left, running: await listProcesses(temporary) };
 }
 
 test('a guarded agent is shown from its first call to another policy, and nothing is left', async () => {
-  const { exitCode, stdout, stderr, left } = await runDemo();
-  expect({ exitCode, stderr, left }).toEqual({ exitCode: 0, stderr: '', left: [] });
+  const { exitCode, stdout, stderr, left, running } = await runDemo();
+  expect({ exitCode, stderr, left, running }).toEqual({ exitCode: 0, stderr: '', left: [], running: [] });
   const calls = stdout
     .split('\nWhy was')[0]
     ?.match(/\$ .+\n +\w+/g)
@@ -75,3 +99,25 @@ test('without git it says what it needs', async () => {
   expect({ exitCode, stdout, left }).toEqual({ exitCode: 1, stdout: '', left: [] });
   expect(stderr).toMatch(/needs git and npm.+\(demo\.failed\)/);
 });
+
+test.each([
+  ['SIGINT', 130, 'It works in'],
+  ['SIGTERM', 143, 'call-1'],
+  ['SIGINT', 130, 'call-3'],
+] as const)(
+  '%s: exit code %i after "%s", and neither a file nor a process is left',
+  async (signal, code, after) => {
+    const ended = await runDemo(
+      [],
+      {},
+      {
+        onStdout(child, seen) {
+          if (seen.includes(after) && !child.killed) child.kill(signal);
+        },
+      },
+    );
+    expect(ended).toMatchObject({ exitCode: code, stderr: '', left: [], running: [] });
+    expect(ended.stdout).not.toContain('the temporary folder is removed');
+  },
+  60_000,
+);

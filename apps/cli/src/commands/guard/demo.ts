@@ -8,7 +8,10 @@ import { formatDuration } from '@holdfast/orchestrator/text';
 import type { Command } from 'commander';
 import { describeStyle } from '../../calls/line.ts';
 import type { CommandContext } from '../../flags/command.ts';
-import { stopDaemon } from '../../guard/daemon/start.ts';
+import { findHook } from '../../guard/copy.ts';
+import { daemonFolder, toSocket } from '../../guard/daemon/place.ts';
+import { type Daemon, serveGuard } from '../../guard/daemon/serve.ts';
+import { keepFromStarting } from '../../guard/daemon/start.ts';
 import { installHooks, readHooks } from '../../guard/installed.ts';
 import { guardFolder } from '../../guard/place.ts';
 import { makeCall, type Tried } from '../../guard/scripted-agent.ts';
@@ -76,11 +79,12 @@ export async function runDemo({ json = false }: { readonly json?: boolean }, hos
   const write = (...lines: readonly string[]): void => {
     if (!json) host.stdout.write(lines.map((line) => `${line}\n`).join(''));
   };
-  let own: Host | undefined;
+  let daemon: Daemon | undefined;
   try {
-    own = await makeHome(base, host);
+    const own = await makeHome(base, { host, signal });
     write(...introduce(colors.bold));
     await installHooks({ agent: 'claude-code' }, own);
+    daemon = await startOwnDaemon(own);
     const hooks = await readHooks({ agent: 'claude-code' }, own);
     const agent = { hooks, session, folder: join(base, 'project'), environment: own.environment, signal };
     const tried: Tried[] = [];
@@ -106,12 +110,12 @@ export async function runDemo({ json = false }: { readonly json?: boolean }, hos
     const wrong = tried.filter(({ answer }, index) => answer !== steps[index]?.answer);
     for (const { command, answer, reason } of wrong)
       host.stderr.write(`${toPrintable(`\`${command}\` should not have been ${answer}. ${reason ?? ''}`)}\n`);
-    return wrong.length === 0 ? 0 : 1;
+    return interruptions.exitCode ?? (wrong.length === 0 ? 0 : 1);
   } catch (thrown) {
     if (interruptions.exitCode === undefined) throw thrown;
     return interruptions.exitCode;
   } finally {
-    if (own !== undefined) stopDaemon(own);
+    await daemon?.end();
     await rm(base, { recursive: true, force: true, maxRetries: 5 });
   }
 }
@@ -143,7 +147,10 @@ function describeTried(
 }
 
 /** A host whose home is below `base`; the environment has no settings of this user's programs. */
-async function makeHome(base: string, host: Host): Promise<Host> {
+async function makeHome(
+  base: string,
+  { host, signal }: { readonly host: Host; readonly signal: AbortSignal },
+): Promise<Host> {
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(base, path)), { recursive: true });
     await writeFile(join(base, path), text);
@@ -161,10 +168,20 @@ async function makeHome(base: string, host: Host): Promise<Host> {
     NODE_COMPILE_CACHE: join(base, 'compiled'),
     npm_config_update_notifier: 'false',
   };
-  const { code, stderr } = await runCommand(start, { folder: join(base, 'project'), environment });
+  const { code, stderr } = await runCommand(start, { folder: join(base, 'project'), environment, signal });
   if (code !== 0) throw new HoldfastError('demo.failed', `The demo needs git and npm: ${stderr.trim()}`);
   // Packs are found from here.
   return { ...host, environment, directory: dirname(fileURLToPath(import.meta.url)) };
+}
+
+/** The daemon that answers the hooks, in this process: one that a hook had started would outlive an interrupted demo. */
+async function startOwnDaemon(own: Host): Promise<Daemon | undefined> {
+  const { words } = await findHook(own);
+  // Where the path is too long for a socket, each hook decides by itself.
+  const hasSocket = toSocket(daemonFolder(own), '00000000') !== undefined;
+  const daemon = hasSocket ? await serveGuard(words.at(-1) ?? '', own) : undefined;
+  keepFromStarting(own);
+  return daemon;
 }
 
 /** The output of a command. */

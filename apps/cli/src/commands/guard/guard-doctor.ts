@@ -1,12 +1,14 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { describeThrown } from '@holdfast/core/internal';
 import { describeStyle } from '../../calls/line.ts';
 import { findHook } from '../../guard/copy.ts';
-import { hookCommand, installations } from '../../guard/install.ts';
+import { type HttpPlace, isHttpHookUrl, readHttpPlace, toHttpHook } from '../../guard/http-place.ts';
+import { eventsOf, hookCommand, installations } from '../../guard/install.ts';
 import { readHooks } from '../../guard/installed.ts';
 import { forgetSession } from '../../guard/retention.ts';
-import { type Ended, runCommand, toQuestion } from '../../guard/send-event.ts';
+import { type Ended, runCommand, toEvent, toQuestion } from '../../guard/send-event.ts';
 import { toSessionId } from '../../guard/session-id.ts';
 import type { ExitCode } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
@@ -32,6 +34,11 @@ const unseen: Readonly<Record<string, readonly string[]>> = {
   ],
   pi: ['files that are named with @ when pi is started, and commands after !', 'anything, with --no-extensions'],
 };
+
+const unseenByHttp = [
+  'a call while its daemon is not running, by a version before 2.1.295',
+  'another program that listens on the port of a daemon that is not running answers in its place',
+];
 
 interface Checked {
   readonly agent: string;
@@ -74,29 +81,39 @@ export async function checkHooks({ json }: { readonly json?: boolean }, host: Ho
 }
 
 async function checkAgent(agent: string, host: Host): Promise<Checked> {
-  const gaps = unseen[agent] ?? [];
   const hooks = await readHooks({ agent }, host);
-  const { before = '', events = [] } = installations[agent] ?? {};
+  const { before = '' } = installations[agent] ?? {};
   const [command, ...more] = hooks.get(before) ?? [];
+  const http = command !== undefined && isHttpHookUrl(command) ? readHttpPlace(host) : undefined;
+  const gaps = [...(unseen[agent] ?? []), ...(http === undefined ? [] : unseenByHttp)];
   if (command === undefined) return { agent, problems: [], unseen: gaps };
   const off = describeSwitch(host);
   if (off !== undefined) return { agent, command, problems: [off], unseen: gaps };
   const { words } = await findHook(host);
-  const missing = events.filter((event) => !hooks.has(event));
+  const missing = eventsOf(agent, { http }).filter((event) => !hooks.has(event));
   const session = `doctor-${process.pid}`;
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-doctor-'));
   try {
     await writeFile(join(folder, '.env'), 'CHECK=1\n');
     const send = (input: string): Promise<Ended> => {
       const call = { session, id: `doctor-${input}`, command: input, folder };
-      return runCommand(command, { folder, environment: host.environment, input: toQuestion(agent, call) });
+      const event = toQuestion(agent, call);
+      return http === undefined
+        ? runCommand(command, { folder, environment: host.environment, input: event })
+        : post(command, { agent, http, event, host });
     };
+    // Starts the daemon.
+    const [starter] = http === undefined ? [] : (hooks.get('SessionStart') ?? []);
+    if (starter !== undefined) {
+      const call = { session, id: 'doctor-start', command: '', folder };
+      await runCommand(starter, { folder, environment: host.environment, input: toEvent('SessionStart', call) });
+    }
     const denied = await send('cat .env');
     const allowed = await send('ls');
     return {
       agent,
       command,
-      outdated: command !== hookCommand(agent, before, words),
+      outdated: !isOfThisVersion(hooks, agent, words),
       problems: [
         ...missing.map((event) => `no hook for ${event}: install it again`),
         ...(more.length > 0 ? ['the hook is installed more than once'] : []),
@@ -108,6 +125,40 @@ async function checkAgent(agent: string, host: Host): Promise<Checked> {
   } finally {
     await rm(folder, { recursive: true, force: true });
     await forgetSession(toSessionId(agent, session), host);
+  }
+}
+
+/** By the one command that every form has. */
+function isOfThisVersion(
+  hooks: ReadonlyMap<string, readonly string[]>,
+  agent: string,
+  words: readonly string[],
+): boolean {
+  const { before = '' } = installations[agent] ?? {};
+  const event = hooks.has('UserPromptSubmit') ? 'UserPromptSubmit' : before;
+  const [command] = hooks.get(event) ?? [];
+  return command === hookCommand(agent, event, words);
+}
+
+interface Posted {
+  readonly agent: string;
+  readonly http: HttpPlace;
+  readonly event: string;
+  readonly host: Host;
+}
+
+/** Sends an event as the agent does; a daemon that is about to start gets a few seconds. */
+async function post(url: string, { agent, http, event, host }: Posted): Promise<Ended> {
+  const { clock } = host;
+  const { headers } = toHttpHook(agent, http);
+  for (const untilMs = clock.now() + 10_000; ; ) {
+    try {
+      const response = await fetch(url, { method: 'POST', headers, body: event });
+      return { code: response.ok ? 0 : response.status, stdout: await response.text(), stderr: '' };
+    } catch (thrown) {
+      if (clock.now() >= untilMs) return { code: null, stdout: '', stderr: `no answer: ${describeThrown(thrown)}` };
+      await new Promise<void>((resolve) => clock.after(100, () => resolve()));
+    }
   }
 }
 

@@ -5,6 +5,7 @@ import { readOff } from '../../guard/off.ts';
 import { guardFolder } from '../../guard/place.ts';
 import { runProgram } from '../../program.ts';
 import { createFolder } from '../../testing/test-folder.ts';
+import { stopDaemon, untilAnnounced } from '../../testing/test-hook.ts';
 import { createTestHost } from '../../testing/test-host.ts';
 import { runMain } from '../../testing/test-program.ts';
 import { letThrough } from './guard-off.ts';
@@ -20,7 +21,17 @@ test.each<[readonly string[], string]>([
     ['install', 'claude'],
     'Unknown agent `claude`. Known agents: claude-code, codex, gemini, pi. (usage.invalid: agent_unknown)',
   ],
-  [['install', 'codex', '--project', 'nowhere'], 'There is no folder `nowhere`.'],
+  [
+    ['install', 'codex', '--project', 'nowhere'],
+    '`nowhere` is not a folder: give the folder of a project, or leave out --project for your own settings.',
+  ],
+  [['install', 'codex', '--http'], 'codex has no hooks by HTTP: leave out --http. (usage.invalid: option_unused)'],
+  [['install', 'claude-code', '--http', '--project', '.'], 'leave out --project, whose files others read. (usage'],
+  [['install', 'codex', '--wait', 'long'], 'Expected a positive integer.'],
+  [
+    ['install', 'pi', '--wait', '60'],
+    'pi cannot hold a question open: leave out --wait. (usage.invalid: option_unused)',
+  ],
   [['install', 'claude-code'], 'Cannot edit `.claude/settings.json` of claude-code: '],
   [['uninstall', 'codex'], 'Only a person at a terminal can take a guard away'],
   [['off'], 'Only a person at a terminal can switch a guard off'],
@@ -90,6 +101,28 @@ test.each(['codex', 'gemini', 'pi'])(
   },
   30_000,
 );
+
+test('guard doctor posts to the daemon, which the hook at the start of a session starts', async () => {
+  await using folder = await createFolder();
+  const { host } = createTestHost({ directory: folder.path, environment: { HOME: folder.path } });
+  await run(['guard', 'install', 'claude-code', '--http'], folder.path);
+  const { exitCode, stdout } = await run(['guard', 'doctor'], folder.path);
+  await stopDaemon(await untilAnnounced(host), 'SIGTERM');
+  expect({ exitCode, stdout }).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('ok claude-code') });
+  expect(stdout).toContain('no hook sees: a call while its daemon is not running, by a version before 2.1.295');
+}, 60_000);
+
+test('guard install --wait gives the hook of a call more time, and no other', async () => {
+  await using folder = await createFolder();
+  await run(['guard', 'install', 'codex', '--wait', '60'], folder.path);
+  const { hooks } = JSON.parse(await readFile(join(folder.path, '.codex/hooks.json'), 'utf8'));
+  expect(hooks.PreToolUse[0].hooks[0]).toMatchObject({ timeout: 85, command: expect.stringContaining("'--wait=60'") });
+  expect(hooks.PostToolUse[0].hooks[0]).toEqual(expect.objectContaining({ timeout: 10 }));
+  expect(hooks.PostToolUse[0].hooks[0].command).not.toContain('--wait');
+  await run(['guard', 'install', 'codex', '--wait', '9999'], folder.path);
+  const { hooks: most } = JSON.parse(await readFile(join(folder.path, '.codex/hooks.json'), 'utf8'));
+  expect(most.PreToolUse[0].hooks[0].command).toContain("'--wait=600'");
+});
 
 test.each([
   [['node', '-e', 'process.exit(0)'], 0],

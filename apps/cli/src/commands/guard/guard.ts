@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { createTwoFilesPatch } from 'diff';
 import { describeStyle } from '../../calls/line.ts';
 import type { CommandContext } from '../../flags/command.ts';
+import { readCount } from '../../flags/values.ts';
 import { agents } from '../../guard/hook.ts';
 import { installations, settingsPath } from '../../guard/install.ts';
 import { type Change, installHooks, readHooks, uninstallHooks } from '../../guard/installed.ts';
@@ -21,6 +22,8 @@ Agents: ${Object.keys(agents).join(', ')}
 Examples:
   $ holdfast guard install claude-code            for all your projects
   $ holdfast guard install codex --project .      for this project
+  $ holdfast guard install codex --wait 60        hold a question open for a minute, for \`holdfast approve\`
+  $ holdfast guard install claude-code --http     send calls to the daemon, without a process for each
   $ holdfast guard doctor                         send a denied and an allowed call through the installed hooks
   $ holdfast guard off --minutes 30               let every call through for a while
   $ holdfast guard run -- npm test                run a command and tell the guard how it went
@@ -32,6 +35,8 @@ of yours; \`holdfast pending\`, \`approve\`, \`show\` and \`why\` work on it.`;
 interface PlaceFlags {
   readonly project?: string | undefined;
   readonly json?: boolean | undefined;
+  readonly wait?: number | undefined;
+  readonly http?: boolean | undefined;
 }
 
 export function declare(command: Command, context: CommandContext): void {
@@ -44,9 +49,10 @@ export function declare(command: Command, context: CommandContext): void {
       .argument('<agent>', Object.keys(agents).join(', '))
       .option('--project <dir>', 'the settings of a project (default: your own)')
       .option('--json', 'as JSON');
-  place('install', "add the guard to an agent's hooks").action(async (agent: string, flags: PlaceFlags) =>
-    end(await changeHooks('install', agent, flags, host)),
-  );
+  place('install', "add the guard to an agent's hooks")
+    .option('--wait <seconds>', 'hold a question open for that long, up to 10 minutes', readCount)
+    .option('--http', 'send calls to the daemon by HTTP: faster, for Claude Code 2.1.295 or later')
+    .action(async (agent: string, flags: PlaceFlags) => end(await changeHooks('install', agent, flags, host)));
   place('uninstall', "take the guard out of an agent's hooks").action(async (agent: string, flags: PlaceFlags) =>
     end(await changeHooks('uninstall', agent, flags, host)),
   );
@@ -75,11 +81,11 @@ export function declare(command: Command, context: CommandContext): void {
     });
 }
 
-/** @throws HoldfastError `usage.invalid` (`agent_unknown`, `folder_missing`), `guard.person_required`, `guard.settings.*`. */
+/** @throws HoldfastError `usage.invalid` (`agent_unknown`, `folder_missing`, `option_unused`), `guard.person_required`, `guard.settings.*`. */
 async function changeHooks(
   what: 'install' | 'uninstall',
   agent: string,
-  { project, json }: PlaceFlags,
+  { project, json, wait, http }: PlaceFlags,
   host: Host,
 ): Promise<ExitCode> {
   if (!Object.hasOwn(agents, agent)) {
@@ -87,15 +93,34 @@ async function changeHooks(
     throw usageError('agent_unknown', `Unknown agent \`${agent.slice(0, 100)}\`. Known agents: ${known}.`);
   }
   if (project !== undefined && !(await isFolder(resolve(host.directory, project))))
-    throw usageError('folder_missing', `There is no folder \`${project}\`.`);
+    throw usageError(
+      'folder_missing',
+      `\`${project}\` is not a folder: give the folder of a project, or leave out --project for your own settings.`,
+    );
+  if (http === true) checkHttp(agent, project);
+  if (wait !== undefined && installations[agent]?.holds !== true)
+    throw usageError('option_unused', `${agent} cannot hold a question open: leave out --wait.`);
   if (what === 'uninstall') requirePerson('take a guard away', host);
   const place = { agent, project: project === undefined ? undefined : resolve(host.directory, project) };
-  const change = await (what === 'install' ? installHooks(place, host) : uninstallHooks(place, host));
+  const change = await (what === 'install'
+    ? installHooks(place, host, { waitSeconds: wait && Math.min(wait, 600), http })
+    : uninstallHooks(place, host));
   if (json === true) {
     const { path, changed, others } = change;
     printJson(host, { agent, path, changed, otherHooks: others });
   } else printLines(host, describeChange(what, agent, change, host));
   return 0;
+}
+
+/** @throws HoldfastError `usage.invalid` (`option_unused`). */
+function checkHttp(agent: string, project: string | undefined): void {
+  if (installations[agent]?.byHttp === undefined)
+    throw usageError('option_unused', `${agent} has no hooks by HTTP: leave out --http.`);
+  if (project !== undefined)
+    throw usageError(
+      'option_unused',
+      '`--http` writes the token of your daemon into the settings: leave out --project, whose files others read.',
+    );
 }
 
 function describeChange(what: string, agent: string, change: Change, host: Host): readonly string[] {

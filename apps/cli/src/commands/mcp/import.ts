@@ -27,7 +27,11 @@ export async function importSettings({ file, program, restore }: ImportOptions, 
   if (restore) requirePerson('take a guard away', host);
   const path = resolveLinks(resolve(host.directory, file));
   const before = await readText(path);
-  if (before === undefined) throw usageError('file_missing', `There is no file \`${file}\`.`);
+  if (before === undefined)
+    throw usageError(
+      'file_missing',
+      `\`${file}\` does not exist: give the settings file of a client, such as .mcp.json.`,
+    );
   const { text, entries } = edit(before, { program, restore, path });
   if (text !== before) {
     const { mode } = await stat(path);

@@ -56,7 +56,7 @@ export async function resumeSession(options: ResumeOptions, host: Host): Promise
     return given === undefined ? [] : listSlices((await open(given)).equipment.registry);
   };
   try {
-    const session = await openSession(log, workspace, host, findSlices);
+    const session = await openSession(log, workspace, host, { findSlices });
     try {
       const { kind, run, digest } = findOpen(session);
       const given = readTerms(session.records(), run);

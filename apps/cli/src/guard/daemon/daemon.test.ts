@@ -11,7 +11,6 @@ import {
   createHookWorld,
   type HookWorld,
   hookProgram,
-  keepFromStarting,
   stopDaemon,
   toEvent,
   toHost,
@@ -23,7 +22,7 @@ import { guardFolder } from '../place.ts';
 import { askDaemon, askToLeave } from './ask.ts';
 import { daemonFolder, readAnnouncement, toSocket } from './place.ts';
 import { serveGuard } from './serve.ts';
-import { startingPath } from './start.ts';
+import { keepFromStarting, startingPath } from './start.ts';
 
 const minute = 60_000;
 const silent = { stdout: '', stderr: '', exitCode: 0 };

@@ -1,15 +1,22 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import type { Server as HttpServer } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
+import type { Agent, HookAnswer, HookInput } from '@holdfast/guard/agents';
 import { newLockOwner, releaseLock, takeLock } from '@holdfast/session/lock';
+import type { TurnOptions } from '../../logs/in-turn.ts';
 import { writeText } from '../files.ts';
-import { answerWith } from '../hook.ts';
+import { answerWith, type HookQuestion } from '../hook.ts';
+import { type HttpPlace, readHttpPlace } from '../http-place.ts';
 import type { GuardHost } from '../place.ts';
+import type { OpenGuard } from '../session.ts';
 import type { DaemonQuestion } from './ask.ts';
+import { listenForHttp } from './http.ts';
 import {
   type Announcement,
   announcementPath,
@@ -24,6 +31,8 @@ import { HeldSessions } from './sessions.ts';
 import { startingPath } from './start.ts';
 
 const idleMs = 15 * 60_000;
+/** Hooks by HTTP cannot start it again between two prompts. */
+const httpIdleMs = 12 * 60 * 60_000;
 const reportMs = 60 * 60_000;
 const tickMs = 30_000;
 /** A daemon whose own hooks have been quiet for so long leaves its place to one for other hooks. */
@@ -83,6 +92,7 @@ class SocketDaemon implements Daemon {
   readonly #sessions = new HeldSessions({ idleMs, reportMs });
   readonly #connections = new Set<Socket>();
   readonly #answering = new Set<Promise<void>>();
+  #http: { readonly place: HttpPlace; readonly server: HttpServer } | undefined;
   #timer: NodeJS.Timeout | undefined;
   #askedAtMs = Date.now();
   #ending: Promise<void> | undefined;
@@ -107,6 +117,7 @@ class SocketDaemon implements Daemon {
     this.#server.listen(this.announcement.socket);
     await once(this.#server, 'listening');
     if (process.platform !== 'win32') chmodSync(this.announcement.socket, 0o600);
+    this.#updateHttp();
     rmSync(startingPath(folder), { force: true });
     await writeText(announcementPath(folder), `${JSON.stringify(this.announcement)}\n`);
     this.#timer = setInterval(() => void this.tick(Date.now()), tickMs);
@@ -114,8 +125,12 @@ class SocketDaemon implements Daemon {
 
   async tick(nowMs: number): Promise<void> {
     if (this.#ending !== undefined) return;
+    this.#updateHttp();
     await this.#sessions.closeIdle(nowMs, this.#turn(nowMs));
-    const isIdle = this.#sessions.size === 0 && this.#answering.size === 0 && nowMs - this.#askedAtMs >= idleMs;
+    const isIdle =
+      this.#sessions.size === 0 &&
+      this.#answering.size === 0 &&
+      nowMs - this.#askedAtMs >= (this.#http === undefined ? idleMs : httpIdleMs);
     if (isIdle || !this.#isAnnounced()) await this.end();
   }
 
@@ -129,8 +144,10 @@ class SocketDaemon implements Daemon {
     if (this.#isAnnounced()) rmSync(announcementPath(this.#parts.folder), { force: true });
     const closed = once(this.#server, 'close');
     this.#server.close();
+    this.#http?.server.close();
     await Promise.all(this.#answering);
     for (const connection of this.#connections) connection.destroy();
+    this.#http?.server.closeAllConnections();
     await closed;
     await this.#sessions.close();
     this.#parts.letGo();
@@ -153,9 +170,7 @@ class SocketDaemon implements Daemon {
       length += part.length;
       if (length > maxQuestionLength) connection.destroy();
       if (!part.endsWith('\n')) return;
-      const answering = this.#answer(parts.splice(0).join(''), connection);
-      this.#answering.add(answering);
-      void answering.finally(() => this.#answering.delete(answering));
+      void this.#count(this.#answer(parts.splice(0).join(''), connection));
     });
   }
 
@@ -165,26 +180,66 @@ class SocketDaemon implements Daemon {
       connection.destroy();
       return;
     }
-    const nowMs = Date.now();
     if (question === 'leave') {
       connection.destroy();
-      if (nowMs - this.#askedAtMs >= leavesAfterMs) setImmediate(() => void this.end());
+      if (Date.now() - this.#askedAtMs >= leavesAfterMs) setImmediate(() => void this.end());
       return;
     }
-    this.#askedAtMs = nowMs;
-    const host = { environment: this.announcement.environment, directory: question.directory };
-    const answer = await answerWith(question, async (agent, input) => {
-      const opened = await this.#sessions.take(agent, input, host, this.#turn(nowMs));
-      if (!connection.destroyed) return opened;
-      await opened.end();
-      throw new HoldfastError('guard.failed', 'The hook does not wait any longer.');
-    });
+    // Idle until it is answered.
+    connection.setTimeout(takesTurnWithinMs + (question.waitMs ?? 0));
+    const answer = await this.#decide(question, question.directory, () => connection.destroyed);
     connection.end(`${JSON.stringify({ proof: this.announcement.proof, ...answer })}\n`);
+    this.#updateHttp();
   }
 
-  #turn(nowMs: number): { readonly untilMs: number; pause(ms: number): Promise<void> } {
-    return { untilMs: nowMs + takesTurnWithinMs, pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)) };
+  /** `isGone`: the hook does not wait any longer, so that its call must not be let through. */
+  #decide(question: HookQuestion, directory: string, isGone: () => boolean): Promise<HookAnswer> {
+    this.#askedAtMs = Date.now();
+    const host = { environment: this.announcement.environment, directory };
+    const open = async (agent: Agent, input: HookInput): Promise<OpenGuard> => {
+      const opened = await this.#sessions.take(agent, input, host, this.#turn(Date.now()));
+      if (!isGone()) return opened;
+      await opened.end();
+      throw new HoldfastError('guard.failed', 'The hook does not wait any longer.');
+    };
+    const goesOn = (): boolean => !isGone() && this.#ending === undefined;
+    return answerWith(question, open, { pause, goesOn });
   }
+
+  /** Listens for hooks by HTTP while some are installed. */
+  #updateHttp(): void {
+    const place = this.#ending === undefined ? readHttpPlace(this.#parts.host) : undefined;
+    if (place?.token === this.#http?.place.token) return;
+    this.#http?.server.close();
+    this.#http = undefined;
+    if (place === undefined) return;
+    const { HOME = homedir() } = this.announcement.environment;
+    const server = listenForHttp(place, (question, isGone) => this.#count(this.#decide(question, HOME, isGone)));
+    this.#http = { place, server };
+    server.once('error', (thrown) => {
+      this.#http = undefined;
+      process.stderr.write(`${thrown.message}\n`);
+    });
+  }
+
+  /** The daemon does not end before it has answered. */
+  async #count<T>(answering: Promise<T>): Promise<T> {
+    const settled = answering.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#answering.add(settled);
+    void settled.finally(() => this.#answering.delete(settled));
+    return await answering;
+  }
+
+  #turn(nowMs: number): TurnOptions {
+    return { untilMs: nowMs + takesTurnWithinMs, pause };
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 function readQuestion(line: string, token: string): DaemonQuestion | 'leave' | undefined {
@@ -196,7 +251,9 @@ function readQuestion(line: string, token: string): DaemonQuestion | 'leave' | u
   }
   if (!isPlainObject(value) || !isToken(value['token'], token)) return undefined;
   if (value['leave'] === true) return 'leave';
-  const isWhole = ['agent', 'text', 'directory'].every((name) => typeof value[name] === 'string');
+  const isWhole =
+    ['agent', 'text', 'directory'].every((name) => typeof value[name] === 'string') &&
+    (value['waitMs'] === undefined || Number.isSafeInteger(value['waitMs']));
   // Checked above.
   return isWhole ? (value as unknown as DaemonQuestion) : undefined;
 }

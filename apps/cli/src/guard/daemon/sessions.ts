@@ -1,16 +1,8 @@
 import type { Guard } from '@holdfast/guard';
 import type { Agent, HookInput } from '@holdfast/guard/agents';
+import { inTurn, type TurnOptions } from '../../logs/in-turn.ts';
 import type { GuardHost } from '../place.ts';
-import {
-  findLog,
-  inTurn,
-  type LogFile,
-  type OpenGuard,
-  type OpenLog,
-  openLog,
-  prepareGuard,
-  type TurnOptions,
-} from '../session.ts';
+import { findLog, type LogFile, type OpenGuard, type OpenLog, openLog, prepareGuard } from '../session.ts';
 
 export interface HeldLimits {
   /** How long an unused session stays in memory. */
@@ -97,6 +89,8 @@ class HeldSession {
       this.#guard = guard;
       return {
         guard,
+        session,
+        path: this.#file.path,
         end: async () => {
           try {
             log.release();

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, statSync, utimesSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, statSync, utimesSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasCode } from '../../terminal/system.ts';
 import type { GuardHost } from '../place.ts';
-import { daemonFolder, isPrivate, keptEnvironment, readAnnouncement, toSocket } from './place.ts';
+import { daemonFolder, isPrivate, keptEnvironment, toSocket } from './place.ts';
 
 /** A daemon that has not come up by then may be started again. */
 const startsWithinMs = 10_000;
@@ -36,15 +36,13 @@ export function startDaemon(program: string, host: GuardHost): void {
   child.unref();
 }
 
-/** Ends the daemon of `host`, if one is up. */
-export function stopDaemon(host: GuardHost): void {
-  const announced = readAnnouncement(daemonFolder(host));
-  if (announced === undefined) return;
-  try {
-    process.kill(announced.pid, 'SIGTERM');
-  } catch (thrown) {
-    if (!hasCode(thrown, 'ESRCH')) throw thrown;
-  }
+/** Keeps hooks from starting a daemon for a day, as if one was about to come up. */
+export function keepFromStarting(host: GuardHost): void {
+  const folder = daemonFolder(host);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  writeFileSync(startingPath(folder), '', { mode: 0o600 });
+  const later = Date.now() / 1000 + 86_400;
+  utimesSync(startingPath(folder), later, later);
 }
 
 /** Sources need the options of their hook's process; an installed daemon takes none from outside. */
