@@ -6,6 +6,7 @@ import { knownChecks, releaseOrder } from '@holdfast/pack-release';
 import { shellGuard } from '@holdfast/pack-shell';
 import { observe, packPolicies } from '@holdfast/policy';
 import { userFolder } from '../user/folder.ts';
+import { readHttpPlace } from './http-place.ts';
 import { readOff } from './off.ts';
 import { type GuardHost, guardFolder, homeFolder, resolveLinks } from './place.ts';
 import type { GuardFiles } from './rules.ts';
@@ -40,8 +41,9 @@ export function codingPolicies(
   const home = homeFolder(host);
   const own = [guardFolder(host), userFolder(host), ...settings.map((path) => join(home, path))];
   const paths = [...new Set([...own, ...own.map(resolveLinks)])];
+  const port = readHttpPlace(host)?.port;
   return [
-    guardSelf({ paths, processes: [process.pid] }),
+    guardSelf({ paths, processes: [process.pid], ports: port === undefined ? [] : [port] }),
     ...packPolicies(filesystemGuard),
     ...packPolicies(shellGuard),
     // Its other policy compares versions of files, which a guard does not have: agents do that themselves.

@@ -6,6 +6,7 @@ import { guardSelf } from '../index.ts';
 const policy = guardSelf({
   paths: ['/home/u/.local/state/holdfast', '/home/u/.config/holdfast', '/home/u/.claude/settings.json'],
   processes: [4711],
+  ports: [40_404],
 });
 const view = { folder: '/w', workspace: '/w', home: '/home/u' };
 const judge = (facts: CallFacts | undefined, input: Json = {}) =>
@@ -56,6 +57,10 @@ test.each([
   `node -e "net.connect(process.env.HOME + '/.local/state/holdfast/guard/daemon/s-0a1b2c3d')"`,
   `python3 - <<'X'\nopen("/home/u/.local/state/holdfast/guard/off.json", "w")\nX`,
   'D=$HOME/.local/state; some-program --socket=$D/holdfast/guard/daemon/s-0a1b2c3d',
+  'curl -d @event.json http://127.0.0.1:40404/holdfast/claude-code',
+  'curl -d @event.json http://localhost:40404/holdfast/claude-code',
+  'wget --post-data=x http://127.1:40404/',
+  `python3 -c "urlopen('http://127.0.0.1:40404/holdfast/claude-code', data)"`,
   'ssh localhost socat - UNIX-CONNECT:.local/state/holdfast/guard/daemon/s-0a1b2c3d',
 ])('%s is denied', (command) => {
   expect(judge(describeCommand(command, view), { command })).toMatchObject({ type: 'deny', code: 'guard.self' });
@@ -75,6 +80,8 @@ test.each([
   'echo x > src/holdfast.ts',
   'rm -rf dist',
   'grep -rn .local/state/holdfast docs',
+  'curl http://127.0.0.1:3000/',
+  'curl http://example.com:40404/',
   'git commit -m "Explain ~/.local/state/holdfast/guard"',
 ])('%s is let through', (command) => {
   expect(judge(describeCommand(command, view), { command })).toMatchObject({ type: 'allow' });

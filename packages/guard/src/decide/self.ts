@@ -17,6 +17,8 @@ export interface GuardSelfOptions {
   readonly settings?: readonly string[];
   /** Ids of the guard's processes: no call may stop one. */
   readonly processes?: readonly number[];
+  /** Ports of this machine on which the guard answers its hooks: no call may reach one. */
+  readonly ports?: readonly number[];
 }
 
 /** Settings of agents and of Holdfast that a workspace may have: who changes them can switch a guard off. */
@@ -50,10 +52,11 @@ const itself = 'This would answer for the person, or change what guards this ses
  * Keeps an agent from its own guard: Holdfast's commands, files and process, and the settings that hold its hooks. It reads facts, and
  * denies without them.
  */
-export function guardSelf({ paths, settings = agentSettings, processes = [] }: GuardSelfOptions): Policy {
+export function guardSelf(options: GuardSelfOptions): Policy {
+  const { paths, settings = agentSettings, processes = [], ports = [] } = options;
   const ids = new Set(processes.flatMap((id) => [String(id), String(-id)]));
   const folders = paths.map((path) => path.replace(/\/+$/, ''));
-  const spellings = folders.flatMap(spell);
+  const spellings = [...folders.flatMap(spell), ...ports.map((port) => `:${port}`)];
   const isOwn = (path: string): boolean => folders.some((folder) => path === folder || path.startsWith(`${folder}/`));
   const isSettings = (path: string): boolean => {
     const folded = `${path.toLowerCase()}/`;
@@ -65,6 +68,8 @@ export function guardSelf({ paths, settings = agentSettings, processes = [] }: G
       if (facts === undefined) return refused('Nothing is known of what this call would do.');
       const changed = [...facts.writes, ...facts.deletes].find((place) => isOwn(place.path) || isSettings(place.path));
       if (changed !== undefined || around(facts, folders)) return refused(itself);
+      if (facts.hosts.some(({ host, port }) => port !== undefined && ports.includes(port) && isLoopback(host)))
+        return refused(itself);
       if (facts.reads.some(({ path }) => isOwn(path) && !isSettings(path))) return refused(itself);
       // A program that is not known may run what its words say.
       const runsWords = facts.unclear.some(({ kind }) => kind === 'program' || kind === 'code');
@@ -86,6 +91,10 @@ function around({ writes, deletes }: CallFacts, folders: readonly string[]): boo
   const holds = ({ path, recursive }: Place): boolean =>
     recursive !== undefined && folders.some((folder) => folder.startsWith(path === '/' ? path : `${path}/`));
   return [...writes, ...deletes].some(holds);
+}
+
+function isLoopback(host: string): boolean {
+  return /^(?:localhost|.+\.localhost|127(?:\.\d+){0,3}|0(?:\.0){0,3}|\[?(?:::1?|::ffff:[\d.:a-f]+)\]?)$/.test(host);
 }
 
 /** As a program may name a file: in full, or from a folder of the home on, which code joins to the rest. */

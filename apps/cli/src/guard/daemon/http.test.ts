@@ -91,6 +91,14 @@ describe('an agent that posts its events', () => {
     expect(endsOf(world)).toEqual([['t2', 'denied']]);
   });
 
+  test('cannot tell the guard of a success that was none: no call reaches its port', async () => {
+    await using world = await createHttpWorld();
+    const { port } = world.place;
+    const command = `curl -d @event.json http://127.0.0.1:${port}/holdfast/claude-code`;
+    const { body } = await post(world.place, eventOf(world, 'PreToolUse', 't1', command));
+    expect(JSON.parse(body)).toEqual(denied(expect.stringContaining('A person has to do it.')));
+  });
+
   test('is denied what cannot be decided', async () => {
     await using world = await createHttpWorld();
     const broken = await post(world.place, JSON.stringify({ hook_event_name: 'PreToolUse', session_id: 's' }));

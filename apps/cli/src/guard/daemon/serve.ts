@@ -217,7 +217,7 @@ class SocketDaemon implements Daemon {
     const server = listenForHttp(place, (question, isGone) => this.#count(this.#decide(question, HOME, isGone)));
     this.#http = { place, server };
     server.once('error', (thrown) => {
-      this.#http = undefined;
+      if (this.#http?.server === server) this.#http = undefined;
       process.stderr.write(`${thrown.message}\n`);
     });
   }
