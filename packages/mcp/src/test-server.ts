@@ -1,12 +1,25 @@
 import { InMemoryTransport, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
-import { type CallToolResult, Server } from '@modelcontextprotocol/server';
+import {
+  type CallToolResult,
+  type InputRequiredResult,
+  type ReadResourceResult,
+  Server,
+} from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 
 type Answer = (
   name: string,
   input: Record<string, unknown>,
-  context: { readonly signal: AbortSignal; progress(message: string): Promise<void>; end(): void },
-) => CallToolResult | Promise<CallToolResult>;
+  context: {
+    readonly signal: AbortSignal;
+    /** The answers of the user to `input_required`. */
+    readonly responses: Record<string, unknown> | undefined;
+    progress(message: string): Promise<void>;
+    end(): void;
+  },
+) => Answered | Promise<Answered>;
+
+type Answered = CallToolResult | InputRequiredResult;
 
 export interface TestServer {
   /** Opens a new connection; both ends are in this process. */
@@ -14,6 +27,10 @@ export interface TestServer {
   /** Names of the tools that were called, in order. */
   readonly called: string[];
   tools: Record<string, unknown>[];
+  /** Answers a call. */
+  readonly answer: Answer;
+  /** Reads a resource. */
+  read(uri: string, responses: Record<string, unknown> | undefined): ReadResourceResult | InputRequiredResult;
   /** Tells every client that the tools have changed. */
   tell(): void;
 }
@@ -29,6 +46,8 @@ export function createTestServer(
   const made: TestServer = {
     called: [],
     tools,
+    answer,
+    read: (uri) => ({ contents: [{ uri, text: `The text of ${uri}.` }] }),
     tell: () => void Promise.all(servers.map((server) => server.sendToolListChanged())),
     transport: () => {
       const [near, far] = InMemoryTransport.createLinkedPair();
@@ -45,6 +64,7 @@ export function createTestServer(
             const progressToken = mcpReq._meta?.progressToken;
             return answer(name, input, {
               signal: mcpReq.signal,
+              responses: mcpReq.inputResponses,
               progress: async (message) => {
                 if (progressToken === undefined) return;
                 const params = { progressToken, progress: 1, message };
@@ -54,9 +74,9 @@ export function createTestServer(
             });
           });
           server.setRequestHandler('resources/list', () => ({ resources: [{ uri: 'test://a', name: 'a' }] }));
-          server.setRequestHandler('resources/read', ({ params: { uri } }) => ({
-            contents: [{ uri, text: `The text of ${uri}.` }],
-          }));
+          server.setRequestHandler('resources/read', ({ params: { uri } }, { mcpReq }) =>
+            made.read(uri, mcpReq.inputResponses),
+          );
           server.setRequestHandler('prompts/list', () => ({ prompts: [{ name: 'greet' }] }));
           server.setRequestHandler('prompts/get', ({ params }) => ({
             messages: [{ role: 'user', content: { type: 'text', text: `Greet ${params.arguments?.['who']}.` } }],
@@ -80,11 +100,13 @@ interface RawRequest {
 /** A server of 2025 that answers with whatever `respond` sends, valid or not. */
 export function createRawServer(
   respond: (request: RawRequest, send: (message: object) => void, end: () => void) => void,
+  onReply: (result: Record<string, unknown>, send: (message: object) => void) => void = () => undefined,
 ): () => Transport {
   return () => {
     const [near, far] = InMemoryTransport.createLinkedPair();
     const send = (message: object): void => void far.send({ jsonrpc: '2.0', ...message } as JSONRPCMessage);
     far.onmessage = (message) => {
+      if ('result' in message) onReply(message.result, send);
       if (!('method' in message)) return;
       const request = message as RawRequest;
       if (request.method === 'initialize') {

@@ -11,7 +11,8 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { answerElicitation, type Elicit } from './elicit.ts';
-import type { McpListener } from './events.ts';
+import type { McpEvent, McpListener } from './events.ts';
+import { type CallClient, findAsker } from './relay.ts';
 import { anyObject, longestTimeoutMs } from './sdk.ts';
 
 export interface ConnectionOptions {
@@ -21,7 +22,7 @@ export interface ConnectionOptions {
   readonly openTransport: () => Transport;
   readonly client: Implementation;
   readonly era: 'auto' | 'legacy';
-  readonly elicit: Elicit | undefined;
+  readonly elicit: Elicit | 'client' | undefined;
   readonly tell: McpListener;
   /** The server says that one of its lists has changed. */
   readonly onListChanged: () => void;
@@ -30,6 +31,8 @@ export interface ConnectionOptions {
 export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((message: string) => void) | undefined;
+  /** Whose call the request is. */
+  readonly client?: CallClient | undefined;
 }
 
 /** A server in its own words. */
@@ -51,6 +54,8 @@ export class Connection {
   readonly #options: ConnectionOptions;
   #link: Promise<Link> | undefined;
   #closed = false;
+  /** Whose requests the server has to answer. */
+  readonly #clients = new Set<CallClient>();
   /** How often it was opened. */
   opened = 0;
 
@@ -75,9 +80,14 @@ export class Connection {
    * @throws HoldfastError `mcp.unreachable`, `mcp.closed`, `mcp.error` (the server's own word), `tool.process.lost` (the connection ended
    * before the answer), `tool.process.unreadable`.
    */
-  async request(method: string, params: JsonObject, { signal, onProgress }: RequestOptions = {}): Promise<JsonObject> {
+  async request(
+    method: string,
+    params: JsonObject,
+    { signal, onProgress, client }: RequestOptions = {},
+  ): Promise<JsonObject> {
     const link = await this.#connect();
     const { name } = this.#options;
+    if (client !== undefined) this.#clients.add(client);
     try {
       const result: unknown = await link.client.request({ method, params }, anyObject, {
         // Our own deadline ends the call.
@@ -101,7 +111,7 @@ export class Connection {
       // In the revision of 2026 the server asks by its answer.
       if (cause instanceof SdkError && cause.code === SdkErrorCode.CapabilityNotSupported) {
         const { method: asked } = (cause.data ?? {}) as { readonly method?: unknown };
-        this.#options.tell({ type: 'request-refused', server: name, method: String(asked) });
+        this.#tell({ type: 'request-refused', server: name, method: String(asked) });
       }
       if (link.lost || (cause instanceof SdkError && lostCodes.has(cause.code))) {
         const message = `The MCP server \`${name}\` ended, or the connection to it, before it answered.`;
@@ -112,7 +122,14 @@ export class Connection {
         `The MCP server \`${name}\` gave no usable answer: ${describeThrown(cause)}`,
         { data: { server: name }, cause },
       );
+    } finally {
+      if (client !== undefined) this.#clients.delete(client);
     }
+  }
+
+  #tell(event: McpEvent): void {
+    this.#options.tell(event);
+    for (const client of this.#clients) client.note(event);
   }
 
   /** Ends the connection, and the server's process where it has one. */
@@ -149,11 +166,14 @@ export class Connection {
     });
     const link: Link = { client, lost: false };
     client.fallbackRequestHandler = async ({ method }) => {
-      tell({ type: 'request-refused', server: name, method });
+      this.#tell({ type: 'request-refused', server: name, method });
       throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'This client does not offer that.');
     };
     if (elicit !== undefined) {
-      client.setRequestHandler('elicitation/create', ({ params }) => answerElicitation(params, { name, elicit, tell }));
+      client.setRequestHandler('elicitation/create', ({ params }) => {
+        const asked = elicit === 'client' ? findAsker(this.#clients) : elicit;
+        return answerElicitation(params, { name, elicit: asked, tell: (event) => this.#tell(event) });
+      });
     }
     const transport = openTransport();
     try {

@@ -75,7 +75,7 @@ export function importContent(target: ContentTarget, capabilities: ServerCapabil
         execute: async (given: JsonObject, context) => {
           await target.ready();
           await context.begin();
-          const result = await passOn(target.request(method, given, context), context);
+          const result = await passOn(method, target.request(method, given, context), context);
           const read = describeContent(result);
           return toolOk(result, read, { excludeValueFromContext: read !== '' });
         },

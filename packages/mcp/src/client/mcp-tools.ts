@@ -10,6 +10,7 @@ import { changedError, importTool, type Trust } from './imported-tool.ts';
 import { listTools } from './list-tools.ts';
 import { findCollisions, toToolName } from './names.ts';
 import { hasUnseenInstructions, isUnseen, type McpPins, toPins } from './pins.ts';
+import { isRelay, relayResource } from './relay.ts';
 import { type ServerPlace, toTransportMaker } from './transport.ts';
 
 export interface McpToolsOptions extends ServerPlace, Trust {
@@ -17,8 +18,11 @@ export interface McpToolsOptions extends ServerPlace, Trust {
   readonly name: string;
   /** `legacy`: speaks only the revision of 2025. Default `auto`; with a `command` that starts it twice, once to find out. */
   readonly era?: 'auto' | 'legacy';
-  /** Answers questions of the server to the user. Default: none, and the server knows that it cannot ask. */
-  readonly elicit?: Elicit;
+  /**
+   * Answers questions of the server to the user. `client`: the user of the client that `serveMcp` serves the call for; a client that
+   * cannot ask declines. Default: none, and the server knows that it cannot ask.
+   */
+  readonly elicit?: Elicit | 'client';
   readonly onEvent?: McpListener;
   /** The definitions that a person has seen; others are withheld. Default: none is. */
   readonly pins?: McpPins;
@@ -71,7 +75,7 @@ const rules = {
   dangerous: 'boolean',
   inputs: 'text',
   era: 'text',
-  elicit: 'function',
+  elicit: 'any',
   onEvent: 'function',
   pins: 'object',
   client: 'object',
@@ -87,7 +91,12 @@ const plainName = /^[a-z0-9_-]{1,24}$/;
  */
 export async function mcpTools(options: McpToolsOptions): Promise<McpTools> {
   checkOptions('mcpTools', options, rules);
-  const { name } = options;
+  const { name, elicit } = options;
+  if (elicit !== undefined && elicit !== 'client' && typeof elicit !== 'function') {
+    throw new HoldfastError('options.invalid', "`elicit` must be a function or `'client'`.", {
+      data: { reason: 'elicit' },
+    });
+  }
   if (!plainName.test(name)) {
     throw new HoldfastError(
       'options.invalid',
@@ -262,11 +271,13 @@ class ServerTools implements McpTools {
   }
 
   #send(method: string, params: JsonObject, context: ToolContext): Promise<JsonObject> {
-    const { signal } = context;
+    const { signal, callId, resources } = context;
+    const relay = resources.get(relayResource);
     return this.#connection.request(method, params, {
       signal,
       // Late progress of a call that has ended is dropped.
       onProgress: (message) => signal.aborted || context.progress(message.slice(0, 1_000)),
+      client: isRelay(relay) ? relay.client?.(callId) : undefined,
     });
   }
 }

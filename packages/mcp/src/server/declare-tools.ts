@@ -1,6 +1,7 @@
 import { allow, definePolicy, deny, type JsonObject, type Policy, type Tool } from '@holdfast/core';
 import { compileSchema } from '@holdfast/schema';
 import type { McpDefinition } from '../client/definition.ts';
+import type { McpTools } from '../client/mcp-tools.ts';
 
 /** Tools to serve, with the original definitions of those that came from another server. `mcpTools` returns one. */
 export interface ServedTools {
@@ -39,10 +40,21 @@ export function outputSchemaOf({ outputSchema }: Tool): JsonObject | undefined {
   return schema?.['type'] === 'object' ? schema : undefined;
 }
 
+/** The tools that a client lists and calls. A relayed server's resources and prompts stay what they are, and are read by their own requests. */
+export function listOffered(served: ServedTools): readonly Tool[] {
+  if (!isMcpTools(served)) return served.tools;
+  return served.tools.filter(({ name }) => served.definitions.has(name));
+}
+
 /** Our name for a tool by the name under which it is served. */
-export function findServed({ tools, definitions }: ServedTools, served: string): string | undefined {
-  for (const [ours, { name }] of definitions ?? []) if (name === served) return ours;
-  return tools.some(({ name }) => name === served) && !definitions?.has(served) ? served : undefined;
+export function findServed(served: ServedTools, asked: string): string | undefined {
+  const { definitions } = served;
+  for (const [ours, { name }] of definitions ?? []) if (name === asked) return ours;
+  return listOffered(served).some(({ name }) => name === asked) && !definitions?.has(asked) ? asked : undefined;
+}
+
+export function isMcpTools(served: ServedTools): served is McpTools {
+  return 'server' in served && 'request' in served;
 }
 
 /** Denies calls of withheld tools before anybody is asked about them. */
