@@ -101,6 +101,7 @@ interface RawRequest {
 export function createRawServer(
   respond: (request: RawRequest, send: (message: object) => void, end: () => void) => void,
   onReply: (result: Record<string, unknown>, send: (message: object) => void) => void = () => undefined,
+  capabilities: object = { tools: { listChanged: true } },
 ): () => Transport {
   return () => {
     const [near, far] = InMemoryTransport.createLinkedPair();
@@ -112,7 +113,7 @@ export function createRawServer(
       if (request.method === 'initialize') {
         const result = {
           protocolVersion: '2025-11-25',
-          capabilities: { tools: { listChanged: true } },
+          capabilities,
           serverInfo: { name: 'raw', version: '1' },
         };
         send({ id: request.id, result });

@@ -58,6 +58,8 @@ export class Connection {
   readonly #clients = new Set<CallClient>();
   /** How often it was opened. */
   opened = 0;
+  /** Of the connection that was opened last: `legacy` for the revision of 2025. */
+  era: 'legacy' | 'modern' | undefined;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -188,6 +190,7 @@ export class Connection {
       );
     }
     this.opened += 1;
+    this.era = client.getProtocolEra();
     client.onclose = () => {
       link.lost = true;
       if (!this.#closed) tell({ type: 'connection-lost', server: name });

@@ -11,6 +11,7 @@ import { listTools } from './list-tools.ts';
 import { findCollisions, toToolName } from './names.ts';
 import { hasUnseenInstructions, isUnseen, type McpPins, toPins } from './pins.ts';
 import { isRelay, relayResource } from './relay.ts';
+import { needsTask, runTask } from './task.ts';
 import { type ServerPlace, toTransportMaker } from './transport.ts';
 
 export interface McpToolsOptions extends ServerPlace, Trust {
@@ -122,9 +123,9 @@ class ServerTools implements McpTools {
   readonly #connection: Connection;
   readonly #listeners = new Set<() => void>();
   #server: ServerIdentity | undefined;
-  /** The connection on which `#digests` was listed. */
+  /** The connection on which `#listed` was listed. */
   #listedOn = 0;
-  #digests: ReadonlyMap<string, string> = new Map();
+  #listed: ReadonlyMap<string, McpDefinition> = new Map();
   /** The server has changed its list, and the new one could not be read. */
   #isStale = false;
   #refreshing: Promise<void> | undefined;
@@ -193,13 +194,13 @@ class ServerTools implements McpTools {
     this.#server = isUnsaid ? unsaid : found;
     const { opened } = this.#connection;
     const listed = this.#server.capabilities.tools === undefined ? [] : await listTools(this.#connection, this.name);
-    const before = JSON.stringify([...this.#digests]);
+    const before = describeListed(this.#listed);
     const first = this.#listedOn === 0;
     this.#listedOn = opened;
     this.#isStale = false;
-    this.#digests = new Map(listed.map(({ name, digest }) => [name, digest]));
+    this.#listed = new Map(listed.map((definition) => [definition.name, definition]));
     this.pins = toPins(instructions, listed);
-    if (!first && before === JSON.stringify([...this.#digests])) return;
+    if (!first && before === describeListed(this.#listed)) return;
     this.#take(listed);
     if (first) return;
     this.#options.onEvent?.({ type: 'tools-changed', server: this.name });
@@ -249,9 +250,9 @@ class ServerTools implements McpTools {
       server: this.name,
       ready: async (digest) => {
         await this.#ready();
-        if (isWithheld || this.#digests.get(name) !== digest) throw changedError(this.name, name);
+        if (isWithheld || this.#listed.get(name)?.digest !== digest) throw changedError(this.name, name);
       },
-      call: (params, context) => this.#send('tools/call', params, context),
+      call: (params, context) => this.#call(name, params, context),
     };
   }
 
@@ -270,16 +271,35 @@ class ServerTools implements McpTools {
     if (this.#isStale || this.#connection.opened !== this.#listedOn) await this.refresh();
   }
 
+  #call(name: string, params: JsonObject, context: ToolContext): Promise<JsonObject> {
+    const definition = this.#listed.get(name);
+    const send = (method: string, given: JsonObject): Promise<JsonObject> => this.#send(method, given, context);
+    if (definition === undefined || !needsTask(definition.listed) || this.#connection.era !== 'legacy')
+      return send('tools/call', params);
+    const { signal } = context;
+    const progress = (message: string): void => this.#tellProgress(message, context);
+    const cancel = (method: string, given: JsonObject): Promise<JsonObject> => this.request(method, given);
+    return runTask(send, params, { server: this.name, signal, progress, cancel });
+  }
+
   #send(method: string, params: JsonObject, context: ToolContext): Promise<JsonObject> {
     const { signal, callId, resources } = context;
     const relay = resources.get(relayResource);
     return this.#connection.request(method, params, {
       signal,
-      // Late progress of a call that has ended is dropped.
-      onProgress: (message) => signal.aborted || context.progress(message.slice(0, 1_000)),
+      onProgress: (message) => this.#tellProgress(message, context),
       client: isRelay(relay) ? relay.client?.(callId) : undefined,
     });
   }
+
+  #tellProgress(message: string, context: ToolContext): void {
+    // Late progress of a call that has ended is dropped.
+    if (!context.signal.aborted) context.progress(message.slice(0, 1_000));
+  }
+}
+
+function describeListed(listed: ReadonlyMap<string, McpDefinition>): string {
+  return JSON.stringify([...listed.values()].map(({ name, digest }) => [name, digest]));
 }
 
 type CallSender = (params: JsonObject, context: ToolContext) => Promise<JsonObject>;

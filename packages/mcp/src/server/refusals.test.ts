@@ -3,7 +3,7 @@ import { createSession, type LogRecord, type Session } from '@holdfast/session';
 import { Client, InMemoryTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect, onTestFinished, test } from 'vitest';
 import { keepOpen, listenMcp, type McpServing, mcpTools, type ServedTools, serveMcp } from '../index.ts';
-import { anyInput, createTestServer } from '../test-server.ts';
+import { anyInput, createRawServer, createTestServer } from '../test-server.ts';
 
 const hello = { tools: [defineTool({ name: 'hello', description: 'Greets.', execute: () => 'Hello.' }) as Tool] };
 
@@ -18,6 +18,9 @@ async function connect(serving: McpServing): Promise<Client> {
 
 const recordsOf = (session: Session, type: string): readonly LogRecord[] =>
   [...session.records()].filter((record) => record.type === type);
+const anything = {
+  '~standard': { version: 1, vendor: 'test', validate: (value: unknown) => ({ value: value as object }) },
+} as const;
 const refused = { code: -32_602 };
 
 async function serve(served: ServedTools): Promise<{ client: Client; session: Session }> {
@@ -92,4 +95,37 @@ test('requests that are not let in are counted in the log of the next call', asy
   for (let count = 0; count < 2; count += 1) await client.callTool({ name: 'hello', arguments: {} });
   expect(recordsOf(session, 'mcp-refused')).toMatchObject([{ reason: 'no-access', count: 3 }]);
   expect(JSON.stringify([...session.records()])).not.toMatch(/stolen-token|secret-a/);
+});
+
+test.each([
+  {
+    method: 'completion/complete',
+    params: { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'who', value: 'A' } },
+  },
+  { method: 'resources/subscribe', params: { uri: 'test://a' } },
+  { method: 'resources/unsubscribe', params: { uri: 'test://a' } },
+  { method: 'logging/setLevel', params: { level: 'info' } },
+  { method: 'tasks/get', params: { taskId: 't1' } },
+])('$method is not relayed: the server behind does not hear of it', async ({ method, params }) => {
+  const heard: string[] = [];
+  const transport = createRawServer(
+    ({ id, method: asked }, send) => {
+      heard.push(asked);
+      send({ id, result: asked === 'tools/list' ? { tools: [] } : {} });
+    },
+    () => undefined,
+    { resources: { subscribe: true }, prompts: {}, completions: {}, logging: {}, tools: {} },
+  );
+  const imported = await mcpTools({ name: 'files', transport, era: 'legacy', dangerous: false });
+  onTestFinished(() => imported.close());
+  const before = heard.length;
+  const serving = serveMcp(imported, { sessions: keepOpen(createSession()) });
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  serving.stdio(far);
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'legacy' } });
+  onTestFinished(() => client.close());
+  await client.connect(near);
+  expect(client.getServerCapabilities()).toEqual({ tools: { listChanged: true }, resources: {}, prompts: {} });
+  await expect(client.request({ method, params }, anything)).rejects.toMatchObject({ code: -32_601 });
+  expect(heard).toHaveLength(before);
 });
