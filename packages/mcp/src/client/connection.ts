@@ -10,6 +10,7 @@ import {
   type ServerCapabilities,
   type Transport,
 } from '@modelcontextprotocol/client';
+import { describeRefusal, type Secrets } from './authorization.ts';
 import { answerElicitation, type Elicit } from './elicit.ts';
 import type { McpEvent, McpListener } from './events.ts';
 import { type CallClient, findAsker } from './relay.ts';
@@ -21,6 +22,7 @@ export interface ConnectionOptions {
   /** Makes a new transport for each connection. */
   readonly openTransport: () => Transport;
   readonly client: Implementation;
+  readonly secrets: Secrets;
   readonly era: 'auto' | 'legacy';
   readonly elicit: Elicit | 'client' | undefined;
   readonly tell: McpListener;
@@ -105,10 +107,7 @@ export class Connection {
       return result as JsonObject;
     } catch (cause) {
       if (cause instanceof ProtocolError) {
-        throw new HoldfastError('mcp.error', `The MCP server \`${name}\` answered: ${describeThrown(cause)}`, {
-          data: { server: name, rpcCode: cause.code },
-          cause,
-        });
+        throw this.#error('mcp.error', `The MCP server \`${name}\` answered`, cause, { rpcCode: cause.code });
       }
       // In the revision of 2026 the server asks by its answer.
       if (cause instanceof SdkError && cause.code === SdkErrorCode.CapabilityNotSupported) {
@@ -119,14 +118,32 @@ export class Connection {
         const message = `The MCP server \`${name}\` ended, or the connection to it, before it answered.`;
         throw new HoldfastError('tool.process.lost', message, { data: { server: name }, cause });
       }
-      throw new HoldfastError(
-        'tool.process.unreadable',
-        `The MCP server \`${name}\` gave no usable answer: ${describeThrown(cause)}`,
-        { data: { server: name }, cause },
-      );
+      if (describeRefusal(cause) !== undefined) throw this.#unreachable(cause);
+      throw this.#error('tool.process.unreadable', `The MCP server \`${name}\` gave no usable answer`, cause);
     } finally {
       if (client !== undefined) this.#clients.delete(client);
     }
+  }
+
+  /** Nothing has been done: there was no server, or it did not let the request in. */
+  #unreachable(cause: unknown): HoldfastError {
+    const { name } = this.#options;
+    const refusal = describeRefusal(cause);
+    if (refusal === undefined) {
+      return this.#error('mcp.unreachable', `Cannot connect to the MCP server \`${name}\``, cause);
+    }
+    const message = this.#options.secrets.hide(`The MCP server \`${name}\` needs authorization, and ${refusal}.`);
+    return new HoldfastError('mcp.unreachable', message, { data: { server: name, reason: 'unauthorized' } });
+  }
+
+  /** An error without the secrets that the server was sent. */
+  #error(code: string, what: string, cause: unknown, data: JsonObject = {}): HoldfastError {
+    const { name, secrets } = this.#options;
+    const why = describeThrown(cause);
+    return new HoldfastError(code, `${what}: ${secrets.hide(why)}`, {
+      data: { server: name, ...data },
+      ...(secrets.isIn(why) ? {} : { cause }),
+    });
   }
 
   #tell(event: McpEvent): void {
@@ -183,11 +200,7 @@ export class Connection {
     } catch (cause) {
       // The error below says why.
       await transport.close().catch(() => undefined);
-      throw new HoldfastError(
-        'mcp.unreachable',
-        `Cannot connect to the MCP server \`${name}\`: ${describeThrown(cause)}`,
-        { data: { server: name }, cause },
-      );
+      throw this.#unreachable(cause);
     }
     this.opened += 1;
     this.era = client.getProtocolEra();

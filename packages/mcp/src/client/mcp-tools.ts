@@ -1,6 +1,7 @@
 import { HoldfastError, isHoldfastError, type JsonObject, type Tool, type ToolContext } from '@holdfast/core';
 import { checkOptions, describeThrown } from '@holdfast/core/internal';
 import type { Implementation } from '@modelcontextprotocol/client';
+import { Secrets } from './authorization.ts';
 import { Connection, type RequestOptions, type ServerIdentity } from './connection.ts';
 import { importContent } from './content-tools.ts';
 import type { McpDefinition } from './definition.ts';
@@ -138,9 +139,11 @@ class ServerTools implements McpTools {
   constructor(options: McpToolsOptions) {
     this.name = options.name;
     this.#options = options;
+    const secrets = new Secrets();
     this.#connection = new Connection({
+      secrets,
       name: options.name,
-      openTransport: toTransportMaker(options),
+      openTransport: toTransportMaker(options, secrets),
       client: options.client ?? { name: 'holdfast', version: '0.0.0' },
       era: options.era ?? 'auto',
       elicit: options.elicit,
