@@ -1,8 +1,10 @@
 export type { McpDefinition } from './client/definition.ts';
 export type { Elicit, Elicitation, ElicitationAnswer } from './client/elicit.ts';
 export type { McpEvent, McpListener } from './client/events.ts';
-export { type LeftOut, type McpTools, type McpToolsOptions, mcpTools } from './client/mcp-tools.ts';
-export type { McpPins } from './client/pins.ts';
+export type { LeftOut, McpTools, McpToolsOptions } from './client/imported.ts';
+export { mcpTools } from './client/mcp-tools.ts';
+export { type McpPins, type McpSeen, toPins } from './client/pins.ts';
+export { findDrift, type McpDrift, type McpServerPin, readServerPin } from './client/server-pin.ts';
 export type { ServedTools } from './server/declare-tools.ts';
 export type { HttpAccess } from './server/http-access.ts';
 export { type Listening, type ListenOptions, listenMcp } from './server/listen.ts';

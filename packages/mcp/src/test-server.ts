@@ -27,13 +27,18 @@ export interface TestServer {
   /** Names of the tools that were called, in order. */
   readonly called: string[];
   tools: Record<string, unknown>[];
+  resources: Record<string, unknown>[];
+  templates: Record<string, unknown>[];
+  prompts: Record<string, unknown>[];
   /** Answers a call. */
   readonly answer: Answer;
   /** Reads a resource. */
   read(uri: string, responses: Record<string, unknown> | undefined): ReadResourceResult | InputRequiredResult;
-  /** Tells every client that the tools have changed. */
-  tell(): void;
+  /** Tells every client that a list has changed. Default: the tools. */
+  tell(which?: 'tools' | 'resources' | 'prompts'): void;
 }
+
+const listChanged = { listChanged: true };
 
 export const anyInput = { type: 'object', properties: { text: { type: 'string' } } };
 
@@ -46,16 +51,28 @@ export function createTestServer(
   const made: TestServer = {
     called: [],
     tools,
+    resources: [{ uri: 'test://a', name: 'a' }],
+    templates: [],
+    prompts: [{ name: 'greet' }],
     answer,
     read: (uri) => ({ contents: [{ uri, text: `The text of ${uri}.` }] }),
-    tell: () => void Promise.all(servers.map((server) => server.sendToolListChanged())),
+    tell: (which = 'tools') => {
+      const send = (server: Server): Promise<void> => {
+        if (which === 'tools') return server.sendToolListChanged();
+        return which === 'resources' ? server.sendResourceListChanged() : server.sendPromptListChanged();
+      };
+      void Promise.all(servers.map(send));
+    },
     transport: () => {
       const [near, far] = InMemoryTransport.createLinkedPair();
       serveStdio(
         () => {
           const server = new Server(
             { name: 'test-server', version: '1.2.3', title: 'A test server' },
-            { capabilities: { tools: { listChanged: true }, resources: {}, prompts: {} }, instructions: 'Be kind.' },
+            {
+              capabilities: { tools: listChanged, resources: listChanged, prompts: listChanged },
+              instructions: 'Be kind.',
+            },
           );
           servers.push(server);
           server.setRequestHandler('tools/list', () => ({ tools: made.tools as never }));
@@ -73,11 +90,12 @@ export function createTestServer(
               end: () => void far.close(),
             });
           });
-          server.setRequestHandler('resources/list', () => ({ resources: [{ uri: 'test://a', name: 'a' }] }));
+          server.setRequestHandler('resources/list', () => ({ resources: made.resources as never }));
+          server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: made.templates as never }));
           server.setRequestHandler('resources/read', ({ params: { uri } }, { mcpReq }) =>
             made.read(uri, mcpReq.inputResponses),
           );
-          server.setRequestHandler('prompts/list', () => ({ prompts: [{ name: 'greet' }] }));
+          server.setRequestHandler('prompts/list', () => ({ prompts: made.prompts as never }));
           server.setRequestHandler('prompts/get', ({ params }) => ({
             messages: [{ role: 'user', content: { type: 'text', text: `Greet ${params.arguments?.['who']}.` } }],
           }));

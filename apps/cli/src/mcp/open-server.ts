@@ -23,6 +23,8 @@ export function openServer(
     env: toEnvironment(host.environment),
     cwd: host.directory,
     inputs: 'declared',
+    // What it asks, the user of the client answers.
+    elicit: 'client',
     // The policies decide, as they do for a coding agent.
     dangerous: false,
     ...(trustAnnotations ? { trust: 'annotations' } : {}),

@@ -181,6 +181,8 @@ export class Connection {
       capabilities: elicit === undefined ? {} : { elicitation: { form: {}, url: {} } },
       listChanged: {
         tools: { autoRefresh: false, debounceMs: 0, onChanged: onListChanged },
+        resources: { autoRefresh: false, debounceMs: 0, onChanged: onListChanged },
+        prompts: { autoRefresh: false, debounceMs: 0, onChanged: onListChanged },
       },
     });
     const link: Link = { client, lost: false };

@@ -5,7 +5,8 @@ import type { Transport } from '@modelcontextprotocol/client';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { anyInput, createRawServer, createTestServer } from '../test-server.ts';
 import type { McpEvent } from './events.ts';
-import { type McpTools, type McpToolsOptions, mcpTools } from './mcp-tools.ts';
+import type { McpTools, McpToolsOptions } from './imported.ts';
+import { mcpTools } from './mcp-tools.ts';
 
 type Options = Partial<McpToolsOptions>;
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@holdfast/core';
 import { isCallToolResult, ProtocolError, ProtocolErrorCode, type ServerContext } from '@modelcontextprotocol/server';
-import type { McpTools } from '../client/mcp-tools.ts';
+import type { McpTools } from '../client/imported.ts';
 import { toClient } from './client-call.ts';
 import type { RelayServer } from './relay-server.ts';
 import type { CallServer } from './serve-call.ts';

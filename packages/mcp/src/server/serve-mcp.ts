@@ -11,7 +11,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
-import type { McpTools } from '../client/mcp-tools.ts';
+import type { McpTools } from '../client/imported.ts';
 import { toClient } from './client-call.ts';
 import { declareTool, findServed, isMcpTools, listOffered, type ServedTools } from './declare-tools.ts';
 import { type HttpAccess, toPrincipal } from './http-access.ts';
@@ -158,17 +158,26 @@ class Serving implements McpServing {
   async #start(): Promise<Served> {
     const { pageSize: _pageSize, info: _info, instructions: _instructions, waitMs = 0, ...options } = this.#options;
     const tools = await this.#open();
-    this.#stopListening = tools.onChange?.(() => this.#tellChange());
+    this.#stopListening = tools.onChange?.(() => this.#tellChange(isMcpTools(tools) ? tools : undefined));
     return {
       tools,
       calls: new CallServer(tools, { ...options, waitMs, clock: options.clock, refusals: this.#refusals }),
     };
   }
 
-  #tellChange(): void {
-    this.#handler?.notify.toolsChanged();
-    // A client that has gone, or was only a probe, need not hear it.
-    for (const server of this.#servers) server.sendToolListChanged().catch(() => undefined);
+  #tellChange(relayed: McpTools | undefined): void {
+    const { resources, prompts } = toCapabilities(relayed);
+    const notify = this.#handler?.notify;
+    notify?.toolsChanged();
+    if (resources?.listChanged === true) notify?.resourcesChanged();
+    if (prompts?.listChanged === true) notify?.promptsChanged();
+    for (const server of this.#servers) {
+      // A client that has gone, or was only a probe, need not hear it.
+      const drop = (): void => undefined;
+      server.sendToolListChanged().catch(drop);
+      if (resources?.listChanged === true) server.sendResourceListChanged().catch(drop);
+      if (prompts?.listChanged === true) server.sendPromptListChanged().catch(drop);
+    }
   }
 
   async #create(): Promise<RelayServer> {
@@ -216,7 +225,11 @@ function toCapabilities(relayed: McpTools | undefined): ServerCapabilities {
   const theirs = relayed?.server.capabilities;
   return {
     tools: { listChanged: true },
-    ...(theirs?.resources === undefined ? {} : { resources: {} }),
-    ...(theirs?.prompts === undefined ? {} : { prompts: {} }),
+    ...(theirs?.resources === undefined ? {} : { resources: toListChanged(theirs.resources) }),
+    ...(theirs?.prompts === undefined ? {} : { prompts: toListChanged(theirs.prompts) }),
   };
+}
+
+function toListChanged({ listChanged }: { readonly listChanged?: boolean | undefined }): { listChanged?: true } {
+  return listChanged === true ? { listChanged } : {};
 }
