@@ -369,3 +369,45 @@ test('a program that cannot be started says so', async () => {
   const error = await mcpTools({ name: 'files', command: '/no/such/program' }).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ code: 'mcp.unreachable' });
 });
+
+test('progress that comes after the call has ended is dropped', async () => {
+  let late: (() => void) | undefined;
+  const transport = createRawServer(({ id, method, params = {} }, send) => {
+    if (method === 'tools/list') return send({ id, result: { tools: [{ name: 'a', inputSchema: anyInput }] } });
+    if (method !== 'tools/call') return;
+    const { progressToken } = params['_meta'] as Record<string, unknown>;
+    const tell = (message: string) =>
+      send({ method: 'notifications/progress', params: { progressToken, progress: 1, message } });
+    tell('early');
+    late = () => tell('late');
+    setImmediate(() => stop.abort());
+  });
+  const stop = new AbortController();
+  const messages: string[] = [];
+  const onEvent = (event: RunEvent): void => {
+    if (event.type === 'tool-call-progress') messages.push(event.message);
+    // Between the end of the call's time and the end of its request.
+    if (event.type === 'tool-call-end') late?.();
+  };
+  stop.signal.addEventListener('abort', () => late?.());
+  await call(await open(transport), 'files_a', {}, { onEvent, signal: stop.signal });
+  late?.();
+  expect(messages).toEqual(['early']);
+});
+
+test('progress without a message is said in numbers, and cut', async () => {
+  const transport = createRawServer(({ id, method, params = {} }, send) => {
+    if (method === 'tools/list') return send({ id, result: { tools: [{ name: 'a', inputSchema: anyInput }] } });
+    const { progressToken } = params['_meta'] as Record<string, unknown>;
+    for (const more of [{ total: 4 }, {}, { message: 'x'.repeat(2_000) }]) {
+      send({ method: 'notifications/progress', params: { progressToken, progress: 1, ...more } });
+    }
+    setImmediate(() => send({ id, result: { content: [] } }));
+  });
+  const messages: string[] = [];
+  const onEvent = (event: RunEvent): void => {
+    if (event.type === 'tool-call-progress') messages.push(event.message);
+  };
+  await call(await open(transport), 'files_a', {}, { onEvent });
+  expect(messages).toEqual(['1 of 4', '1', 'x'.repeat(1_000)]);
+});

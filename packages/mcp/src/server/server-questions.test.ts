@@ -1,3 +1,4 @@
+import { ask, definePolicy } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
 import { createSession, type LogRecord, type Session } from '@holdfast/session';
 import { Client, InMemoryTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -286,4 +287,15 @@ test('an unknown way to ask is refused', async () => {
     (thrown: unknown) => thrown,
   );
   expect(error).toMatchObject({ code: 'options.invalid', data: { reason: 'elicit' } });
+});
+
+test.each(eras)('a call that was approved goes on to ask what its server asks (%s)', async (era) => {
+  const policies = [definePolicy({ name: 'ask-always', check: () => ask('Money moves.') })];
+  const reply = { action: 'accept', content: { approve: true, account: 'DE4' } } as never;
+  const { client, asked } = await connect(await importFrom(createAsking()), era, reply, { policies });
+  expect(textOf(await client.callTool(pay))).toContain('accept {');
+  expect(asked).toMatchObject([
+    { message: expect.stringMatching(/^Holdfast asks: run `bank_pay`\?/) },
+    { message: expect.stringMatching(/^The MCP server `bank` asks/) },
+  ]);
 });
