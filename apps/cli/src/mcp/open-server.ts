@@ -23,7 +23,7 @@ export function openServer(
     env: toEnvironment(host.environment),
     cwd: host.directory,
     inputs: 'declared',
-    // What it asks, the user of the client answers.
+    // The user of the client answers its questions.
     elicit: 'client',
     // The policies decide, as they do for a coding agent.
     dangerous: false,

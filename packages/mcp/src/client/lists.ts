@@ -8,7 +8,7 @@ import { type McpDefinition, toDefinition } from './definition.ts';
 const mostPages = 1_000;
 const mostDefinitions = 10_000;
 
-/** What a server lists. */
+/** A list of a server. */
 export type ListedKind = 'tools' | 'resources' | 'templates' | 'prompts';
 
 interface ListDeclaration {

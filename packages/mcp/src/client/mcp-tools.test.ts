@@ -411,3 +411,19 @@ test('progress without a message is said in numbers, and cut', async () => {
   await call(await open(transport), 'files_a', {}, { onEvent });
   expect(messages).toEqual(['1 of 4', '1', 'x'.repeat(1_000)]);
 });
+
+test('a name that would be a reserved word is refused', async () => {
+  const server = createTestServer([{ name: '_proto__', inputSchema: anyInput }]);
+  const { leftOut } = await open(server.transport, { name: '_' });
+  expect(leftOut).toMatchObject([{ name: '_proto__', code: 'mcp.name.invalid' }]);
+});
+
+test('a name of 64 characters is kept, and longer ones that begin alike stay apart', async () => {
+  const fits = 'a'.repeat(64 - 'files_'.length);
+  const server = createTestServer([fits, `${fits}b`, `${fits}c`].map((name) => ({ name, inputSchema: anyInput })));
+  const { tools, leftOut } = await open(server.transport);
+  const names = tools.map(({ name }) => name).filter((name) => name.startsWith('files_a'));
+  expect(leftOut).toEqual([]);
+  expect(names[0]).toBe(`files_${fits}`);
+  expect(new Set(names).size).toBe(3);
+});

@@ -14,7 +14,7 @@ interface Authorized {
   readonly tokens: Map<string, string>;
   /** The bodies that the token endpoint got. */
   readonly asked: URLSearchParams[];
-  /** What the token endpoint answers. */
+  /** The answer of the token endpoint. */
   grant(body: URLSearchParams): { readonly status: number; readonly json: object };
 }
 

@@ -3,7 +3,7 @@ import { isPlainObject, sha256 } from '@holdfast/core/internal';
 import { type McpDefinition, toDefinition } from './definition.ts';
 import { type ContentKind, contentKinds, type Listed, type ListedKind, lists } from './lists.ts';
 
-/** What a server says of itself, in its own words: what a person looks at before it is pinned. JSON. */
+/** A server in its own words, for a person to look at before it is pinned. JSON. */
 export interface McpSeen {
   readonly instructions: string | null;
   readonly tools: readonly JsonObject[];

@@ -82,9 +82,9 @@ test.each([
   { what: 'a package without a version', value: { ...pin, package: { name: 'docs' } } },
   { what: 'a server without a name', value: { ...pin, server: { version: '1' } } },
   { what: 'nothing seen', value: { ...pin, seen: undefined } },
-  { what: 'instructions that are no text', value: { ...pin, seen: { ...seen, instructions: 1 } } },
+  { what: 'a number for instructions', value: { ...pin, seen: { ...seen, instructions: 1 } } },
   { what: 'no prompts', value: { ...pin, seen: { ...seen, prompts: undefined } } },
   { what: 'a resource without a URI', value: { ...pin, seen: { ...seen, resources: [{ name: 'a' }] } } },
-])('$what is no pin', ({ value }) => {
+])('$what does not make a pin', ({ value }) => {
   expect(readServerPin(value)).toBeUndefined();
 });

@@ -15,7 +15,7 @@ import { toTransportMaker } from './transport.ts';
 
 const nothing: Listed = { tools: [], resources: [], templates: [], prompts: [] };
 
-/** What `mcpTools` makes of a server. */
+/** A server whose tools are imported. */
 export class ServerTools implements McpTools {
   readonly name: string;
   readonly #options: McpToolsOptions;

@@ -13,7 +13,7 @@ interface Question {
   answer(answer: ElicitationAnswer): void;
 }
 
-/** A question that a client has, with the call that goes on with its answer. */
+/** A question that a client has, with the call that continues with its answer. */
 interface Asked {
   readonly call: ClientCall;
   readonly running: RunningCall;
@@ -33,7 +33,7 @@ export class AskedCalls {
   }
 
   /**
-   * Runs a call, or goes on with one whose question this request answers. The call that `run` gets stops when the client cancels the
+   * Runs a call, or continues one whose question this request answers. The call that `run` gets stops when the client cancels the
    * request that it waits for; `ask` is absent where the client cannot ask.
    */
   async attend(call: ClientCall, run: (call: ClientCall, ask: Elicit | undefined) => Promise<Answer>): Promise<Answer> {

@@ -24,7 +24,7 @@ export interface ClientCall {
   readonly server: RelayServer;
 }
 
-/** What a request says of its client. */
+/** The client of a request, as the request says. */
 export function toClient(
   server: RelayServer,
   context: ServerContext,

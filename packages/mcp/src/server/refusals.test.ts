@@ -28,7 +28,7 @@ async function serve(served: ServedTools): Promise<{ client: Client; session: Se
   return { client: await connect(serveMcp(served, { sessions: keepOpen(session) })), session };
 }
 
-test('a tool that nobody serves is refused, and recorded as a call', async () => {
+test('an unknown tool is refused, and recorded as a call', async () => {
   const { client, session } = await serve(hello);
   await expect(client.callTool({ name: 'helo', arguments: {} })).rejects.toMatchObject(refused);
   expect(recordsOf(session, 'tool-call-end')).toMatchObject([{ name: 'helo', outcome: { kind: 'unknown-tool' } }]);

@@ -6,7 +6,7 @@ const longestText = 1_000;
 /** Refusals of one principal that a process records: a client that is refused again and again must not fill the log. */
 const mostRefusals = 200;
 
-/** What clients asked for and were refused before there was a call. */
+/** Requests of clients that were refused before there was a call. */
 export class Refusals {
   readonly #recorded = new Map<string, number>();
   #strangers = 0;

@@ -192,7 +192,7 @@ test('an answer holds once, for the same tool and arguments', async () => {
   await expect(send(retry)).rejects.toMatchObject({ code: -32_602 });
 });
 
-test('a question that nobody answers is cancelled in time, and its state no longer holds', async () => {
+test('an unanswered question is cancelled in time, and its state no longer holds', async () => {
   const waits: (() => void)[] = [];
   const clock = {
     now: () => 1_000,
