@@ -413,9 +413,9 @@ test('progress without a message is said in numbers, and cut', async () => {
 });
 
 test('a name that would be a reserved word is refused', async () => {
-  const server = createTestServer([{ name: '_proto__', inputSchema: anyInput }]);
+  const server = createTestServer([{ name: 'proto__', inputSchema: anyInput }]);
   const { leftOut } = await open(server.transport, { name: '_' });
-  expect(leftOut).toMatchObject([{ name: '_proto__', code: 'mcp.name.invalid' }]);
+  expect(leftOut).toMatchObject([{ name: 'proto__', code: 'mcp.name.invalid' }]);
 });
 
 test('a name of 64 characters is kept, and longer ones that begin alike stay apart', async () => {
