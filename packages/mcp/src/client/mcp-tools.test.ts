@@ -1,7 +1,7 @@
 import { isHoldfastError, type RunEvent, type Tool } from '@holdfast/core';
 import { executeToolCall, type Suspended } from '@holdfast/executor';
 import { createSession } from '@holdfast/session';
-import type { Transport } from '@modelcontextprotocol/client';
+import { InMemoryTransport, type Transport } from '@modelcontextprotocol/client';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { anyInput, createRawServer, createTestServer } from '../test-server.ts';
 import type { McpEvent } from './events.ts';
@@ -426,4 +426,31 @@ test('a name of 64 characters is kept, and longer ones that begin alike stay apa
   expect(leftOut).toEqual([]);
   expect(names[0]).toBe(`files_${fits}`);
   expect(new Set(names).size).toBe(3);
+});
+
+test('closing is not a lost connection', async () => {
+  const events: McpEvent[] = [];
+  const imported = await open(createTestServer([]).transport, { onEvent: (event) => events.push(event) });
+  await imported.close();
+  expect(events).toEqual([]);
+});
+
+test('a transport over which the server does not begin is closed', async () => {
+  let closed = 0;
+  const transport = (): Transport => {
+    const [near, far] = InMemoryTransport.createLinkedPair();
+    far.onmessage = (message) => {
+      if ('id' in message)
+        void far.send({ jsonrpc: '2.0', id: message.id, error: { code: -32_603, message: 'No.' } } as never);
+    };
+    void far.start();
+    const close = near.close.bind(near);
+    near.close = () => {
+      closed += 1;
+      return close();
+    };
+    return near;
+  };
+  await expect(open(transport)).rejects.toMatchObject({ code: 'mcp.unreachable' });
+  expect(closed).toBeGreaterThan(0);
 });
