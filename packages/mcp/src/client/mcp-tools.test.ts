@@ -454,3 +454,18 @@ test('a transport over which the server does not begin is closed', async () => {
   await expect(open(transport)).rejects.toMatchObject({ code: 'mcp.unreachable' });
   expect(closed).toBeGreaterThan(0);
 });
+
+test('a server that ends while a call is sent leaves it in doubt as lost', async () => {
+  const server = createTestServer([{ name: 'a', inputSchema: anyInput }]);
+  const imported = await open(() => {
+    const near = server.transport();
+    const send = near.send.bind(near);
+    near.send = async (message, options) => {
+      if (!('method' in message) || message.method !== 'tools/call') return send(message, options);
+      near.onclose?.();
+      throw new Error('write EPIPE');
+    };
+    return near;
+  });
+  expect(await call(imported, 'files_a')).toMatchObject({ kind: 'in-doubt', code: 'tool.process.lost' });
+});

@@ -240,4 +240,7 @@ test.each(['headers', 'provider'])('a server that repeats its token in an error 
     text: expect.stringMatching(/Got (?:Bearer )?\[hidden\]\./),
   });
   expect(JSON.stringify([...session.records()])).not.toContain(token);
+  const thrown: unknown = await imported.request('prompts/get', {}).catch((error: unknown) => error);
+  expect(thrown).toMatchObject({ code: 'mcp.error', message: expect.not.stringContaining(token) });
+  expect((thrown as Error).cause).toBeUndefined();
 });

@@ -128,13 +128,16 @@ test.each(['decline', 'cancel'] as const)('a user who answers %s is obeyed', asy
 test('a question by a page reaches a client that shows pages, and no other', async () => {
   const server = createTestServer([{ name: 'pay', inputSchema: anyInput }], (_name, _input, { responses }) => {
     const response = inputResponse(responses, 'page');
-    if (response.kind === 'elicit') return { content: [{ type: 'text', text: response.action }] };
+    if (response.kind === 'elicit') {
+      const { action, content = 'nothing' } = response;
+      return { content: [{ type: 'text', text: `${action} ${JSON.stringify(content)}` }] };
+    }
     const page = inputRequired.elicitUrl({ message: 'Sign in.', url: 'https://bank.example/' });
     return inputRequired({ inputRequests: { page } });
   });
   const imported = await importFrom(server);
   const { client, asked } = await connect(imported, 'auto', { action: 'accept' });
-  expect(textOf(await client.callTool(pay))).toBe('decline');
+  expect(textOf(await client.callTool(pay))).toBe('decline "nothing"');
   expect(asked).toEqual([]);
   const serving = serveMcp(imported, { sessions: keepOpen(createSession()) });
   const [near, far] = InMemoryTransport.createLinkedPair();
@@ -147,7 +150,7 @@ test('a question by a page reaches a client that shows pages, and no other', asy
     return { action: 'accept' };
   });
   await shows.connect(near);
-  expect(textOf(await shows.callTool(pay))).toBe('accept');
+  expect(textOf(await shows.callTool(pay))).toBe('accept "nothing"');
   expect(asked).toMatchObject([
     { mode: 'url', url: 'https://bank.example/', message: 'The MCP server `bank` asks: Sign in.' },
   ]);
