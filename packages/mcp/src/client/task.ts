@@ -6,9 +6,9 @@ const defaultPollMs = 1_000;
 const shortestPollMs = 10;
 const longestPollMs = 30_000;
 
-export type Send = (method: string, params: JsonObject) => Promise<JsonObject>;
+type Send = (method: string, params: JsonObject) => Promise<JsonObject>;
 
-export interface TaskOptions {
+interface TaskOptions {
   /** Our name for the server. */
   readonly server: string;
   readonly signal: AbortSignal;
