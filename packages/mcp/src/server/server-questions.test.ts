@@ -38,7 +38,7 @@ function createRawAsking(): Pick<TestServer, 'transport'> {
       send({ id: 'mine', method: 'elicitation/create', params: form });
     },
     ({ action, content }, send) => {
-      const text = `${action} ${JSON.stringify(content)}`;
+      const text = `${String(action)} ${JSON.stringify(content)}`;
       send({ id: call, result: { 'x-own': 1, content: [{ type: 'text', text }] } });
     },
   );
