@@ -23,6 +23,8 @@ export function openServer(
     env: toEnvironment(host.environment),
     cwd: host.directory,
     inputs: 'declared',
+    // The user of the client answers its questions.
+    elicit: 'client',
     // The policies decide, as they do for a coding agent.
     dangerous: false,
     ...(trustAnnotations ? { trust: 'annotations' } : {}),

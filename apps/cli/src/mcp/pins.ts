@@ -23,9 +23,7 @@ export interface PinnedServer extends ServerEntry {
   readonly seen: Json;
 }
 
-export function toPinned({ name, command, args }: ServerEntry, { server, pins, definitions }: McpTools): PinnedServer {
-  const tools = [...definitions.values()].map(({ listed }) => listed);
-  const { instructions = null } = server;
+export function toPinned({ name, command, args }: ServerEntry, { server, pins, seen }: McpTools): PinnedServer {
   return {
     version: 1,
     name,
@@ -33,7 +31,7 @@ export function toPinned({ name, command, args }: ServerEntry, { server, pins, d
     args,
     server: { name: server.info.name, version: server.info.version },
     pins,
-    seen: { server: { name: server.info.name, version: server.info.version }, instructions, tools },
+    seen: { server: { name: server.info.name, version: server.info.version }, ...seen },
   };
 }
 
@@ -61,7 +59,11 @@ export async function readPinned(entry: ServerEntry, host: Host): Promise<Pinned
 function isPinned(found: unknown): found is PinnedServer {
   if (!isPlainObject(found) || found['version'] !== 1) return false;
   const { pins } = found;
-  return isPlainObject(pins) && isPlainObject(pins['tools']) && Object.values(pins['tools']).every(isDigest);
+  if (!isPlainObject(pins)) return false;
+  return ['tools', 'resources', 'templates', 'prompts'].every((kind) => {
+    const digests = pins[kind];
+    return isPlainObject(digests) && Object.values(digests).every(isDigest);
+  });
 }
 
 function isDigest(value: unknown): boolean {

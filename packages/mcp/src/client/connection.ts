@@ -10,8 +10,10 @@ import {
   type ServerCapabilities,
   type Transport,
 } from '@modelcontextprotocol/client';
+import { describeRefusal, type Secrets } from './authorization.ts';
 import { answerElicitation, type Elicit } from './elicit.ts';
-import type { McpListener } from './events.ts';
+import type { McpEvent, McpListener } from './events.ts';
+import { type CallClient, findAsker } from './relay.ts';
 import { anyObject, longestTimeoutMs } from './sdk.ts';
 
 export interface ConnectionOptions {
@@ -20,8 +22,9 @@ export interface ConnectionOptions {
   /** Makes a new transport for each connection. */
   readonly openTransport: () => Transport;
   readonly client: Implementation;
+  readonly secrets: Secrets;
   readonly era: 'auto' | 'legacy';
-  readonly elicit: Elicit | undefined;
+  readonly elicit: Elicit | 'client' | undefined;
   readonly tell: McpListener;
   /** The server says that one of its lists has changed. */
   readonly onListChanged: () => void;
@@ -30,6 +33,8 @@ export interface ConnectionOptions {
 export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((message: string) => void) | undefined;
+  /** Whose call the request is. */
+  readonly client?: CallClient | undefined;
 }
 
 /** A server in its own words. */
@@ -51,8 +56,12 @@ export class Connection {
   readonly #options: ConnectionOptions;
   #link: Promise<Link> | undefined;
   #closed = false;
+  /** Whose requests the server has to answer. */
+  readonly #clients = new Set<CallClient>();
   /** How often it was opened. */
   opened = 0;
+  /** Of the connection that was opened last: `legacy` for the revision of 2025. */
+  era: 'legacy' | 'modern' | undefined;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -75,9 +84,14 @@ export class Connection {
    * @throws HoldfastError `mcp.unreachable`, `mcp.closed`, `mcp.error` (the server's own word), `tool.process.lost` (the connection ended
    * before the answer), `tool.process.unreadable`.
    */
-  async request(method: string, params: JsonObject, { signal, onProgress }: RequestOptions = {}): Promise<JsonObject> {
+  async request(
+    method: string,
+    params: JsonObject,
+    { signal, onProgress, client }: RequestOptions = {},
+  ): Promise<JsonObject> {
     const link = await this.#connect();
     const { name } = this.#options;
+    if (client !== undefined) this.#clients.add(client);
     try {
       const result: unknown = await link.client.request({ method, params }, anyObject, {
         // Our own deadline ends the call.
@@ -93,26 +107,48 @@ export class Connection {
       return result as JsonObject;
     } catch (cause) {
       if (cause instanceof ProtocolError) {
-        throw new HoldfastError('mcp.error', `The MCP server \`${name}\` answered: ${describeThrown(cause)}`, {
-          data: { server: name, rpcCode: cause.code },
-          cause,
-        });
+        throw this.#error('mcp.error', `The MCP server \`${name}\` answered`, cause, { rpcCode: cause.code });
       }
       // In the revision of 2026 the server asks by its answer.
       if (cause instanceof SdkError && cause.code === SdkErrorCode.CapabilityNotSupported) {
         const { method: asked } = (cause.data ?? {}) as { readonly method?: unknown };
-        this.#options.tell({ type: 'request-refused', server: name, method: String(asked) });
+        this.#tell({ type: 'request-refused', server: name, method: String(asked) });
       }
       if (link.lost || (cause instanceof SdkError && lostCodes.has(cause.code))) {
         const message = `The MCP server \`${name}\` ended, or the connection to it, before it answered.`;
         throw new HoldfastError('tool.process.lost', message, { data: { server: name }, cause });
       }
-      throw new HoldfastError(
-        'tool.process.unreadable',
-        `The MCP server \`${name}\` gave no usable answer: ${describeThrown(cause)}`,
-        { data: { server: name }, cause },
-      );
+      if (describeRefusal(cause) !== undefined) throw this.#unreachable(cause);
+      throw this.#error('tool.process.unreadable', `The MCP server \`${name}\` gave no usable answer`, cause);
+    } finally {
+      if (client !== undefined) this.#clients.delete(client);
     }
+  }
+
+  /** Nothing has been done: there was no server, or it did not let the request in. */
+  #unreachable(cause: unknown): HoldfastError {
+    const { name } = this.#options;
+    const refusal = describeRefusal(cause);
+    if (refusal === undefined) {
+      return this.#error('mcp.unreachable', `Cannot connect to the MCP server \`${name}\``, cause);
+    }
+    const message = this.#options.secrets.hide(`The MCP server \`${name}\` needs authorization, and ${refusal}.`);
+    return new HoldfastError('mcp.unreachable', message, { data: { server: name, reason: 'unauthorized' } });
+  }
+
+  /** An error without the secrets that the server was sent. */
+  #error(code: string, what: string, cause: unknown, data: JsonObject = {}): HoldfastError {
+    const { name, secrets } = this.#options;
+    const why = describeThrown(cause);
+    return new HoldfastError(code, `${what}: ${secrets.hide(why)}`, {
+      data: { server: name, ...data },
+      ...(secrets.isIn(why) ? {} : { cause }),
+    });
+  }
+
+  #tell(event: McpEvent): void {
+    this.#options.tell(event);
+    for (const client of this.#clients) client.note(event);
   }
 
   /** Ends the connection, and the server's process where it has one. */
@@ -145,15 +181,20 @@ export class Connection {
       capabilities: elicit === undefined ? {} : { elicitation: { form: {}, url: {} } },
       listChanged: {
         tools: { autoRefresh: false, debounceMs: 0, onChanged: onListChanged },
+        resources: { autoRefresh: false, debounceMs: 0, onChanged: onListChanged },
+        prompts: { autoRefresh: false, debounceMs: 0, onChanged: onListChanged },
       },
     });
     const link: Link = { client, lost: false };
     client.fallbackRequestHandler = async ({ method }) => {
-      tell({ type: 'request-refused', server: name, method });
+      this.#tell({ type: 'request-refused', server: name, method });
       throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'This client does not offer that.');
     };
     if (elicit !== undefined) {
-      client.setRequestHandler('elicitation/create', ({ params }) => answerElicitation(params, { name, elicit, tell }));
+      client.setRequestHandler('elicitation/create', ({ params }) => {
+        const asked = elicit === 'client' ? findAsker(this.#clients) : elicit;
+        return answerElicitation(params, { name, elicit: asked, tell: (event) => this.#tell(event) });
+      });
     }
     const transport = openTransport();
     try {
@@ -161,13 +202,10 @@ export class Connection {
     } catch (cause) {
       // The error below says why.
       await transport.close().catch(() => undefined);
-      throw new HoldfastError(
-        'mcp.unreachable',
-        `Cannot connect to the MCP server \`${name}\`: ${describeThrown(cause)}`,
-        { data: { server: name }, cause },
-      );
+      throw this.#unreachable(cause);
     }
     this.opened += 1;
+    this.era = client.getProtocolEra();
     client.onclose = () => {
       link.lost = true;
       if (!this.#closed) tell({ type: 'connection-lost', server: name });

@@ -52,7 +52,8 @@ const contentTools: readonly ContentTool[] = [
 
 export interface ContentTarget {
   readonly server: string;
-  ready(): Promise<void>;
+  /** Connects, and fails for what a person has not seen. */
+  ready(method: string, input: JsonObject): Promise<void>;
   request(method: string, params: JsonObject, context: ToolContext): Promise<JsonObject>;
 }
 
@@ -73,9 +74,9 @@ export function importContent(target: ContentTarget, capabilities: ServerCapabil
         prepares: true,
         origin: { kind: 'mcp', source: server },
         execute: async (given: JsonObject, context) => {
-          await target.ready();
+          await target.ready(method, given);
           await context.begin();
-          const result = await passOn(target.request(method, given, context), context);
+          const result = await passOn(method, target.request(method, given, context), context);
           const read = describeContent(result);
           return toolOk(result, read, { excludeValueFromContext: read !== '' });
         },

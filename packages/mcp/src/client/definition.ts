@@ -3,7 +3,7 @@ import { isPlainObject, sha256, toCanonicalJson } from '@holdfast/core/internal'
 
 /** A tool, resource or prompt as its server lists it. */
 export interface McpDefinition {
-  /** The server's own name for the tool. */
+  /** The server's own name for it; the URI of a resource. */
   readonly name: string;
   /** As listed, with keys that Holdfast does not know. */
   readonly listed: JsonObject;
@@ -11,8 +11,9 @@ export interface McpDefinition {
   readonly digest: string;
 }
 
-export function toDefinition(listed: JsonObject): McpDefinition | undefined {
-  const { name } = listed;
+/** `id`: the key of its name. */
+export function toDefinition(listed: JsonObject, id = 'name'): McpDefinition | undefined {
+  const name = listed[id];
   return typeof name === 'string' ? { name, listed, digest: sha256(toCanonicalJson(listed)) } : undefined;
 }
 

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { mcpTools } from '../index.ts';
 import { anyInput, createRawServer } from '../test-server.ts';
 import type { McpEvent } from './events.ts';
-import type { McpTools } from './mcp-tools.ts';
+import type { McpTools } from './imported.ts';
 
 type Send = (message: object) => void;
 

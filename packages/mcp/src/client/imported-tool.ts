@@ -62,7 +62,7 @@ export function importTool(
     execute: async (given: JsonObject, context) => {
       await target.ready(digest);
       await context.begin();
-      const result = await passOn(target.call({ name, arguments: given }, context), context);
+      const result = await passOn('tools/call', target.call({ name, arguments: given }, context), context);
       const text = describeContent(result);
       if (isErrorResult(result))
         return toolError(text === '' ? `\`${name}\` failed.` : text, { code: 'mcp.tool_failed' });
@@ -73,9 +73,13 @@ export function importTool(
 }
 
 /** Hands the result, or the error that the server answered with, to the host that serves it, untouched. */
-export async function passOn(calling: Promise<JsonObject>, { resources }: ToolContext): Promise<JsonObject> {
+export async function passOn(
+  method: string,
+  calling: Promise<JsonObject>,
+  { resources, callId }: ToolContext,
+): Promise<JsonObject> {
   const relay = resources.get(relayResource);
-  if (!isRelay(relay)) return await calling;
+  if (!isRelay(relay) || relay.method !== method || relay.callId !== callId) return await calling;
   try {
     const result = await calling;
     relay.result = result;

@@ -1,11 +1,12 @@
 import { isHoldfastError, type RunEvent, type Tool } from '@holdfast/core';
 import { executeToolCall, type Suspended } from '@holdfast/executor';
 import { createSession } from '@holdfast/session';
-import type { Transport } from '@modelcontextprotocol/client';
+import { InMemoryTransport, type Transport } from '@modelcontextprotocol/client';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { anyInput, createRawServer, createTestServer } from '../test-server.ts';
 import type { McpEvent } from './events.ts';
-import { type McpTools, type McpToolsOptions, mcpTools } from './mcp-tools.ts';
+import type { McpTools, McpToolsOptions } from './imported.ts';
+import { mcpTools } from './mcp-tools.ts';
 
 type Options = Partial<McpToolsOptions>;
 
@@ -367,4 +368,104 @@ test.each([
 test('a program that cannot be started says so', async () => {
   const error = await mcpTools({ name: 'files', command: '/no/such/program' }).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ code: 'mcp.unreachable' });
+});
+
+test('progress that comes after the call has ended is dropped', async () => {
+  let late: (() => void) | undefined;
+  const transport = createRawServer(({ id, method, params = {} }, send) => {
+    if (method === 'tools/list') return send({ id, result: { tools: [{ name: 'a', inputSchema: anyInput }] } });
+    if (method !== 'tools/call') return;
+    const { progressToken } = params['_meta'] as Record<string, unknown>;
+    const tell = (message: string) =>
+      send({ method: 'notifications/progress', params: { progressToken, progress: 1, message } });
+    tell('early');
+    late = () => tell('late');
+    setImmediate(() => stop.abort());
+  });
+  const stop = new AbortController();
+  const messages: string[] = [];
+  const onEvent = (event: RunEvent): void => {
+    if (event.type === 'tool-call-progress') messages.push(event.message);
+    // Between the end of the call's time and the end of its request.
+    if (event.type === 'tool-call-end') late?.();
+  };
+  stop.signal.addEventListener('abort', () => late?.());
+  await call(await open(transport), 'files_a', {}, { onEvent, signal: stop.signal });
+  late?.();
+  expect(messages).toEqual(['early']);
+});
+
+test('progress without a message is said in numbers, and cut', async () => {
+  const transport = createRawServer(({ id, method, params = {} }, send) => {
+    if (method === 'tools/list') return send({ id, result: { tools: [{ name: 'a', inputSchema: anyInput }] } });
+    const { progressToken } = params['_meta'] as Record<string, unknown>;
+    for (const more of [{ total: 4 }, {}, { message: 'x'.repeat(2_000) }]) {
+      send({ method: 'notifications/progress', params: { progressToken, progress: 1, ...more } });
+    }
+    setImmediate(() => send({ id, result: { content: [] } }));
+  });
+  const messages: string[] = [];
+  const onEvent = (event: RunEvent): void => {
+    if (event.type === 'tool-call-progress') messages.push(event.message);
+  };
+  await call(await open(transport), 'files_a', {}, { onEvent });
+  expect(messages).toEqual(['1 of 4', '1', 'x'.repeat(1_000)]);
+});
+
+test('a name that would be a reserved word is refused', async () => {
+  const server = createTestServer([{ name: 'proto__', inputSchema: anyInput }]);
+  const { leftOut } = await open(server.transport, { name: '_' });
+  expect(leftOut).toMatchObject([{ name: 'proto__', code: 'mcp.name.invalid' }]);
+});
+
+test('a name of 64 characters is kept, and longer ones that begin alike stay apart', async () => {
+  const fits = 'a'.repeat(64 - 'files_'.length);
+  const server = createTestServer([fits, `${fits}b`, `${fits}c`].map((name) => ({ name, inputSchema: anyInput })));
+  const { tools, leftOut } = await open(server.transport);
+  const names = tools.map(({ name }) => name).filter((name) => name.startsWith('files_a'));
+  expect(leftOut).toEqual([]);
+  expect(names[0]).toBe(`files_${fits}`);
+  expect(new Set(names).size).toBe(3);
+});
+
+test('closing is not a lost connection', async () => {
+  const events: McpEvent[] = [];
+  const imported = await open(createTestServer([]).transport, { onEvent: (event) => events.push(event) });
+  await imported.close();
+  expect(events).toEqual([]);
+});
+
+test('a transport over which the server does not begin is closed', async () => {
+  let closed = 0;
+  const transport = (): Transport => {
+    const [near, far] = InMemoryTransport.createLinkedPair();
+    far.onmessage = (message) => {
+      if ('id' in message)
+        void far.send({ jsonrpc: '2.0', id: message.id, error: { code: -32_603, message: 'No.' } } as never);
+    };
+    void far.start();
+    const close = near.close.bind(near);
+    near.close = () => {
+      closed += 1;
+      return close();
+    };
+    return near;
+  };
+  await expect(open(transport)).rejects.toMatchObject({ code: 'mcp.unreachable' });
+  expect(closed).toBeGreaterThan(0);
+});
+
+test('a server that ends while a call is sent leaves it in doubt as lost', async () => {
+  const server = createTestServer([{ name: 'a', inputSchema: anyInput }]);
+  const imported = await open(() => {
+    const near = server.transport();
+    const send = near.send.bind(near);
+    near.send = async (message, options) => {
+      if (!('method' in message) || message.method !== 'tools/call') return send(message, options);
+      near.onclose?.();
+      throw new Error('write EPIPE');
+    };
+    return near;
+  });
+  expect(await call(imported, 'files_a')).toMatchObject({ kind: 'in-doubt', code: 'tool.process.lost' });
 });

@@ -1,60 +1,7 @@
-import { HoldfastError, isHoldfastError, type JsonObject, type Tool, type ToolContext } from '@holdfast/core';
-import { checkOptions, describeThrown } from '@holdfast/core/internal';
-import type { Implementation } from '@modelcontextprotocol/client';
-import { Connection, type RequestOptions, type ServerIdentity } from './connection.ts';
-import { importContent } from './content-tools.ts';
-import type { McpDefinition } from './definition.ts';
-import type { Elicit } from './elicit.ts';
-import type { McpListener } from './events.ts';
-import { changedError, importTool, type Trust } from './imported-tool.ts';
-import { listTools } from './list-tools.ts';
-import { findCollisions, toToolName } from './names.ts';
-import { hasUnseenInstructions, isUnseen, type McpPins, toPins } from './pins.ts';
-import { type ServerPlace, toTransportMaker } from './transport.ts';
-
-export interface McpToolsOptions extends ServerPlace, Trust {
-  /** Our name for the server: the beginning of its tools' names. 1 to 24 of `a-z`, `0-9`, `_` and `-`. */
-  readonly name: string;
-  /** `legacy`: speaks only the revision of 2025. Default `auto`; with a `command` that starts it twice, once to find out. */
-  readonly era?: 'auto' | 'legacy';
-  /** Answers questions of the server to the user. Default: none, and the server knows that it cannot ask. */
-  readonly elicit?: Elicit;
-  readonly onEvent?: McpListener;
-  /** The definitions that a person has seen; others are withheld. Default: none is. */
-  readonly pins?: McpPins;
-  /** The name and version of this program, for the server. */
-  readonly client?: Implementation;
-}
-
-/** Why a tool of a server is not among the tools. */
-export interface LeftOut {
-  readonly name: string;
-  readonly code: string;
-  readonly message: string;
-}
-
-/** The tools of a server. */
-export interface McpTools extends AsyncDisposable {
-  readonly name: string;
-  readonly server: ServerIdentity;
-  /** As the server listed them last. */
-  readonly tools: readonly Tool[];
-  /** The server's definitions, by our names for the tools. */
-  readonly definitions: ReadonlyMap<string, McpDefinition>;
-  readonly leftOut: readonly LeftOut[];
-  /** Tools that differ from the pins: not to be offered, and a call fails as `mcp.changed`. */
-  readonly withheld: readonly Tool[];
-  /** The pins of the server as it is now. */
-  readonly pins: McpPins;
-  /** Asks the server for its tools again. Calls of a tool whose definition has changed since fail as `mcp.changed`. */
-  refresh(): Promise<void>;
-  /** Calls `listener` after `tools` has changed. */
-  onChange(listener: () => void): () => void;
-  /** Sends a request of the protocol as it is, past policies and log. For listing only. @throws HoldfastError `mcp.*`. */
-  request(method: string, params: JsonObject, options?: RequestOptions): Promise<JsonObject>;
-  /** Ends the connection, and the server's process where it has one. */
-  close(): Promise<void>;
-}
+import { HoldfastError } from '@holdfast/core';
+import { checkOptions } from '@holdfast/core/internal';
+import type { McpTools, McpToolsOptions } from './imported.ts';
+import { ServerTools } from './server-tools.ts';
 
 const rules = {
   name: 'text!',
@@ -71,7 +18,7 @@ const rules = {
   dangerous: 'boolean',
   inputs: 'text',
   era: 'text',
-  elicit: 'function',
+  elicit: 'any',
   onEvent: 'function',
   pins: 'object',
   client: 'object',
@@ -87,7 +34,12 @@ const plainName = /^[a-z0-9_-]{1,24}$/;
  */
 export async function mcpTools(options: McpToolsOptions): Promise<McpTools> {
   checkOptions('mcpTools', options, rules);
-  const { name } = options;
+  const { name, elicit } = options;
+  if (elicit !== undefined && elicit !== 'client' && typeof elicit !== 'function') {
+    throw new HoldfastError('options.invalid', "`elicit` must be a function or `'client'`.", {
+      data: { reason: 'elicit' },
+    });
+  }
   if (!plainName.test(name)) {
     throw new HoldfastError(
       'options.invalid',
@@ -106,169 +58,3 @@ export async function mcpTools(options: McpToolsOptions): Promise<McpTools> {
     throw thrown;
   }
 }
-
-class ServerTools implements McpTools {
-  readonly name: string;
-  readonly #options: McpToolsOptions;
-  readonly #connection: Connection;
-  readonly #listeners = new Set<() => void>();
-  #server: ServerIdentity | undefined;
-  /** The connection on which `#digests` was listed. */
-  #listedOn = 0;
-  #digests: ReadonlyMap<string, string> = new Map();
-  /** The server has changed its list, and the new one could not be read. */
-  #isStale = false;
-  #refreshing: Promise<void> | undefined;
-  tools: readonly Tool[] = [];
-  definitions: ReadonlyMap<string, McpDefinition> = new Map();
-  leftOut: readonly LeftOut[] = [];
-  withheld: readonly Tool[] = [];
-  pins: McpPins = toPins(undefined, []);
-
-  constructor(options: McpToolsOptions) {
-    this.name = options.name;
-    this.#options = options;
-    this.#connection = new Connection({
-      name: options.name,
-      openTransport: toTransportMaker(options),
-      client: options.client ?? { name: 'holdfast', version: '0.0.0' },
-      era: options.era ?? 'auto',
-      elicit: options.elicit,
-      tell: (event) => options.onEvent?.(event),
-      onListChanged: () => {
-        // The next call reads the list again, and fails with the error if it cannot be read.
-        this.refresh().catch(() => {
-          this.#isStale = true;
-        });
-      },
-    });
-  }
-
-  get server(): ServerIdentity {
-    return this.#server ?? { info: { name: this.name, version: '' }, capabilities: {} };
-  }
-
-  async refresh(): Promise<void> {
-    // Its error goes to the caller that began it.
-    const running = this.#refreshing?.catch(() => undefined);
-    const refreshing = (running ?? Promise.resolve()).then(() => this.#list());
-    this.#refreshing = refreshing;
-    try {
-      await refreshing;
-    } finally {
-      if (this.#refreshing === refreshing) this.#refreshing = undefined;
-    }
-  }
-
-  onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
-  }
-
-  request(method: string, params: JsonObject, options?: RequestOptions): Promise<JsonObject> {
-    return this.#connection.request(method, params, options);
-  }
-
-  async close(): Promise<void> {
-    await this.#connection.close();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
-  }
-
-  async #list(): Promise<void> {
-    const found = await this.#connection.open();
-    const { instructions, ...unsaid } = found;
-    const isUnsaid = hasUnseenInstructions(instructions, this.#options.pins);
-    this.#server = isUnsaid ? unsaid : found;
-    const { opened } = this.#connection;
-    const listed = this.#server.capabilities.tools === undefined ? [] : await listTools(this.#connection, this.name);
-    const before = JSON.stringify([...this.#digests]);
-    const first = this.#listedOn === 0;
-    this.#listedOn = opened;
-    this.#isStale = false;
-    this.#digests = new Map(listed.map(({ name, digest }) => [name, digest]));
-    this.pins = toPins(instructions, listed);
-    if (!first && before === JSON.stringify([...this.#digests])) return;
-    this.#take(listed);
-    if (first) return;
-    this.#options.onEvent?.({ type: 'tools-changed', server: this.name });
-    for (const listener of this.#listeners) listener();
-  }
-
-  #take(listed: readonly McpDefinition[]): void {
-    const content = importContent(this.#contentTarget(), this.server.capabilities, this.#options);
-    const tools = new Map(content.map((tool) => [tool.name, tool]));
-    const definitions = new Map<string, McpDefinition>();
-    const leftOut: LeftOut[] = [];
-    const withheld: Tool[] = [];
-    const names = listed.map(({ name }) => name);
-    const colliding = findCollisions(this.name, names);
-    for (const definition of listed) {
-      const { name } = definition;
-      const ours = toToolName(this.name, name);
-      const refuse = (code: string, message: string): void => void leftOut.push({ name, code, message });
-      if (ours === undefined) refuse('mcp.name.invalid', 'The protocol allows no such name.');
-      else if (colliding.has(name) || tools.has(ours)) {
-        refuse('mcp.name.collision', `Another tool would be \`${ours}\` as well.`);
-      } else {
-        try {
-          const isWithheld = isUnseen(definition, this.#options.pins);
-          const tool = importTool(ours, definition, this.#callTarget(name, isWithheld), this.#options);
-          definitions.set(ours, definition);
-          if (isWithheld) {
-            withheld.push(tool);
-            refuse('mcp.changed', 'It is not the tool that a person has seen.');
-          } else tools.set(ours, tool);
-        } catch (thrown) {
-          refuse(isHoldfastError(thrown) ? thrown.code : 'mcp.tool.invalid', describeThrown(thrown));
-        }
-      }
-    }
-    this.tools = Object.freeze([...tools.values()]);
-    this.definitions = definitions;
-    this.leftOut = Object.freeze(leftOut);
-    this.withheld = Object.freeze(withheld);
-  }
-
-  #callTarget(
-    name: string,
-    isWithheld: boolean,
-  ): { server: string; ready(digest: string): Promise<void>; call: CallSender } {
-    return {
-      server: this.name,
-      ready: async (digest) => {
-        await this.#ready();
-        if (isWithheld || this.#digests.get(name) !== digest) throw changedError(this.name, name);
-      },
-      call: (params, context) => this.#send('tools/call', params, context),
-    };
-  }
-
-  #contentTarget(): Parameters<typeof importContent>[0] {
-    return {
-      server: this.name,
-      ready: () => this.#ready(),
-      request: (method, params, context) => this.#send(method, params, context),
-    };
-  }
-
-  /** A new connection may lead to another server: its list is read before anything is sent. */
-  async #ready(): Promise<void> {
-    await this.#refreshing;
-    await this.#connection.open();
-    if (this.#isStale || this.#connection.opened !== this.#listedOn) await this.refresh();
-  }
-
-  #send(method: string, params: JsonObject, context: ToolContext): Promise<JsonObject> {
-    const { signal } = context;
-    return this.#connection.request(method, params, {
-      signal,
-      // Late progress of a call that has ended is dropped.
-      onProgress: (message) => signal.aborted || context.progress(message.slice(0, 1_000)),
-    });
-  }
-}
-
-type CallSender = (params: JsonObject, context: ToolContext) => Promise<JsonObject>;

@@ -1,6 +1,7 @@
 import { HoldfastError } from '@holdfast/core';
 import { type OAuthClientProvider, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { learnHeaders, type Secrets, watchProvider } from './authorization.ts';
 
 /** Where a server is: a program that is started, an address, or a transport of the host's own. */
 export interface ServerPlace {
@@ -22,7 +23,7 @@ export interface ServerPlace {
 }
 
 /** @throws HoldfastError `options.invalid`. */
-export function toTransportMaker(place: ServerPlace): () => Transport {
+export function toTransportMaker(place: ServerPlace, secrets: Secrets): () => Transport {
   const { command, args, env, cwd, stderr = 'inherit', url, headers, authProvider, transport } = place;
   const given = [command, url, transport].filter((one) => one !== undefined).length;
   if (given !== 1) {
@@ -44,10 +45,12 @@ export function toTransportMaker(place: ServerPlace): () => Transport {
       );
   }
   const address = toUrl(url ?? '');
+  if (headers !== undefined) learnHeaders(headers, secrets);
+  const provider = authProvider === undefined ? undefined : watchProvider(authProvider, secrets);
   return () =>
     new StreamableHTTPClientTransport(address, {
       ...(headers === undefined ? {} : { requestInit: { headers: { ...headers } } }),
-      ...(authProvider === undefined ? {} : { authProvider }),
+      ...(provider === undefined ? {} : { authProvider: provider }),
     });
 }
 

@@ -1,6 +1,8 @@
 import { allow, definePolicy, deny, type JsonObject, type Policy, type Tool } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { compileSchema } from '@holdfast/schema';
 import type { McpDefinition } from '../client/definition.ts';
+import type { McpTools } from '../client/imported.ts';
 
 /** Tools to serve, with the original definitions of those that came from another server. `mcpTools` returns one. */
 export interface ServedTools {
@@ -8,6 +10,8 @@ export interface ServedTools {
   readonly definitions?: ReadonlyMap<string, McpDefinition>;
   /** Not offered; calls of them are denied as `mcp.changed`, and recorded. */
   readonly withheld?: readonly Tool[];
+  /** True for a call of what a person has not seen: denied likewise. */
+  withholds?(tool: string, input: JsonObject): boolean;
   /** Calls `listener` after `tools` has changed. */
   onChange?(listener: () => void): () => void;
 }
@@ -39,20 +43,33 @@ export function outputSchemaOf({ outputSchema }: Tool): JsonObject | undefined {
   return schema?.['type'] === 'object' ? schema : undefined;
 }
 
+/** The tools that a client lists and calls. A relayed server's resources and prompts stay what they are, and are read by their own requests. */
+export function listOffered(served: ServedTools): readonly Tool[] {
+  if (!isMcpTools(served)) return served.tools;
+  return served.tools.filter(({ name }) => served.definitions.has(name));
+}
+
 /** Our name for a tool by the name under which it is served. */
-export function findServed({ tools, definitions }: ServedTools, served: string): string | undefined {
-  for (const [ours, { name }] of definitions ?? []) if (name === served) return ours;
-  return tools.some(({ name }) => name === served) && !definitions?.has(served) ? served : undefined;
+export function findServed(served: ServedTools, asked: string): string | undefined {
+  const { definitions } = served;
+  for (const [ours, { name }] of definitions ?? []) if (name === asked) return ours;
+  return listOffered(served).some(({ name }) => name === asked) && !definitions?.has(asked) ? asked : undefined;
+}
+
+export function isMcpTools(served: ServedTools): served is McpTools {
+  return 'server' in served && 'request' in served;
 }
 
 /** Denies calls of withheld tools before anybody is asked about them. */
 export function denyWithheld(served: ServedTools): readonly Policy[] {
-  if (served.withheld === undefined) return [];
-  const check: Policy['check'] = ({ tool }) =>
-    served.withheld?.some(({ name }) => name === tool.name) === true
-      ? deny(`\`${tool.name}\` is not the tool that a person has seen. A person has to look at the change first.`, {
-          code: 'mcp.changed',
-        })
-      : allow;
+  if (served.withheld === undefined && served.withholds === undefined) return [];
+  const check: Policy['check'] = ({ tool, input }) => {
+    const isWithheld =
+      served.withheld?.some(({ name }) => name === tool.name) === true ||
+      served.withholds?.(tool.name, isPlainObject(input) ? (input as JsonObject) : {}) === true;
+    if (!isWithheld) return allow;
+    const message = `\`${tool.name}\` would use what a person has not seen like this. A person has to look at the change first.`;
+    return deny(message, { code: 'mcp.changed' });
+  };
   return [definePolicy({ name: 'mcp-pins', check })];
 }

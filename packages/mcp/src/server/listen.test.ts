@@ -155,3 +155,51 @@ test('a call ends when its client goes', async () => {
   await stopped.promise;
   await client.close();
 });
+
+test('a server that fails answers 500 with the reason, and 500 is not the end of it', async () => {
+  let fails = true;
+  const serving = {
+    stdio: () => ({ closed: Promise.resolve(), close: async () => undefined }),
+    fetch: async () => {
+      if (fails) throw new Error('The disk is full.');
+      return new Response('fine');
+    },
+    close: async () => undefined,
+  };
+  const listening = await listenMcp(serving, { tokens: new Map() });
+  onTestFinished(() => listening.close());
+  const failed = await fetch(listening.url, { method: 'POST', body: '{}' });
+  expect([failed.status, await failed.text()]).toEqual([500, 'The disk is full.\n']);
+  fails = false;
+  expect(await (await fetch(listening.url, { method: 'POST', body: '{}' })).text()).toBe('fine');
+});
+
+test('an answer that breaks off in the middle ends the connection', async () => {
+  const body = new ReadableStream({
+    start: (controller) => controller.enqueue(new TextEncoder().encode('half')),
+    pull: (controller) => controller.error(new Error('gone')),
+  });
+  const serving = {
+    stdio: () => ({ closed: Promise.resolve(), close: async () => undefined }),
+    fetch: async () => new Response(body),
+    close: async () => undefined,
+  };
+  const listening = await listenMcp(serving, { tokens: new Map() });
+  onTestFinished(() => listening.close());
+  const text = fetch(listening.url, { method: 'POST', body: '{}' }).then((response) => response.text());
+  await expect(text).rejects.toThrow(/terminated|fetch failed/);
+});
+
+test('closing does not wait for clients that keep their connection', async () => {
+  const body = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('open')) });
+  const serving = {
+    stdio: () => ({ closed: Promise.resolve(), close: async () => undefined }),
+    fetch: async () => new Response(body),
+    close: async () => undefined,
+  };
+  const listening = await listenMcp(serving, { tokens: new Map() });
+  const response = await fetch(listening.url, { method: 'POST', body: '{}' });
+  const text = response.text();
+  await listening.close();
+  await expect(text).rejects.toThrow('terminated');
+});

@@ -4,11 +4,12 @@ type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Resu
 
 /** A server that can hand on results of another one untouched: the SDK checks results, and drops the keys that it does not know. */
 export class RelayServer extends Server {
-  readonly #relayed = new WeakSet<object>();
+  // Of all servers: a call may end in a later request than the one that began it.
+  static readonly #relayed = new WeakSet<object>();
 
   /** Marks a result that came from another server. */
   relay<Value extends object>(result: Value): Value {
-    this.#relayed.add(result);
+    RelayServer.#relayed.add(result);
     return result;
   }
 
@@ -20,7 +21,7 @@ export class RelayServer extends Server {
         return given;
       });
       const checked = await wrapped(request, context);
-      return given !== undefined && this.#relayed.has(given) ? given : checked;
+      return given !== undefined && RelayServer.#relayed.has(given) ? given : checked;
     };
   }
 }

@@ -234,3 +234,21 @@ test('a source that fails is tried again for the next client, and let go of at t
   await closed;
   expect(listeners).toBe(0);
 });
+
+test('the result of a call that a tool makes is not taken for its own', async () => {
+  const server = createTestServer([{ name: 'a', inputSchema: anyInput }]);
+  const imported = await mcpTools({ name: 'files', transport: server.transport, dangerous: false });
+  onTestFinished(() => imported.close());
+  const outer = defineTool({
+    name: 'outer',
+    description: 'Calls another tool.',
+    effects: 'external',
+    execute: async (_input, { call }) => {
+      const { kind } = await call('files_a');
+      return `inner: ${kind}`;
+    },
+  }) as Tool;
+  const client = await connect({ tools: [outer, ...imported.tools] }, { policies: [] });
+  expect(await client.callTool({ name: 'outer', arguments: {} })).toMatchObject({ content: [{ text: '"inner: ok"' }] });
+  expect(server.called).toEqual(['a']);
+});

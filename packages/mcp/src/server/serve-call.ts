@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { type Clock, isHoldfastError, type JsonObject, type Outcome, systemClock, type Tool } from '@holdfast/core';
-import { describeThrown, sha256, toCanonicalJson } from '@holdfast/core/internal';
+import { type Clock, isHoldfastError, type Outcome, systemClock, type Tool } from '@holdfast/core';
+import { describeThrown } from '@holdfast/core/internal';
 import {
   answerApproval,
   type CallOptions,
@@ -13,16 +13,17 @@ import type { Session } from '@holdfast/session';
 import type { OpenApproval, OpenCall } from '@holdfast/session/internal';
 import {
   type CallToolResult,
-  type ClientCapabilities,
   type InputRequiredResult,
   ProtocolError,
   ProtocolErrorCode,
-  type ServerContext,
 } from '@modelcontextprotocol/server';
+import type { Elicit } from '../client/elicit.ts';
 import { type Relay, relayResource } from '../client/relay.ts';
+import { AskedCalls } from './asked-calls.ts';
+import { type ClientCall, canElicit, isEqualCall, toCallId } from './client-call.ts';
 import { denyWithheld, type ServedTools } from './declare-tools.ts';
 import { askClient, readClientAnswer } from './question.ts';
-import type { RelayServer } from './relay-server.ts';
+import { noteEvent, type Refusals } from './refusals.ts';
 import { errorResult, isPassedOn, toCallResult } from './results.ts';
 import type { McpSessions } from './sessions.ts';
 
@@ -43,18 +44,7 @@ export interface CallServerOptions extends ServedCallOptions {
   readonly sessions: McpSessions;
   readonly waitMs: number;
   readonly clock?: Clock | undefined;
-}
-
-export interface ClientCall {
-  /** Our name for the tool; `undefined` for one that is not served. */
-  readonly tool: string | undefined;
-  /** As the client named it. */
-  readonly asked: string;
-  readonly input: JsonObject;
-  readonly principal: string;
-  readonly capabilities: ClientCapabilities | undefined;
-  readonly context: ServerContext;
-  readonly server: RelayServer;
+  readonly refusals: Refusals;
 }
 
 /** A person's yes to a call holds for an equal one that comes within this time. */
@@ -71,6 +61,7 @@ export class CallServer {
   readonly #source: ServedTools;
   readonly #options: CallServerOptions;
   readonly #clock: Clock;
+  readonly #asked: AskedCalls;
   /** Ids of calls that are being resumed. */
   readonly #resuming = new Set<string>();
   /** Sessions without calls that an ended process left open. */
@@ -81,15 +72,21 @@ export class CallServer {
     this.#source = source;
     this.#options = { ...options, policies: [...denyWithheld(source), ...(options.policies ?? [])] };
     this.#clock = options.clock ?? systemClock;
+    this.#asked = new AskedCalls(this.#clock, options.approvalTimeoutMs ?? 3_600_000);
   }
 
   /** @throws ProtocolError for an unknown tool, an error of a relayed server, and for a `requestState` that does not hold. */
   async call(call: ClientCall): Promise<CallToolResult | InputRequiredResult> {
-    const { sessions } = this.#options;
+    return this.#asked.attend(call, (attended, ask) => this.#open(attended, ask));
+  }
+
+  async #open(call: ClientCall, ask: Elicit | undefined): Promise<CallToolResult | InputRequiredResult> {
+    const { sessions, refusals } = this.#options;
     let held: Held | undefined;
     try {
       held = { session: await sessions.open(call.principal), isOpen: true };
-      return await this.#run(call, held);
+      refusals.noteStrangers(held.session);
+      return await this.#run(call, held, ask);
     } catch (thrown) {
       // The log cannot be opened or written.
       if (!isHoldfastError(thrown)) throw thrown;
@@ -99,16 +96,25 @@ export class CallServer {
     }
   }
 
-  async #run(call: ClientCall, held: Held): Promise<CallToolResult | InputRequiredResult> {
-    const relay: Relay = { result: undefined };
+  async #run(call: ClientCall, held: Held, ask: Elicit | undefined): Promise<CallToolResult | InputRequiredResult> {
+    const relay: Relay = {
+      method: call.method,
+      result: undefined,
+      client: (callId) => ({
+        principal: call.principal,
+        ask,
+        note: (event) => noteEvent(event, callId, held.session),
+      }),
+    };
     if (!this.#recovered.has(held.session)) {
       this.#recovered.add(held.session);
-      await recoverSession(this.#callOptions(call, held.session, { result: undefined }));
+      await recoverSession(this.#callOptions(call, held.session, { method: '', result: undefined }));
     }
     const state = call.context.mcpReq.requestState();
     if (state !== undefined) return this.#goOn(String(state), call, held, relay);
     if (call.tool === undefined && this.#listCallable().some(({ name }) => name === call.asked)) {
       // Our name for a tool of another server, which is served by its own name alone.
+      this.#options.refusals.note(held.session, call.principal, 'tool-name', call.asked);
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool \`${call.asked}\`.`);
     }
     const waiting = this.#findEqual(call, held.session);
@@ -121,6 +127,7 @@ export class CallServer {
     if (waiting !== undefined) await this.#drop(waiting.callId, call, held.session);
     const fresh = randomBytes(16).toString('hex');
     const id = toCallId(fresh);
+    relay.callId = id;
     const ended = await executeToolCall(
       { id, name: call.tool ?? call.asked, arguments: call.input },
       this.#callOptions(call, held.session, relay),
@@ -150,6 +157,7 @@ export class CallServer {
       isEqualCall(open, call, held.session) &&
       this.#clock.now() < last.pending.expiresAtMs;
     if (!holds) {
+      this.#options.refusals.note(held.session, call.principal, 'request-state', call.asked);
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid or expired requestState', {
         reason: 'invalid_request_state',
       });
@@ -185,7 +193,7 @@ export class CallServer {
       if (last?.answer !== undefined) {
         return this.#finish(await this.#resume(id, call, held.session, relay), call, relay);
       }
-      if (this.#clock.now() >= untilMs || call.context.mcpReq.signal.aborted) break;
+      if (this.#clock.now() >= untilMs || call.signal.aborted) break;
       held.isOpen = false;
       await sessions.release(call.principal, true);
       await new Promise<void>((resolve) => this.#clock.after(pollMs, resolve));
@@ -200,11 +208,12 @@ export class CallServer {
   }
 
   async #resume(id: string, call: ClientCall, session: Session, relay: Relay): Promise<Outcome | Suspended> {
+    relay.callId = id;
     return resumeToolCall(id, this.#callOptions(call, session, relay));
   }
 
   async #drop(id: string, call: ClientCall, session: Session): Promise<void> {
-    const options = this.#callOptions(call, session, { result: undefined });
+    const options = this.#callOptions(call, session, { method: '', result: undefined });
     await resumeToolCall(id, { ...options, signal: AbortSignal.abort() });
   }
 
@@ -245,8 +254,15 @@ export class CallServer {
     return this.#callable.all;
   }
 
-  #callOptions({ context }: ClientCall, session: Session, relay: Relay): CallOptions {
-    const { sessions: _sessions, waitMs: _waitMs, clock: _clock, resources, ...options } = this.#options;
+  #callOptions({ context, signal }: ClientCall, session: Session, relay: Relay): CallOptions {
+    const {
+      sessions: _sessions,
+      waitMs: _waitMs,
+      clock: _clock,
+      refusals: _refusals,
+      resources,
+      ...options
+    } = this.#options;
     const { mcpReq } = context;
     const progressToken = mcpReq._meta?.progressToken;
     let progress = 0;
@@ -255,7 +271,7 @@ export class CallServer {
       tools: this.#listCallable(),
       session,
       clock: this.#clock,
-      signal: mcpReq.signal,
+      signal,
       resources: { ...resources, [relayResource]: relay },
       ...(progressToken === undefined
         ? {}
@@ -270,20 +286,4 @@ export class CallServer {
           }),
     };
   }
-}
-
-/** The log keeps no state that could be used: the id of the call is its digest. */
-function toCallId(state: string): string {
-  return `mcp-${sha256(state).slice(0, 32)}`;
-}
-
-function isEqualCall({ name, rawArguments = {} }: OpenCall, { tool, input }: ClientCall, session: Session): boolean {
-  // The log has secrets masked.
-  const recorded = session.redactor === undefined ? input : session.redactor.redact(input);
-  return name === tool && toCanonicalJson(rawArguments) === toCanonicalJson(recorded);
-}
-
-function canElicit({ capabilities }: ClientCall): boolean {
-  const elicitation = capabilities?.elicitation;
-  return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }

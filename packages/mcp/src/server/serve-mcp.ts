@@ -2,24 +2,23 @@ import type { Readable, Writable } from 'node:stream';
 import { type Clock, HoldfastError, type JsonObject } from '@holdfast/core';
 import { checkOptions } from '@holdfast/core/internal';
 import {
-  CLIENT_CAPABILITIES_META_KEY,
-  type ClientCapabilities,
   createMcpHandler,
   type Implementation,
-  isCallToolResult,
   type McpHttpHandler,
   ProtocolError,
   ProtocolErrorCode,
   type ServerCapabilities,
-  type ServerContext,
   type Transport,
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
-import type { McpTools } from '../client/mcp-tools.ts';
-import { declareTool, findServed, type ServedTools } from './declare-tools.ts';
+import type { McpTools } from '../client/imported.ts';
+import { toClient } from './client-call.ts';
+import { declareTool, findServed, isMcpTools, listOffered, type ServedTools } from './declare-tools.ts';
 import { type HttpAccess, toPrincipal } from './http-access.ts';
+import { Refusals } from './refusals.ts';
+import { relayContent } from './relay-content.ts';
 import { RelayServer } from './relay-server.ts';
-import { CallServer, type ClientCall, type ServedCallOptions } from './serve-call.ts';
+import { CallServer, type ServedCallOptions } from './serve-call.ts';
 import type { McpSessions } from './sessions.ts';
 
 export interface ServeMcpOptions extends ServedCallOptions {
@@ -97,6 +96,7 @@ class Serving implements McpServing {
   readonly #options: ServeMcpOptions & { readonly pageSize: number };
   /** Of clients on stdio, which hear of changes. */
   readonly #servers = new Set<RelayServer>();
+  readonly #refusals = new Refusals();
   #served: Promise<Served> | undefined;
   #handler: McpHttpHandler | undefined;
   #stopListening: (() => void) | undefined;
@@ -131,7 +131,10 @@ class Serving implements McpServing {
 
   async fetch(request: Request, access: HttpAccess): Promise<Response> {
     const principal = toPrincipal(request, access);
-    if (principal instanceof Response) return principal;
+    if (principal instanceof Response) {
+      this.#refusals.countStranger();
+      return principal;
+    }
     this.#handler ??= createMcpHandler(() => this.#create());
     return this.#handler.fetch(request, { authInfo: { token: '', clientId: principal, scopes: [] } });
   }
@@ -155,14 +158,26 @@ class Serving implements McpServing {
   async #start(): Promise<Served> {
     const { pageSize: _pageSize, info: _info, instructions: _instructions, waitMs = 0, ...options } = this.#options;
     const tools = await this.#open();
-    this.#stopListening = tools.onChange?.(() => this.#tellChange());
-    return { tools, calls: new CallServer(tools, { ...options, waitMs, clock: options.clock }) };
+    this.#stopListening = tools.onChange?.(() => this.#tellChange(isMcpTools(tools) ? tools : undefined));
+    return {
+      tools,
+      calls: new CallServer(tools, { ...options, waitMs, clock: options.clock, refusals: this.#refusals }),
+    };
   }
 
-  #tellChange(): void {
-    this.#handler?.notify.toolsChanged();
-    // A client that has gone, or was only a probe, need not hear it.
-    for (const server of this.#servers) server.sendToolListChanged().catch(() => undefined);
+  #tellChange(relayed: McpTools | undefined): void {
+    const { resources, prompts } = toCapabilities(relayed);
+    const notify = this.#handler?.notify;
+    notify?.toolsChanged();
+    if (resources?.listChanged === true) notify?.resourcesChanged();
+    if (prompts?.listChanged === true) notify?.promptsChanged();
+    for (const server of this.#servers) {
+      // A client that has gone, or was only a probe, need not hear it.
+      const drop = (): void => undefined;
+      server.sendToolListChanged().catch(drop);
+      if (resources?.listChanged === true) server.sendResourceListChanged().catch(drop);
+      if (prompts?.listChanged === true) server.sendPromptListChanged().catch(drop);
+    }
   }
 
   async #create(): Promise<RelayServer> {
@@ -179,6 +194,7 @@ class Serving implements McpServing {
     server.setRequestHandler('tools/call', ({ params }, context) =>
       calls.call({
         ...toClient(server, context),
+        method: 'tools/call',
         tool: findServed(tools, params.name),
         asked: params.name,
         input: (params.arguments ?? {}) as JsonObject,
@@ -205,71 +221,15 @@ class Serving implements McpServing {
   }
 }
 
-/** A relayed server's resources and prompts stay what they are. */
-function listOffered(served: ServedTools): ServedTools['tools'] {
-  if (!isMcpTools(served)) return served.tools;
-  return served.tools.filter(({ name }) => served.definitions.has(name));
-}
-
-function isMcpTools(served: ServedTools): served is McpTools {
-  return 'server' in served && 'request' in served;
-}
-
 function toCapabilities(relayed: McpTools | undefined): ServerCapabilities {
   const theirs = relayed?.server.capabilities;
   return {
     tools: { listChanged: true },
-    ...(theirs?.resources === undefined ? {} : { resources: {} }),
-    ...(theirs?.prompts === undefined ? {} : { prompts: {} }),
+    ...(theirs?.resources === undefined ? {} : { resources: toListChanged(theirs.resources) }),
+    ...(theirs?.prompts === undefined ? {} : { prompts: toListChanged(theirs.prompts) }),
   };
 }
 
-function toClient(
-  server: RelayServer,
-  context: ServerContext,
-): Pick<ClientCall, 'server' | 'context' | 'principal' | 'capabilities'> {
-  // The SDK has checked it; its type has no such key.
-  const envelope = context.mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
-  const said = envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
-  return {
-    server,
-    context,
-    principal: context.http?.authInfo?.clientId ?? 'stdio',
-    capabilities: said ?? server.getClientCapabilities(),
-  };
-}
-
-/** Listing brings names in, and is passed on; what brings content in is a call. */
-function relayContent(server: RelayServer, relayed: McpTools, calls: CallServer): void {
-  const { resources, prompts } = relayed.server.capabilities;
-  const read = async (tool: string, input: JsonObject, context: ServerContext): Promise<never> => {
-    const name = `${relayed.name}_${tool}`;
-    const result = await calls.call({ ...toClient(server, context), tool: name, asked: name, input });
-    if (isCallToolResult(result) && result.isError === true) {
-      const [first] = result.content;
-      throw new ProtocolError(ProtocolErrorCode.InternalError, first?.type === 'text' ? first.text : 'Denied.');
-    }
-    return result as never;
-  };
-  const list = async (method: string, params: object | undefined): Promise<never> =>
-    server.relay(await relayed.request(method, withoutMeta(params))) as never;
-  if (resources !== undefined) {
-    server.setRequestHandler('resources/list', ({ params }) => list('resources/list', params));
-    server.setRequestHandler('resources/templates/list', ({ params }) => list('resources/templates/list', params));
-    server.setRequestHandler('resources/read', ({ params }, context) =>
-      read('read_resource', { uri: params.uri }, context),
-    );
-  }
-  if (prompts !== undefined) {
-    server.setRequestHandler('prompts/list', ({ params }) => list('prompts/list', params));
-    server.setRequestHandler('prompts/get', ({ params }, context) => {
-      const { name, arguments: given } = params;
-      return read('get_prompt', { name, ...(given === undefined ? {} : { arguments: given }) }, context);
-    });
-  }
-}
-
-function withoutMeta(params: object | undefined): JsonObject {
-  const { _meta, ...rest } = (params ?? {}) as Record<string, never>;
-  return rest;
+function toListChanged({ listChanged }: { readonly listChanged?: boolean | undefined }): { listChanged?: true } {
+  return listChanged === true ? { listChanged } : {};
 }

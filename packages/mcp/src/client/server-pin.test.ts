@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+import { findDrift, type McpSeen, type McpServerPin, readServerPin, toPins } from '../index.ts';
+
+const seen: McpSeen = {
+  instructions: 'Be kind.',
+  tools: [{ name: 'a', description: 'Reads.' }, { name: 'b' }],
+  resources: [{ uri: 'test://a', name: 'a' }],
+  templates: [{ uriTemplate: 'test://{x}', name: 'x' }],
+  prompts: [{ name: 'greet' }],
+};
+const pin: McpServerPin = {
+  command: 'npx',
+  args: ['-y', 'docs@1.2.3'],
+  environment: ['TOKEN'],
+  package: { name: 'docs', version: '1.2.3', integrity: 'sha512-x' },
+  server: { name: 'docs', version: '1.2.3' },
+  seen,
+};
+
+test('a server that is as it was pinned has no drift, in any order of keys', () => {
+  expect(findDrift(pin, JSON.parse(JSON.stringify(pin)) as McpServerPin)).toEqual([]);
+  const tools = [{ description: 'Reads.', name: 'a' }, { name: 'b' }].reverse();
+  expect(findDrift(pin, { ...pin, seen: { ...seen, tools } })).toEqual([]);
+});
+
+test.each([
+  { now: { ...pin, args: ['-y', 'docs@1.2.4'] }, drift: { kind: 'start', change: 'changed' } },
+  { now: { ...pin, environment: [] }, drift: { kind: 'start', change: 'changed' } },
+  { now: { ...pin, command: '/bin/x' }, drift: { kind: 'start', change: 'changed' } },
+  { now: { ...pin, package: { name: 'docs', version: '1.2.4' } }, drift: { kind: 'package', change: 'changed' } },
+  { now: { ...pin, server: { name: 'docs', version: '2' } }, drift: { kind: 'server', change: 'changed' } },
+  { now: { ...pin, seen: { ...seen, instructions: null } }, drift: { kind: 'instructions', change: 'removed' } },
+  {
+    now: { ...pin, seen: { ...seen, tools: [{ name: 'a', description: 'Sends.' }, { name: 'b' }] } },
+    drift: {
+      kind: 'tools',
+      name: 'a',
+      change: 'changed',
+      before: seen.tools[0],
+      now: { name: 'a', description: 'Sends.' },
+    },
+  },
+  {
+    now: { ...pin, seen: { ...seen, resources: [] } },
+    drift: { kind: 'resources', name: 'test://a', change: 'removed' },
+  },
+  {
+    now: { ...pin, seen: { ...seen, templates: [] } },
+    drift: { kind: 'templates', name: 'test://{x}', change: 'removed' },
+  },
+  {
+    now: { ...pin, seen: { ...seen, prompts: [...seen.prompts, { name: 'new' }] } },
+    drift: { kind: 'prompts', name: 'new', change: 'added', now: { name: 'new' } },
+  },
+] satisfies { now: McpServerPin; drift: object }[])('drift $drift.kind $drift.change', ({ now, drift }) => {
+  expect(findDrift(pin, now)).toMatchObject([drift]);
+});
+
+test('the pins of what was seen are digests by name, URI and template', () => {
+  const digest = expect.stringMatching(/^[0-9a-f]{64}$/) as string;
+  expect(toPins(seen)).toEqual({
+    instructions: digest,
+    tools: { a: digest, b: digest },
+    resources: { 'test://a': digest },
+    templates: { 'test://{x}': digest },
+    prompts: { greet: digest },
+  });
+  expect(toPins({ ...seen, instructions: null }).instructions).toBeNull();
+});
+
+test('a pin is read back from a lock', () => {
+  expect(readServerPin(JSON.parse(JSON.stringify(pin)))).toEqual(pin);
+  const { package: _package, ...plain } = pin;
+  expect(readServerPin(plain)).toEqual(plain);
+});
+
+test.each([
+  { what: 'a list', value: [pin] },
+  { what: 'no command', value: { ...pin, command: undefined } },
+  { what: 'an argument that is a number', value: { ...pin, args: [1] } },
+  { what: 'an environment with values', value: { ...pin, environment: { TOKEN: 'x' } } },
+  { what: 'a package without a version', value: { ...pin, package: { name: 'docs' } } },
+  { what: 'a server without a name', value: { ...pin, server: { version: '1' } } },
+  { what: 'nothing seen', value: { ...pin, seen: undefined } },
+  { what: 'a number for instructions', value: { ...pin, seen: { ...seen, instructions: 1 } } },
+  { what: 'no prompts', value: { ...pin, seen: { ...seen, prompts: undefined } } },
+  { what: 'a resource without a URI', value: { ...pin, seen: { ...seen, resources: [{ name: 'a' }] } } },
+])('$what does not make a pin', ({ value }) => {
+  expect(readServerPin(value)).toBeUndefined();
+});

@@ -1,0 +1,92 @@
+import type { Json, JsonObject } from '@holdfast/core';
+import { isPlainObject, toCanonicalJson } from '@holdfast/core/internal';
+import { type ListedKind, lists } from './lists.ts';
+import type { McpSeen } from './pins.ts';
+
+/** A server as a person has seen it: what a lock has of it. JSON. */
+export interface McpServerPin {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Names of the variables that it gets, sorted; never their values. */
+  readonly environment: readonly string[];
+  /** The package that a package manager starts. */
+  readonly package?: { readonly name: string; readonly version: string; readonly integrity?: string };
+  /** As it calls itself. */
+  readonly server: { readonly name: string; readonly version: string };
+  readonly seen: McpSeen;
+}
+
+/** One difference between a pinned server and the server now. Its texts are the server's: show them as untrusted. */
+export interface McpDrift {
+  readonly kind: 'start' | 'package' | 'server' | 'instructions' | ListedKind;
+  readonly name: string;
+  readonly change: 'added' | 'removed' | 'changed';
+  readonly before?: Json;
+  readonly now?: Json;
+}
+
+const listedKinds = ['tools', 'resources', 'templates', 'prompts'] as const;
+
+/** How a server differs from its pin, in order; empty if it does not. */
+export function findDrift(pinned: McpServerPin, now: McpServerPin): readonly McpDrift[] {
+  const start = ({ command, args, environment }: McpServerPin): Json => ({ command, args, environment });
+  return [
+    ...compare('start', 'command', start(pinned), start(now)),
+    ...compare('package', 'package', pinned.package, now.package),
+    ...compare('server', 'server', pinned.server, now.server),
+    ...compare(
+      'instructions',
+      'instructions',
+      pinned.seen.instructions ?? undefined,
+      now.seen.instructions ?? undefined,
+    ),
+    ...listedKinds.flatMap((kind) => {
+      const [before, after] = [byName(kind, pinned.seen), byName(kind, now.seen)];
+      const names = [...new Set([...before.keys(), ...after.keys()])].sort();
+      return names.flatMap((name) => compare(kind, name, before.get(name), after.get(name)));
+    }),
+  ];
+}
+
+function compare(kind: McpDrift['kind'], name: string, before?: Json, now?: Json): readonly McpDrift[] {
+  if (before === undefined && now === undefined) return [];
+  if (before === undefined) return [{ kind, name, change: 'added', now: now ?? null }];
+  if (now === undefined) return [{ kind, name, change: 'removed', before }];
+  return toCanonicalJson(before) === toCanonicalJson(now) ? [] : [{ kind, name, change: 'changed', before, now }];
+}
+
+function byName(kind: ListedKind, seen: McpSeen): ReadonlyMap<string, JsonObject> {
+  return new Map(seen[kind].map((listed) => [String(listed[lists[kind].id]), listed]));
+}
+
+/** Reads a pin from a lock; `undefined` if it is none. */
+export function readServerPin(value: unknown): McpServerPin | undefined {
+  if (!isPlainObject(value)) return undefined;
+  const { command, args, environment, package: locked, server, seen } = value;
+  const holds =
+    typeof command === 'string' &&
+    areTexts(args) &&
+    areTexts(environment) &&
+    (locked === undefined || hasTexts(locked, ['name', 'version'])) &&
+    hasTexts(server, ['name', 'version']) &&
+    isSeen(seen);
+  return holds ? (value as unknown as McpServerPin) : undefined;
+}
+
+function isSeen(value: unknown): boolean {
+  if (!isPlainObject(value)) return false;
+  const { instructions } = value;
+  if (instructions !== null && typeof instructions !== 'string') return false;
+  return listedKinds.every((kind) => {
+    const all = value[kind];
+    return Array.isArray(all) && all.every((one) => hasTexts(one, [lists[kind].id]));
+  });
+}
+
+function hasTexts(value: unknown, keys: readonly string[]): boolean {
+  return isPlainObject(value) && keys.every((key) => typeof value[key] === 'string');
+}
+
+function areTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
+}
