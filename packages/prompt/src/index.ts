@@ -1,5 +1,5 @@
 export { clearSections, showSections } from './disclosure/show.ts';
-export { guide } from './guide/guide.ts';
+export { guide } from './guide/judge-answer.ts';
 export { type OutputFormatOptions, parseOutput, renderOutputFormat, toOutputFormat } from './output/format.ts';
 export {
   type ExampleOverride,

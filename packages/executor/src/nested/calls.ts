@@ -96,10 +96,7 @@ class SequentialCalls {
       if (result.kind === 'suspended') throw new Error('A nested call was suspended.');
       return result;
     });
-    this.#last = outcome.then(
-      () => undefined,
-      () => undefined,
-    );
+    this.#last = Promise.allSettled([outcome]);
     return outcome;
   }
 }

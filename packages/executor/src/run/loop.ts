@@ -1,4 +1,4 @@
-import type { Guide, Message, Model, Outcome, Prompt, RunStatus, Speaker } from '@holdfast/core';
+import type { Guide, Message, Model, Prompt, RunStatus, Speaker } from '@holdfast/core';
 import { dropCalls, keepCalls, refuseMasked, sealCall } from '../approval/masked-calls.ts';
 import { failure } from '../call/ending.ts';
 import { learnArguments } from '../call/prepare.ts';
@@ -206,7 +206,7 @@ class Loop {
     for (const outcome of outcomes) {
       this.#messages.push(toToolMessage(outcome));
       this.#progress.outcomes.push(outcome);
-      outOfCalls ||= isOutOfCalls(outcome);
+      outOfCalls ||= outcome.code === 'budget.calls' && outcome.kind !== 'failed';
     }
     if (pending.length > 0) {
       keepCalls(session, { run: position.startSeq, turn: position.turn }, calls);
@@ -246,10 +246,6 @@ class Loop {
         return verdict satisfies never;
     }
   }
-}
-
-function isOutOfCalls({ kind, code }: Outcome): boolean {
-  return code === 'budget.calls' && kind !== 'failed';
 }
 
 function outOfTokens({ name }: IdentifiedCall): Ending {

@@ -3,13 +3,17 @@ import type {
   Completion,
   CompletionChecker,
   FeedbackEvent,
+  Guide,
   ModelAnswer,
   OutputFormat,
   Speaker,
 } from '@holdfast/core';
 import { forModel, hasMask, isPlainObject } from '@holdfast/core/internal';
 import { hear, toGuidanceContext } from './hear.ts';
-import { countedCalls, noteFeedback } from './speak.ts';
+import { countedCalls, countLast, giveFeedback, noteFeedback } from './speak.ts';
+
+/** Runs the feedback, completion checker and output of a prompt. */
+export const guide: Guide = Object.freeze({ giveFeedback, countLast, judgeAnswer });
 
 type Missing = Pick<Extract<AnswerVerdict, { readonly type: 'done' }>, 'unfinished'>;
 

@@ -1,6 +1,6 @@
 import type { BoundPolicy, Tool } from '@holdfast/core';
 import { ReadOnlyMap } from '@holdfast/core/internal';
-import { guide } from '../guide/guide.ts';
+import { guide } from '../guide/judge-answer.ts';
 import { renderOutputFormat } from '../output/format.ts';
 import type { SectionNode, SectionTool } from '../section/node.ts';
 import type { BoundSections, ShownSection } from './bound.ts';
