@@ -1,4 +1,4 @@
 export { checkToolExamples, findExampleProblem } from './check-examples.ts';
 export { compileHostSchema, compileSchema, findMissingCompiler } from './compile-schema.ts';
 export { type CompiledSchema, describeIssues, type SchemaIssue, type Validation } from './compiled.ts';
-export { resolvePointer } from './undeclared.ts';
+export { collectBranches, resolvePointer } from './undeclared.ts';
