@@ -1,6 +1,6 @@
 import { HoldfastError, type Json, type JsonObject, type Tool, type ToolExample } from '@holdfast/core';
 import { describeThrown, isPlainObject, ReadOnlyMap } from '@holdfast/core/internal';
-import { checkToolExamples, compileSchema } from '@holdfast/schema';
+import { checkToolExamples } from '@holdfast/schema';
 
 /**
  * The examples of `tool` as the model reads them, or `''` when there are none. Outputs are rendered like the tool's results.
@@ -59,11 +59,6 @@ export interface ToolParamDescription {
   /** JSON Schema's word for it, several joined by ` | `, or `any`. */
   readonly type: string;
   readonly default?: Json;
-}
-
-/** The parameters of `tool` by name, in the order of its schema. */
-export function describeParameters(tool: Tool): ReadonlyMap<string, ToolParamDescription> {
-  return tool.inputSchema === undefined ? new ReadOnlyMap() : describeInput(compileSchema(tool.inputSchema).jsonSchema);
 }
 
 /** The parameters that the JSON Schema of an input states. */
