@@ -1,7 +1,7 @@
 import type { ChildSession, Json, Outcome, ResourceTransaction, StagedResource, Tool, Touched } from '@holdfast/core';
 import { describeThrown, isStagedResource } from '@holdfast/core/internal';
 import { failure, thrownCode } from '../call/ending.ts';
-import type { Lifetime } from '../call/execute.ts';
+import { type Lifetime, toDeadline } from '../call/execute.ts';
 import { identifyCall } from '../call/prepare.ts';
 import type { RunningCall } from '../call/running-call.ts';
 import { type CallScope, readOnlyFilesystem, watchedReader } from '../call/scope.ts';
@@ -186,10 +186,7 @@ export class NestedLifetime implements Lifetime {
     this.#around = around;
     const { clock, lifetime } = around.scope;
     const atMs = Math.min(lifetime.deadline.atMs, around.time?.endsAtMs ?? Number.POSITIVE_INFINITY);
-    this.deadline = Object.freeze({
-      atMs,
-      remainingMs: () => (atMs === Number.POSITIVE_INFINITY ? atMs : Math.max(0, atMs - clock.now())),
-    });
+    this.deadline = toDeadline(atMs, clock);
   }
 
   get ended(): EndOfLife | undefined {

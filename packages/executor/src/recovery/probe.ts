@@ -1,6 +1,7 @@
 import type { EffectCheck } from '@holdfast/core';
 import { describeThrown, within } from '@holdfast/core/internal';
 import { readEffectCheck } from '../approval/answer.ts';
+import { toDeadline } from '../call/execute.ts';
 import type { RunningCall } from '../call/running-call.ts';
 
 const defaultTimeoutMs = 30_000;
@@ -12,7 +13,7 @@ export async function probe({ call: { id, tool, input }, key, scope }: RunningCa
   if (tool.probe === undefined) return unknown;
   const controller = new AbortController();
   const untilMs = Math.min(lifetime.deadline.atMs, clock.now() + (tool.timeoutMs ?? defaultTimeoutMs));
-  const deadline = Object.freeze({ atMs: untilMs, remainingMs: () => Math.max(0, untilMs - clock.now()) });
+  const deadline = toDeadline(untilMs, clock);
   const over = (): EffectCheck => {
     controller.abort(new DOMException('The probe was stopped.', 'TimeoutError'));
     return { type: 'unknown', message: 'the probe did not finish in time' };
