@@ -15,7 +15,7 @@ interface Recorded {
   readonly atMs: number;
 }
 
-/** What a log has about one call. */
+/** The records of one call in a log. */
 export interface CallRecords {
   readonly callId: string;
   readonly name: string;

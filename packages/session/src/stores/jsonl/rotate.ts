@@ -83,6 +83,6 @@ function unlessItFails(cleanUp: () => void): void {
   try {
     cleanUp();
   } catch {
-    // What is left is unused; the next rotation or open tries again.
+    // The leftover is unused; the next rotation or open tries again.
   }
 }
