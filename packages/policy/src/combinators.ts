@@ -62,7 +62,7 @@ function combine(
   ): Promise<Decision> => {
     const decisions: Decision[] = [];
     for (const part of parts) {
-      decisions.push(checkDecision(part, await part.check(call, new PartContext(context, stateOf(part)))));
+      decisions.push(checkDecision(part, await part.check(call, forPart(context, stateOf(part)))));
     }
     return decideObserving(decisions, decide);
   };
@@ -79,7 +79,7 @@ function combine(
     check: (call, context) => check(call, context, (part) => readPartState(part, context.state)),
     onResult(call, result, context) {
       return parts.flatMap((part) => {
-        const update = part.onResult?.(call, result, new PartContext(context, readPartState(part, context.state)));
+        const update = part.onResult?.(call, result, forPart(context, readPartState(part, context.state)));
         return toWholeOperations(part, update, context.state);
       });
     },
@@ -99,7 +99,7 @@ function reserveAll(
     const state = readPartState(part, context.state);
     const update = part.reserve?.(
       call,
-      Object.freeze({ ...new PartContext(context, state), request: context.request, callKey }),
+      Object.freeze({ ...forPart(context, state), request: context.request, callKey }),
     );
     return toReservedOperations(part, update, context.state);
   });
@@ -118,6 +118,10 @@ function checkParts(name: string, parts: readonly Policy[]): void {
     }
     ids.add(id);
   }
+}
+
+function forPart(context: PolicyContext, state: unknown): PolicyContext {
+  return new PartContext(context, state);
 }
 
 /** The combination's context with the state of a part. */
