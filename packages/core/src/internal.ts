@@ -11,6 +11,7 @@ export { toPrintable, toPrintableBlock, unprintable } from './basics/printable.t
 export { ReadOnlyMap, ReadOnlySet } from './basics/read-only.ts';
 export { sha256 } from './basics/sha256.ts';
 export { hasControl, isOneLine, unicodePattern } from './basics/unicode.ts';
+export { within } from './basics/within.ts';
 export { readExpansion } from './call/expansion.ts';
 export {
   cutMiddle,

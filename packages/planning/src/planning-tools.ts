@@ -162,22 +162,19 @@ const readPlanTool: Tool = defineTool({
   renderResult: describePlan,
 });
 
-type Found =
-  | { readonly type: 'plan'; readonly plan: TodoPlan }
-  | { readonly type: 'refusal'; readonly refusal: ToolResult<never> };
+interface Refusal {
+  readonly type: 'refusal';
+  readonly refusal: ToolResult<never>;
+}
 
 /** The plan if it can be changed, or a failure. */
-function findActive(session: SessionReader): Found {
+function findActive(session: SessionReader): Refusal | { readonly type: 'plan'; readonly plan: TodoPlan } {
   const plan = session.read(planSlice);
   if (plan === null) return { type: 'refusal', refusal: refuseWithoutPlan() };
   if (plan.status === 'active') return { type: 'plan', plan };
   const problem = 'The plan is completed and can no longer be changed. Set up a new one with `planning_setup_plan`.';
   return { type: 'refusal', refusal: refuse('planning.completed', problem) };
 }
-
-type CheckedTitles =
-  | { readonly type: 'titles'; readonly titles: readonly string[] }
-  | { readonly type: 'refusal'; readonly refusal: ToolResult<never> };
 
 /** The maximum per plan. Each change copies the list of steps, and models lose track of far fewer. */
 const maxSteps = 1_000;
@@ -186,7 +183,7 @@ const maxSteps = 1_000;
 function checkTitles(
   given: readonly string[],
   { name, before }: { readonly name: string; readonly before: number },
-): CheckedTitles {
+): Refusal | { readonly type: 'titles'; readonly titles: readonly string[] } {
   if (before + given.length > maxSteps) {
     const problem = `A plan has at most ${maxSteps} steps; this would make ${before + given.length}. Use larger steps.`;
     return { type: 'refusal', refusal: refuse('planning.too_many_steps', problem) };

@@ -1,6 +1,6 @@
 import { allow, definePolicy, deny, HoldfastError, type Policy, type PreparedCall } from '@holdfast/core';
 import { checkOptions } from '@holdfast/core/internal';
-import { describeOption } from './options.ts';
+import { checkMaxCalls } from './options.ts';
 
 export interface CallBudgetOptions {
   /** Successful calls allowed per session. Integer, at least 1. */
@@ -23,12 +23,7 @@ export interface CallBudgetOptions {
 export function callBudget(options: CallBudgetOptions): Policy<number> {
   checkOptions('callBudget', options, { maxCalls: 'any', id: 'any' });
   const { maxCalls, id } = options;
-  if (!Number.isSafeInteger(maxCalls) || maxCalls < 1) {
-    throw new HoldfastError(
-      'options.invalid',
-      `\`maxCalls\` must be a positive integer, got \`${describeOption(maxCalls)}\`.`,
-    );
-  }
+  checkMaxCalls(maxCalls);
   const reason = `All ${maxCalls} calls of this session are used.`;
   // Calls let through although the budget is used up. They live as long as the call, so they are not state.
   const overruled = new WeakSet<PreparedCall>();

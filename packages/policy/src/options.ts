@@ -6,6 +6,13 @@ export function checkReason(reason: unknown): void {
   throw new HoldfastError('options.invalid', '`reason` must be a non-empty string.');
 }
 
+/** @throws HoldfastError `options.invalid`. */
+export function checkMaxCalls(maxCalls: unknown): void {
+  if (Number.isSafeInteger(maxCalls) && Number(maxCalls) >= 1) return;
+  const message = `\`maxCalls\` must be a positive integer, got \`${describeOption(maxCalls)}\`.`;
+  throw new HoldfastError('options.invalid', message);
+}
+
 /** Describes an option for a message: options may come from untyped code. */
 export function describeOption(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value);

@@ -13,7 +13,7 @@ import {
   type Tool,
 } from '@holdfast/core';
 import { checkOptions } from '@holdfast/core/internal';
-import { describeOption } from './options.ts';
+import { checkMaxCalls, describeOption } from './options.ts';
 import { readToolNames } from './tool-lists.ts';
 
 export interface RateLimitOptions {
@@ -42,12 +42,7 @@ export interface RateLimitOptions {
 export function rateLimit(options: RateLimitOptions): Policy<ListState<number>> {
   checkOptions('rateLimit', options, { maxCalls: 'any', perMs: 'any', tools: 'any', clock: 'object', id: 'any' });
   const { maxCalls, perMs, tools, clock = systemClock, id } = options;
-  if (!Number.isSafeInteger(maxCalls) || maxCalls < 1) {
-    throw new HoldfastError(
-      'options.invalid',
-      `\`maxCalls\` must be a positive integer, got \`${describeOption(maxCalls)}\`.`,
-    );
-  }
+  checkMaxCalls(maxCalls);
   if (!(Number.isFinite(perMs) && perMs > 0)) {
     throw new HoldfastError(
       'options.invalid',

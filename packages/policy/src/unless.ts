@@ -13,25 +13,19 @@ export function unless<State>(exempt: (call: PreparedCall) => boolean, policy: P
   if (typeof exempt !== 'function') {
     throw new HoldfastError('options.invalid', '`unless` needs a function of a call as its first argument.');
   }
+  const forgiving = <Update>(call: PreparedCall, update: () => Update): Update | undefined => {
+    const isExempt = exempt(call) === true;
+    try {
+      return update();
+    } catch (thrown) {
+      if (!isExempt) throw thrown;
+      // The policy would deny the call after all, but it is exempt.
+      return undefined;
+    }
+  };
   return replacePolicy(policy, {
     check: (call, context) => (exempt(call) === true ? allow : policy.check(call, context)),
-    onResult(call, result, context) {
-      if (exempt(call) !== true) return policy.onResult?.(call, result, context);
-      try {
-        return policy.onResult?.(call, result, context);
-      } catch {
-        // The policy would deny the call after all, but it is exempt.
-        return undefined;
-      }
-    },
-    reserve(call, context) {
-      if (exempt(call) !== true) return policy.reserve?.(call, context);
-      try {
-        return policy.reserve?.(call, context);
-      } catch {
-        // As with `onResult`.
-        return undefined;
-      }
-    },
+    onResult: (call, result, context) => forgiving(call, () => policy.onResult?.(call, result, context)),
+    reserve: (call, context) => forgiving(call, () => policy.reserve?.(call, context)),
   });
 }

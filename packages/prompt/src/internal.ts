@@ -1,3 +1,3 @@
-export { guide } from './guide/guide.ts';
+export { guide } from './guide/judge-answer.ts';
 export { toOutputFormat } from './output/format.ts';
 export type { AppliedOverride } from './overrides/resolve.ts';

@@ -52,7 +52,8 @@ export function createBoundedCheck(schema: Schema, draft: SchemaDraft): (value: 
     const first = run(value, true);
     if (first === undefined) return [tooManySteps];
     // A large value could have as many errors as it has parts.
-    return first.valid ? [] : ((isLarge(value) ? undefined : run(value, false)) ?? first).errors;
+    const isLarge = countValues(value, manyValues) >= manyValues;
+    return first.valid ? [] : ((isLarge ? undefined : run(value, false)) ?? first).errors;
   };
 }
 
@@ -73,10 +74,6 @@ const malformedKey: OutputUnit = {
 };
 
 const manyValues = 10_000;
-
-function isLarge(value: unknown): boolean {
-  return countValues(value, manyValues) >= manyValues;
-}
 
 /** Counts to `max`, or slightly further. */
 function countValues(value: unknown, max: number): number {

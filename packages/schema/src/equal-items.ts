@@ -32,25 +32,22 @@ export function hasEqualItems(list: readonly unknown[]): boolean {
   return false;
 }
 
-/** The schema without `uniqueItems`, or `undefined` if it has none. Literals and property names are left alone. */
-export function withoutUniqueItems(schema: JsonObject): JsonObject | undefined {
-  let found = false;
-
-  function strip(node: Json, isMap: boolean): Json {
-    if (Array.isArray(node)) return node.map((inner) => strip(inner, false));
-    if (!isPlainObject(node)) return node;
-    const members = Object.entries(node as JsonObject).filter(([key, inner]) => {
-      const isUnique = !isMap && key === 'uniqueItems' && inner === true;
-      found ||= isUnique;
-      return !isUnique;
-    });
-    return Object.fromEntries(
-      members.map(([key, inner]) => [key, !isMap && literals.has(key) ? inner : strip(inner, !isMap && maps.has(key))]),
-    );
-  }
-
-  const stripped = strip(schema, false) as JsonObject;
-  return found ? stripped : undefined;
+/** A copy of a schema with keywords changed, or left out if `change` returns `undefined`. Literals and property names stay. */
+export function mapKeywords(
+  node: Json,
+  change: (keyword: string, value: Json) => Json | undefined,
+  isMap = false,
+): Json {
+  if (Array.isArray(node)) return node.map((inner) => mapKeywords(inner, change));
+  if (!isPlainObject(node)) return node;
+  return Object.fromEntries(
+    Object.entries(node as JsonObject).flatMap(([key, value]) => {
+      const changed = isMap ? value : change(key, value);
+      if (changed === undefined) return [];
+      const isLiteral = !isMap && literals.has(key);
+      return [[key, isLiteral ? changed : mapKeywords(changed, change, !isMap && maps.has(key))]];
+    }),
+  );
 }
 
 /** Keywords whose values are examples of values, not schemas. */

@@ -1,3 +1,3 @@
 export { checkToolExamples, findExampleProblem } from './check-examples.ts';
 export { compileHostSchema, findMissingCompiler } from './compile-schema.ts';
-export { resolvePointer } from './undeclared.ts';
+export { collectBranches, resolvePointer } from './undeclared.ts';

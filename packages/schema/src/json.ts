@@ -6,7 +6,7 @@ import { createBoundedCheck } from './bounded-check.ts';
 import { cutIssues } from './bounded-issues.ts';
 import { closeObjects } from './close-objects.ts';
 import type { CompiledSchema, SchemaIssue } from './compiled.ts';
-import { hasEqualItems, hasLongList, literals, maps, withoutUniqueItems } from './equal-items.ts';
+import { hasEqualItems, hasLongList, literals, mapKeywords, maps } from './equal-items.ts';
 import { findUndeclared, placeOf, resolvePointer } from './undeclared.ts';
 
 export { type CompiledSchema, describeIssues, type SchemaIssue, type Validation } from './compiled.ts';
@@ -59,13 +59,21 @@ export function compileJsonSchema<Output = unknown>({
   schema,
 }: Pick<JsonSchemaDefinition<Output>, 'schema'>): CompiledSchema<Output> {
   checkNode(schema, schema);
-  const createCheck = (checked: JsonObject): ReturnType<typeof createBoundedCheck> =>
+  let hasUnique = false;
+  const createCheck = (isLoose: boolean): ReturnType<typeof createBoundedCheck> => {
+    const own = mapKeywords(structuredClone(schema), (keyword, value) => {
+      // JSON Schema has no `url` format, but the validator does, and its pattern takes exponential time on some short texts.
+      if (keyword === 'format' && value === 'url') return 'uri';
+      const isUnique = keyword === 'uniqueItems' && value === true;
+      hasUnique ||= isUnique;
+      return isUnique && isLoose ? undefined : value;
+    });
     // The validator annotates the schema that it receives.
-    createBoundedCheck(withoutUrlFormat(structuredClone(checked)) as CfworkerSchema, draftOf(schema));
-  const findErrors = createCheck(schema);
+    return createBoundedCheck(own as CfworkerSchema, draftOf(schema));
+  };
+  const findErrors = createCheck(false);
   // Skips the pairwise comparison of items; long lists use `hasEqualItems` instead.
-  const loose = withoutUniqueItems(schema);
-  const findOtherErrors = loose === undefined ? undefined : createCheck(loose);
+  const findOtherErrors = hasUnique ? createCheck(true) : undefined;
   const start = placeOf([schema]);
   return {
     jsonSchema: deepFreeze(closeObjects(schema)),
@@ -138,19 +146,6 @@ function checkPattern(pattern: string): void {
       cause,
     });
   }
-}
-
-// JSON Schema has no `url` format, but the validator does, and its pattern takes exponential time on some short texts.
-function withoutUrlFormat(node: Json, isMap = false): Json {
-  if (Array.isArray(node)) return node.map((inner) => withoutUrlFormat(inner));
-  if (!isPlainObject(node)) return node;
-  return Object.fromEntries(
-    Object.entries(node as JsonObject).map(([key, inner]) => {
-      if (isMap) return [key, withoutUrlFormat(inner)];
-      if (key === 'format' && inner === 'url') return [key, 'uri'];
-      return [key, literals.has(key) ? inner : withoutUrlFormat(inner, maps.has(key))];
-    }),
-  );
 }
 
 /** A copy with defaults for absent properties; parts without defaults are shared. Branches of combinators add no defaults. */

@@ -165,7 +165,8 @@ export function readShape(nodes: readonly Node[], root: Node): Shape {
   };
 }
 
-function collectBranches(node: Node, root: Node, branches: Set<Node>): void {
+/** Adds the schemas that apply to the same value as `node`: combined, conditional or referenced. */
+export function collectBranches(node: Node, root: Node, branches: Set<Node>): void {
   if (branches.has(node)) return;
   branches.add(node);
   for (const keyword of ['allOf', 'anyOf', 'oneOf']) {

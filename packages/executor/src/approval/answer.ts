@@ -122,18 +122,17 @@ export async function resolveCall(
       'The `type` of a resolution must be `done`, with JSON as `value`, or `not-done`.',
     );
   }
-  const begun = session
-    .openWork()
-    .calls.filter((open) => open.callId === callId && open.start !== undefined && (!place || isAt(open, place)));
+  const begun = session.openWork().calls.filter((open) => {
+    const isMeant = place === undefined || (open.run === place.run && open.turn === place.turn);
+    return open.callId === callId && open.start !== undefined && isMeant;
+  });
   const [open] = begun;
   if (begun.length > 1) throw ambiguous(callId, session);
-  if (open !== undefined && isUnderWay(session, open)) {
+  if (open !== undefined && isClaimed(session, open.run ?? callId)) {
     throw new HoldfastError(
       'call.under_way',
       `The call \`${callId}\` is still running and will report its own result.`,
-      {
-        data: { callId },
-      },
+      { data: { callId } },
     );
   }
   const { run, turn } = open ?? findInDoubt(session, callId, place);
@@ -152,14 +151,6 @@ export function readEffectCheck(answer: unknown): EffectCheck {
   if (type !== 'done') return { ...unknown, ...message };
   const value = copyJson('value' in answer ? (answer.value ?? null) : null);
   return value.ok ? { type, value: value.value, ...message } : { ...unknown, message: 'its value is not JSON' };
-}
-
-function isAt({ run, turn }: CallPlace, place: CallPlace): boolean {
-  return run === place.run && turn === place.turn;
-}
-
-function isUnderWay(session: Session, { run, callId }: OpenCall): boolean {
-  return isClaimed(session, run ?? callId);
 }
 
 function checkBy(by: unknown): void {

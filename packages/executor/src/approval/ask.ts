@@ -18,7 +18,8 @@ export async function toPending(
   { scope, recorded, raw }: { readonly scope: CallScope; readonly recorded: Json; readonly raw: Json },
 ): Promise<PendingApproval> {
   const { id, tool } = call;
-  const { parent, run, toolset, clock, approvalTimeoutMs } = scope;
+  const { parent, run, session, toolset, clock, approvalTimeoutMs } = scope;
+  const hidesContent = session.content === 'none' && session.redactor === undefined;
   const compiled = toolset.byName.get(tool.name);
   const toolDigest = compiled === undefined ? '' : await digestTool(compiled);
   return Object.freeze({
@@ -30,14 +31,10 @@ export async function toPending(
     dangerous: tool.dangerous,
     asks: Object.freeze(decisions.filter(({ type }) => type === 'ask')),
     // Without a key, a digest would let readers guess content that the log must not reveal.
-    digest: hidesContent(scope) ? '' : await digestCall(call, { rawArguments: raw, toolDigest, scope }),
+    digest: hidesContent ? '' : await digestCall(call, { rawArguments: raw, toolDigest, scope }),
     toolDigest,
     expiresAtMs: clock.now() + approvalTimeoutMs,
   });
-}
-
-function hidesContent({ session }: CallScope): boolean {
-  return session.content === 'none' && session.redactor === undefined;
 }
 
 /** Records and emits the request. The arguments of a direct call are stored only here. */
@@ -83,7 +80,7 @@ export async function askHost(
     const answer = await Promise.race([approve(pending), ended]);
     if (answer === unanswered) return undefined;
     if (answer === tooLate) return 'expired';
-    if (isLater(answer)) return 'later';
+    if (answer?.type === 'later') return 'later';
     const read = readAnswer(answer, pending);
     return { answer: read, by: read === noAnswer ? 'host' : 'person' };
   } catch (thrown) {
@@ -92,10 +89,6 @@ export async function askHost(
     stopListening();
     stopTimer();
   }
-}
-
-function isLater(answer: unknown): boolean {
-  return typeof answer === 'object' && answer !== null && 'type' in answer && answer.type === 'later';
 }
 
 const noAnswer: ApprovalAnswer = Object.freeze({

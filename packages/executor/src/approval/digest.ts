@@ -7,15 +7,12 @@ import type { CompiledTool } from '../call/types.ts';
 
 const toolDigests = new WeakMap<CompiledTool, string>();
 
-/** The digest of a tool, if already computed. */
-export function knownToolDigest(compiled: CompiledTool): string | undefined {
-  return toolDigests.get(compiled);
+/** SHA-256 of a tool's declaration and origin; the code of `execute` is covered only by `origin.digest`. */
+export function digestTool(compiled: CompiledTool): string | Promise<string> {
+  return toolDigests.get(compiled) ?? makeToolDigest(compiled);
 }
 
-/** SHA-256 of a tool's declaration and origin; the code of `execute` is covered only by `origin.digest`. */
-export async function digestTool(compiled: CompiledTool): Promise<string> {
-  const known = toolDigests.get(compiled);
-  if (known !== undefined) return known;
+async function makeToolDigest(compiled: CompiledTool): Promise<string> {
   const { tool, declaration, output } = compiled;
   const digest = await digestJson({
     ...declaration,

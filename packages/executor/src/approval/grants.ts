@@ -18,7 +18,7 @@ import type { Session } from '@holdfast/session';
 import { askForDangerous, strictest } from '../call/authorize.ts';
 import type { CallScope } from '../call/scope.ts';
 import type { PolicyInForce, PolicySurroundings, Verdict } from '../call/types.ts';
-import { digestTool, knownToolDigest } from './digest.ts';
+import { digestTool } from './digest.ts';
 
 /** A tool that a person allowed without further questions for this session. */
 export interface Grant {
@@ -71,8 +71,8 @@ export function waiveGranted(verdict: Verdict, { tool }: PreparedCall, scope: Ca
   const compiled = scope.toolset.byName.get(tool.name);
   if (granted === undefined || compiled === undefined) return verdict;
   const compare = (digest: string): Verdict => (digest === granted ? waiveAsks(verdict) : verdict);
-  const known = knownToolDigest(compiled);
-  return known === undefined ? digestTool(compiled).then(compare) : compare(known);
+  const digest = digestTool(compiled);
+  return typeof digest === 'string' ? compare(digest) : digest.then(compare);
 }
 
 function waiveAsks({ decisions }: Verdict): Verdict {

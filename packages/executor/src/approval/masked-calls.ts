@@ -1,7 +1,7 @@
 import { HoldfastError } from '@holdfast/core';
 import { hasMask, isPlainObject } from '@holdfast/core/internal';
 import type { Session } from '@holdfast/session';
-import { openSealed, sealContent } from '@holdfast/session/internal';
+import { openSealed, type SealedPlace, sealContent } from '@holdfast/session/internal';
 import { failure } from '../call/ending.ts';
 import { identifyCall } from '../call/prepare.ts';
 import { type Kept, keptBeside } from '../call/scope.ts';
@@ -10,15 +10,8 @@ import type { Ending, IdentifiedCall } from '../call/types.ts';
 /** Suspended calls with unmasked arguments, kept while the process has the session; the log has only masks. */
 const waiting: Kept<Map<string, readonly IdentifiedCall[]>> = { make: () => new Map() };
 
-/** The run and turn of calls; a direct call is identified by its own id. */
-export interface CallPlace {
-  readonly run?: number | undefined;
-  readonly turn?: number | undefined;
-  readonly callId?: string;
-}
-
 /** Keeps suspended calls so that this process can resume them. */
-export function keepCalls(session: Session, place: CallPlace, calls: readonly IdentifiedCall[]): void {
+export function keepCalls(session: Session, place: SealedPlace, calls: readonly IdentifiedCall[]): void {
   if (session.redactor === undefined) return;
   keptBeside(session, waiting).set(keyOf(place), calls);
 }
@@ -26,14 +19,14 @@ export function keepCalls(session: Session, place: CallPlace, calls: readonly Id
 /** Seals the arguments of a call for other processes until it has ended, if the log masks them and the session has a vault. */
 export function sealCall(
   session: Session,
-  place: CallPlace,
+  place: SealedPlace,
   { id, name, arguments: raw }: Omit<IdentifiedCall, 'problem'>,
 ): void {
   sealContent(session, { ...place, callId: id }, { name, arguments: raw });
 }
 
 /** The call with its sealed arguments, or as recorded. */
-function openCall(session: Session, place: CallPlace, call: IdentifiedCall): IdentifiedCall {
+function openCall(session: Session, place: SealedPlace, call: IdentifiedCall): IdentifiedCall {
   const { id, name, arguments: masked } = call;
   if (!hasMask(masked)) return call;
   const content = openSealed(session, { ...place, callId: id }, { name, arguments: masked });
@@ -44,14 +37,14 @@ function openCall(session: Session, place: CallPlace, call: IdentifiedCall): Ide
 /** The kept or sealed calls, or those `recorded`. */
 export function takeCalls(
   session: Session,
-  place: CallPlace,
+  place: SealedPlace,
   recorded: readonly IdentifiedCall[],
 ): readonly IdentifiedCall[] {
   return keptBeside(session, waiting).get(keyOf(place)) ?? recorded.map((call) => openCall(session, place, call));
 }
 
 /** Drops the calls of a place once they have ended. */
-export function dropCalls(session: Session, place: CallPlace): void {
+export function dropCalls(session: Session, place: SealedPlace): void {
   keptBeside(session, waiting).delete(keyOf(place));
 }
 
@@ -72,6 +65,6 @@ export function refuseMasked(call: IdentifiedCall): Ending | undefined {
   return failure('cancelled', { code: 'call.redacted', message });
 }
 
-function keyOf({ run, turn, callId }: CallPlace): string {
+function keyOf({ run, turn, callId }: SealedPlace): string {
   return callId === undefined ? `${run}.${turn}` : `/${callId}`;
 }

@@ -13,7 +13,7 @@ import {
   type Slice,
   type Tool,
 } from '@holdfast/core';
-import { describeThrown, isOperation, isPlainObject } from '@holdfast/core/internal';
+import { describeThrown, isOperation, isPlainObject, within } from '@holdfast/core/internal';
 import type { Ask, BoundPolicy, Deny } from '@holdfast/core/types';
 import type { CallScope } from './scope.ts';
 import type { PolicyInForce, PolicySurroundings, Verdict } from './types.ts';
@@ -203,23 +203,17 @@ function askPolicy(bound: PolicyBinding, { call, scope }: Asking): Decision | Pr
   }
 }
 
-async function waitForDecision(
+function waitForDecision(
   deciding: Promise<Decision>,
-  { clock, policyTimeoutMs, lifetime }: CallScope,
+  { clock, policyTimeoutMs: ms, lifetime: until }: CallScope,
 ): Promise<Decision> {
-  let stopTimer: () => void = () => undefined;
-  let stopListening: () => void = () => undefined;
-  const over = new Promise<Decision>((resolve) => {
-    stopTimer = clock.after(policyTimeoutMs, () =>
-      resolve(deny(`The policy did not answer within ${policyTimeoutMs} ms.`)),
-    );
-    stopListening = lifetime.onEnd(() => resolve(deny('The run ended before the policy answered.')));
-  });
   const answered = deciding.catch((thrown: unknown) => deny(`The policy failed: ${describeThrown(thrown)}`));
-  const decision = await Promise.race([answered, over]);
-  stopTimer();
-  stopListening();
-  return decision;
+  const late = `The policy did not answer within ${ms} ms.`;
+  return within(answered, {
+    until,
+    limit: { clock, ms },
+    over: (why) => deny(why === 'time' ? late : 'The run ended before the policy answered.'),
+  });
 }
 
 /** Reads the answer of a policy's `check`: anything unclear is a denial. Rejects if a policy's promise rejects. */

@@ -205,6 +205,10 @@ export function startLifetime(options: LifetimeOptions): Lifetime {
   return isEndless ? endless : new LimitedLifetime(options);
 }
 
+export function toDeadline(atMs: number, clock: Clock): Deadline {
+  return Object.freeze({ atMs, remainingMs: () => Math.max(0, atMs - clock.now()) });
+}
+
 const nothingToDo = (): void => undefined;
 
 const endless: Lifetime = Object.freeze({
@@ -237,10 +241,7 @@ class LimitedLifetime implements Lifetime {
     this.#endsAtMs = Math.min(nowMs + timeoutMs, wallAtMs);
     this.#timeEndsBy = wallAtMs < nowMs + timeoutMs ? 'budget' : 'deadline';
     const atMs = Math.min(this.#endsAtMs, outer?.deadline.atMs ?? Number.POSITIVE_INFINITY);
-    this.deadline = Object.freeze({
-      atMs,
-      remainingMs: () => (atMs === Number.POSITIVE_INFINITY ? atMs : Math.max(0, atMs - clock.now())),
-    });
+    this.deadline = toDeadline(atMs, clock);
     const timed = this.#endsAtMs !== Number.POSITIVE_INFINITY;
     this.#stopTimer = timed ? clock.after(this.#endsAtMs - nowMs, () => this.#end(this.#timeEndsBy)) : undefined;
     this.#stopOuter = outer?.onEnd((why) => this.#end(why));

@@ -1,5 +1,5 @@
-import type { ExecutableTool, JsonObject, Outcome, Tool, ToolCallEndEvent } from '@holdfast/core';
-import { describeThrown } from '@holdfast/core/internal';
+import type { JsonObject, Outcome, Tool, ToolCallEndEvent } from '@holdfast/core';
+import { describeThrown, within } from '@holdfast/core/internal';
 import { authorize } from './authorize.ts';
 import { CallContext } from './context.ts';
 import { endOfLife, failure, thrownCode } from './ending.ts';
@@ -133,7 +133,7 @@ export function permit(call: RunningCall): Permitted | Promise<Permitted> {
 export function enter(call: RunningCall, elsewhere = false): Ended | undefined {
   const { scope } = call;
   const { tool } = call.call;
-  if (!(elsewhere || isExecutable(tool))) {
+  if (!elsewhere && tool.execute === undefined) {
     const message = `\`${tool.name}\` is declared without \`execute\` and cannot run here.`;
     return toEnded(failure('failed', { code: 'tool.not_executable', message }));
   }
@@ -159,10 +159,6 @@ export function enter(call: RunningCall, elsewhere = false): Ended | undefined {
     const problem = { code: thrownCode(thrown, 'log.write_failed'), message: describeThrown(thrown) };
     return toEnded(failure('failed', problem, { thrown }));
   }
-}
-
-function isExecutable(tool: Tool): tool is ExecutableTool {
-  return tool.execute !== undefined;
 }
 
 /** Spends a call from every budget, or returns why it cannot. */
@@ -241,17 +237,12 @@ export async function answerOf<Ends extends Invoked | Ended>(
 /** Does not start a tool that was stopped while waiting. */
 async function executeSynced(synced: Promise<void>, call: RunningCall): Promise<Invoked | Ended> {
   const { lifetime } = call.scope;
-  let stopListening: () => void = () => undefined;
-  const over = new Promise<void>((resolve) => {
-    stopListening = lifetime.onEnd(() => resolve());
-  });
   try {
-    await Promise.race([synced, over]);
+    await within(synced, { until: lifetime, over: () => undefined });
   } catch (thrown) {
     const problem = { code: thrownCode(thrown, 'log.sync_failed'), message: describeThrown(thrown) };
     return toEnded(failure('failed', problem, { thrown }));
   } finally {
-    stopListening();
     // If the call ended first, this failure is unhandled; the next record fails on the same log.
     synced.catch(() => undefined);
   }

@@ -17,7 +17,7 @@ import {
   renderJson,
   toOutcomeText,
 } from '@holdfast/core/internal';
-import type { Touched } from '@holdfast/core/types';
+import type { ThrownError, Touched } from '@holdfast/core/types';
 import { describeIssues } from '@holdfast/schema';
 import type { LogEntry } from '@holdfast/session';
 import {
@@ -124,16 +124,16 @@ function commitDecided(ending: Ending, call: RunningCall, prepared: PreparedReso
     if (written === undefined) scope.session.record(entry);
     else written.commit(entry);
     if (scope.nested) scope.parent?.nested.note(call, written?.changes.slice(before) ?? none, prepared.touched);
-    else if (mayMove(call, event)) scope.moves.count += 1;
+    else {
+      const { observers, moves } = scope;
+      const mayMove = observers.length > 0 || event.changes !== undefined || (moves.looked && event.events.length > 0);
+      if (mayMove) moves.count += 1;
+    }
     if (call.reservations !== undefined) scope.features.endReserved(call);
     return event;
   } catch (thrown) {
     return uncommitted(thrown, compiled.tool);
   }
-}
-
-function mayMove({ scope: { observers, moves } }: CallRecord, { changes, events }: ToolCallEndEvent): boolean {
-  return observers.length > 0 || changes !== undefined || (moves.looked && events.length > 0);
 }
 
 function updatePolicies({ value, message }: Ending, call: RunningCall, all: ReadonlyMap<string, Touched>): void {
@@ -194,23 +194,20 @@ function readValue(value: unknown, message: string, excluded: boolean, { tool, o
     const detail = new Error(`${refusal}: ${describeIssues(validation.issues)}`);
     return failure('invalid', { code: 'output.invalid', message: `${refusal}.` }, { thrown: detail });
   }
-  const success = { kind: 'ok', code: undefined, message, value: copied.value, excluded } as const;
-  if (tool.renderResult === undefined || copied.value === null) {
-    const rendered = renderJson(copied.value);
-    return { ...success, rendered, text: toOutcomeText('ok', message, excluded ? '' : rendered), ownRendering: false };
-  }
+  let ownRendering = tool.renderResult !== undefined && copied.value !== null;
   let rendered: string;
+  let error: ThrownError | undefined;
   try {
-    rendered = renderByTool(tool, copied.value);
+    rendered = ownRendering ? renderByTool(tool, copied.value) : renderJson(copied.value);
   } catch (thrown) {
     // The tool has done its work: an error in rendering the result is not a failure of the call.
+    ownRendering = false;
     rendered = renderJson(copied.value);
     const why = `\`renderResult\` of \`${tool.name}\` failed, so the value was sent as JSON: ${describeThrown(thrown)}`;
-    const error = toThrownError(thrown, { code: 'output.render_failed', message: why });
-    const text = toOutcomeText('ok', message, excluded ? '' : rendered);
-    return { ...success, rendered, text, ownRendering: false, error };
+    error = toThrownError(thrown, { code: 'output.render_failed', message: why });
   }
-  return { ...success, rendered, text: toOutcomeText('ok', message, excluded ? '' : rendered), ownRendering: true };
+  const text = toOutcomeText('ok', message, excluded ? '' : rendered);
+  return { kind: 'ok', code: undefined, message, value: copied.value, excluded, rendered, text, ownRendering, error };
 }
 
 function renderByTool({ renderResult }: Tool, value: Json): string {

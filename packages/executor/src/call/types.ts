@@ -79,7 +79,7 @@ export interface Ending {
   readonly excluded?: boolean;
   readonly ownRendering?: boolean;
   /** For observers and the log. */
-  readonly error?: ThrownError;
+  readonly error?: ThrownError | undefined;
   readonly abandoned?: boolean;
 }
 

@@ -13,7 +13,7 @@ import { askReservations, endReserved, joinReserved, recordReserved } from '../n
 import { refuse, StagedResources, settleStaged } from '../resources/staged.ts';
 import { commitOvertaken } from '../turn/decide-again.ts';
 import { expand } from './expand.ts';
-import { recordLate, startLater } from './late.ts';
+import { PreparedStart, recordLate } from './late.ts';
 import { isolateListener } from './listener.ts';
 import { checkCallOptions } from './options.ts';
 import { retry } from './retry.ts';
@@ -38,7 +38,7 @@ const features: CallFeatures = {
   nestedLifetime: (call) => new NestedLifetime(call),
   ownTouched,
   retry,
-  startLater,
+  startLater: (call, record) => new PreparedStart(call, record),
   expand,
   commitOvertaken,
   recordLate,

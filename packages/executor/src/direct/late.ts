@@ -1,5 +1,5 @@
 import { HoldfastError } from '@holdfast/core';
-import { copyJson, describeThrown, isToolResult } from '@holdfast/core/internal';
+import { copyJson, describeThrown, isToolResult, within } from '@holdfast/core/internal';
 import type { ToolCallLateEvent } from '@holdfast/core/types';
 import type { LogEntry } from '@holdfast/session';
 import { learnReturned, thrownCode } from '../call/ending.ts';
@@ -7,13 +7,8 @@ import { toAbortReason } from '../call/execute.ts';
 import type { RunningCall } from '../call/running-call.ts';
 import type { Answer, LateStart } from '../call/types.ts';
 
-/** Lets a preparing tool report when it begins. `record` writes the start record and resolves once it is durable. */
-export function startLater(call: RunningCall, record: () => Promise<void> | undefined): LateStart {
-  return new Start(call, record);
-}
-
 /** The start of a call whose tool prepares: recorded once, when the tool begins, however many attempts there are. */
-class Start implements LateStart {
+export class PreparedStart implements LateStart {
   readonly #call: RunningCall;
   readonly #record: () => Promise<void> | undefined;
   #recorded: Promise<void> | undefined;
@@ -29,15 +24,7 @@ class Start implements LateStart {
   async begin(call: RunningCall): Promise<void> {
     checkGoesOn(call);
     this.#recorded ??= this.#start();
-    let stopListening: () => void = () => undefined;
-    const stopped = new Promise<void>((resolve) => {
-      stopListening = call.onStop(() => resolve());
-    });
-    try {
-      await Promise.race([this.#recorded, stopped]);
-    } finally {
-      stopListening();
-    }
+    await within(this.#recorded, { until: { onEnd: (stop) => call.onStop(stop) }, over: () => undefined });
     checkGoesOn(call);
     this.#call.preparing = false;
     call.preparing = false;

@@ -1,9 +1,8 @@
 import type { ToolCallEndEvent } from '@holdfast/core';
-import { retryDelayMs, toRetry } from '@holdfast/core/internal';
+import { retryDelayMs, toRetry, within } from '@holdfast/core/internal';
 import { learnReturned, saysFailed, thrownCode, withDoubt } from '../call/ending.ts';
 import { answerOf, concludeAttempt, execute } from '../call/run-call.ts';
 import type { RunningCall } from '../call/running-call.ts';
-import type { CallScope } from '../call/scope.ts';
 import { readAnswer, recordEnd } from '../call/settle.ts';
 import type { Ending, Invoked } from '../call/types.ts';
 import { discardResources, disposeResources } from '../resources/staged.ts';
@@ -66,7 +65,14 @@ async function attemptAgain(answer: Invoked, first: RunningCall, attempts: Attem
       delayMs,
       atMs: failedAt.atMs,
     });
-    await pause(delayMs, scope);
+    if (delayMs > 0) {
+      const { clock, lifetime: until } = scope;
+      await within(new Promise<undefined>(() => undefined), {
+        until,
+        limit: { clock, ms: delayMs },
+        over: () => undefined,
+      });
+    }
     // A tool that has not stopped by now, such as a slow process, would overlap with the next attempt.
     if ((invoked.type === 'stopped' && !invoked.hasStopped()) || timeLeftMs(call) <= 0) return recordEnd(failed, call);
     call.retries = [...(call.retries ?? []), failedAt];
@@ -118,17 +124,4 @@ async function rollBack(failed: Ending, call: RunningCall): Promise<Ending> {
   const ending = await discardResources(failed, call);
   await disposeResources(call);
   return ending;
-}
-
-/** Waits, but no longer than the call's time. */
-async function pause(delayMs: number, { clock, lifetime }: CallScope): Promise<void> {
-  if (delayMs === 0) return;
-  let stopTimer: () => void = () => undefined;
-  let stopListening: () => void = () => undefined;
-  await new Promise<void>((resolve) => {
-    stopTimer = clock.after(delayMs, resolve);
-    stopListening = lifetime.onEnd(() => resolve());
-  });
-  stopTimer();
-  stopListening();
 }

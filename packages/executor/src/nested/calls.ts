@@ -2,7 +2,7 @@ import type { Json, Outcome, ResourceTransaction, StagedResource, Tool } from '@
 import { describeThrown, isStagedResource } from '@holdfast/core/internal';
 import type { ChildSession, Touched } from '@holdfast/core/types';
 import { failure, thrownCode } from '../call/ending.ts';
-import type { Lifetime } from '../call/execute.ts';
+import { type Lifetime, toDeadline } from '../call/execute.ts';
 import { identifyCall } from '../call/prepare.ts';
 import type { RunningCall } from '../call/running-call.ts';
 import { type CallScope, readOnlyFilesystem, watchedReader } from '../call/scope.ts';
@@ -97,10 +97,7 @@ class SequentialCalls {
       if (result.kind === 'suspended') throw new Error('A nested call was suspended.');
       return result;
     });
-    this.#last = outcome.then(
-      () => undefined,
-      () => undefined,
-    );
+    this.#last = Promise.allSettled([outcome]);
     return outcome;
   }
 }
@@ -190,10 +187,7 @@ export class NestedLifetime implements Lifetime {
     this.#around = around;
     const { clock, lifetime } = around.scope;
     const atMs = Math.min(lifetime.deadline.atMs, around.time?.endsAtMs ?? Number.POSITIVE_INFINITY);
-    this.deadline = Object.freeze({
-      atMs,
-      remainingMs: () => (atMs === Number.POSITIVE_INFINITY ? atMs : Math.max(0, atMs - clock.now())),
-    });
+    this.deadline = toDeadline(atMs, clock);
   }
 
   get ended(): EndOfLife | undefined {

@@ -42,7 +42,7 @@ export function askReservations(running: RunningCall): Ended | undefined {
   // A repeated call has one effect, so new reservations replace the earlier ones.
   const earlier = running.reservations
     .get(call.id)
-    ?.filter((change) => !fresh.some((other) => isOfSame(change, other)));
+    ?.filter((change) => !fresh.some((other) => sliceOf(change) === sliceOf(other)));
   running.reservations.set(call.id, earlier === undefined ? fresh : [...earlier, ...fresh]);
   return undefined;
 }
@@ -233,10 +233,6 @@ function toKeyedOperations(answer: unknown): readonly Operation[] {
     isOperation(each) && (each.op === 'upsert' || each.op === 'remove');
   if (operations.every(isKeyed)) return operations;
   throw new TypeError('it must return only `upsert` and `remove`, because other calls may change the state first');
-}
-
-function isOfSame(one: Json, other: Json): boolean {
-  return sliceOf(one) === sliceOf(other);
 }
 
 function sliceOf(change: Json): unknown {

@@ -1,6 +1,7 @@
-import { describeThrown } from '@holdfast/core/internal';
+import { describeThrown, within } from '@holdfast/core/internal';
 import type { EffectCheck } from '@holdfast/core/types';
 import { readEffectCheck } from '../approval/answer.ts';
+import { toDeadline } from '../call/execute.ts';
 import type { RunningCall } from '../call/running-call.ts';
 
 const defaultTimeoutMs = 30_000;
@@ -12,21 +13,16 @@ export async function probe({ call: { id, tool, input }, key, scope }: RunningCa
   if (tool.probe === undefined) return unknown;
   const controller = new AbortController();
   const untilMs = Math.min(lifetime.deadline.atMs, clock.now() + (tool.timeoutMs ?? defaultTimeoutMs));
-  const deadline = Object.freeze({ atMs: untilMs, remainingMs: () => Math.max(0, untilMs - clock.now()) });
-  const over = Promise.withResolvers<EffectCheck>();
-  const stop = (): void => {
+  const deadline = toDeadline(untilMs, clock);
+  const over = (): EffectCheck => {
     controller.abort(new DOMException('The probe was stopped.', 'TimeoutError'));
-    over.resolve({ type: 'unknown', message: 'the probe did not finish in time' });
+    return { type: 'unknown', message: 'the probe did not finish in time' };
   };
-  const stopTimer = clock.after(Math.max(0, untilMs - clock.now()), stop);
-  const stopListening = lifetime.onEnd(stop);
   try {
     const context = Object.freeze({ callId: id, idempotencyKey: key, signal: controller.signal, deadline });
-    return await Promise.race([Promise.resolve(tool.probe(input, context)).then(readEffectCheck), over.promise]);
+    const checked = Promise.resolve(tool.probe(input, context)).then(readEffectCheck);
+    return await within(checked, { until: lifetime, limit: { clock, ms: deadline.remainingMs() }, over });
   } catch (thrown) {
     return { type: 'unknown', message: describeThrown(thrown) };
-  } finally {
-    stopTimer();
-    stopListening();
   }
 }

@@ -19,10 +19,10 @@ import {
   type Checked,
   checkRounds,
   openRunScope,
+  Run,
   type RunAgentOptions,
   type RunParts,
   type RunStream,
-  startRun,
   toPrompt,
 } from '../run/run-agent.ts';
 import type { OpenTurn } from '../run/transcript.ts';
@@ -52,12 +52,11 @@ export function resumeRun<Output = undefined>(options: ResumeRunOptions<Output>)
   // `context.child()` returns a session whose type in core has fewer members.
   const session = options.session as Session;
   const checked = { ...checkRounds(options), session, prompt: toPrompt(options) };
-  return startRun(session, (stream) => resume(checked, stream));
+  return new Run<Output>(session, (stream) => resume(checked, stream));
 }
 
 async function resume(options: Checked<RunParts> & { readonly run?: number }, stream: RunStream): Promise<RunResult> {
-  const { model, prompt, maxRounds } = options;
-  const { session } = options;
+  const { model, prompt, maxRounds, session } = options;
   const open = findRun(session, options.run);
   const release = claimRun(session, open.run);
   try {

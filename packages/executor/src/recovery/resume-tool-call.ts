@@ -1,5 +1,4 @@
 import { HoldfastError, type Outcome } from '@holdfast/core';
-import type { Session } from '@holdfast/session';
 import type { OpenCall } from '@holdfast/session/internal';
 import { checkCallId, claimCall, isClaimed } from '../approval/claims.ts';
 import { checkContent, dropCalls, refuseMasked, takeCalls } from '../approval/masked-calls.ts';
@@ -10,7 +9,7 @@ import type { CallOptions, CallScope } from '../call/scope.ts';
 import type { Ending, IdentifiedCall, Suspended } from '../call/types.ts';
 import { openScope } from '../direct/features.ts';
 import { type RecoveryFailure, recoverResources } from '../resources/recover.ts';
-import { type BegunCall, isBegun, recoverCall } from './recover-call.ts';
+import { isBegun, recoverCall } from './recover-call.ts';
 import { resuming } from './resuming.ts';
 
 /**
@@ -66,8 +65,8 @@ export async function recoverSession(options: CallOptions): Promise<RecoveredSes
     const failures = (await recoverResources(scope)) ?? [];
     const outcomes: Outcome[] = [];
     const repeatable: OpenCall[] = [];
-    for (const { callId } of begunCalls(scope.session)) {
-      if (isClaimed(scope.session, callId)) continue;
+    for (const { callId, run, start } of scope.session.openWork().calls) {
+      if (run !== undefined || start === undefined || isClaimed(scope.session, callId)) continue;
       const release = claimCall(scope.session, callId);
       try {
         // Another caller may have settled it meanwhile.
@@ -86,13 +85,6 @@ export async function recoverSession(options: CallOptions): Promise<RecoveredSes
   } finally {
     scope.lifetime.dispose();
   }
-}
-
-function begunCalls(session: Session): readonly BegunCall[] {
-  return session
-    .openWork()
-    .calls.filter(isBegun)
-    .filter(({ run }) => run === undefined);
 }
 
 async function goOn<Elsewhere extends Released>(

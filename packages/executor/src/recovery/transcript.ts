@@ -40,7 +40,8 @@ export function readTranscript(session: Session, { run, seq }: OpenRun): Transcr
         break;
       }
       case 'tool-call-end':
-        if (record['parentId'] === undefined && open !== undefined) open.ends.push(toOutcome(record));
+        if (record['parentId'] === undefined && open !== undefined)
+          open.ends.push(readOutcome(record['outcome'] as unknown as RecordedOutcome));
         break;
       case 'feedback': {
         const said = readTold(record);
@@ -116,9 +117,4 @@ function settle({ calls, ends }: Reading): Map<number, Outcome> {
     if (outcome !== undefined) settled.set(index, outcome);
   }
   return settled;
-}
-
-/** Reads the outcome of a call from its record. */
-function toOutcome(record: LogRecord): Outcome {
-  return readOutcome(record['outcome'] as unknown as RecordedOutcome);
 }

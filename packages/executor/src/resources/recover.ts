@@ -1,5 +1,5 @@
 import type { StagedResource } from '@holdfast/core';
-import { describeThrown, isStagedResource } from '@holdfast/core/internal';
+import { describeThrown, isStagedResource, within } from '@holdfast/core/internal';
 import type { Session } from '@holdfast/session';
 import { type CallScope, type Kept, keptBeside } from '../call/scope.ts';
 
@@ -64,12 +64,13 @@ export function recoverResources({
   }
   if (recoveries.length === 0) return undefined;
   // Waits for an unresponsive resource only as long as the time lasts; the call or run then ends with a timeout.
-  const over = Promise.withResolvers<readonly RecoveryFailure[]>();
-  const stopListening = lifetime.onEnd(() => {
-    over.resolve([...waiting].map((resource) => ({ resource, message: 'The resource did not answer in time.' })));
-  });
-  const all = Promise.all(recoveries).then((lists) => lists.flat());
-  return Promise.race([all, over.promise]).finally(stopListening);
+  return within(
+    Promise.all(recoveries).then((lists) => lists.flat()),
+    {
+      until: lifetime,
+      over: () => [...waiting].map((resource) => ({ resource, message: 'The resource did not answer in time.' })),
+    },
+  );
 }
 
 /** Like `recoverResources`, for one resource. */

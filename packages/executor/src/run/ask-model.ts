@@ -25,16 +25,15 @@ export function toAsked(reading: Exclude<MessageReading, { readonly type: 'messa
       if (ended !== undefined) return { type: 'ended', by: ended, text };
       return { type: 'failed', error: toModelError(reading.thrown), text };
     case 'wrong':
-      if (reading.calls !== undefined && (text !== '' || reading.calls.length > 0)) return toCutMessage(reading);
+      // A message whose stream ended early is treated like any cut message.
+      if (reading.calls !== undefined && (text !== '' || reading.calls.length > 0)) {
+        const nothingKnown = { usage: undefined, providerMetadata: undefined };
+        return { type: 'message', text, calls: reading.calls, reason: 'no-finish', ...nothingKnown };
+      }
       return { type: 'failed', error: { name: 'ModelError', message: reading.problem }, text };
     default:
       return reading satisfies never;
   }
-}
-
-/** A message whose stream ended early is treated like any cut message. */
-function toCutMessage({ text, calls = [] }: Extract<MessageReading, { readonly type: 'wrong' }>): Asked {
-  return { type: 'message', text, calls, reason: 'no-finish', usage: undefined, providerMetadata: undefined };
 }
 
 /** A model's error as observers see it. */

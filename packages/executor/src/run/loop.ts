@@ -1,4 +1,4 @@
-import type { Message, Model, Outcome, Prompt, RunStatus } from '@holdfast/core';
+import type { Message, Model, Prompt, RunStatus } from '@holdfast/core';
 import type { Guide, Speaker } from '@holdfast/core/types';
 import { dropCalls, keepCalls, refuseMasked, sealCall } from '../approval/masked-calls.ts';
 import { failure } from '../call/ending.ts';
@@ -207,7 +207,7 @@ class Loop {
     for (const outcome of outcomes) {
       this.#messages.push(toToolMessage(outcome));
       this.#progress.outcomes.push(outcome);
-      outOfCalls ||= isOutOfCalls(outcome);
+      outOfCalls ||= outcome.code === 'budget.calls' && outcome.kind !== 'failed';
     }
     if (pending.length > 0) {
       keepCalls(session, { run: position.startSeq, turn: position.turn }, calls);
@@ -247,10 +247,6 @@ class Loop {
         return verdict satisfies never;
     }
   }
-}
-
-function isOutOfCalls({ kind, code }: Outcome): boolean {
-  return code === 'budget.calls' && kind !== 'failed';
 }
 
 function outOfTokens({ name }: IdentifiedCall): Ending {

@@ -12,7 +12,7 @@ import { EventStream } from './event-stream.ts';
 import { runLoop } from './loop.ts';
 import { findMissing, type Page, renderTracked } from './page.ts';
 import { note, type RunResult } from './result.ts';
-import { newTranscript } from './transcript.ts';
+import { nothingSaid, type Transcript } from './transcript.ts';
 
 /** Options of `runAgent`: either `prompt`, or `instructions` and `tools`. */
 export interface RunAgentOptions<Output = unknown> extends Omit<CallOptions, 'tools' | 'session' | 'request'> {
@@ -50,7 +50,7 @@ export function runAgent<Output = undefined>(options: RunAgentOptions<Output>): 
   // `context.child()` returns a session whose type in core has fewer members.
   const session = (options.session ?? createSession(clock === undefined ? {} : { clock })) as Session;
   const checked = { ...checkRounds(options), session, prompt: toPrompt(options) };
-  return startRun(session, (stream) => run(checked, stream));
+  return new Run<Output>(session, (stream) => run(checked, stream));
 }
 
 /** The given prompt, or a plain one of instructions and tools. */
@@ -96,11 +96,7 @@ export function checkRounds<Options extends { readonly maxRounds?: number }>(opt
 }
 
 /** Starts `run` after the current microtask with a stream for its events. */
-export function startRun<Output>(session: Session, run: (stream: RunStream) => Promise<RunResult>): AgentRun<Output> {
-  return new Run<Output>(session, run);
-}
-
-class Run<Output> implements AgentRun<Output> {
+export class Run<Output> implements AgentRun<Output> {
   readonly session: Session;
   readonly result: Promise<RunResult<Output>>;
   readonly #stream: RunStream = new EventStream<RunEvent>();
@@ -179,7 +175,8 @@ async function run(options: Checked<RunParts> & { readonly input: string }, stre
       tools: page.rendered.tools.map(({ name }) => name),
       atMs: scope.clock.now(),
     });
-    return await runLoop({ model, prompt, maxRounds, page, scope, position, transcript: newTranscript(input) });
+    const transcript: Transcript = { ...nothingSaid, messages: [{ role: 'user', text: input }], outcomes: [] };
+    return await runLoop({ model, prompt, maxRounds, page, scope, position, transcript });
   } finally {
     release();
     scope.lifetime.dispose();

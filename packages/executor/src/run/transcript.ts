@@ -31,11 +31,6 @@ export interface OpenTurn {
 
 const noUsage: ModelUsage = { inputTokens: 0, outputTokens: 0 };
 
-/** The transcript of a new run. */
-export function newTranscript(input: string): Transcript {
-  return { ...nothingSaid, messages: [{ role: 'user', text: input }], outcomes: [] };
-}
-
 /** For a new run. */
 export const nothingSaid: Omit<Transcript, 'messages' | 'outcomes' | 'open'> = {
   turns: 0,

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { constants, type Dirent } from 'node:fs';
+import type { Dirent } from 'node:fs';
 import { basename } from 'node:path';
 import { hostProcesses, type Processes } from '@holdfast/session/lock';
 import { joinKey, parentOf } from '../paths/paths.ts';
 import type { Backend, BackendEntry } from '../staging/backend.ts';
 import { fileError, isDirectory, isMissing, isTooLarge } from '../staging/errors.ts';
 import { toFileError } from './errors.ts';
-import { type HostOperations, openFolder } from './folder.ts';
+import { type HostOperations, openFolder, readOnlyFlags } from './folder.ts';
 import { prepareHostChanges } from './landing.ts';
 import { lockFolder } from './lock.ts';
 import { HostPaths, isAbsence, statIfPresent } from './paths.ts';
@@ -60,9 +60,7 @@ export function createHostBackend(
         if (parent === undefined) throw isDirectory(key);
         const folder = await openFolder(operations, await paths.toHost(parent), key);
         try {
-          // Do not follow a link put there since, and do not block on a pipe.
-          const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-          const handle = await operations.open(`${folder.path}/${basename(await paths.toHost(key))}`, flags);
+          const handle = await operations.open(`${folder.path}/${basename(await paths.toHost(key))}`, readOnlyFlags);
           try {
             const found = await handle.stat();
             if (found.isDirectory()) throw isDirectory(key);

@@ -6,7 +6,7 @@ import { hasChanged } from '../staging/errors.ts';
 import { systemCode, toFileError } from './errors.ts';
 import { type HostFolder, type HostOperations, openFolder } from './folder.ts';
 import { type RecordedChange, type Stamp, type TemporaryNames, temporaryNames } from './journal.ts';
-import { exactStatIfPresent, type HostPaths } from './paths.ts';
+import { type HostPaths, statIfPresent } from './paths.ts';
 import { checkUnchanged, toState } from './state.ts';
 import { planWrite } from './write.ts';
 
@@ -96,7 +96,7 @@ async function planRemoveFile(
       if (folder === undefined) throw new TypeError('A change must be prepared before it is applied.');
       const backup = `${folder.path}/${names.former}`;
       await inParent(access, key, target, async (path) => {
-        checkUnchanged(key, existing, await exactStatIfPresent(operations, path));
+        checkUnchanged(key, existing, await statIfPresent(operations, path));
         await operations.rename(path, backup);
       });
       kept = backup;

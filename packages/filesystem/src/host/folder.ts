@@ -29,6 +29,9 @@ export interface HostFolder {
   close(): Promise<void>;
 }
 
+/** To read a file that may be replaced by a link, which is not followed, or by a pipe, which would block. */
+export const readOnlyFlags: number = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
 const handles = '/proc/self/fd';
 const throughHandles = process.platform === 'linux' && existsSync(handles);
 

@@ -1,11 +1,10 @@
-import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { isHoldfastError } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
 import { type ProcessIdentity, toProcessIdentity } from '@holdfast/session/lock';
 import { nameOf, parsePath } from '../paths/paths.ts';
 import { systemCode } from './errors.ts';
-import type { HostOperations } from './folder.ts';
+import { type HostOperations, readOnlyFlags } from './folder.ts';
 import { type JournalHead, maxJournalBytes, type RecordedChange, type Stamp } from './journal.ts';
 import { isAbsence } from './paths.ts';
 
@@ -52,9 +51,7 @@ async function readSmallFile(
   path: string,
 ): Promise<{ readonly text: string; readonly modifiedMs: number } | undefined> {
   try {
-    // Do not follow a link, and do not block on a pipe.
-    const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-    const handle = await operations.open(path, flags);
+    const handle = await operations.open(path, readOnlyFlags);
     try {
       const stats = await handle.stat();
       if (!stats.isFile() || stats.size > maxJournalBytes) return undefined;
@@ -125,8 +122,10 @@ function toChange(value: unknown): RecordedChange | undefined {
       return isNameOf(name, key) && isAbove(folder, key) && isState(before)
         ? { type, key, name, folder, before }
         : undefined;
-    case 'remove-directory':
-      return isNameOf(name, key) && isDigits(ino) && isMode(mode) ? { type, key, name, ino, mode } : undefined;
+    case 'remove-directory': {
+      const isMode = typeof mode === 'number' && Number.isInteger(mode) && mode >= 0 && mode <= 0o7777;
+      return isNameOf(name, key) && isDigits(ino) && isMode ? { type, key, name, ino, mode } : undefined;
+    }
     default:
       return undefined;
   }
@@ -174,8 +173,4 @@ function isState(value: unknown): value is Stamp & { readonly version: string; r
 
 function isDigits(value: unknown): value is string {
   return typeof value === 'string' && /^-?\d{1,25}$/.test(value);
-}
-
-function isMode(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 0o7777;
 }

@@ -87,10 +87,6 @@ export function temporaryNames(token: string, index: number): TemporaryNames {
   return { next: `.holdfast-${token}-${index}-new.tmp`, former: `.holdfast-${token}-${index}-old.tmp` };
 }
 
-function journalName(token: string): string {
-  return `.holdfast-${token}.journal`;
-}
-
 export function settledName(token: string): string {
   return `.holdfast-${token}.done`;
 }
@@ -100,7 +96,7 @@ export async function openJournal(
   operations: HostOperations,
   { root, token, ...content }: Omit<JournalHead, 'holdfast' | 'version'> & { root: string; token: string },
 ): Promise<Journal> {
-  let path = join(root, journalName(token));
+  let path = join(root, `.holdfast-${token}.journal`);
   const head: JournalHead = { holdfast: 'journal', version: 1, ...content };
   const text = `${JSON.stringify(head)}\n`;
   // The stamp of a change is shorter than its line.

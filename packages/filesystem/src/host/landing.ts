@@ -60,7 +60,7 @@ function createLanding(changes: readonly HostChange[], journal: Journal): Landin
           await change.apply();
         }
       } catch (error) {
-        const undoFailures = await undoAll(begun);
+        const undoFailures = await failuresOf(begun.toReversed(), (change) => change.undo());
         if (undoFailures.length > 0) {
           // The journal and all backups stay: once this process has ended, another one finishes the commit.
           await closeAll(changes);
@@ -69,21 +69,26 @@ function createLanding(changes: readonly HostChange[], journal: Journal): Landin
         const failures = await end();
         throw failures.length === 0 ? error : cleanupFailed([error, ...failures]);
       }
-      const failures = await end();
-      if (failures.length > 0) throw cleanupFailed(failures);
+      await discard();
     },
-    async discard() {
-      const failures = await end();
-      if (failures.length > 0) throw cleanupFailed(failures);
-    },
+    discard,
   };
+
+  async function discard(): Promise<void> {
+    const failures = await end();
+    if (failures.length > 0) throw cleanupFailed(failures);
+  }
 }
 
-async function undoAll(begun: readonly HostChange[]): Promise<readonly unknown[]> {
+/** Runs every step, even after failures. */
+async function failuresOf(
+  changes: readonly HostChange[],
+  step: (change: HostChange) => Promise<void>,
+): Promise<unknown[]> {
   const failures: unknown[] = [];
-  for (const change of begun.toReversed()) {
+  for (const change of changes) {
     try {
-      await change.undo();
+      await step(change);
     } catch (failure) {
       failures.push(failure);
     }
@@ -93,14 +98,7 @@ async function undoAll(begun: readonly HostChange[]): Promise<readonly unknown[]
 
 /** Removes as many leftovers as possible. If any remain, the journal stays for a later process. */
 async function cleanAll(changes: readonly HostChange[], journal: Journal): Promise<readonly unknown[]> {
-  const failures: unknown[] = [];
-  for (const change of changes) {
-    try {
-      await change.clean();
-    } catch (failure) {
-      failures.push(failure);
-    }
-  }
+  const failures = await failuresOf(changes, (change) => change.clean());
   await closeAll(changes);
   try {
     await journal.close();

@@ -30,8 +30,12 @@ const heldHere = new Map<string, Held>();
  */
 export async function lockFolder(root: string, { waitMs = 10_000 }: LockOptions = {}): Promise<() => void> {
   const path = findLockPath(root);
-  const lock = heldHere.get(path) ?? startTaking(path, root, waitMs);
-  heldHere.set(path, lock);
+  let lock = heldHere.get(path);
+  if (lock === undefined) {
+    const mine = newLockOwner();
+    lock = { mine, ready: take(path, mine, { root, waitMs }), users: 0 };
+    heldHere.set(path, lock);
+  }
   lock.users += 1;
   const leave = (): boolean => {
     lock.users -= 1;
@@ -63,11 +67,6 @@ function lockFailed(cause: unknown): HoldfastError {
     `Nothing was changed: cannot create the lock in the folder for temporary files (${systemCode(cause)}). The folder must be writable; see \`TMPDIR\`.`,
     { cause },
   );
-}
-
-function startTaking(path: string, root: string, waitMs: number): Held {
-  const mine = newLockOwner();
-  return { mine, ready: take(path, mine, { root, waitMs }), users: 0 };
 }
 
 async function take(path: string, mine: LockOwner, { root, waitMs }: { root: string; waitMs: number }): Promise<void> {

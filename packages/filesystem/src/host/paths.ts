@@ -1,4 +1,4 @@
-import type { BigIntStats, Stats } from 'node:fs';
+import type { BigIntStats } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { foldPath } from '@holdfast/core/internal';
 import { otherSpellings, parentOf } from '../paths/paths.ts';
@@ -120,18 +120,8 @@ export class HostPaths {
   }
 }
 
-/** The stat of a host path; `undefined` if it does not exist. Follows no link. */
-export async function statIfPresent(operations: HostOperations, path: string): Promise<Stats | undefined> {
-  try {
-    return await operations.lstat(path);
-  } catch (error) {
-    if (isAbsence(error)) return undefined;
-    throw error;
-  }
-}
-
-/** Like `statIfPresent`, with full precision of the identifying numbers. */
-export async function exactStatIfPresent(operations: HostOperations, path: string): Promise<BigIntStats | undefined> {
+/** The stat of a host path, with exact numbers; `undefined` if it does not exist. Follows no link. */
+export async function statIfPresent(operations: HostOperations, path: string): Promise<BigIntStats | undefined> {
   try {
     return await operations.lstat(path, { bigint: true });
   } catch (error) {

@@ -1,13 +1,13 @@
-import { type BigIntStats, constants } from 'node:fs';
+import type { BigIntStats } from 'node:fs';
 import { basename } from 'node:path';
 import { isHoldfastError } from '@holdfast/core';
 import { parentOf } from '../paths/paths.ts';
 import { contentVersion } from '../staging/content.ts';
 import type { HostAccess } from './changes.ts';
 import { systemCode } from './errors.ts';
-import { type HostFolder, type HostOperations, openFolder } from './folder.ts';
+import { type HostFolder, type HostOperations, openFolder, readOnlyFlags } from './folder.ts';
 import type { FileContent, FileState, Stamp } from './journal.ts';
-import { exactStatIfPresent, isAbsence } from './paths.ts';
+import { isAbsence, statIfPresent } from './paths.ts';
 
 export interface SiteAccess extends HostAccess {
   readonly maxFileBytes: number;
@@ -25,7 +25,7 @@ export class Site {
   }
 
   find(key: string): Promise<BigIntStats | undefined> {
-    return this.#reach(key, (path) => exactStatIfPresent(this.#access.operations, path));
+    return this.#reach(key, (path) => statIfPresent(this.#access.operations, path));
   }
 
   async hasContent(key: string, { version, size }: FileContent): Promise<boolean> {
@@ -106,8 +106,7 @@ export class Site {
 
   #readVersion(key: string): Promise<string | undefined> {
     return this.#reach(key, async (path) => {
-      const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-      const handle = await this.#access.operations.open(path, flags);
+      const handle = await this.#access.operations.open(path, readOnlyFlags);
       try {
         return await contentVersion(new Uint8Array(await handle.readFile()));
       } finally {

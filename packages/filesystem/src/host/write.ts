@@ -8,7 +8,7 @@ import type { HostAccess, HostChange } from './changes.ts';
 import { systemCode } from './errors.ts';
 import { type HostFolder, type HostOperations, openFolder } from './folder.ts';
 import type { Stamp, TemporaryNames } from './journal.ts';
-import { exactStatIfPresent, statIfPresent } from './paths.ts';
+import { statIfPresent } from './paths.ts';
 import { checkUnchanged, toStamp, toState } from './state.ts';
 
 /** Writes the new content to a temporary file next to the target, or in the nearest existing folder. */
@@ -19,7 +19,7 @@ export async function planWrite(
 ): Promise<HostChange> {
   const { operations } = access;
   const target = await access.paths.toHost(key);
-  const found = await exactStatIfPresent(operations, target);
+  const found = await statIfPresent(operations, target);
   const existing = found?.isFile() === true ? found : undefined;
   // Replacing a file needs no write permission on it, but a read-only file must stay unchanged.
   if (existing !== undefined) await operations.access(target, constants.W_OK);
@@ -63,7 +63,7 @@ export async function planWrite(
       if (next === undefined) throw new TypeError('A change must be prepared before it is applied.');
       const { path: place } = await openTargetFolder();
       const path = `${place}/${nameOf(target)}`;
-      checkUnchanged(key, existing, await exactStatIfPresent(operations, path));
+      checkUnchanged(key, existing, await statIfPresent(operations, path));
       if (existing !== undefined) {
         const backup = `${place}/${names.former}`;
         former = { path: backup, by: await keep(operations, path, backup) };

@@ -44,9 +44,11 @@ export const editFile: Tool = defineTool({
         return toolError(
           [
             `\`oldText\` does not occur in \`${key}\`.`,
-            ...explainMismatch(text, wanted),
+            explainMismatch(text, wanted) ?? [],
             'Give the text exactly as it is in the file.',
-          ].join(' '),
+          ]
+            .flat()
+            .join(' '),
           { code: 'edit.not_found' },
         );
       }
@@ -75,11 +77,7 @@ function findAll(text: string, part: string): readonly number[] {
   return offsets;
 }
 
-/**
- * Models write
- * . If every line of the file ends with \r
- * , that is meant.
- */
+/** Models end lines with a line feed; in a file whose lines all end with carriage return and line feed they mean those. */
 function toLineEndsOf(text: string, part: string): string {
   const isCrlf = text.includes('\r\n') && !/(?<!\r)\n/u.test(text);
   return isCrlf ? part.replaceAll(/\r?\n/gu, '\r\n') : part;

@@ -6,13 +6,8 @@ const maxLines = 20_000;
 const maxWantedLines = 2000;
 const maxShown = 1500;
 
-/** Explains why `wanted` does not occur in `text`, and quotes the closest match: one sentence or none. */
-export function explainMismatch(text: string, wanted: string): readonly string[] {
-  const reason = findReason(text, wanted);
-  return reason === undefined ? [] : [reason];
-}
-
-function findReason(text: string, wanted: string): string | undefined {
+/** Explains in a sentence why `wanted` does not occur in `text`, and quotes the closest match, if there is one. */
+export function explainMismatch(text: string, wanted: string): string | undefined {
   const listed = wanted.replaceAll(/^ *\d+\t/gmu, '');
   if (listed !== wanted && listed.trim() !== '' && text.includes(listed)) {
     return 'It begins with line numbers, which are not in the file. Leave them out.';

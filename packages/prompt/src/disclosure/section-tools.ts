@@ -99,7 +99,8 @@ function toReadTool(disclosed: Disclosed): Tool {
     effects: 'none',
     acceptsOverrides: false,
     execute({ section_key: key }, { session }) {
-      const offered = new Set(openNodes(sections.collect(session)).flatMap(toolNamesOf));
+      const open = openNodes(sections.collect(session));
+      const offered = new Set(open.flatMap(({ tools }) => tools.map(({ tool }) => tool.name)));
       const nodes = findClosed([key], { ...disclosed, session }).flatMap((node) =>
         sections.collectUnder(node, session),
       );
@@ -164,8 +165,4 @@ const maxListed = 30;
 
 function quote(key: string): string {
   return `\`${key.slice(0, 200)}\``;
-}
-
-function toolNamesOf({ tools }: SectionNode): readonly string[] {
-  return tools.map(({ tool }) => tool.name);
 }

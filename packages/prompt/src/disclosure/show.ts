@@ -1,7 +1,7 @@
 import { HoldfastError, type Prompt, type SessionEvent } from '@holdfast/core';
 import { partsOf } from '../render/types.ts';
 import type { Visibility } from '../section/section.ts';
-import { sectionsCleared, sectionsShown } from '../section/visibility.ts';
+import { sectionsShown } from '../section/visibility.ts';
 
 /**
  * Creates an event that shows sections (by path) in full or as summaries, overriding their own `visibility`. Dispatch it to a
@@ -30,7 +30,8 @@ export function showSections(prompt: Prompt, keys: readonly string[], visibility
 export function clearSections(prompt: Prompt, keys?: readonly string[]): SessionEvent {
   const { id, tree } = partsOf(prompt);
   checkKeys(keys ?? [], tree.nodes);
-  return sectionsCleared({ prompt: id, ...(keys === undefined ? {} : { keys: [...keys] }) });
+  const named = keys === undefined ? {} : { keys: [...keys] };
+  return { type: 'sections-cleared', payload: { prompt: id, ...named } };
 }
 
 function checkKeys(keys: readonly string[], nodes: ReadonlyMap<string, unknown>): void {

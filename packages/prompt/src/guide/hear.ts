@@ -1,4 +1,4 @@
-import { describeThrown } from '@holdfast/core/internal';
+import { describeThrown, within } from '@holdfast/core/internal';
 import type { GuidanceContext, GuidedRun } from '@holdfast/core/types';
 
 /** The context of feedback providers and completion checkers. */
@@ -20,31 +20,18 @@ export async function hear(
   { clock, lifetime }: GuidedRun,
   timeoutMs: number | undefined,
 ): Promise<Heard> {
-  let value: unknown;
   try {
-    value = ask();
+    const value = ask();
     if (!isThenable(value)) return { type: 'answered', value };
-  } catch (thrown) {
-    return { type: 'failed', message: describeThrown(thrown) };
-  }
-  let stopTimer: (() => void) | undefined;
-  let stopListening: () => void = () => undefined;
-  const over = new Promise<Heard>((resolve) => {
-    if (timeoutMs !== undefined) {
-      const late: Heard = { type: 'failed', message: `No answer within ${timeoutMs} ms.` };
-      stopTimer = clock.after(timeoutMs, () => resolve(late));
-    }
-    stopListening = lifetime.onEnd(() => resolve({ type: 'ended' }));
-  });
-  const heard = await Promise.race([waitFor(value), over]);
-  stopTimer?.();
-  stopListening();
-  return heard;
-}
-
-async function waitFor(value: PromiseLike<unknown>): Promise<Heard> {
-  try {
-    return { type: 'answered', value: await value };
+    return await within<Heard, void>(
+      Promise.resolve(value).then((answer) => ({ type: 'answered', value: answer })),
+      {
+        until: lifetime,
+        limit: timeoutMs === undefined ? undefined : { clock, ms: timeoutMs },
+        over: (why) =>
+          why === 'time' ? { type: 'failed', message: `No answer within ${timeoutMs} ms.` } : { type: 'ended' },
+      },
+    );
   } catch (thrown) {
     return { type: 'failed', message: describeThrown(thrown) };
   }

@@ -4,12 +4,16 @@ import type {
   AnswerVerdict,
   Completion,
   FeedbackEvent,
+  Guide,
   ModelAnswer,
   OutputFormat,
   Speaker,
 } from '@holdfast/core/types';
 import { hear, toGuidanceContext } from './hear.ts';
-import { countedCalls, noteFeedback } from './speak.ts';
+import { countedCalls, countLast, giveFeedback, noteFeedback } from './speak.ts';
+
+/** Runs the feedback, completion checker and output of a prompt. */
+export const guide: Guide = Object.freeze({ giveFeedback, countLast, judgeAnswer });
 
 type Missing = Pick<Extract<AnswerVerdict, { readonly type: 'done' }>, 'unfinished'>;
 

@@ -31,7 +31,7 @@ export function overrideSection(
     case 'body':
       return fit(() => ({ ...node, template: parse(String(override)) }));
     case 'summary': {
-      if (isBlank(override)) return refuse('a summary must not be blank');
+      if (String(override).trim() === '') return refuse('a summary must not be blank');
       return fit(() => ({ ...node, summary: parse(String(override)) }));
     }
     case 'visibility': {
@@ -119,10 +119,6 @@ function read<Value>(schema: Schema<Value>, override: Json): Value {
   const validation = compileSchema(schema).validate(override);
   if (validation.ok) return validation.value;
   throw new TypeError(describeIssues(validation.issues));
-}
-
-function isBlank(override: Json): boolean {
-  return String(override).trim() === '';
 }
 
 /** Turns a thrown check into a refusal. */

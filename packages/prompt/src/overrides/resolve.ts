@@ -7,7 +7,7 @@ import type { TaskExample } from '../section/section.ts';
 import { mapTree, type SectionTree } from '../section/tree.ts';
 import { type Fitted, overrideSection, overrideTool } from './apply.ts';
 import { hashOverridden, type OverrideEntry, type OverridePlace } from './document.ts';
-import type { DocumentProblem, ReadOverrides } from './read.ts';
+import type { ReadOverrides } from './read.ts';
 
 /** An override that is in force. */
 export interface AppliedOverride extends OverridePlace {
@@ -61,14 +61,12 @@ export async function resolveOverrides<Input, Output>(
     applied: listOf('applied').map(({ why: _why, ...applied }) => applied),
     stale: listOf('stale'),
     unknown: listOf('unknown'),
-    invalid: [...problems.map(toReport), ...invalid],
+    invalid: [...problems.map(({ place, why }) => ({ ...place, ...nothingKnown, why })), ...invalid],
   };
 }
 
-/** A problem of a document, or of an invalid part of it. */
-function toReport({ place, why }: DocumentProblem): SkippedOverride {
-  return { ...place, current: null, hash: null, override: null, edited: true, why };
-}
+/** About a part of a document that could not be read. */
+const nothingKnown = { current: null, hash: null, override: null, edited: true } as const;
 
 interface Judged {
   readonly entry: OverrideEntry;

@@ -1,6 +1,6 @@
 import { type FeedbackProvider, HoldfastError } from '@holdfast/core';
 import { freezeOpen } from '@holdfast/core/internal';
-import type { FeedbackTrigger, GuidanceContext } from '@holdfast/core/types';
+import type { FeedbackTrigger } from '@holdfast/core/types';
 
 /** Every `count` calls of the prompt, whatever their outcome. @throws HoldfastError `feedback.invalid`. */
 export function everyCalls(count: number): FeedbackTrigger {
@@ -75,27 +75,20 @@ export function deadlineFeedback({
  */
 export function takeFeedback(providers: readonly FeedbackProvider[]): readonly FeedbackProvider[] {
   const names = new Set<string>();
-  for (const provider of providers) {
+  const copied = providers.map((provider) => {
     checkProvider(provider);
     if (names.has(provider.name)) throw invalid(provider.name, 'the name is used twice in the prompt; rename one.');
     names.add(provider.name);
-  }
-  return Object.freeze(
-    providers.map((provider) =>
-      Object.freeze({
-        name: provider.name,
-        triggers: freezeOpen(provider.triggers.map((trigger) => ({ ...trigger }))),
-        // Called as a method: it may be a class instance.
-        provide: (context: GuidanceContext) => provider.provide(context),
-      }),
-    ),
-  );
+    // Called as a method: it may be a class instance.
+    return toProvider(provider.name, provider.triggers, (context) => provider.provide(context));
+  });
+  return Object.freeze(copied);
 }
 
 function toProvider(
   name: string,
   triggers: readonly FeedbackTrigger[],
-  provide: (context: GuidanceContext) => string | undefined,
+  provide: FeedbackProvider['provide'],
 ): FeedbackProvider {
   checkProvider({ name, triggers, provide });
   return Object.freeze({ name, triggers: freezeOpen(triggers.map((trigger) => ({ ...trigger }))), provide });

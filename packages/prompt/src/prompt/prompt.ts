@@ -48,9 +48,12 @@ export function createPrompt<const Sections extends readonly Section[], Output =
 ): BindablePrompt<InputOfAll<Sections>, Output> {
   checkOptions('createPrompt', definition, rules, { strays: 'misspelled' });
   const { sections, policies = [], output, maxCorrections, feedback = [], completion, maxReturns } = definition;
-  checkLists({ sections, policies, feedback });
-  checkUse('maxCorrections', maxCorrections, { output });
-  checkUse('maxReturns', maxReturns, { completion });
+  for (const [option, list] of Object.entries<unknown>({ sections, policies, feedback })) {
+    if (Array.isArray(list)) continue;
+    throw new HoldfastError('options.invalid', `\`${option}\` of a prompt must be a list.`, { data: { option } });
+  }
+  if (maxCorrections !== undefined && output === undefined) throw hasNoEffect('maxCorrections', 'output');
+  if (maxReturns !== undefined && completion === undefined) throw hasNoEffect('maxReturns', 'completion');
   // Hosts without types may pass anything.
   const ns = String(definition.ns ?? 'prompts')
     .trim()
@@ -98,21 +101,9 @@ const rules: OptionRules = {
   maxReturns: 'any',
 };
 
-function checkLists(lists: Readonly<Record<string, unknown>>): void {
-  for (const [option, list] of Object.entries(lists)) {
-    if (Array.isArray(list)) continue;
-    throw new HoldfastError('options.invalid', `\`${option}\` of a prompt must be a list.`, { data: { option } });
-  }
-}
-
-/** Rejects a limit that would have no effect. */
-function checkUse(option: string, value: unknown, of: Readonly<Record<string, unknown>>): void {
-  for (const [needed, given] of Object.entries(of)) {
-    if (value === undefined || given !== undefined) continue;
-    throw new HoldfastError('options.invalid', `\`${option}\` does nothing without \`${needed}\`: give both or none.`, {
-      data: { option },
-    });
-  }
+function hasNoEffect(option: string, needed: string): HoldfastError {
+  const message = `\`${option}\` does nothing without \`${needed}\`: give both or none.`;
+  return new HoldfastError('options.invalid', message, { data: { option } });
 }
 
 function checkName(given: string): string {

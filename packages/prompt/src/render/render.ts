@@ -1,7 +1,7 @@
 import type { Tool } from '@holdfast/core';
 import { ReadOnlyMap } from '@holdfast/core/internal';
 import type { BoundPolicy } from '@holdfast/core/types';
-import { guide } from '../guide/guide.ts';
+import { guide } from '../guide/judge-answer.ts';
 import { renderOutputFormat } from '../output/format.ts';
 import type { SectionNode, SectionTool } from '../section/node.ts';
 import type { BoundSections, ShownSection } from './bound.ts';

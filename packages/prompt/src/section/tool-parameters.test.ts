@@ -2,7 +2,8 @@ import { defineTool, type Json } from '@holdfast/core';
 import { jsonSchema } from '@holdfast/schema/json';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
-import { describeParameters, describeType } from './tools.ts';
+import { toSectionTool } from './node.ts';
+import { describeType } from './tools.ts';
 
 test('description, type and default of every parameter, in order', () => {
   const tool = defineTool({
@@ -18,7 +19,7 @@ test('description, type and default of every parameter, in order', () => {
     }),
     execute: () => null,
   });
-  expect([...describeParameters(tool)]).toEqual([
+  expect([...toSectionTool(tool).parameterDescriptions]).toEqual([
     ['query', { description: 'Words to look for', type: 'string' }],
     ['limit', { type: 'integer', default: 3 }],
     ['order', { type: 'string', default: 'asc' }],
@@ -30,8 +31,8 @@ test('description, type and default of every parameter, in order', () => {
 
 test('a tool without arguments has none', () => {
   const input = { name: 'ping', description: 'Answer.', execute: () => null };
-  expect(describeParameters(defineTool(input)).size).toBe(0);
-  expect(describeParameters(defineTool({ ...input, inputSchema: jsonSchema({ type: 'object' }) })).size).toBe(0);
+  const empty = { ...input, inputSchema: jsonSchema({ type: 'object' }) };
+  for (const tool of [input, empty]) expect(toSectionTool(defineTool(tool)).parameterDescriptions.size).toBe(0);
 });
 
 test.each<[Json, string]>([

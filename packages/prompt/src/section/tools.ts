@@ -1,7 +1,6 @@
 import { HoldfastError, type Json, type JsonObject, type Tool } from '@holdfast/core';
 import { describeThrown, isPlainObject, ReadOnlyMap } from '@holdfast/core/internal';
 import type { ToolExample } from '@holdfast/core/types';
-import { compileSchema } from '@holdfast/schema';
 import { checkToolExamples } from '@holdfast/schema/internal';
 
 /**
@@ -61,11 +60,6 @@ export interface ToolParamDescription {
   /** JSON Schema's word for it, several joined by ` | `, or `any`. */
   readonly type: string;
   readonly default?: Json;
-}
-
-/** The parameters of `tool` by name, in the order of its schema. */
-export function describeParameters(tool: Tool): ReadonlyMap<string, ToolParamDescription> {
-  return tool.inputSchema === undefined ? new ReadOnlyMap() : describeInput(compileSchema(tool.inputSchema).jsonSchema);
 }
 
 /** The parameters that the JSON Schema of an input states. */

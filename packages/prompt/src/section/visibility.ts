@@ -64,11 +64,6 @@ export function sectionsShown(payload: {
   return { type: 'sections-shown', payload };
 }
 
-/** Creates the event that restores the own visibility of sections, all without `keys`. */
-export function sectionsCleared(payload: { readonly prompt: string; readonly keys?: readonly string[] }): SessionEvent {
-  return { type: 'sections-cleared', payload };
-}
-
 function read<Event>(
   schema: Parameters<typeof compileSchema<Event>>[0],
   { type, payload }: { readonly type: string; readonly payload: Json },

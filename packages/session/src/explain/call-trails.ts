@@ -3,32 +3,47 @@ import { isPlainObject } from '@holdfast/core/internal';
 import type { EffectCheck, ToolCallLateEvent } from '@holdfast/core/types';
 import type { LogRecord } from '../log/log.ts';
 
-/** The records of one call. */
-export interface CallTrail {
+/** Position and time of a record. */
+interface Recorded {
+  readonly seq: number;
+  readonly atMs: number;
+}
+
+/** The records of one call in a log. */
+export interface CallRecords {
   readonly callId: string;
-  readonly sessionId: string | undefined;
+  readonly name: string;
+  /** The `context.child()` session of the call; absent for the log's own session. */
+  readonly sessionId?: string;
+  /** The call that it is nested in. */
+  readonly parentId?: string;
+  /** The model message that requested it. */
+  readonly message?: { readonly seq: number; readonly turn: number; readonly text: string; readonly arguments: Json };
+  /** Questions to a person in order, with their answers. */
+  readonly approvals: readonly (Recorded & {
+    readonly asks: readonly PolicyDecision[];
+    readonly answer?: Recorded & { readonly answer: ApprovalAnswer; readonly by?: string };
+  })[];
+  /** A person's statement about the effect, after the process had ended. */
+  readonly resolution?: Recorded & { readonly resolution: EffectCheck; readonly by?: string };
+  /** Written before a tool with effects ran. */
+  readonly start?: Recorded & { readonly input: Json };
+  /** The recorded end event, with the texts of its outcome. */
+  readonly end?: ToolCallEndEvent & Recorded;
+  /** Result of an abandoned tool after the end. */
+  readonly late?: ToolCallLateEvent & { readonly seq: number };
+  /** Failures of its resources, apart from its outcome. */
+  readonly problems: readonly { readonly seq: number; readonly type: string; readonly message: string }[];
+}
+
+/** The records of one call while they are read. */
+export type CallTrail = { -readonly [Field in keyof CallRecords]: CallRecords[Field] } & {
   /** Set for calls of a run. Generated ids are the same in every run. */
   readonly run: number | undefined;
   readonly turn: number | undefined;
-  name: string;
-  parentId: string | undefined;
-  message: { readonly seq: number; readonly turn: number; readonly text: string; readonly arguments: Json } | undefined;
-  readonly approvals: {
-    readonly seq: number;
-    readonly atMs: number;
-    readonly asks: readonly PolicyDecision[];
-    answer?: { readonly seq: number; readonly atMs: number; readonly answer: ApprovalAnswer; readonly by?: string };
-  }[];
-  resolution:
-    | { readonly seq: number; readonly atMs: number; readonly resolution: EffectCheck; readonly by?: string }
-    | undefined;
-  start: { readonly seq: number; readonly atMs: number; readonly input: Json } | undefined;
-  end: (ToolCallEndEvent & { readonly seq: number; readonly atMs: number }) | undefined;
-  late: (ToolCallLateEvent & { readonly seq: number }) | undefined;
-  readonly problems: { readonly seq: number; readonly type: string; readonly message: string }[];
   /** Of its end, or its last record so far. */
   lastSeq: number;
-}
+};
 
 export interface Trails {
   /** Every call with the id, in order. */
@@ -78,7 +93,11 @@ class TrailReader implements Trails {
     else if (type === 'tool-call-end') this.#readEnd(record, callId, place);
     else if (type === 'call-resolution') this.#readResolution(record, callId, place);
     else if (type === 'tool-call-late') this.#readLate(record, callId, place);
-    else if (type.startsWith('resource-')) this.#readProblem(record, callId, place);
+    else if (type.startsWith('resource-')) {
+      const { seq, message } = record;
+      const trail = this.#lastOf(callId, place);
+      if (trail !== undefined) trail.problems = [...trail.problems, { seq, type, message: String(message) }];
+    }
   }
 
   of(callId: string): readonly CallTrail[] {
@@ -121,15 +140,18 @@ class TrailReader implements Trails {
     const trail = this.#going(pending['callId'], place, asked);
     if (typeof pending['name'] === 'string') trail.name = pending['name'];
     const asks = Array.isArray(pending['asks']) ? (pending['asks'] as readonly PolicyDecision[]) : [];
-    trail.approvals.push({ seq: record.seq, atMs: record.atMs, asks });
+    trail.approvals = [...trail.approvals, { seq: record.seq, atMs: record.atMs, asks }];
   }
 
   #readAnswer(record: LogRecord, callId: string, place: Place | undefined): void {
     const { answer } = record;
-    const question = this.#going(callId, place, record).approvals.findLast((approval) => approval.answer === undefined);
+    const trail = this.#going(callId, place, record);
+    const at = trail.approvals.findLastIndex((approval) => approval.answer === undefined);
+    const question = trail.approvals[at];
     if (question === undefined || !isPlainObject(answer)) return;
     const by = typeof record['by'] === 'string' ? { by: record['by'] } : {};
-    question.answer = { seq: record.seq, atMs: record.atMs, answer: answer as unknown as ApprovalAnswer, ...by };
+    const given = { seq: record.seq, atMs: record.atMs, answer: answer as unknown as ApprovalAnswer, ...by };
+    trail.approvals = trail.approvals.with(at, { ...question, answer: given });
   }
 
   #readResolution(record: LogRecord, callId: string, place: Place | undefined): void {
@@ -159,10 +181,6 @@ class TrailReader implements Trails {
     const uses = this.#trails.get(keyOf(place?.sessionId, callId)) ?? [];
     const trail = uses.findLast(({ end, late }) => end?.abandoned === true && late === undefined) ?? uses.at(-1);
     if (trail !== undefined) trail.late = record as unknown as NonNullable<CallTrail['late']>;
-  }
-
-  #readProblem({ seq, type, message }: LogRecord, callId: string, place: Place | undefined): void {
-    this.#lastOf(callId, place)?.problems.push({ seq, type, message: String(message) });
   }
 
   #readChild({ seq, atMs, sessionId, entry }: LogRecord, callId: string, place: Place | undefined): void {
@@ -203,23 +221,20 @@ class TrailReader implements Trails {
     const asked = message && callsOf(message).find(({ id }) => id === callId);
     const trail: CallTrail = {
       callId,
-      sessionId: place?.sessionId,
+      ...(place && { sessionId: place.sessionId }),
       run: typeof run === 'number' ? run : undefined,
       turn: typeof turn === 'number' ? turn : undefined,
       name: asked === undefined ? '' : String(asked['name']),
-      parentId: undefined,
-      message: asked &&
+      ...(asked &&
         message && {
-          seq: message.seq,
-          turn: Number(message['turn']),
-          text: String(message['text']),
-          arguments: (asked['arguments'] ?? null) as Json,
-        },
+          message: {
+            seq: message.seq,
+            turn: Number(message['turn']),
+            text: String(message['text']),
+            arguments: (asked['arguments'] ?? null) as Json,
+          },
+        }),
       approvals: [],
-      resolution: undefined,
-      start: undefined,
-      end: undefined,
-      late: undefined,
       problems: [],
       lastSeq: seq,
     };

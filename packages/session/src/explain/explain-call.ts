@@ -1,8 +1,7 @@
-import type { ApprovalAnswer, Json, PolicyDecision, ToolCallEndEvent } from '@holdfast/core';
+import type { Json, PolicyDecision, ToolCallEndEvent } from '@holdfast/core';
 import { readOutcome } from '@holdfast/core/internal';
-import type { EffectCheck, ToolCallLateEvent } from '@holdfast/core/types';
 import type { LogRecord } from '../log/log.ts';
-import { type CallTrail, readTrails, type Trails } from './call-trails.ts';
+import { type CallRecords, type CallTrail, readTrails, type Trails } from './call-trails.ts';
 
 /** Everything that a log records about the calls of one id. JSON. */
 export interface CallExplanation {
@@ -12,46 +11,11 @@ export interface CallExplanation {
 }
 
 /** One call. Every `seq` is a record number of the log. */
-export interface CallUse {
-  readonly callId: string;
-  readonly name: string;
-  /** The `context.child()` session of the call; absent for the log's own session. */
-  readonly sessionId?: string;
-  /** The call that it is nested in. */
-  readonly parentId?: string;
+export interface CallUse extends CallRecords {
   /** `asked`: requested by the model, not started; `waiting` for a person; `begun` with no known end; `ended`. */
   readonly status: 'asked' | 'waiting' | 'begun' | 'ended';
-  /** The model message that requested it. */
-  readonly message?: { readonly seq: number; readonly turn: number; readonly text: string; readonly arguments: Json };
   /** Of the latest authorization, one per policy, with its reason. */
   readonly decisions: readonly PolicyDecision[];
-  /** Questions to a person in order, with their answers. */
-  readonly approvals: readonly {
-    readonly seq: number;
-    readonly atMs: number;
-    readonly asks: readonly PolicyDecision[];
-    readonly answer?: {
-      readonly seq: number;
-      readonly atMs: number;
-      readonly answer: ApprovalAnswer;
-      readonly by?: string;
-    };
-  }[];
-  /** A person's statement about the effect, after the process had ended. */
-  readonly resolution?: {
-    readonly seq: number;
-    readonly atMs: number;
-    readonly resolution: EffectCheck;
-    readonly by?: string;
-  };
-  /** Written before a tool with effects ran. */
-  readonly start?: { readonly seq: number; readonly atMs: number; readonly input: Json };
-  /** The recorded end event, with the texts of its outcome. */
-  readonly end?: ToolCallEndEvent & { readonly seq: number; readonly atMs: number };
-  /** Result of an abandoned tool after the end. */
-  readonly late?: ToolCallLateEvent & { readonly seq: number };
-  /** Failures of its resources, apart from its outcome. */
-  readonly problems: readonly { readonly seq: number; readonly type: string; readonly message: string }[];
   /** Calls that it made, including in `context.child()` sessions, in the order of their ends. */
   readonly nested: readonly CallUse[];
   readonly changed: {
@@ -81,22 +45,12 @@ export function explainCall(records: readonly LogRecord[], callId: string): Call
 const maxDepth = 100;
 
 function toUse(trail: CallTrail, trails: Trails, depth: number): CallUse {
-  const { callId, name, sessionId, parentId, message, approvals, resolution, start, end, late, problems } = trail;
-  const asked = approvals.at(-1);
+  const { run: _run, turn: _turn, lastSeq: _lastSeq, end, ...records } = trail;
   return {
-    callId,
-    name,
-    ...(sessionId === undefined ? {} : { sessionId }),
-    ...(parentId === undefined ? {} : { parentId }),
+    ...records,
     status: statusOf(trail),
-    ...(message === undefined ? {} : { message }),
-    decisions: end?.decisions ?? asked?.asks ?? [],
-    approvals,
-    ...(resolution === undefined ? {} : { resolution }),
-    ...(start === undefined ? {} : { start }),
+    decisions: end?.decisions ?? records.approvals.at(-1)?.asks ?? [],
     ...(end === undefined ? {} : { end: { ...end, outcome: readOutcome(end.outcome) } }),
-    ...(late === undefined ? {} : { late }),
-    problems,
     nested: depth < maxDepth ? trails.nestedIn(trail).map((nested) => toUse(nested, trails, depth + 1)) : [],
     changed: {
       kept: isKept(trail, trails),

@@ -21,11 +21,10 @@ import { checkRedactor, checkSessionOptions } from './check-options.ts';
 import { CloseListeners } from './close-listeners.ts';
 import { readExport, type SessionExport, toExport } from './export.ts';
 import { checkNonce, createNonce, createSessionId } from './id.ts';
-import type { SessionParts } from './parts.ts';
 import { tendVault } from './sealed.ts';
 import type { Session, SessionOptions, SessionSnapshot } from './session.ts';
 import type { SessionTransaction, TransactionRoot } from './session-transaction.ts';
-import { checkRestorable, type ForkOrigin, toRestoredSlices, toSnapshotEntry } from './snapshot.ts';
+import { checkRestorable, type ForkOrigin, type SessionParts, toRestoredSlices, toSnapshotEntry } from './snapshot.ts';
 import { StagedTransaction } from './transaction.ts';
 
 /** Creates a session; the first record of its log is `session-start`. */
@@ -60,6 +59,7 @@ export class LiveSession implements Session, TransactionRoot {
   readonly id: string;
   readonly nonce: string;
   readonly table: SliceTable;
+  readonly forkedFrom: ForkOrigin | undefined;
   readonly redactor: SessionOptions['redactor'];
   readonly vault: SessionOptions['vault'];
   readonly content: 'full' | 'none';
@@ -70,7 +70,6 @@ export class LiveSession implements Session, TransactionRoot {
   readonly #openWork: OpenWorkLedger;
   /** Records written as part of another one, not yet passed to subscribers. */
   readonly #untold: LogRecord[] = [];
-  readonly #forkedFrom: ForkOrigin | undefined;
   #seq: number;
   /** Number of the last snapshot record, from which the log can be replayed. */
   #snapshotSeq: number;
@@ -84,6 +83,7 @@ export class LiveSession implements Session, TransactionRoot {
     this.nonce = parts.nonce;
     this.#openWork = parts.openWork ?? new OpenWorkLedger();
     this.table = parts.table;
+    this.forkedFrom = parts.forkedFrom;
     checkRedactor(parts.redactor);
     this.redactor = parts.redactor;
     this.vault = parts.vault;
@@ -91,7 +91,6 @@ export class LiveSession implements Session, TransactionRoot {
     this.#store = parts.store;
     this.#clock = parts.clock;
     this.#seq = parts.seq;
-    this.#forkedFrom = parts.forkedFrom;
     this.#snapshotSeq = parts.snapshotSeq ?? -1;
   }
 
@@ -258,14 +257,7 @@ export class LiveSession implements Session, TransactionRoot {
     if (this.#inSnapshot) return;
     this.#inSnapshot = true;
     try {
-      const entry = toSnapshotEntry({
-        id: this.id,
-        nonce: this.nonce,
-        forkedFrom: this.#forkedFrom,
-        table: this.table,
-        openWork: this.#openWork,
-      });
-      this.write(entry, () => {
+      this.write(toSnapshotEntry(this, this.#openWork), () => {
         this.#snapshotSeq = this.#seq - 1;
       });
     } catch (thrown) {

@@ -130,7 +130,9 @@ export function applyRecord(record: LogRecord, rebuilding: Rebuilding): void {
       return;
     case 'restore': {
       const states =
-        record['slices'] === undefined ? rebuilding.kept.get(Number(record['toSeq'])) : readStates(record, table);
+        record['slices'] === undefined
+          ? rebuilding.kept.get(Number(record['toSeq']))
+          : new Map(readSlices(record, table).map(({ slice, state }) => [slice.id, state]));
       if (states === undefined)
         throw new Error(`it restores ${JSON.stringify(record['toSeq'])}, which is not an earlier record`);
       table.restore(states);
@@ -140,7 +142,7 @@ export function applyRecord(record: LogRecord, rebuilding: Rebuilding): void {
       table.restore(new Map());
       return;
     case 'import':
-      applyImport(record, table);
+      setStates(readSlices(record, table), table);
       return;
     default:
     // Other records change no state.
@@ -162,14 +164,6 @@ function applyRecorded(json: Json, table: SliceTable): void {
   const { slice, operation } = read;
   // All declared slices without reducers are data slices here, so schemas do not validate items twice.
   table.setData(slice, applyChange(slice, table.stateOf(slice), checkOperation(slice, operation)));
-}
-
-function applyImport(record: LogRecord, table: SliceTable): void {
-  setStates(readSlices(record, table), table);
-}
-
-function readStates(record: LogRecord, table: SliceTable): States {
-  return new Map(readSlices(record, table).map(({ slice, state }) => [slice.id, state]));
 }
 
 function readSlices(record: LogRecord, table: SliceTable): readonly ReadState[] {

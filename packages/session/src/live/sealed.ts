@@ -1,14 +1,12 @@
 import type { Json, Redactor } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
 import type { LogRecord } from '../log/log.ts';
+import type { CallPlace } from '../log/open-call.ts';
 import type { Session } from './session.ts';
 
 /** The owner of sealed content: a plan, a direct call, or a call of a run. */
-export interface SealedPlace {
-  readonly plan?: number | undefined;
-  readonly callId?: string | undefined;
-  readonly run?: number | undefined;
-  readonly turn?: number | undefined;
+export interface SealedPlace extends Partial<CallPlace> {
+  readonly plan?: number;
 }
 
 /** Keeps `content` in the session's vault if the log masks a part of it. */

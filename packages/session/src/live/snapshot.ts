@@ -1,24 +1,32 @@
-import { HoldfastError, type Json } from '@holdfast/core';
-import type { LogEntry } from '../log/log.ts';
+import { type Clock, HoldfastError, type Json } from '@holdfast/core';
+import type { LogEntry, SessionStore } from '../log/log.ts';
 import type { OpenWorkLedger } from '../log/open-work.ts';
 import type { SliceState } from '../state/slice.ts';
 import type { SliceTable } from '../state/table.ts';
 import { toExportedSlice } from './export.ts';
-import type { SessionSnapshot } from './session.ts';
+import type { SessionOptions, SessionSnapshot } from './session.ts';
 
 /** The origin of a fork, as its log has it. */
 export type ForkOrigin = { readonly sessionId: Json; readonly seq: Json };
 
-export interface SnapshotParts {
+/** The parts of a new or rebuilt session. */
+export interface SessionParts extends Pick<SessionOptions, 'redactor' | 'vault' | 'content'> {
   readonly id: string;
   readonly nonce: string;
-  readonly forkedFrom: ForkOrigin | undefined;
+  readonly store: SessionStore;
+  readonly clock: Clock;
   readonly table: SliceTable;
-  readonly openWork: OpenWorkLedger;
+  readonly seq: number;
+  readonly forkedFrom?: ForkOrigin | undefined;
+  readonly openWork?: OpenWorkLedger;
+  readonly snapshotSeq?: number;
 }
 
 /** The record that holds the full state, from which a session is replayed without earlier records. */
-export function toSnapshotEntry({ id, nonce, forkedFrom, table, openWork }: SnapshotParts): LogEntry {
+export function toSnapshotEntry(
+  { id, nonce, forkedFrom, table }: Pick<SessionParts, 'id' | 'nonce' | 'forkedFrom' | 'table'>,
+  openWork: OpenWorkLedger,
+): LogEntry {
   return {
     type: 'snapshot',
     sessionId: id,

@@ -39,9 +39,10 @@ export function verifySnapshots(
   const unchecked = new Set(idle.map(({ id }) => id));
   let compared = 0;
   let problem: SnapshotProblem | undefined;
-  const from = records[0]?.['forkedFrom'] === undefined || base !== undefined ? 0 : firstSnapshot(records);
+  const isWhole = records[0]?.['forkedFrom'] === undefined || base !== undefined;
+  const from = isWhole ? 0 : records.findIndex(({ type }) => type === 'snapshot');
   rebuild(
-    records.slice(from),
+    records.slice(Math.max(0, from)),
     { slices: [...slices, ...idle.map(toIdleSlice)], ...(base && { base }) },
     (record, before) => {
       if (record.type !== 'snapshot' || record.seq === before.start.seq) return;
@@ -50,13 +51,6 @@ export function verifySnapshots(
     },
   );
   return { compared, unchecked: [...unchecked].sort(), ...(problem && { problem }) };
-}
-
-function firstSnapshot(records: readonly LogRecord[]): number {
-  return Math.max(
-    0,
-    records.findIndex(({ type }) => type === 'snapshot'),
-  );
 }
 
 /** Slices that change by events, as declared in the log. */

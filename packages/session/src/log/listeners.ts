@@ -23,19 +23,12 @@ export class RecordListeners {
       try {
         // The type also admits async functions.
         const answer: unknown = listener(record);
-        if (typeof answer === 'object' && answer !== null) void this.#hearOut(record, answer);
+        if (typeof answer !== 'object' || answer === null) continue;
+        // A late failure would otherwise end the process.
+        Promise.resolve(answer).catch((thrown: unknown) => this.#noteFailure(record, thrown));
       } catch (thrown) {
         this.#noteFailure(record, thrown);
       }
-    }
-  }
-
-  /** Catches a listener's late failure, which would otherwise end the process. */
-  async #hearOut(record: LogRecord, answer: unknown): Promise<void> {
-    try {
-      await answer;
-    } catch (thrown) {
-      this.#noteFailure(record, thrown);
     }
   }
 

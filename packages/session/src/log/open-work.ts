@@ -2,7 +2,7 @@ import type { ApprovalAnswer, Json, PendingApproval, Repeat } from '@holdfast/co
 import { deepFreeze, isPlainObject } from '@holdfast/core/internal';
 import type { EffectCheck } from '@holdfast/core/types';
 import type { LogEntry } from './log.ts';
-import type { CallPlace, OpenApproval, OpenCall, OpenStart } from './open-call.ts';
+import type { CallPlace, OpenApproval, OpenCall } from './open-call.ts';
 import { changesReserved, isReserved, toReserved } from './reservation.ts';
 
 /** A run that is active, suspended or interrupted. */
@@ -132,47 +132,38 @@ export class OpenWorkLedger {
       }
       case 'run-start':
       case 'run-resume':
-      case 'run-end':
-        this.#noteRun(entry, seq);
+      case 'run-end': {
+        const { run } = entry;
+        if (typeof run !== 'number' || !this.#noteWork(this.#runs, entry, { run, seq, suspended: false })) return;
+        for (const [key, call] of this.#calls) if (call.run === run) this.#calls.delete(key);
         return;
+      }
       case 'plan-start':
       case 'plan-resume':
-      case 'plan-end':
-        this.#notePlan(entry, seq);
+      case 'plan-end': {
+        const { plan, digest } = entry;
+        if (typeof plan !== 'number') return;
+        const begun = { run: plan, seq, suspended: false, digest: String(digest) };
+        if (!this.#noteWork(this.#plans, entry, begun)) return;
+        // Its remaining calls cannot be resumed.
+        const ids = `plan_${plan}_`;
+        for (const [key, { run, callId }] of this.#calls) {
+          if (run === undefined && callId.startsWith(ids)) this.#calls.delete(key);
+        }
         return;
+      }
       default:
     }
   }
 
-  #noteRun({ type, run, status }: LogEntry, seq: number): void {
-    if (typeof run !== 'number') return;
-    if (type === 'run-start') this.#runs.set(run, { run, seq, suspended: false });
-    const open = this.#runs.get(run);
-    if (open === undefined) return;
-    if (type !== 'run-end' || status === 'suspended') {
-      this.#runs.set(run, { ...open, suspended: type === 'run-end' });
-      return;
-    }
-    this.#runs.delete(run);
-    for (const [key, call] of this.#calls) if (call.run === run) this.#calls.delete(key);
-  }
-
-  #notePlan({ type, plan, status, digest }: LogEntry, seq: number): void {
-    if (typeof plan !== 'number') return;
-    if (type === 'plan-start')
-      this.#plans.set(plan, Object.freeze({ run: plan, seq, suspended: false, digest: String(digest) }));
-    const open = this.#plans.get(plan);
-    if (open === undefined) return;
-    if (type !== 'plan-end' || status === 'suspended') {
-      this.#plans.set(plan, Object.freeze({ ...open, suspended: type === 'plan-end' }));
-      return;
-    }
-    this.#plans.delete(plan);
-    // Its remaining calls cannot be resumed.
-    const ids = `plan_${plan}_`;
-    for (const [key, { run, callId }] of this.#calls) {
-      if (run === undefined && callId.startsWith(ids)) this.#calls.delete(key);
-    }
+  /** Notes the start, resumption or end of a run or plan; true if it has ended for good. */
+  #noteWork<Work extends OpenRun>(open: Map<number, Work>, { type, status }: LogEntry, begun: Work): boolean {
+    const known = type.endsWith('-start') ? begun : open.get(begun.run);
+    if (known === undefined) return false;
+    const isEnd = type.endsWith('-end');
+    if (isEnd && status !== 'suspended') return open.delete(begun.run);
+    open.set(begun.run, Object.freeze({ ...known, suspended: isEnd }));
+    return false;
   }
 
   #noteStart(entry: LogEntry, atMs: number): void {
@@ -215,17 +206,12 @@ export class OpenWorkLedger {
   /** Reservations of a nested call count for its outer calls, too. */
   #noteReserved(entry: LogEntry): void {
     if (!changesReserved(entry)) return;
-    for (const { start, call } of this.#callsAround(entry)) {
-      call.start = { ...start, ...toReserved(start.reserved, entry) };
-    }
-  }
-
-  /** The running calls around the call of `entry`, at any depth: its id extends theirs. */
-  *#callsAround(entry: LogEntry): Generator<{ readonly call: Call; readonly start: OpenStart }> {
     for (const call of this.#calls.values()) {
       const { start, callId, run, turn } = call;
       if (start === undefined || run !== entry['run'] || turn !== entry['turn']) continue;
-      if (String(entry['callId']).startsWith(`${callId}/`)) yield { call, start };
+      // The id of a nested call extends those of the calls around it, at any depth.
+      if (!String(entry['callId']).startsWith(`${callId}/`)) continue;
+      call.start = { ...start, ...toReserved(start.reserved, entry) };
     }
   }
 

@@ -1,6 +1,8 @@
-import type { Json, JsonObject } from '@holdfast/core';
-import { decodeJson, isPlainObject } from '@holdfast/core/internal';
+import type { JsonObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
+import { collectBranches } from '@holdfast/schema/internal';
 import { namedValues } from './named-values.ts';
+import { readJson } from './pairs.ts';
 
 type Node = Readonly<Record<string, unknown>>;
 
@@ -37,7 +39,7 @@ export function secretsIn(schema: JsonObject | undefined, value: unknown): Reado
 function collect(value: unknown, nodes: readonly Node[], root: Node, found: Set<string>): void {
   if (nodes.length === 0 || value === null || value === undefined) return;
   const branches = new Set<Node>();
-  for (const node of nodes) addBranches(node, root, branches);
+  for (const node of nodes) collectBranches(node, root, branches);
   if ([...branches].some(isMarked)) {
     addAll(value, found);
     return;
@@ -86,37 +88,6 @@ function matches(pattern: string, key: string): boolean {
   }
 }
 
-/** Adds the schemas that apply to the same value: combined, conditional or referenced. */
-function addBranches(node: Node, root: Node, branches: Set<Node>): void {
-  if (branches.has(node)) return;
-  branches.add(node);
-  for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
-    const list = node[keyword];
-    if (Array.isArray(list)) for (const branch of list.filter(isPlainObject)) addBranches(branch, root, branches);
-  }
-  for (const keyword of ['if', 'then', 'else']) {
-    const branch = node[keyword];
-    if (isPlainObject(branch)) addBranches(branch, root, branches);
-  }
-  const { dependentSchemas, $ref: reference } = node;
-  if (isPlainObject(dependentSchemas)) {
-    for (const branch of Object.values(dependentSchemas).filter(isPlainObject)) addBranches(branch, root, branches);
-  }
-  const target = typeof reference === 'string' ? resolve(root, reference) : undefined;
-  if (isPlainObject(target)) addBranches(target, root, branches);
-}
-
-function resolve(root: Node, reference: string): unknown {
-  if (!reference.startsWith('#')) return undefined;
-  let current: unknown = root;
-  for (const part of reference.slice(1).split('/').slice(1)) {
-    const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
-    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, key)) return undefined;
-    current = (current as Node)[key];
-  }
-  return current;
-}
-
 function marksOf(schema: JsonObject): Marks | null {
   let marks = marksBySchema.get(schema);
   if (marks === undefined) {
@@ -137,7 +108,7 @@ function survey(node: unknown, root: Node, names: Set<string>): boolean {
       for (const [name, property] of Object.entries(inner)) {
         if (!isPlainObject(property)) continue;
         const branches = new Set<Node>();
-        addBranches(property, root, branches);
+        collectBranches(property, root, branches);
         if ([...branches].some(isMarked)) names.add(name);
       }
     }
@@ -158,17 +129,8 @@ function addAll(value: unknown, found: Set<string>): void {
   else if (isPlainObject(value)) for (const inner of Object.values(value)) addAll(inner, found);
 }
 
-function readJson(text: string): Json | undefined {
-  if (!/^\s*[{[]/.test(text)) return undefined;
-  try {
-    return decodeJson(text) as Json;
-  } catch {
-    // Read by names, as far as possible.
-    return undefined;
-  }
-}
-
-function textsIn(value: unknown): readonly string[] {
+/** All texts in `value`, without names. */
+export function textsIn(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value];
   if (Array.isArray(value)) return value.flatMap(textsIn);
   return isPlainObject(value) ? Object.values(value).flatMap(textsIn) : [];

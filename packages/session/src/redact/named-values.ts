@@ -1,3 +1,5 @@
+import { decodeEscapes } from './text.ts';
+
 /** Levels of JSON in JSON text. */
 const maxLevels = 3;
 
@@ -7,7 +9,7 @@ export function namedValues(text: string, names: ReadonlySet<string>): readonly 
   let level = text;
   for (let count = 0; count < maxLevels; count += 1) {
     scan(level, names, found);
-    const inner = withoutEscapes(level);
+    const inner = decodeEscapes(level);
     if (inner === level) break;
     level = inner;
   }
@@ -96,19 +98,4 @@ function unquote(quoted: string): string {
     // Cut off within an escape, or not JSON.
     return quoted;
   }
-}
-
-const short: ReadonlyMap<string, string> = new Map([
-  ['n', '\n'],
-  ['r', '\r'],
-  ['t', '\t'],
-  ['b', '\b'],
-  ['f', '\f'],
-]);
-
-function withoutEscapes(text: string): string {
-  if (!text.includes('\\')) return text;
-  return text.replace(/\\(?:u([0-9a-fA-F]{4})|([^u]))/gs, (_whole, code?: string, unit?: string) =>
-    code === undefined ? (short.get(unit ?? '') ?? unit ?? '') : String.fromCharCode(Number.parseInt(code, 16)),
-  );
 }

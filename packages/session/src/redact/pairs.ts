@@ -89,7 +89,8 @@ function readValue(
   if (by === 'compared' || (!quoted && by !== 'tag' && isCode(text, at, by, isSecretName))) return undefined;
   if (closing.has(quote) && backslashes === 0 && by !== 'tag') {
     const end = endOfNested(text, at);
-    return { start: at, end, value: readNested(text.slice(at, end)), unquoted: quoted };
+    const nested = text.slice(at, end);
+    return { start: at, end, value: readJson(nested) ?? nested, unquoted: quoted };
   }
   const plain = bareValue(text, nameStart, at, by);
   if (plain === '' || nothing.test(plain)) return undefined;
@@ -166,12 +167,13 @@ function endOfNested(text: string, start: number): number {
   return text.length;
 }
 
-function readNested(text: string): Json {
+/** The list or object in a text; `undefined` for other text, and if it is cut off. */
+export function readJson(text: string): Json | undefined {
+  if (!/^\s*[{[]/.test(text)) return undefined;
   try {
     return decodeJson(text) as Json;
   } catch {
-    // Other bracketed text, or cut off.
-    return text;
+    return undefined;
   }
 }
 

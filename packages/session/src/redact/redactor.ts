@@ -1,9 +1,11 @@
 import { createHmac } from 'node:crypto';
 import type { Json, Redactor } from '@holdfast/core';
-import { decodeJson, isPlainObject } from '@holdfast/core/internal';
+import { toCanonicalJson } from '@holdfast/core/internal';
 import { deriveKey } from './key.ts';
 import { KnownSecrets } from './known.ts';
+import { textsIn } from './marked.ts';
 import { createNameTest, defaultSecretKeys } from './names.ts';
+import { readJson } from './pairs.ts';
 import { createShapeSearch, defaultSecretPatterns } from './shapes.ts';
 import { isMask, type Masking, redactText } from './text.ts';
 import { toRedactor } from './to-redactor.ts';
@@ -69,8 +71,8 @@ export function createRedactor({
       // A count: `{ "reset_password": 3 }`.
       if (typeof json === 'number' && Math.abs(json) < 1_000) return json;
       if (typeof json === 'string' && isMask(json)) return json;
-      for (const text of textsIn(json)) if (isTelling(text)) known.learn(text);
-      return maskOf(typeof json === 'string' ? json : canonical(json));
+      for (const text of textsIn(json)) if (!isMask(text) && isTelling(text)) known.learn(text);
+      return maskOf(typeof json === 'string' ? json : toCanonicalJson(json));
     },
   });
   return toRedactor({
@@ -87,7 +89,7 @@ export function createRedactor({
     learn(secret: string): void {
       if (!isMask(secret)) known.learn(secret);
     },
-    digest: (json: Json): string => hmac(canonical(json)),
+    digest: (json: Json): string => hmac(toCanonicalJson(json)),
   });
 }
 
@@ -156,15 +158,8 @@ function createWalk(masking: Masking): (json: Json, depth: number) => Json {
   };
 
   const redactJsonText = (text: string, depth: number): string | undefined => {
-    if (!/^\s*[{[]/.test(text)) return undefined;
-    let parsed: Json;
-    try {
-      parsed = decodeJson(text) as Json;
-    } catch {
-      // Treated as plain text.
-      return undefined;
-    }
-    const masked = walk(parsed, depth + 1);
+    const parsed = readJson(text);
+    const masked = parsed === undefined ? parsed : walk(parsed, depth + 1);
     return masked === parsed ? undefined : JSON.stringify(masked);
   };
 
@@ -180,17 +175,4 @@ function free(name: string, taken: Set<string>): string {
   for (let count = 2; taken.has(unique); count += 1) unique = `${name}#${count}`;
   taken.add(unique);
   return unique;
-}
-
-function textsIn(json: Json): readonly string[] {
-  if (typeof json === 'string') return isMask(json) ? [] : [json];
-  if (Array.isArray(json)) return json.flatMap(textsIn);
-  return isPlainObject(json) ? Object.values(json).flatMap((inner) => textsIn(inner as Json)) : [];
-}
-
-/** JSON with sorted object keys, so that equal values give equal text. */
-function canonical(json: Json): string {
-  return JSON.stringify(json, (_key, value: unknown) =>
-    isPlainObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value,
-  );
 }

@@ -118,7 +118,7 @@ const shortEscapes: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Decodes escapes of JSON and JavaScript strings. */
-function decodeEscapes(text: string): string {
+export function decodeEscapes(text: string): string {
   if (!text.includes('\\')) return text;
   return text.replace(
     /\\(?:u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}|x([0-9a-fA-F]{2})|([^ux]))/gs,

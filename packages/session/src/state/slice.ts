@@ -137,15 +137,7 @@ export function isInitial({ initial }: SliceShape, state: Json): boolean {
 
 /** Handles the rejection of a misplaced promise, which would otherwise end the process. */
 export function muteRejection(misplaced: unknown): void {
-  if (typeof misplaced === 'object' && misplaced !== null) void settled(misplaced);
-}
-
-async function settled(misplaced: unknown): Promise<void> {
-  try {
-    await misplaced;
-  } catch {
-    // The misplaced value is already reported.
-  }
+  void Promise.allSettled([misplaced]);
 }
 
 function checkWhole(slice: Slice, value: unknown): Json | undefined {

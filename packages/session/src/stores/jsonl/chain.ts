@@ -61,23 +61,23 @@ export class ChainReader {
     const line = this.#lines.next();
     if (line === 'end') return undefined;
     const place = this.#place;
-    const parsed = line === 'too-long' ? tooLong(place) : parseLine(line, place);
+    if (line === 'too-long') {
+      const message = `Record ${this.place.seq} is longer than ${maxLineBytes} bytes.`;
+      this.#problem = { code: 'log.record.invalid', message };
+      return undefined;
+    }
+    const parsed = parseLine(line, place);
     if ('code' in parsed) {
       this.#problem = parsed;
       return undefined;
     }
-    // A returned line is not 'too-long'.
-    const head = linkOf(line as Buffer);
+    const head = linkOf(line);
     this.#first ??= parsed.place;
     this.#place = { seq: parsed.record.seq + 1, head };
     this.#lineBytes = this.#lines.offset - this.#offset;
     this.#offset = this.#lines.offset;
     return parsed.record;
   }
-}
-
-function tooLong(place: ChainPlace = beginning): ChainProblem {
-  return { code: 'log.record.invalid', message: `Record ${place.seq} is longer than ${maxLineBytes} bytes.` };
 }
 
 function parseLine(line: Uint8Array, place: ChainPlace | undefined): ParsedRecord {

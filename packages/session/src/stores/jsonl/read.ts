@@ -42,17 +42,12 @@ export interface ReadLogOptions {
  * Reads and verifies a log, including the records before its snapshots; a damaged log still returns its valid beginning.
  * @throws HoldfastError `log.missing`, `log.unreadable`.
  */
-export function readLog(path: string, options: ReadLogOptions = {}): LogReading {
-  return readJsonlLog(path, nodeFiles, options);
-}
-
-/** `readLog` with other file operations. */
-function readJsonlLog(path: string, files: LogFiles, { head: noted }: ReadLogOptions = {}): LogReading {
+export function readLog(path: string, { head: noted }: ReadLogOptions = {}): LogReading {
   const records: LogRecord[] = [];
   const reading: ReadingState = { place: beginning };
   let notedSeq = noted === beginning.head ? -1 : undefined;
   try {
-    for (const record of readFiles(files.realPath(path), files, reading)) {
+    for (const record of readFiles(nodeFiles.realPath(path), nodeFiles, reading)) {
       records.push(record);
       if (reading.place.head === noted) notedSeq = record.seq;
     }

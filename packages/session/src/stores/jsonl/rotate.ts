@@ -67,26 +67,22 @@ export function isSame(path: string, descriptor: number, files: LogFiles): boole
 }
 
 function discard(path: string, descriptor: number | undefined, files: LogFiles): void {
-  try {
+  unlessItFails(() => {
     if (descriptor !== undefined) files.close(descriptor);
-  } catch {
-    // The file is discarded anyway.
-  }
-  drop(path, files);
+  });
+  unlessItFails(() => files.remove(path));
 }
 
 function dropLink(path: string, descriptor: number, files: LogFiles): void {
-  try {
+  unlessItFails(() => {
     if (isSame(path, descriptor, files)) files.remove(path);
-  } catch {
-    // A second, unused name of the file.
-  }
+  });
 }
 
-function drop(path: string, files: LogFiles): void {
+function unlessItFails(cleanUp: () => void): void {
   try {
-    files.remove(path);
+    cleanUp();
   } catch {
-    // Unused; the next rotation or open tries again.
+    // The leftover is unused; the next rotation or open tries again.
   }
 }

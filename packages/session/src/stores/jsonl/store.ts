@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { HoldfastError, isHoldfastError } from '@holdfast/core';
+import { HoldfastError, isHoldfastError, type JsonObject } from '@holdfast/core';
 import { describeThrown } from '@holdfast/core/internal';
 import { hasCode, type LogFiles, nodeFiles } from '../../disk/files.ts';
 import { beginning, type ChainPlace, linkOf } from '../../log/chain.ts';
@@ -148,11 +148,11 @@ function misplaced(seq: number, next: number): HoldfastError {
   );
 }
 
-function tooLong(seq: number, bytes: number): HoldfastError {
+export function tooLong(seq: number, bytes: number, where: JsonObject = {}): HoldfastError {
   return new HoldfastError(
     'log.record.too_long',
     `Record ${seq} has ${bytes} bytes; the limit is ${maxLineBytes}. Store large data in files, and their names in the session.`,
-    { data: { seq, bytes, maxBytes: maxLineBytes } },
+    { data: { ...where, seq, bytes, maxBytes: maxLineBytes } },
   );
 }
 
@@ -197,7 +197,7 @@ export function giveUp(files: LogFiles, descriptor: number | undefined, unlock: 
 }
 
 /** Syncs the name of each created folder in its parent. */
-function syncFolders(innermost: string, outermost: string, files: LogFiles): void {
+export function syncFolders(innermost: string, outermost: string, files: LogFiles): void {
   for (let folder = innermost; folder !== outermost && folder !== dirname(folder); ) {
     folder = dirname(folder);
     files.syncFolder(folder);

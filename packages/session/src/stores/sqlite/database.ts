@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { HoldfastError } from '@holdfast/core';
 import { describeThrown } from '@holdfast/core/internal';
 import type { LogFiles } from '../../disk/files.ts';
+import { syncFolders } from '../jsonl/store.ts';
 
 // A record's text equals its line in a JSON-lines log, so both have the same links and head. The session's row has the number of
 // records and the head, because a damaged page may lose rows without an error.
@@ -161,10 +162,8 @@ function isBusy(error: unknown): boolean {
 function makeFile(path: string, files: LogFiles): void {
   const folder = dirname(resolve(path));
   const firstMade = files.makeFolder(folder);
-  // Each folder's name is in its parent; SQLite syncs the database's own name.
-  for (let made = folder; firstMade !== undefined && made.length >= firstMade.length; made = dirname(made)) {
-    files.syncFolder(dirname(made));
-  }
+  // SQLite syncs the database's own name.
+  if (firstMade !== undefined) syncFolders(folder, dirname(firstMade), files);
   // Not opened if it exists: closing it would drop SQLite's locks elsewhere in this process.
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
 }

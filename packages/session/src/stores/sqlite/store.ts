@@ -6,6 +6,7 @@ import { type ChainPlace, linkOf } from '../../log/chain.ts';
 import type { LogEntry, LogRecord, SessionStore } from '../../log/log.ts';
 import { Gauged, type SnapshotGauge, type SnapshotOptions } from '../../log/snapshot-gauge.ts';
 import { maxLineBytes } from '../jsonl/lines.ts';
+import { tooLong } from '../jsonl/store.ts';
 import { DiskSync } from '../jsonl/sync.ts';
 import { inTransaction, isSqliteError, unreadable } from './database.ts';
 import { damagedLog, findPlace, missingRow, readRows } from './rows.ts';
@@ -89,7 +90,8 @@ export function appendRows(held: HeldSession): SqliteLog {
       if (seq !== place.seq) throw misplaced(held, seq, place.seq);
       const text = JSON.stringify({ seq, prev: place.head, atMs, ...entry });
       const bytes = Buffer.byteLength(text);
-      if (bytes > maxLineBytes) throw tooLong(held, seq, bytes);
+      // The limit of JSON-lines logs, so that logs can be moved between the two.
+      if (bytes > maxLineBytes) throw tooLong(seq, bytes, { path, sessionId });
       // In case of success or failure the next snapshot is some way off.
       if (entry.type === 'snapshot') gauge.postpone();
       const next: ChainPlace = { seq: seq + 1, head: linkOf(text) };
@@ -154,15 +156,6 @@ function misplaced({ path, options: { sessionId } }: OpenDatabase, seq: number, 
     'log.sequence',
     `Expected record ${expected} of \`${sessionId}\` next, got ${seq}; does a second session write to the log?`,
     { data: { path, sessionId, seq: expected } },
-  );
-}
-
-/** The limit of JSON-lines logs, so that logs can be moved between the two. */
-function tooLong({ path, options: { sessionId } }: OpenDatabase, seq: number, bytes: number): HoldfastError {
-  return new HoldfastError(
-    'log.record.too_long',
-    `Record ${seq} has ${bytes} bytes; the limit is ${maxLineBytes}. Store large data in files, and their names in the session.`,
-    { data: { path, sessionId, seq, bytes, maxBytes: maxLineBytes } },
   );
 }
 

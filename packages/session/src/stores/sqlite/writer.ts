@@ -42,7 +42,9 @@ export function lockedSession(path: string, sessionId: string, holder?: Writer |
     return new HoldfastError('log.locked', message, { data });
   }
   if (holder === 'unknown' || holder.state === 'unknown') {
-    const who = holder === 'unknown' ? 'an unknown process' : `process ${holder.pid} ${describePlace(holder)}`;
+    const host = holder === 'unknown' ? '' : holder.host;
+    const place = host === '' ? 'somewhere' : `on \`${host}\` or in a container of it`;
+    const who = holder === 'unknown' ? 'an unknown process' : `process ${holder.pid} ${place}`;
     const message = `${lock} is already open for writing in ${who}, which may still be running. Close it there. Open it with \`takeOver\` only if you are sure that the process has ended.`;
     return new HoldfastError('log.locked', message, {
       data: holder === 'unknown' ? data : { ...data, pid: holder.pid, host: holder.host },
@@ -51,8 +53,4 @@ export function lockedSession(path: string, sessionId: string, holder?: Writer |
   const { pid, host } = holder;
   const message = `${lock} is open in process ${pid}; close it there, or wait until that process ends.`;
   return new HoldfastError('log.locked', message, { data: { ...data, pid, host } });
-}
-
-function describePlace({ host }: Writer): string {
-  return host === '' ? 'somewhere' : `on \`${host}\` or in a container of it`;
 }
