@@ -18,7 +18,7 @@ export const guide: Guide = Object.freeze({ giveFeedback, countLast, judgeAnswer
 type Missing = Pick<Extract<AnswerVerdict, { readonly type: 'done' }>, 'unfinished'>;
 
 /** Decides whether the run is over: checks completion first, then the output format. */
-export async function judgeAnswer(answer: ModelAnswer, speaker: Speaker): Promise<AnswerVerdict> {
+async function judgeAnswer(answer: ModelAnswer, speaker: Speaker): Promise<AnswerVerdict> {
   const { completion, output } = speaker.rendered;
   const missed = completion && (await findMissed(completion.checker, answer, speaker));
   if (missed !== undefined) {
