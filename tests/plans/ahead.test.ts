@@ -1,4 +1,5 @@
 import { allow, ask, definePolicy, deny, type Json, type Policy, upsert } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import { executeToolCall } from '@holdfast/executor';
 import { memoryFilesystem } from '@holdfast/filesystem';
 import { type CheckPlanOptions, checkPlan } from '@holdfast/orchestrator';
@@ -323,7 +324,7 @@ describe('policies and their host', () => {
     });
     const bad = { nodes: [step(0, 'test'), pay(1, 'much'), step(2, 'nothing')], final_output_node: 0 };
     const found = await checkPlan(bad as never, { tools, policies: [policy] });
-    expect(found.type === 'invalid' && found.violations.map(({ code }) => code)).toEqual([
+    expect(found.type === 'invalid' && found.violations.map(describeCode)).toEqual([
       'plan.input.type',
       'plan.tool.unknown',
     ]);
@@ -409,7 +410,8 @@ describe('policies and their host', () => {
     // Which of the last ones come after which of the first is looked at, too.
     const found = await checkPlan({ nodes, final_output_node: 0 } as never, { tools, policies });
     expect(found.type === 'invalid' && found.violations.at(-1)).toMatchObject({
-      code: 'plan.violations.more',
+      code: 'plan.invalid',
+      reason: 'violations.more',
       message: '8620 more problems are not listed.',
     });
     expect(asked.checks).toBeLessThan(2 * 3 * size);

@@ -42,11 +42,11 @@ describe('what cannot be run', () => {
   ])('%s is no checked plan', async (_name, make) => {
     const plan = make(await checkedOf([{ id: 0, tool: 'good' }], { tools })) as CheckedPlan;
     expect(() => runPlan(plan, { tools, session: createSession() })).toThrow(
-      expect.objectContaining({ code: 'plan.unchecked' }),
+      expect.objectContaining({ code: 'plan.invalid', reason: 'unchecked' }),
     );
     if (plan === undefined) return;
     const options = { tools, session: createSession(), plan };
-    expect(() => resumePlan(options)).toThrow(expect.objectContaining({ code: 'plan.unchecked' }));
+    expect(() => resumePlan(options)).toThrow(expect.objectContaining({ code: 'plan.invalid', reason: 'unchecked' }));
   });
 
   test.each([

@@ -47,7 +47,7 @@ const listed = '| `a.b` | Why. |\n| – `c`, `d.e` | Why. |\n';
 const tests = "const one = { code: 'a.b', reason: 'c' };\nconst other = /a\\.b: d\\.e/;\n";
 
 test('a reason is on the page below its code, and in a test', () => {
-  const files = { [source]: reasons, [page]: listed, 'packages/core/src/a.test.ts': tests };
+  const files = { [source]: `${reasons}refuseFor('d.e');\n`, [page]: listed, 'packages/core/src/a.test.ts': tests };
   expect(findErrorCodeProblems(fixture(files))).toEqual([]);
   expect(findErrorCodeProblems(fixture({ ...files, [page]: '| `a.b` | Why. |\n| – `c`, `f` | Why. |\n' }))).toEqual([
     `${source}: the reason \`d.e\` of \`a.b\` is not on ${page}`,

@@ -1,4 +1,4 @@
-import type { Json } from './json.ts';
+import type { Json, JsonObject } from './json.ts';
 
 /** The options of `HoldfastError`. */
 export interface HoldfastErrorOptions {
@@ -30,6 +30,19 @@ export class HoldfastError extends Error {
     const reason = typeof data === 'object' && data !== null && 'reason' in data ? data['reason'] : undefined;
     return typeof reason === 'string' ? reason : undefined;
   }
+}
+
+/** Makes errors of one code with a reason; `data` gets the reason. */
+export type ReasonedError<Reason extends string> = (
+  reason: Reason,
+  message: string,
+  options?: { readonly data?: JsonObject; readonly cause?: unknown },
+) => HoldfastError;
+
+/** The maker of the errors of `code`, each with one of its reasons. */
+export function errorsOf<Reason extends string>(code: string): ReasonedError<Reason> {
+  return (reason, message, { data, cause } = {}) =>
+    new HoldfastError(code, message, { data: { ...data, reason }, cause });
 }
 
 /** A code with its finer kind, as people read it: `usage.invalid: folder_missing`, or the code alone. */

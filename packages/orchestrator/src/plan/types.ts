@@ -70,6 +70,8 @@ export type InputTree =
 /** A problem or a warning about a plan. */
 export interface PlanViolation {
   readonly code: string;
+  /** The finer kind, if the code has several. */
+  readonly reason?: string;
   /** The location, such as `nodes[2].inputs.city`; empty for the plan itself. At most 500 characters. */
   readonly path: string;
   /** The node's id, if it has a valid one. */
