@@ -67,7 +67,8 @@ describe('what cannot be run', () => {
     const plan = await checkedOf([{ id: 0, tool: 'good' }], { tools });
     const session = createSession();
     await expect(runPlan(plan, { tools: [...tools, good], session })).rejects.toMatchObject({
-      code: 'tool.name.duplicate',
+      code: 'tool.invalid',
+      reason: 'name.duplicate',
     });
     await expect(runPlan(plan, { tools, session, timeoutMs: -1 })).rejects.toMatchObject({ code: 'options.invalid' });
     expect([...session.records()].map(({ type }) => type)).toEqual(['session-start']);

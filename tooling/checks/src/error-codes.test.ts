@@ -59,6 +59,15 @@ test('a reason is on the page below its code, and in a test', () => {
   ]);
 });
 
+test('a reason may be in the data of a thrown error', () => {
+  const thrown = "throw new HoldfastError('a.b', why, {\n  data: { reason: 'c', n: 1 },\n  cause,\n});\n";
+  const files = { [source]: thrown, 'packages/core/src/a.test.ts': "const one = { code: 'a.b', reason: 'c' };\n" };
+  expect(findErrorCodeProblems(fixture({ ...files, [page]: '| `a.b` | Why. |\n| – `c` | Why. |\n' }))).toEqual([]);
+  expect(findErrorCodeProblems(fixture({ ...files, [page]: '| `a.b` | Why. |\n' }))).toEqual([
+    `${source}: the reason \`c\` of \`a.b\` is not on ${page}`,
+  ]);
+});
+
 test('a reason belongs to one code, and may stand beside it', () => {
   const files = {
     [source]: "refuse('a.b');\nconst one = { code: 'a.c', reason: 'd' };\nexport {};\n",

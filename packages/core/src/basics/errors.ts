@@ -70,8 +70,15 @@ export function isHoldfastError(value: unknown): value is HoldfastError {
 /** A reason that is returned rather than thrown: the same code, message and data without the cost of a stack. */
 export interface Problem {
   readonly code: string;
+  /** The finer kind, if the code has several. */
+  readonly reason?: string;
   readonly message: string;
   readonly data?: Json;
+}
+
+/** The data of an error with the reason of `problem`. */
+export function toReason({ reason }: Parameters<typeof describeCode>[0]): JsonObject {
+  return reason === undefined ? {} : { reason };
 }
 
 /** The message of anything thrown, including `null`, symbols, and objects whose `message` throws. Never a stack. */

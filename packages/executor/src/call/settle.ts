@@ -153,8 +153,9 @@ function lateAnswer(key: string, value: PromiseLike<unknown>): HoldfastError {
   // Handled here: an unhandled rejection would end the process.
   void waitForAnswer(value);
   return new HoldfastError(
-    'policy.result.async',
+    'policy.invalid',
     `\`onResult\` of the policy \`${key}\` returned a promise; it must be synchronous.`,
+    { data: { reason: 'result.async' } },
   );
 }
 

@@ -707,7 +707,10 @@ test.each([
 
 test('two tools with the same name throw', async () => {
   const tools = [...testTools, testTool('a')];
-  await expect(check(planOf({ id: 0, tool: 'a' }), { tools })).rejects.toMatchObject({ code: 'tool.name.duplicate' });
+  await expect(check(planOf({ id: 0, tool: 'a' }), { tools })).rejects.toMatchObject({
+    code: 'tool.invalid',
+    reason: 'name.duplicate',
+  });
 });
 
 test('beyond a thousand, violations are only counted', async () => {

@@ -242,7 +242,7 @@ function addUsage(sum: ModelUsage | undefined, one: ModelUsage | undefined): Mod
 /**
  * The description of `tools` for a planner: sorted by name, and only those that a plan can call.
  *
- * @throws HoldfastError `tool.name.duplicate`, and the errors of `compileSchema`.
+ * @throws HoldfastError `tool.invalid`, and the errors of `compileSchema`.
  */
 export function toPlannerTools(tools: readonly Tool[]): readonly PlannerTool[] {
   const toolNamed = createToolTable(tools, new Map());

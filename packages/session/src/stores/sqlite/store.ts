@@ -160,9 +160,9 @@ function misplaced({ path, options: { sessionId } }: OpenDatabase, seq: number, 
 /** The limit of JSON-lines logs, so that logs can be moved between the two. */
 function tooLong({ path, options: { sessionId } }: OpenDatabase, seq: number, bytes: number): HoldfastError {
   return new HoldfastError(
-    'log.record.too_long',
+    'log.write_failed',
     `Record ${seq} has ${bytes} bytes; the limit is ${maxLineBytes}. Store large data in files, and their names in the session.`,
-    { data: { path, sessionId, seq, bytes, maxBytes: maxLineBytes } },
+    { data: { reason: 'record.too_long', path, sessionId, seq, bytes, maxBytes: maxLineBytes } },
   );
 }
 
