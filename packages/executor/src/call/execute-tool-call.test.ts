@@ -725,11 +725,11 @@ test.each([
   ['tool.invalid: name.duplicate', { tools: [echo, defineTool({ ...echo } as never)] }],
   [
     'tool.invalid: input.not_object',
-    { tools: [defineTool({ name: 'list', description: 'List.', inputSchema: v.array(v.string()) })] },
+    { tools: [defineTool({ name: 'a', description: 'A.', inputSchema: v.array(v.string()) })] },
   ],
   [
     'tool.invalid: input.not_object',
-    { tools: [defineTool({ name: 'any', description: 'Any.', inputSchema: jsonSchema({}) })] },
+    { tools: [defineTool({ name: 'a', description: 'A.', inputSchema: jsonSchema({}) })] },
   ],
   [
     'tool.invalid: example.invalid',
@@ -738,10 +738,8 @@ test.each([
   ['options.invalid', { tools: [echo], timeoutMs: 0 }],
   ['options.invalid', { tools: [echo], policyTimeoutMs: Number.NaN }],
 ])('%s is a wrong configuration, and throws', async (code, options) => {
-  const { session } = testSession();
-  await expect(executeToolCall({ name: 'echo', arguments: '' }, { session, ...options } as never)).rejects.toSatisfy(
-    (error: { code: string }) => describeCode(error) === code,
-  );
+  const calling = executeToolCall({ name: 'echo', arguments: '' }, { ...testSession(), ...options } as never);
+  await expect(calling).rejects.toSatisfy((error: { code: string }) => describeCode(error) === code);
 });
 
 test('calls without an id get one of their own', async () => {

@@ -152,11 +152,8 @@ function updatePolicies({ value, message }: Ending, call: RunningCall, all: Read
 function lateAnswer(key: string, value: PromiseLike<unknown>): HoldfastError {
   // Handled here: an unhandled rejection would end the process.
   void waitForAnswer(value);
-  return new HoldfastError(
-    'policy.invalid',
-    `\`onResult\` of the policy \`${key}\` returned a promise; it must be synchronous.`,
-    { data: { reason: 'result.async' } },
-  );
+  const message = `\`onResult\` of the policy \`${key}\` returned a promise; it must be synchronous.`;
+  return new HoldfastError('policy.invalid', message, { data: { reason: 'result.async' } });
 }
 
 /** Reads the tool's result: a success with a valid value, or the reason for a failure. */

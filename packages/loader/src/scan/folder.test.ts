@@ -703,16 +703,10 @@ test('ignores hidden and private files, tests, declarations, folders and other f
 test('two files with the same tool name are both refused, and each message names the other file', async () => {
   const { files, diagnostics } = await scan({ 'a.mjs': toolFile(), 'b.mjs': toolFile(), 'c.mjs': goodTwin });
   expect(files.map(({ type }) => type)).toEqual(['refused', 'refused', 'tool']);
+  const duplicate = { code: 'tool.invalid', reason: 'name.duplicate' };
   expect(diagnostics).toMatchObject([
-    {
-      file: 'a.mjs',
-      code: 'tool.invalid',
-      reason: 'name.duplicate',
-      line: 2,
-      column: 3,
-      message: expect.stringContaining('`b.mjs`'),
-    },
-    { file: 'b.mjs', code: 'tool.invalid', reason: 'name.duplicate', message: expect.stringContaining('`a.mjs`') },
+    { ...duplicate, file: 'a.mjs', line: 2, column: 3, message: expect.stringContaining('`b.mjs`') },
+    { ...duplicate, file: 'b.mjs', message: expect.stringContaining('`a.mjs`') },
   ]);
 });
 
