@@ -8,7 +8,6 @@ import {
   toolError,
   toolOk,
 } from '@holdfast/core';
-import { describeCode } from '@holdfast/core/internal';
 import { jsonSchema } from '@holdfast/schema/json';
 import { replay, type Session } from '@holdfast/session';
 import fc from 'fast-check';
@@ -722,24 +721,18 @@ test('a context can be taken apart', async () => {
 });
 
 test.each([
-  ['tool.invalid: name.duplicate', { tools: [echo, defineTool({ ...echo } as never)] }],
+  ['name.duplicate', { tools: [echo, defineTool({ ...echo } as never)] }],
+  ['input.not_object', { tools: [defineTool({ name: 'a', description: 'A.', inputSchema: v.array(v.string()) })] }],
+  ['input.not_object', { tools: [defineTool({ name: 'a', description: 'A.', inputSchema: jsonSchema({}) })] }],
   [
-    'tool.invalid: input.not_object',
-    { tools: [defineTool({ name: 'a', description: 'A.', inputSchema: v.array(v.string()) })] },
-  ],
-  [
-    'tool.invalid: input.not_object',
-    { tools: [defineTool({ name: 'a', description: 'A.', inputSchema: jsonSchema({}) })] },
-  ],
-  [
-    'tool.invalid: example.invalid',
+    'example.invalid',
     { tools: [defineTool({ ...echo, examples: [{ description: 'Wrong', input: { q: 1 }, output: {} }] } as never)] },
   ],
   ['options.invalid', { tools: [echo], timeoutMs: 0 }],
   ['options.invalid', { tools: [echo], policyTimeoutMs: Number.NaN }],
-])('%s is a wrong configuration, and throws', async (code, options) => {
+])('%s is a wrong configuration, and throws', async (kind, options) => {
   const calling = executeToolCall({ name: 'echo', arguments: '' }, { ...testSession(), ...options } as never);
-  await expect(calling).rejects.toSatisfy((error: { code: string }) => describeCode(error) === code);
+  await expect(calling).rejects.toSatisfy(({ code, reason = code }: HoldfastError) => reason === kind);
 });
 
 test('calls without an id get one of their own', async () => {
