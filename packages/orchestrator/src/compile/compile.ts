@@ -11,7 +11,7 @@ import {
   systemClock,
   type Tool,
 } from '@holdfast/core';
-import { copyJson, deepFreeze, describeThrown } from '@holdfast/core/internal';
+import { copyJson, deepFreeze, describeThrown, toReason } from '@holdfast/core/internal';
 import { type CheckedPlan, type CheckPlanOptions, checkPlan, markChecked, type PlanCheck } from '../check/plan.ts';
 import type { NodeAsk } from '../check/policies.ts';
 import { createToolTable } from '../check/tool-facts.ts';
@@ -189,7 +189,9 @@ function toReading(check: PlanCheck, written: string, before: readonly PlannerPr
 }
 
 function toAttempt(written: string, violations: readonly PlanViolation[]): PlannerAttempt {
-  const problems: PlannerProblem[] = violations.slice(0, maxAttemptProblems).map(({ node: _, ...problem }) => problem);
+  const problems: PlannerProblem[] = violations
+    .slice(0, maxAttemptProblems)
+    .map(({ path, message, ...kind }) => ({ code: kind.code, ...toReason(kind), path, message }));
   const more = violations.length - problems.length;
   if (more > 0)
     problems.push({
